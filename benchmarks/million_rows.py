@@ -20,7 +20,6 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.packing import bodies_of, plan
 from cfbatch_gui.core.jobs.plan.preflight import examine
 from cfbatch_gui.core.jobs.run import job_actions
-from cfbatch_gui.core.jobs.run.submitting import Bodies
 from cfbatch_gui.core.jobs.states import Job
 
 ROWS = 1_000_000
@@ -98,5 +97,4 @@ def _pack(figures: Figures, folder: JobFolder, job: Job) -> None:
 
 def _as_sent(folder: JobFolder, job: Job, numbers: Iterable[int]) -> list[bytes]:
     """One after the other, as submitting takes them."""
-    bodies = Bodies()
-    return [bodies.take(folder, job, number) for number in numbers]
+    return [body for number in numbers for body in bodies_of(folder, job, [number])]

@@ -28,10 +28,11 @@ from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window import loop
 from tests.screen import material
-from tests.screen.past import Clock, MemoryKeyring, draft, run
+from tests.screen.past import Clock, draft, run
 from tests.screen.stage import Stage, opened
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService
+from tests.support.keyrings import MemoryKeyring
 
 # Pictures that have a window and data of their own.
 APART = (*elsewhere.NAMES, *failures.NAMES, *versions.NAMES, *worker_setup.NAMES, *collected.NAMES)

@@ -3,37 +3,20 @@
 import argparse
 import time
 from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 
-from cfbatch_gui.cli.console import Console, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
-from cfbatch_gui.cli.jobs import read_ledger
-from cfbatch_gui.cli.language import number, percent, plural, tr
+from cfbatch_gui.cli.language import number, percent, tr
 from cfbatch_gui.cli.parser import number_in
-from cfbatch_gui.cli.working import read_address_book
-from cfbatch_gui.core.connections.address_book import service_mark_at
-from cfbatch_gui.core.errors import OverBudget, UsageError
+from cfbatch_gui.core.errors import OverBudget
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, reuse_sentence
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget
-from cfbatch_gui.core.jobs.reuse import EarlierResults, Reusable
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.settings import Budget, Settings
-from cfbatch_gui.core.versions import (
-    Change,
-    Differences,
-    check_comparable,
-    compare_versions,
-    find_predecessor,
-)
+from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import Price, next_reset
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
@@ -114,71 +97,6 @@ def add_reuse_arguments(parser: argparse.ArgumentParser) -> None:
             "take what earlier jobs have of it from there, and send only what is new (the default), or send everything"
         ),
     )
-
-
-class EarlierJobs:
-    """The jobs of a data folder that another process may have open."""
-
-    def __init__(self, paths: Paths, settings: Settings, console: Console) -> None:
-        self._paths, self._settings, self._console = paths, settings, console
-        _, self._book = read_address_book(paths.root)
-
-    def connection(self, asked_for: str | None) -> str:
-        """The id of the connection that a job would be sent through."""
-        return self._book.find(asked_for) if asked_for else self._settings.connection or PRACTICE.id
-
-    def find(self, draft: Job, folder: JobFolder) -> Reusable:
-        """For a job that is in no ledger, and whose data is in this folder."""
-        folder_of = partial(self._folder_of, draft, folder)
-        with closing(read_ledger(self._paths, self._console)) as ledger:
-            return EarlierResults(ledger.jobs, folder_of, self._service_of).find(draft)
-
-    def _folder_of(self, draft: Job, folder: JobFolder, job_id: str) -> JobFolder:
-        return folder if job_id == draft.id else JobFolder(self._paths.job(job_id))
-
-    def compared(self, draft: Job, folder: JobFolder, asked_for: str | None) -> "Compared | None":
-        """Beside the earlier job of that name or id, or else the one that it is a version of."""
-        folder_of = partial(self._folder_of, draft, folder)
-        with closing(read_ledger(self._paths, self._console)) as ledger:
-            earlier = ledger.find(asked_for) if asked_for else None
-            earlier = earlier or find_predecessor(draft, ledger.jobs(), folder_of)
-        if earlier is None:
-            return None
-        if earlier.kind is not draft.kind:
-            raise UsageError(message("“{name}” is another kind of job, so it cannot be compared.", name=earlier.name))
-        check_comparable(folder, folder_of(earlier.id))
-        return Compared(earlier, compare_versions(folder, folder_of(earlier.id)))
-
-    def _service_of(self, job: Job) -> str:
-        return service_mark_at(self._book, job.connection)
-
-
-@dataclass(frozen=True, eq=False)
-class Compared:
-    earlier: Job
-    differences: Differences
-
-
-def lines_of_version(found: Compared | None) -> Iterator[str]:
-    if found is None:
-        return
-    each = found.differences
-    counts = (
-        plural(len(each.added), "{n} new", "{n} new"),
-        plural(len(each.changed), "{n} changed", "{n} changed"),
-        plural(len(each.moved), "{n} under another id", "{n} under another id") if len(each.moved) else "",
-        plural(len(each.unchanged), "{n} as before", "{n} as before"),
-        plural(len(each.removed), "{n} gone", "{n} gone"),
-    )
-    words = tr("Since “{name}”: {counts}.")
-    yield words.format(name=one_line(found.earlier.name), counts=" · ".join(filter(None, counts)))
-
-
-def json_of_version(found: Compared | None) -> dict[str, object] | None:
-    if found is None:
-        return None
-    counts = {change.value: len(found.differences.items(change)) for change in Change}
-    return {"job": found.earlier.id, "name": found.earlier.name, "by_id": found.differences.are_by_id, **counts}
 
 
 def lines_of_reuse(found: Preflight, kind: Kind, connection: str) -> Iterator[str]:

@@ -9,17 +9,23 @@ from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error, worst_of
 from cfbatch_gui.cli.jobs import lines_of_jobs, summary_of
 from cfbatch_gui.cli.language import tr
-from cfbatch_gui.cli.leaving import (
+from cfbatch_gui.cli.pricing import add_budget_argument, send_again
+from cfbatch_gui.cli.progress import FINAL, Progress
+from cfbatch_gui.cli.working import (
     add_collect_arguments,
     add_leave_argument,
     check_may_leave,
+    conclude,
+    has_results,
     is_fetched,
     leave,
     leaving_status,
+    opened,
+    owed,
+    present,
+    stopped_sentence,
+    wait_for,
 )
-from cfbatch_gui.cli.pricing import add_budget_argument, send_again
-from cfbatch_gui.cli.progress import FINAL, Progress
-from cfbatch_gui.cli.working import conclude, has_results, opened, owed, present, stopped_sentence, wait_for
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.data_folder import WAITS_FOR_WORD, FolderAnswer

@@ -9,14 +9,6 @@ from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.language import plural, tr
-from cfbatch_gui.cli.leaving import (
-    add_collect_arguments,
-    add_leave_argument,
-    check_may_collect,
-    leave,
-    leaving_status,
-    say_limit,
-)
 from cfbatch_gui.cli.parser import RawHelpFormatter
 from cfbatch_gui.cli.pricing import (
     add_budget_argument,
@@ -39,11 +31,17 @@ from cfbatch_gui.cli.reading import (
     status_with_doubtful,
 )
 from cfbatch_gui.cli.working import (
+    add_collect_arguments,
+    add_leave_argument,
     add_output_arguments,
+    check_may_collect,
     check_outputs,
+    leave,
+    leaving_status,
     opened,
     present,
     remember,
+    say_limit,
     stopped_sentence,
     usable_connection,
     wait_for,

@@ -143,6 +143,8 @@ class ServiceRefused(UserError):
 class TooManyTexts(ServiceRefused):
     """A request holds more texts than the model takes at a time."""
 
+    action = Action.SMALLER_BATCHES
+
 
 class ServiceBusy(ServiceRefused):
     """`retry_after` is in seconds from the moment of the answer."""

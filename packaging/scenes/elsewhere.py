@@ -12,10 +12,11 @@ from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.core.endpoints import conftest as stand_ins
-from tests.screen.past import MemoryKeyring, draft, run
+from tests.screen.past import draft, run
 from tests.screen.stage import Stage, opened
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
+from tests.support.keyrings import MemoryKeyring
 
 Take = Callable[[Stage, str], Awaitable[None]]
 

@@ -14,9 +14,9 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.ui.theme import Theme
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.test_checking import EXPIRED, FAILURES
-from tests.screen.past import MemoryKeyring
 from tests.screen.stage import Stage, opened
 from tests.support.faulty_service import FaultyService, load_certificate
+from tests.support.keyrings import MemoryKeyring
 
 Take = Callable[[Stage, str], Awaitable[None]]
 

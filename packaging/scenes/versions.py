@@ -10,9 +10,10 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.theme import Theme
 from tests.core.endpoints import conftest as stand_ins
 from tests.screen import material
-from tests.screen.past import MemoryKeyring, run
+from tests.screen.past import run
 from tests.screen.stage import Stage, opened
 from tests.support.faulty_service import FaultyService
+from tests.support.keyrings import MemoryKeyring
 
 Take = Callable[[Stage, str], Awaitable[None]]
 NAMES = ("update", "vectorize")  # what its pictures begin with

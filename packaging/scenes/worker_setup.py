@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.ui.theme import Theme
 from tests.account_service import ACCOUNT, AccountService
-from tests.screen.past import MemoryKeyring
 from tests.screen.stage import Stage, opened
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
+from tests.support.keyrings import MemoryKeyring
 
 Take = Callable[[Stage, str], Awaitable[None]]
 NAMES = ("setup",)  # what its pictures begin with

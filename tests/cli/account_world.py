@@ -44,9 +44,7 @@ class World:
             given=secret,
         )
         assert added.status == 0, added.err
-        listed = terminal.run("connections", "list", "--json").json["connections"]
-        (door,) = [each for each in listed if each["name"] == DOOR]
-        terminal.environ[variable_of(door["id"])] = secret
+        terminal.environ[variable_of(terminal.connections()[DOOR]["id"])] = secret
         return terminal
 
 

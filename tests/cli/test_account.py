@@ -185,20 +185,13 @@ def test_an_account_that_has_nothing_says_so(world: World) -> None:
     assert (elsewhere.status, "not a Worker" in elsewhere.complaint) == (2, True)
 
 
-def connection(terminal: Terminal) -> dict[str, object]:
-    (found,) = [
-        each for each in terminal.run("connections", "list", "--json").json["connections"] if each["kind"] == "worker"
-    ]
-    return dict(found)
-
-
 def test_whether_a_worker_collects_is_told_when_it_is_added_and_later(tmp_path: Path) -> None:
     terminal = Terminal(tmp_path / "data", {"COLUMNS": "400"})
     add = ("connections", "add", "worker", "--url", "https://1.example.com", "--no-test", "--name", DOOR)
     added = terminal.run(*add, "--collects", "--keep-days", "2")
     assert added.status == 0
     assert "keeps its copies for 2 days when all of them are here" in added.err
-    assert (connection(terminal)["collects"], connection(terminal)["keep_days"]) == (True, 2)
+    assert (terminal.connections()[DOOR]["collects"], terminal.connections()[DOOR]["keep_days"]) == (True, 2)
     assert "It collects in your account." in terminal.run("connections").out
     for arguments, words, collects, days in (
         (("--no-collects",), "asked for from this computer", False, 2),
@@ -207,13 +200,13 @@ def test_whether_a_worker_collects_is_told_when_it_is_added_and_later(tmp_path: 
     ):
         changed = terminal.run("connections", "change", DOOR, *arguments)
         assert (changed.status, words in changed.err) == (0, True)
-        assert (connection(terminal)["collects"], connection(terminal)["keep_days"]) == (collects, days)
+        assert (terminal.connections()[DOOR]["collects"], terminal.connections()[DOOR]["keep_days"]) == (collects, days)
 
 
 def test_nothing_else_collects(tmp_path: Path) -> None:
     terminal = Terminal(tmp_path / "data")
     terminal.run("connections", "add", "worker", "--url", "https://1.example.com", "--no-test", "--name", DOOR)
-    before = terminal.run("connections", "list", "--json").json
+    before = terminal.connections()
     for arguments in (
         ("change", DOOR),
         ("change", "practice", "--collects"),
@@ -222,4 +215,4 @@ def test_nothing_else_collects(tmp_path: Path) -> None:
     ):
         refused = terminal.run("connections", *arguments, given=OTHER_TOKEN)
         assert refused.status == 2, refused.err
-    assert terminal.run("connections", "list", "--json").json == before
+    assert terminal.connections() == before

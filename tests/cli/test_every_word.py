@@ -70,6 +70,7 @@ LEFT_AS_IT_IS: Final = {
     r"\bkind\b": "an argument whose values are its name",
     r"\b(?:CSV|JSON|docx)\b": "names of formats",
     r"“(?:id|text|query|label)”": "columns of a file",
+    r"^Cloudflare$": "the name of a connection",
 }
 
 

@@ -12,7 +12,6 @@ import pytest
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus, worst_of
-from cfbatch_gui.cli.leaving import leaving_status, say_limit
 from cfbatch_gui.cli.progress import (
     Place,
     Progress,
@@ -21,6 +20,7 @@ from cfbatch_gui.cli.progress import (
     problem_line,
 )
 from cfbatch_gui.cli.report import lines_of_job
+from cfbatch_gui.cli.working import leaving_status, say_limit
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder

@@ -11,8 +11,6 @@ from pathlib import Path
 import keyring.backends.fail
 import keyring.backends.null
 import pytest
-from keyring.backend import KeyringBackend
-from keyring.errors import PasswordDeleteError
 
 from cfbatch_gui.core.connections.credentials import Credentials, KeyringState, TokenSource
 from cfbatch_gui.core.errors import Action, DataError, KeyringUnavailable, NotConnected
@@ -20,30 +18,10 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from tests import canary
+from tests.support.keyrings import MemoryKeyring
 
 TEXT, OTHER = canary.TOKEN, canary.OTHER_TOKEN
 TOKEN = Token(TEXT)
-
-
-class MemoryKeyring(KeyringBackend):
-    """A keyring that works, and counts how often it is written."""
-
-    priority = 1
-
-    def __init__(self) -> None:
-        self.stored: dict[tuple[str, str], str] = {}
-        self.writes = 0
-
-    def get_password(self, service: str, username: str) -> str | None:
-        return self.stored.get((service, username))
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        self.writes += 1
-        self.stored[service, username] = password
-
-    def delete_password(self, service: str, username: str) -> None:
-        if self.stored.pop((service, username), None) is None:
-            raise PasswordDeleteError
 
 
 class HangingKeyring(MemoryKeyring):

@@ -21,10 +21,10 @@ from cfbatch_gui.ui.notices import announce
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.window import loop
 from tests.screen.accessibility_bus import AccessibilityBus, Node, State
-from tests.screen.past import MemoryKeyring
 from tests.screen.stage import Stage, opened
 from tests.screen.tour import Past, Tour
 from tests.support.faulty_service import ThreadedService
+from tests.support.keyrings import MemoryKeyring
 
 PATIENCE = 240.0  # seconds; the machine may be busy
 MOST_STOPS = 120  # of Tab on a page

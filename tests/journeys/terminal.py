@@ -147,6 +147,10 @@ class Terminal:
             "CLOUDFLARE_API_TOKEN": token,
         }
 
+    def connections(self) -> dict[str, dict[str, Any]]:
+        """By their names."""
+        return {each["name"]: each for each in self.run("connections", "list", "--json").json["connections"]}
+
     def jobs(self) -> list[dict[str, Any]]:
         return list(self.run("jobs", "--json").json["jobs"])
 

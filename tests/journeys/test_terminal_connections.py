@@ -48,8 +48,7 @@ def test_a_worker_from_the_first_word_to_the_last(terminal: Terminal, endpoints:
         "Workers AI answers: yes.",
         "Model takes batches: yes.",
     ]
-    listed = (run(terminal, "list", "--json")).json["connections"]
-    (berlin,) = [each for each in listed if each["name"] == "Berlin"]
+    berlin = terminal.connections()["Berlin"]
     assert berlin["kind"] == "worker" and berlin["ready"] and berlin["for_new_jobs"]
     assert "berlin" in (run(terminal)).out.casefold()
     # There is no keyring here, and the sentence about it says which variable to set.
@@ -82,8 +81,7 @@ def test_accounts_and_gateways_out_of_whatever_was_copied(terminal: Terminal, en
     through = ("--gateway", GATEWAY, "--by-header", "--account", ACCOUNT)
     ended = run(terminal, "add", "gateway", *through, given=TOKEN)
     assert ended.status == 0 and "Model takes batches: not certain." in ended.out
-    names = [each["name"] for each in (run(terminal, "list", "--json")).json["connections"]]
-    assert names == ["Practice service", "Cloudflare", "Cloudflare 2", "First", "AI Gateway"]
+    assert [*terminal.connections()] == ["Practice service", "Cloudflare", "Cloudflare 2", "First", "AI Gateway"]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +109,7 @@ def test_a_token_that_is_refused_is_kept_and_said(terminal: Terminal, endpoints:
     terminal.environ["CLOUDFLARE_API_BASE_URL"] = endpoints.rest.url
     ended = run(terminal, "add", "cloudflare", "--account", ACCOUNT, given=OTHER_TOKEN)
     assert ended.status == 4 and "Token accepted: NO." in ended.out
-    assert (run(terminal, "list", "--json")).json["connections"][1]["id"] == "cloudflare"
+    assert terminal.connections()["Cloudflare"]["id"] == "cloudflare"
 
 
 def test_jobs_that_are_under_way_are_not_left_by_accident(terminal: Terminal, tmp_path: Path) -> None:

@@ -83,11 +83,7 @@ def test_a_removed_connection_leaves_nothing_learned(terminal: Terminal, tmp_pat
             "connections", "add", "cloudflare", "--name", "Second", "--account", ACCOUNT, "--no-test", given=TOKEN
         )
         assert added.status == 0, added.err
-        (second,) = [
-            each["id"]
-            for each in terminal.run("connections", "list", "--json").json["connections"]
-            if each["name"] == "Second"
-        ]
+        second = terminal.connections()["Second"]["id"]
         terminal.environ[f"CFBATCH_SECRET_{second.upper()}"] = TOKEN
         assert terminal.run("connections", "probe", "Second", "--yes").status == 0
         learned = Paths(terminal.data).learned(second)

@@ -47,9 +47,7 @@ def test_from_the_list_of_calls_to_an_empty_account(terminal: Terminal, account:
     assert " 6. done." in done.err and " 1. done. It is anna.workers.dev." in done.err
     assert account.secret() == SECRET
     assert listed.out.strip() in done.err, "the same list, before anything is sent"
-    (connection,) = [
-        each for each in run(terminal, "list", "--json").json["connections"] if each["name"] == "My Worker"
-    ]
+    connection = terminal.connections()["My Worker"]
     assert connection["kind"] == "worker" and connection["for_new_jobs"]
     assert f"CFBATCH_SECRET_{connection['id'].upper()}" in done.err, "there is no keyring here"
 
@@ -109,8 +107,7 @@ def test_without_a_keyring_no_secret_is_made_that_would_be_lost(terminal: Termin
     assert lost.status == 2 and "a secret that is made now would be lost at once" in lost.complaint
     assert "That is: --secret-from VARIABLE." in lost.err and account.changes == []
     assert run(terminal, *SET_UP).status == 0
-    (connection,) = [each for each in run(terminal, "list", "--json").json["connections"] if each["kind"] == "worker"]
-    terminal.environ[f"CFBATCH_SECRET_{connection['id'].upper()}"] = SECRET
+    terminal.environ[f"CFBATCH_SECRET_{terminal.connections()['My Worker']['id'].upper()}"] = SECRET
     again = run(terminal, "set-up", "--account", ACCOUNT, "--yes")
     assert again.status == 0 and "connection “My Worker” is kept" in again.err
     assert account.secret() == SECRET

@@ -5,8 +5,6 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from keyring.backend import KeyringBackend
-
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
@@ -24,24 +22,6 @@ class Clock:
 
     def __call__(self) -> float:
         return time.time() + self.offset if self.held is None else self.held
-
-
-class MemoryKeyring(KeyringBackend):
-    """A keyring that works, as a desktop has one."""
-
-    priority = 1
-
-    def __init__(self) -> None:
-        self._kept: dict[tuple[str, str], str] = {}
-
-    def get_password(self, service: str, username: str) -> str | None:
-        return self._kept.get((service, username))
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        self._kept[service, username] = password
-
-    def delete_password(self, service: str, username: str) -> None:
-        del self._kept[service, username]
 
 
 async def draft(

@@ -26,11 +26,12 @@ from cfbatch_gui.ui.jobs import job_page as tabs
 from cfbatch_gui.ui.jobs.account_dialog import AccountDialog, TakeOverDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.screen import material
-from tests.screen.past import MemoryKeyring, draft, run
+from tests.screen.past import draft, run
 from tests.screen.stage import Stage, opened
 from tests.screen.worker_stage import WorkerStage, served
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService
+from tests.support.keyrings import MemoryKeyring
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 TOKEN = "practice-takes-any-token-0000000000000000"

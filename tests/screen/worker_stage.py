@@ -16,9 +16,10 @@ from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.ui.theme import Theme
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.collecting_room import CollectingRoom
-from tests.screen.past import Clock, MemoryKeyring, draft
+from tests.screen.past import Clock, draft
 from tests.screen.stage import Stage, opened
 from tests.support.faulty_service import FaultyService
+from tests.support.keyrings import MemoryKeyring
 
 _LONG = 86_400.0  # seconds; until then no batch is done, however busy this computer is
 

@@ -8,9 +8,9 @@ import os
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -20,13 +20,17 @@ if sys.platform.startswith("linux"):
     os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={Path(__file__).parents[1] / 'data' / 'offscreen.json'}"
 os.environ.setdefault("QT_API", "pyside6")
 
+from keyring.backend import KeyringBackend
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window.loop import EventLoop
+from tests.support.keyrings import MemoryKeyring
+from tests.ui.connections import opened_page
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
 
 Until = Callable[..., Awaitable[None]]
@@ -116,3 +120,22 @@ async def driver(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
     """A program with its job page on the screen."""
     async with open_job_page(tmp_path) as driver:
         yield driver
+
+
+@pytest.fixture
+def backend() -> KeyringBackend:
+    return MemoryKeyring()
+
+
+@pytest.fixture
+async def open_page(
+    tmp_path: Path, backend: KeyringBackend, until: Until
+) -> AsyncIterator[Callable[..., Awaitable[ConnectionPage]]]:
+    """Opens the page of connections; what it takes is in `opened_page`."""
+    async with AsyncExitStack() as stack:
+
+        async def opening(url: str = "", **more: Any) -> ConnectionPage:
+            more = {"backend": backend, **more}
+            return await stack.enter_async_context(opened_page(tmp_path, until, url=url, **more))
+
+        yield opening

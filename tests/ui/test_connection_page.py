@@ -2,106 +2,34 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import keyring.backends.fail
 import pytest
-import pytest_asyncio
-from keyring.backend import KeyringBackend
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QMessageBox, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit
 
-from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.ui.connections.connection_fields import ACCOUNT_PAGE, TOKEN_PAGE, url_of
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
-from cfbatch_gui.ui.notices import Notices
 from tests.canary import OTHER_TOKEN as OTHER
 from tests.canary import TOKEN
+from tests.support.keyrings import MemoryKeyring
 from tests.support.practice import PracticeServer
+from tests.ui.conftest import Until
+from tests.ui.connections import answer, click, everything_said, paste, states
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 
-Until = Callable[..., Awaitable[None]]
 Open = Callable[..., Awaitable[ConnectionPage]]
-
-
-class MemoryKeyring(KeyringBackend):
-    """A keyring that works."""
-
-    priority = 1
-
-    def __init__(self) -> None:
-        self.stored: dict[tuple[str, str], str] = {}
-
-    def get_password(self, service: str, username: str) -> str | None:
-        return self.stored.get((service, username))
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        self.stored[service, username] = password
-
-    def delete_password(self, service: str, username: str) -> None:
-        del self.stored[service, username]
 
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with PracticeServer(tmp_path_factory.mktemp("service"), token=TOKEN) as server:
         yield server.url
-
-
-@pytest.fixture
-def backend() -> MemoryKeyring:
-    return MemoryKeyring()
-
-
-@pytest_asyncio.fixture
-async def open_page(tmp_path: Path, backend: MemoryKeyring, qtbot: Any, until: Until) -> AsyncIterator[Open]:
-    opened: list[tuple[Program, ConnectionPage]] = []
-
-    async def opening(
-        url: str = "",
-        *,
-        keeper: KeyringBackend | None = None,
-        browser: Callable[[str], bool] = lambda address: False,
-        **environ: str,
-    ) -> ConnectionPage:
-        environ |= {"CLOUDFLARE_API_BASE_URL": url} if url else {}
-        program = await Program.open(
-            tmp_path / "data", environ=environ, credentials=Credentials(keeper or backend, environ)
-        )
-        page = ConnectionPage(program, Notices(), open_in_browser=browser)
-        page.resize(1000, 820)
-        qtbot.addWidget(page)
-        page.show()
-        opened.append((program, page))
-        await until(lambda: not page.tasks.is_running("refresh"))
-        return page
-
-    yield opening
-    for program, page in opened:
-        await page.tasks.close()
-        await program.close()
-
-
-def click(button: QAbstractButton) -> None:
-    assert button.isEnabled() and button.isVisible()
-    if button.inherits("QRadioButton"):
-        QTest.mouseClick(button, Qt.MouseButton.LeftButton, pos=button.rect().center() / 4)
-    else:
-        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-
-
-def paste(field: QLineEdit, text: str) -> None:
-    QGuiApplication.clipboard().setText(text)
-    field.selectAll()
-    field.paste()
-    QGuiApplication.clipboard().clear()
 
 
 async def save(page: ConnectionPage, until: Until, token: str = TOKEN) -> None:
@@ -113,32 +41,18 @@ async def save(page: ConnectionPage, until: Until, token: str = TOKEN) -> None:
     await until(lambda: not page.tasks.is_running("account"))
 
 
-def states(page: ConnectionPage) -> list[str]:
-    return [row.state() for row in page.cloudflare.checks.rows]
-
-
-def everything_said(root: QWidget) -> str:
-    """All that can be seen, hovered or read aloud."""
-    said: list[str] = []
-    for widget in (root, *root.findChildren(QWidget)):
-        said += [widget.toolTip(), widget.accessibleName(), widget.accessibleDescription(), widget.windowTitle()]
-        if isinstance(widget, QLabel | QAbstractButton | QLineEdit):
-            said.append(widget.text())
-    return "\n".join(said)
-
-
 async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs(
     open_page: Open, service: str, backend: MemoryKeyring, until: Until
 ) -> None:
     page = await open_page(service)
     changes: list[None] = []
     page.changed.connect(lambda: changes.append(None))
-    assert states(page) == ["Not tested yet"] * 4
+    assert states(page.cloudflare) == ["Not tested yet"] * 4
     assert page.practice.choice.isChecked() and not page.cloudflare.choice.isEnabled()
 
     await save(page, until)
 
-    assert states(page) == ["Yes"] * 4
+    assert states(page.cloudflare) == ["Yes"] * 4
     assert page.cloudflare.checks.outcome.text() == "Everything works"
     assert page.cloudflare.state.text() == "Connected"
     assert page.cloudflare.token_block.where() == "Saved in this computer’s keyring"
@@ -168,19 +82,15 @@ async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs
     assert page.cloudflare.token_block.field.text() == ""
 
     paste(page.cloudflare.account, ACCOUNT)
-    for answer in ("Cancel", "Remove"):
+    for words in ("Cancel", "Remove"):
         assert backend.stored
         click(page.cloudflare.token_block.remove)
-        await until(lambda: page.findChild(QMessageBox))
-        box = page.findChild(QMessageBox)
-        assert isinstance(box, QMessageBox)
-        click(next(button for button in box.buttons() if button.text() == answer))
+        await answer(page, words, until)
         await until(lambda: not page.tasks.is_running("account"))
-        await until(lambda: not page.findChild(QMessageBox))
     assert backend.stored == {}
     assert page.cloudflare.token_block.takes_text() and page.cloudflare.account.text() == ACCOUNT
     assert page.practice.choice.isChecked() and page.cloudflare.state.text() == "Not connected yet"
-    assert states(page) == ["Not tested yet"] * 4
+    assert states(page.cloudflare) == ["Not tested yet"] * 4
 
 
 async def test_a_wrong_token_fails_at_the_second_tick_with_what_to_do(
@@ -188,7 +98,7 @@ async def test_a_wrong_token_fails_at_the_second_tick_with_what_to_do(
 ) -> None:
     page = await open_page(service)
     await save(page, until, OTHER)
-    assert states(page) == ["Yes", "No", "Not asked", "Not asked"]
+    assert states(page.cloudflare) == ["Yes", "No", "Not asked", "Not asked"]
     assert page.cloudflare.checks.rows[1].reason() == (
         "Cloudflare does not know this token: it was deleted or replaced, or not copied whole. Copy it once more, or"
         " create a new one."
@@ -198,7 +108,7 @@ async def test_a_wrong_token_fails_at_the_second_tick_with_what_to_do(
     click(page.cloudflare.token_block.replace)
     QTest.keyClicks(page.cloudflare.token_block.field, TOKEN)
     click(page.cloudflare.save_button)
-    await until(lambda: states(page) == ["Yes"] * 4)
+    await until(lambda: states(page.cloudflare) == ["Yes"] * 4)
 
 
 async def test_the_token_is_never_seen_again(
@@ -249,7 +159,7 @@ async def test_what_has_the_wrong_form_is_said_beside_its_field_and_an_id_is_cle
     assert card.blocks["account_id"].hint().startswith("That is not an account ID.")
     assert card.token_block.hint().startswith("This is a global API key")
     assert card.account.text() == "12345" and card.token_block.field.text().startswith("cfk_")
-    assert backend.stored == {} and states(page) == ["Not tested yet"] * 4
+    assert backend.stored == {} and states(page.cloudflare) == ["Not tested yet"] * 4
 
     for pasted in (f'"{ACCOUNT}"', f"  {ACCOUNT.upper()} \n", f"https://dash.cloudflare.com/{ACCOUNT}/ai/workers-ai"):
         paste(card.account, pasted)
@@ -259,11 +169,11 @@ async def test_what_has_the_wrong_form_is_said_beside_its_field_and_an_id_is_cle
 async def test_without_a_keyring_it_says_how_long_the_token_is_kept(
     open_page: Open, service: str, until: Until
 ) -> None:
-    page = await open_page(service, keeper=keyring.backends.fail.Keyring())  # type: ignore[no-untyped-call]
+    page = await open_page(service, backend=keyring.backends.fail.Keyring())  # type: ignore[no-untyped-call]
     hint = "No keyring takes it: it is kept until the program ends. To keep it outside, set CLOUDFLARE_API_TOKEN."
     assert page.cloudflare.token_block.hint() == hint
     await save(page, until)
-    assert states(page) == ["Yes"] * 4
+    assert states(page.cloudflare) == ["Yes"] * 4
     assert page.cloudflare.token_block.where() == "Kept in memory"
     assert page.cloudflare.token_block.hint() == hint
     assert "your keyring" not in everything_said(page) and "this computer’s keyring" not in everything_said(page)
@@ -280,7 +190,7 @@ async def test_what_the_environment_says_cannot_be_changed_here(open_page: Open,
     assert not any("Cloudflare alone" in label.text() for label in card.findChildren(QLabel) if label.isVisible())
     assert TOKEN not in everything_said(page)
     click(card.test_button)
-    await until(lambda: states(page) == ["Yes"] * 4)
+    await until(lambda: states(page.cloudflare) == ["Yes"] * 4)
 
 
 async def test_rubbish_in_the_environment_is_said(open_page: Open) -> None:

@@ -26,9 +26,10 @@ from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT
 from tests.screen.stage import Stage, opened
 from tests.support.faulty_service import FaultyService
+from tests.support.keyrings import MemoryKeyring
 from tests.ui.conftest import Until
+from tests.ui.connections import click
 from tests.ui.job_page_driver import MODEL, TIED, JobPageDriver
-from tests.ui.test_connection_page import MemoryKeyring, click
 
 REFUSED = "This model takes no batches."
 QUERIES = {

@@ -2,100 +2,37 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
-import pytest
 import pytest_asyncio
-from keyring.backend import KeyringBackend
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QFileDialog, QInputDialog, QLineEdit, QMessageBox
+from PySide6.QtWidgets import QAbstractButton, QFileDialog, QInputDialog, QLineEdit
 
-from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.practice.app import PREFIX
-from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from cfbatch_gui.core.worker_setup.worker_files import GUIDE
-from cfbatch_gui.ui.connections.connection_cards import SavedCard
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
-from cfbatch_gui.ui.notices import Notices
 from tests.canary import SECRET, TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.collecting_room import CollectingRoom
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, Endpoints
 from tests.support.faulty_service import FaultyService
-from tests.ui.test_connection_page import MemoryKeyring, click, everything_said, paste
+from tests.support.keyrings import MemoryKeyring
+from tests.ui.conftest import Until
+from tests.ui.connections import answer, begin, choose, click, everything_said, paste, save, settled, states
 
-Until = Callable[..., Awaitable[None]]
 Open = Callable[..., Awaitable[ConnectionPage]]
-
-
-@pytest.fixture
-def backend() -> MemoryKeyring:
-    return MemoryKeyring()
 
 
 @pytest_asyncio.fixture
 async def endpoints(tmp_path: Path) -> AsyncIterator[Endpoints]:
     async with stand_ins.opened(stand_ins.service(tmp_path / "service")) as endpoints:
         yield endpoints
-
-
-@pytest_asyncio.fixture
-async def open_page(tmp_path: Path, backend: MemoryKeyring, qtbot: Any, until: Until) -> AsyncIterator[Open]:
-    opened: list[tuple[Program, ConnectionPage]] = []
-
-    async def opening(url: str = "", *, keeper: KeyringBackend | None = None, **environ: str) -> ConnectionPage:
-        environ |= {"CLOUDFLARE_API_BASE_URL": url} if url else {}
-        credentials = Credentials(keeper or backend, environ)
-        program = await Program.open(tmp_path / "data", environ=environ, credentials=credentials)
-        page = ConnectionPage(program, Notices(), open_in_browser=lambda address: False)
-        page.resize(1000, 900)
-        qtbot.addWidget(page)
-        page.show()
-        opened.append((program, page))
-        await until(lambda: not page.tasks.is_running("refresh"))
-        return page
-
-    yield opening
-    for program, page in opened:
-        await page.tasks.close()
-        await program.close()
-
-
-def begin(page: ConnectionPage, entry: str) -> SavedCard:
-    """Choose it in the menu "New connection"; the new card."""
-    next(action for action in page.new_button.menu().actions() if action.text() == entry).trigger()
-    return page.cards[-1]
-
-
-def is_busy(page: ConnectionPage, card: SavedCard) -> bool:
-    return page.tasks.is_running(f"card {id(card)}") or page.tasks.is_running("refresh")
-
-
-async def save(page: ConnectionPage, card: SavedCard, until: Until) -> None:
-    click(card.save_button)
-    await until(lambda: not is_busy(page, card))
-
-
-def states(card: SavedCard) -> list[str]:
-    return [row.state() for row in card.checks.rows]
-
-
-def press(parent: Any, text: str) -> None:
-    """A button of the question that is open."""
-    box = parent.window().findChild(QMessageBox)
-    assert isinstance(box, QMessageBox)
-    click(next(button for button in box.buttons() if button.text() == text))
-
-
-def entry(card: SavedCard, text: str) -> None:
-    next(action for action in card.more.menu().actions() if action.text() == text).trigger()
 
 
 async def test_a_worker_is_added_tested_and_used_for_new_jobs(
@@ -118,7 +55,7 @@ async def test_a_worker_is_added_tested_and_used_for_new_jobs(
     assert SECRET not in everything_said(page)
     click(page.practice.choice)
     await until(lambda: page._program.settings.connection == "practice")
-    await until(lambda: not is_busy(page, card))
+    await settled(page, until)
     click(card.choice)
     await until(lambda: page._program.settings.connection == saved.id)
     assert not saved.paid_plan and card.save_button.isHidden()
@@ -158,7 +95,7 @@ async def test_collecting_is_switched_on_tested_and_kept(
     wanted: list[str] = []
     page.account_wanted.connect(wanted.append)
     click(card.collect.jobs_link)
-    entry(card, "In your account…")
+    choose(card, "In your account…")
     assert wanted == [saved.id] * 2
 
 
@@ -182,9 +119,8 @@ async def test_a_gateway_is_marked_and_its_last_tick_stays_open(
     assert page._program.settings.connection != saved.id  # nobody is moved to an unconfirmed way
 
     click(card.gateway_block.remove)
-    await until(lambda: page.window().findChild(QMessageBox))
-    press(page, "Remove")
-    await until(lambda: not is_busy(page, card))
+    await answer(page, "Remove", until)
+    await settled(page, until)
     assert backend.stored == {("CF Batch", saved.id): TOKEN} and card.gateway_block.takes_text()
 
 
@@ -236,7 +172,7 @@ async def test_rename_and_remove(
     paste(card.url, endpoints.worker_url)
     QTest.keyClicks(card.token_block.field, SECRET)
     await save(page, card, until)
-    entry(card, "Rename…")
+    choose(card, "Rename…")
     await until(lambda: page.window().findChild(QInputDialog))
     dialog = page.window().findChild(QInputDialog)
     assert isinstance(dialog, QInputDialog)
@@ -244,19 +180,17 @@ async def test_rename_and_remove(
     assert isinstance(name, QLineEdit)
     QTest.keyClicks(name, "Batch in Berlin")
     QTest.keyClick(dialog, Qt.Key.Key_Return)
-    await until(lambda: not is_busy(page, card))
+    await settled(page, until)
     assert card.title() == "Batch in Berlin" and page._program.address_book.saved()[1].name == "Batch in Berlin"
 
     program = page._program
     connection = card.record.id
     job = program.drafts.create(Kind.RANK, "Waits", "@cf/baai/bge-m3", connection)
-    for answer in ("Cancel", "Remove"):
+    for words in ("Cancel", "Remove"):
         assert backend.stored
-        entry(card, "Remove…")
-        await until(lambda: page.window().findChild(QMessageBox))
-        press(page, answer)
-        await until(lambda: not page.tasks.is_running(f"card {id(card)}"))
-        await until(lambda: not page.window().findChild(QMessageBox))
+        choose(card, "Remove…")
+        await answer(page, words, until)
+        await settled(page, until)
     assert backend.stored == {} and page.cards == [] and program.settings.connection == "practice"
     await until(page.practice.choice.isChecked)
     assert program.ledger.job(job.id).state is JobState.DRAFT
@@ -274,15 +208,12 @@ async def test_the_worker_is_saved_and_its_secret_handed_over(open_page: Open, u
     folder = tmp_path / "my-worker"
     folder.mkdir()
     (folder / "wrangler.jsonc").write_text("{}", encoding="utf-8")
-    for answer in ("Cancel", "Replace"):
+    for words in ("Cancel", "Replace"):
         click(guide.save_button)
-        await choose(guide, folder, until)
-        await until(lambda: guide.findChild(QMessageBox))
-        box = guide.findChild(QMessageBox)
-        assert isinstance(box, QMessageBox) and "wrangler.jsonc" in box.informativeText()
-        click(next(button for button in box.buttons() if button.text() == answer))
+        await choose_folder(guide, folder, until)
+        assert "wrangler.jsonc" in await answer(guide, words, until)
         await until(lambda: not page.tasks.is_running("worker"))
-        assert guide.saved.isVisible() is (answer == "Replace")
+        assert guide.saved.isVisible() is (words == "Replace")
     assert (folder / "wrangler.jsonc").read_text(encoding="utf-8") != "{}"
     assert "saved in “my-worker”" in guide.saved.text()
 
@@ -295,7 +226,7 @@ async def test_the_worker_is_saved_and_its_secret_handed_over(open_page: Open, u
     QGuiApplication.clipboard().clear()
 
 
-async def choose(parent: WorkerGuide, folder: Path, until: Until) -> None:
+async def choose_folder(parent: WorkerGuide, folder: Path, until: Until) -> None:
     """Type the folder's name into the dialog."""
     await until(lambda: parent.findChild(QFileDialog))
     dialog = parent.findChild(QFileDialog)

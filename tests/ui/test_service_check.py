@@ -8,18 +8,17 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QFileDialog, QLabel, QLineEdit
 
-from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.probe import Outcome
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.service_check import ServiceCheck
-from cfbatch_gui.ui.notices import Notices
 from tests.canary import TOKEN
 from tests.core.endpoints.conftest import ACCOUNT, service
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
+from tests.support.keyrings import MemoryKeyring
 from tests.ui.conftest import Until
-from tests.ui.test_connection_page import MemoryKeyring, click, everything_said
+from tests.ui.connections import click, everything_said, opened_page
 
 
 class Desk:
@@ -49,26 +48,20 @@ class Desk:
 
 
 @pytest.fixture
-async def desk(tmp_path: Path, qtbot: Any, until: Until, request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
+async def desk(tmp_path: Path, until: Until, request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
     """`request.param`, where there is one, is how many seconds a batch is queued."""
     queued: float = getattr(request, "param", 0.0)
-    async with FaultyService(service(tmp_path / "service", seconds_queued=queued)) as faulty:
-        environ = {"CLOUDFLARE_API_BASE_URL": faulty.url}
-        program = await Program.open(
-            tmp_path / "data",
-            environ=environ,
-            credentials=Credentials(MemoryKeyring(), environ),
-            practice_times=(0.0, 0.0),
-        )
-        await program.connections.save_cloudflare(ACCOUNT, TOKEN)
-        page = ConnectionPage(program, Notices(), open_in_browser=lambda address: False)
-        page.resize(1000, 820)
-        qtbot.addWidget(page)
-        page.show()
-        await until(lambda: not page.tasks.is_running("refresh"))
-        yield Desk(program, page, faulty, until)
-        await page.tasks.close()
-        await program.close()
+    async with (
+        FaultyService(service(tmp_path / "service", seconds_queued=queued)) as faulty,
+        opened_page(
+            tmp_path,
+            until,
+            MemoryKeyring(),
+            faulty.url,
+            prepare=lambda program: program.connections.save_cloudflare(ACCOUNT, TOKEN),
+        ) as page,
+    ):
+        yield Desk(page._program, page, faulty, until)
 
 
 async def test_it_says_what_it_does_and_its_price_before_anything_is_sent(desk: Desk) -> None:

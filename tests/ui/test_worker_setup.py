@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import keyring.backends.fail
 import pytest
@@ -11,20 +10,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.worker_setup.account import State
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.worker_dialogs import WorkerRemovalDialog, WorkerSetupDialog
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
-from cfbatch_gui.ui.notices import Notices
 from tests.account_service import ACCOUNT, AccountService
 from tests.canary import TOKEN
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
 from tests.ui.conftest import Until
-from tests.ui.test_connection_page import MemoryKeyring, click, everything_said
-from tests.ui.test_other_connections import begin, entry
+from tests.ui.connections import begin, choose, click, everything_said, opened_page
 
 TITLE = "Set up in my account"
 
@@ -63,32 +59,20 @@ class Desk:
 
 
 @pytest.fixture
-def backend() -> KeyringBackend:
-    return MemoryKeyring()
+async def desk(tmp_path: Path, until: Until, backend: KeyringBackend) -> AsyncIterator[Desk]:
+    account, pages = AccountService(), list[str]()
 
+    def browser(address: str) -> bool:
+        pages.append(address)
+        return True
 
-@pytest.fixture
-async def desk(tmp_path: Path, qtbot: Any, until: Until, backend: KeyringBackend) -> AsyncIterator[Desk]:
-    account = AccountService()
-    async with FaultyService(account) as faulty:
-        environ = {"CLOUDFLARE_API_BASE_URL": faulty.url}
-        program = await Program.open(tmp_path / "data", environ=environ, credentials=Credentials(backend, environ))
-        pages: list[str] = []
-
-        def browser(address: str) -> bool:
-            pages.append(address)
-            return True
-
-        page = ConnectionPage(program, Notices(), open_in_browser=browser)
-        page.resize(1000, 820)
-        qtbot.addWidget(page)
-        page.show()
-        await until(lambda: not page.tasks.is_running("refresh"))
-        desk = Desk(program, page, account, faulty, until)
+    async with (
+        FaultyService(account) as faulty,
+        opened_page(tmp_path, until, backend, faulty.url, browser=browser) as page,
+    ):
+        desk = Desk(page._program, page, account, faulty, until)
         desk.opened_pages = pages
         yield desk
-        await page.tasks.close()
-        await program.close()
 
 
 async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
@@ -228,7 +212,7 @@ async def removal(desk: Desk) -> WorkerRemovalDialog:
     await desk.close(dialog)
     desk.account.store("answers/a-job/1/1", "orders/a-job/1")
     desk.account.calls.clear()
-    entry(desk.page.cards[0], "Remove from my account…")
+    choose(desk.page.cards[0], "Remove from my account…")
     (taking,) = desk.page.window().findChildren(WorkerRemovalDialog)
     taking.account.setText(ACCOUNT)
     return taking
@@ -245,7 +229,7 @@ async def test_all_of_it_is_removed_and_the_connection_only_if_the_user_says_so(
     await desk.close(dialog)
     assert [card.title() for card in desk.page.cards] == ["My Worker"]
 
-    entry(desk.page.cards[0], "Remove from my account…")
+    choose(desk.page.cards[0], "Remove from my account…")
     (again,) = desk.page.window().findChildren(WorkerRemovalDialog)
     again.account.setText(ACCOUNT)
     again.forget.setChecked(True)

@@ -15,10 +15,12 @@ from tests.support.practice import PracticeServer
 from tests.worker.collecting_room import Room
 from tests.worker.collecting_runtime import CollectingRuntime
 from tests.worker.runtime import SECRET, running_worker
-from tests.worker.scripted_service import ScriptedService
+from tests.worker.scripted_service import QUEUED, Reply, ScriptedService
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 BGE_M3 = "@cf/baai/bge-m3"
+ANSWER = Reply(b'{"responses":[]}')
+LAYOUT = bytes(range(256)) * 20
 QUEUED_SECONDS = 10
 RUNNING_SECONDS = 20
 
@@ -130,3 +132,16 @@ def collecting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
         Room(runtime, scripted) as room,
     ):
         yield room
+
+
+@pytest.fixture
+def shard(room: Room) -> Iterator[str]:
+    """A shard of two batches, of which the first is done and the second waits. It is removed after the test."""
+    room.service.script("done", ANSWER)
+    room.service.script("waits", QUEUED)
+    shard = room.new_shard()
+    assert room.http.put(f"{shard}/layout", content=LAYOUT).json() == {"ok": True}
+    assert room.hand_over(shard, [(1, "done"), (2, "waits")]).json() == {"ok": True}
+    room.until(shard, lambda said: len(said["batches"]) == 1)
+    yield shard
+    room.http.delete(shard)

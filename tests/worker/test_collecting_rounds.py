@@ -36,69 +36,50 @@ def numbers(said: dict[str, object]) -> list[int]:
     return [batch["number"] for batch in batches]
 
 
-def test_a_batch_is_asked_for_until_it_is_done(room: Room) -> None:
-    room.service.script("slow", QUEUED, Reply(b'{"status":"running"}'), QUEUED, ANSWER)
-    shard = room.collect([(1, "slow")])
-    assert room.service.asked["slow"] == 4
-    assert numbers(room.state(shard)) == [1]
+PASSING = (
+    refusal(3040, 429),
+    refusal(3036, 429, retry_after="86400"),
+    Reply(b"<h1>Bad gateway</h1>", 502),
+    Reply(b"", 500),
+    Reply(b'{"trouble":true}', 400),
+    Reply(b"x" * 200_000, 500),
+    refusal(3007, 408),
+    refusal(10000, 401),
+    refusal(5018, 403),
+    Reply(exception="internal error; reference = 0000"),
+    Reply(exception="3040: Capacity temporarily exceeded"),
+)
+BUSY = (refusal(3040, 429), refusal(3021, 429))
+MANY = [f"many-{number}" for number in range(1, 24)]
+HALF = [f"half-{number}" for number in range(1, 13)]
 
 
-def test_what_passes_is_waited_out(room: Room) -> None:
-    passing = [
-        refusal(3040, 429),
-        refusal(3036, 429, retry_after="86400"),
-        Reply(b"<h1>Bad gateway</h1>", 502),
-        Reply(b"", 500),
-        Reply(b'{"trouble":true}', 400),
-        Reply(b"x" * 200_000, 500),
-        refusal(3007, 408),
-        refusal(10000, 401),
-        refusal(5018, 403),
-        Reply(exception="internal error; reference = 0000"),
-        Reply(exception="3040: Capacity temporarily exceeded"),
-    ]
-    room.service.script("passing", *passing, ANSWER)
-    shard = hand_over_without_waits(room, [(1, "passing")])
-    assert numbers(room.until(shard, "ended")) == [1]
-    assert room.http.get(f"{shard}/1").content == ANSWER.body
-    assert room.service.asked["passing"] == len(passing) + 1
-
-
-def test_a_busy_service_is_left_alone_until_the_next_round(room: Room) -> None:
-    """The next round begins with the batch at which the last one ended, so that none is always left out."""
-    room.service.script("waits", QUEUED, QUEUED, ANSWER)
-    room.service.script("busy", refusal(3040, 429), refusal(3021, 429), ANSWER)
-    room.service.script("behind", ANSWER)
-    shard = hand_over_without_waits(room, [(1, "waits"), (2, "busy"), (3, "behind")])
-    assert numbers(room.until(shard, "ended")) == [1, 2, 3]
-    assert room.service.questions("waits", "busy", "behind") == [
-        "waits",
-        "busy",
-        "busy",
-        "busy",
-        "behind",
-        "waits",
-        "waits",
-    ]
-
-
-def test_a_round_goes_through_all_batches_without_a_wait(room: Room) -> None:
-    """A step stores a few answers and ends; the next one goes on behind them, and the waits are an hour long here."""
-    for number in range(1, 24):
-        room.service.script(f"round-{number}", ANSWER)
-    batches = [(number, f"round-{number}") for number in range(1, 24)]
-    shard = room.collect(batches, first_wait=3600, longest_wait=3600)
-    assert numbers(room.state(shard)) == list(range(1, 24))
-    request_ids = [request_id for _, request_id in batches]
-    assert room.service.questions(*request_ids) == request_ids
-
-
-def test_those_that_wait_are_asked_once_a_round(room: Room) -> None:
-    for number in range(1, 13):
-        room.service.script(f"half-{number}", *([QUEUED] if number % 2 else []), ANSWER)
-    shard = hand_over_without_waits(room, [(number, f"half-{number}") for number in range(1, 13)])
-    room.until(shard, "ended")
-    assert [room.service.asked[f"half-{number}"] for number in range(1, 13)] == [2, 1] * 6
+@pytest.mark.parametrize(
+    ("replies", "asked"),
+    [
+        ({"slow": (QUEUED, Reply(b'{"status":"running"}'), QUEUED)}, ["slow"] * 4),
+        ({"passing": PASSING}, ["passing"] * (len(PASSING) + 1)),
+        # A busy service is left alone until the next round, which begins with the batch at which the last one ended.
+        (
+            {"waits": (QUEUED, QUEUED), "busy": BUSY, "behind": ()},
+            ["waits", "busy", "busy", "busy", "behind", "waits", "waits"],
+        ),
+        # A step stores a few answers and ends; the next one goes on behind them, in the same round.
+        (dict.fromkeys(MANY, ()), MANY),
+        ({each: (QUEUED,) * (at % 2) for at, each in enumerate(HALF, 1)}, [*HALF, *HALF[::2]]),
+    ],
+    ids=["until it is done", "what passes", "busy", "a round", "those that wait once a round"],
+)
+def test_batches_are_asked_for_until_each_is_answered(
+    room: Room, replies: dict[str, Sequence[Reply]], asked: list[str]
+) -> None:
+    for request_id, first in replies.items():
+        room.service.script(request_id, *first, ANSWER)
+    batches = list(enumerate(replies, 1))
+    shard = hand_over_without_waits(room, batches)
+    assert numbers(room.until(shard, "ended")) == [number for number, _ in batches]
+    assert room.service.questions(*replies) == asked
+    assert {room.http.get(f"{shard}/{number}").content for number, _ in batches} == {ANSWER.body}
 
 
 @pytest.mark.parametrize(("first", "longest"), [(3600, 86_400), (1800, 43_200)])
@@ -116,31 +97,23 @@ def test_a_batch_that_is_never_done_is_given_up_after_eight_days_of_waiting(
     assert room.service.asked["never"] == waits_until_given_up(first, longest)
 
 
-@pytest.mark.parametrize("failures", [9, 10])
-def test_ten_failed_rounds_in_a_row_are_a_failure(room: Room, failures: int) -> None:
+@pytest.mark.parametrize(
+    ("failing", "state"),
+    [(range(2, 11), "ended"), (range(2, 12), "failed"), ((*range(2, 11), *range(12, 21)), "ended")],
+    ids=["nine", "ten", "nine twice"],
+)
+def test_ten_failed_rounds_in_a_row_are_a_failure(room: Room, failing: Sequence[int], state: str) -> None:
     room.service.script("first", ANSWER)
-    room.service.script("later", QUEUED, ANSWER)
+    room.service.script("later", QUEUED, QUEUED, ANSWER)
     shard = room.new_shard()
-    steps = [f"round {number}" for number in range(2, 2 + failures)]
-    room.order_harness("failSteps", shard, steps=steps, message="The bucket is away. " * 50)
+    words = "The bucket is away. " * 50
+    room.order_harness("failSteps", shard, steps=[f"round {number}" for number in failing], message=words)
     room.order_harness("skipWaits", shard)
     room.hand_over(shard, [(1, "first"), (2, "later")])
-    said = room.until(shard, "ended" if failures < 10 else "failed")
-    assert numbers(said) == ([1, 2] if failures < 10 else [1])
-    if failures == 10:
-        assert said["error"] == ("The bucket is away. " * 50)[:300]
-        assert said["left"] == []
-        assert room.http.get(f"{shard}/1").content == ANSWER.body
-
-
-def test_failed_rounds_count_only_in_a_row(room: Room) -> None:
-    room.service.script("later", QUEUED, ANSWER)
-    shard = room.new_shard()
-    steps = [f"round {number}" for number in (*range(1, 10), *range(11, 20))]
-    room.order_harness("failSteps", shard, steps=steps, message="The bucket is away.")
-    room.order_harness("skipWaits", shard)
-    room.hand_over(shard, [(1, "later")])
-    assert numbers(room.until(shard, "ended")) == [1]
+    said = room.until(shard, state)
+    assert numbers(said) == ([1, 2] if state == "ended" else [1])
+    assert (said["error"], said["left"]) == ("" if state == "ended" else words[:300], [])
+    assert room.http.get(f"{shard}/1").content == ANSWER.body
 
 
 def test_a_failed_one_begins_anew_when_it_is_handed_over_again(room: Room) -> None:

@@ -5,47 +5,16 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import pytest
 
-from tests.worker.collecting_room import ONE_REQUEST, Room, order
-from tests.worker.conftest import BGE_M3, read_refusal
-from tests.worker.runtime import SECRET
-from tests.worker.scripted_service import MODEL, QUEUED, Reply
-
-ANSWER = Reply(b'{"responses":[]}')
-LAYOUT = bytes(range(256)) * 20
-EVERY_ROUTE = [
-    ("GET", "/"),
-    ("GET", "/collect"),
-    ("PUT", "/collect/secret/1"),
-    ("GET", "/collect/secret/1"),
-    ("DELETE", "/collect/secret/1"),
-    ("GET", "/collect/secret/1/order"),
-    ("PUT", "/collect/secret/1/layout"),
-    ("GET", "/collect/secret/1/layout"),
-    ("GET", "/collect/secret/1/1"),
-    ("PATCH", "/collect/secret/1/1"),
-    ("POST", f"/ai/run/{BGE_M3}"),
-    ("GET", "/collect/no/such/route"),
-]
+from tests.worker.collecting_room import Room, order
+from tests.worker.conftest import ANSWER, BGE_M3, LAYOUT, Caller, read_refusal
+from tests.worker.scripted_service import MODEL
 
 
-@pytest.fixture
-def shard(room: Room) -> Iterator[str]:
-    """A shard of two batches, of which the first is done and the second waits. It is removed after the test."""
-    room.service.script("done", ANSWER)
-    room.service.script("waits", QUEUED)
-    shard = room.new_shard()
-    assert room.http.put(f"{shard}/layout", content=LAYOUT).json() == {"ok": True}
-    assert room.hand_over(shard, [(1, "done"), (2, "waits")]).json() == {"ok": True}
-    room.until(shard, lambda said: len(said["batches"]) == 1)
-    yield shard
-    room.http.delete(shard)
-
-
-def test_the_room_says_that_it_is_there(room: Room) -> None:
+def test_both_say_that_they_are_there(room: Room, worker: Caller) -> None:
     assert room.http.get("/").json() == {"ok": True, "collects": 1}
+    assert worker.http.get("/").json() == {"ok": True}
 
 
 def test_the_door_beside_it_is_as_it_was(room: Room) -> None:
@@ -55,72 +24,6 @@ def test_the_door_beside_it_is_as_it_was(room: Room) -> None:
     assert read_refusal(room.http.post("/ai/run/nothing", json=asked)) == (400, 5006)
     assert read_refusal(room.http.get("/elsewhere")) == (404, 7003)
     assert read_refusal(room.http.post("/")) == (405, 10405)
-
-
-@pytest.mark.parametrize(("method", "path"), EVERY_ROUTE)
-def test_without_the_secret_everything_is_refused(room: Room, shard: str, method: str, path: str) -> None:
-    with httpx.Client(base_url=room.runtime.address, trust_env=False, limits=ONE_REQUEST) as anyone:
-        for secret in ("", "wrong", SECRET[:-1], SECRET + "x"):
-            headers = {"Authorization": f"Bearer {secret}"} if secret else {}
-            answer = anyone.request(method, path.replace("/collect/secret/1", shard), headers=headers, content=b"{}")
-            assert read_refusal(answer) == (401, 10000)
-    assert room.state(shard)["state"] == "collecting"
-
-
-@pytest.mark.parametrize(
-    ("path", "allowed"),
-    [
-        ("/", "GET"),
-        ("/collect", "GET"),
-        ("{shard}", "GET, PUT, DELETE"),
-        ("{shard}/order", "GET"),
-        ("{shard}/layout", "GET, PUT"),
-        ("{shard}/1", "GET"),
-    ],
-)
-def test_the_other_methods_are_refused(room: Room, shard: str, path: str, allowed: str) -> None:
-    for method in {"GET", "PUT", "DELETE", "POST", "PATCH", "OPTIONS"} - set(allowed.split(", ")):
-        answer = room.http.request(method, path.format(shard=shard), content=b"{}")
-        assert read_refusal(answer) == (405, 10405)
-        assert answer.headers["allow"] == allowed
-    assert len(room.state(shard)["batches"]) == 1
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/collect/",
-        "/collect/job",
-        "/collect/job/",
-        "/collect/job/0",
-        "/collect/job/01",
-        "/collect/job/1/",
-        "/collect/job/-1",
-        "/collect/job/1.0",
-        "/collect/job/10000",
-        "/collect/Job/1",
-        "/collect/-job/1",
-        "/collect/jo_b/1",
-        "/collect/j%6Fb/1",
-        "/collect/job%2F1/1",
-        "/collect//1",
-        f"/collect/{'j' * 65}/1",
-        "/collect/job/1/0",
-        "/collect/job/1/07",
-        "/collect/job/1/1000000",
-        "/collect/job/1/ended",
-        "/collect/job/1/1.refusal",
-        "/collect/job/1/Order",
-        "/collect/job/1/order/",
-        "/collect/job/1/1/1",
-        "/collected",
-        "/x/collect/job/1",
-    ],
-)
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
-def test_there_is_nothing_at_other_addresses(room: Room, path: str, method: str) -> None:
-    content = json.dumps(order([(1, "done")])).encode()
-    assert read_refusal(room.http.request(method, path, content=content)) == (404, 7003)
 
 
 def test_names_at_their_limits_are_taken(room: Room) -> None:
@@ -178,28 +81,14 @@ def bad_orders() -> Iterator[Any]:
 
 def test_what_is_no_order_is_refused_and_nothing_is_stored(room: Room) -> None:
     shard = room.new_shard()
-    for body in bad_orders():
-        answer = room.http.put(shard, json=body)
-        assert read_refusal(answer) == (400, 5006), f"{body} → {answer.text}"
+    half = json.dumps(order([(1, "done")], title="\ud800")).encode()  # half a character: it could not be listed
+    for body in (*(json.dumps(each).encode() for each in bad_orders()), b"", b"{", b"\xff", b"batches", half):
+        answer = room.http.put(shard, content=body)
+        assert read_refusal(answer) == (400, 5006), f"{body!r} → {answer.text}"
+    large = json.dumps(order([(1, "done")])).encode().ljust(65_536)
+    for content in (large, iter([large[:7], large[7:]])):
+        assert read_refusal(room.http.put(shard, content=content)) == (413, 3006)
     assert read_refusal(room.http.get(shard)) == (404, 10404)
-
-
-@pytest.mark.parametrize("body", [b"", b"{", b"\xff", b'{"title":"\\ud800"', b"batches"])
-def test_what_is_no_json_is_refused(room: Room, body: bytes) -> None:
-    assert read_refusal(room.http.put(room.new_shard(), content=body)) == (400, 5006)
-
-
-def test_half_a_character_in_a_title_is_refused(room: Room) -> None:
-    """It could not be kept in the list of what is handed over."""
-    body = json.dumps(order([(1, "done")], title="\ud800"))
-    assert read_refusal(room.http.put(room.new_shard(), content=body.encode())) == (400, 5006)
-
-
-@pytest.mark.parametrize("announced", [True, False])
-def test_an_order_of_64_kilobytes_is_too_large(room: Room, announced: bool) -> None:
-    body = json.dumps(order([(1, "done")])).encode().ljust(65_536)
-    answer = room.http.put(room.new_shard(), content=body if announced else iter([body[:7], body[7:]]))
-    assert read_refusal(answer) == (413, 3006)
 
 
 def test_a_hundred_batches_and_a_title_of_200_characters_are_taken(room: Room) -> None:
@@ -266,13 +155,7 @@ def test_a_layout_needs_its_size_announced_and_within_the_limit(room: Room) -> N
     assert read_refusal(room.http.put(address, content=b" " * 20_000_001)) == (413, 3006)
     assert read_refusal(room.http.put(address, content=b"")) == (400, 5006)
     assert read_refusal(room.http.get(address)) == (404, 10404)
-
-
-def test_of_a_shard_that_was_never_handed_over_there_is_nothing(room: Room) -> None:
-    shard = room.new_shard()
-    for path in (shard, f"{shard}/1", f"{shard}/order", f"{shard}/layout"):
-        assert read_refusal(room.http.get(path)) == (404, 10404)
-    assert room.http.delete(shard).json() == {"ok": True}
+    assert room.http.delete(address.removesuffix("/layout")).json() == {"ok": True}
 
 
 def test_what_is_removed_is_gone_and_nobody_asks_any_more(room: Room, shard: str) -> None:
@@ -284,10 +167,6 @@ def test_what_is_removed_is_gone_and_nobody_asks_any_more(room: Room, shard: str
     job = shard.split("/")[2]
     for kind in ("orders", "layouts", "answers"):
         assert room.runtime.order("listObjects", prefix=f"{kind}/{job}/")["keys"] == []
-
-
-def test_what_was_removed_can_be_handed_over_anew(room: Room, shard: str) -> None:
-    room.http.delete(shard)
     room.service.script("another", ANSWER)
     assert room.hand_over(shard, [(5, "another")]).json() == {"ok": True}
     assert [batch["number"] for batch in room.until(shard, "ended")["batches"]] == [5]

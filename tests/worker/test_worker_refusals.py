@@ -2,11 +2,15 @@
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
 from cfbatch_gui.core.workers_ai.answers import ServiceError
+from tests.worker.collecting_room import ONE_REQUEST, Room, order
 from tests.worker.conftest import BGE_M3, Caller, Callers, read_refusal
 from tests.worker.runtime import CONFIG, ROOT, SECRET
 
@@ -15,13 +19,81 @@ BATCH = {"requests": [{"text": ["a"]}]}
 UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
 
 
+ROUTES = {
+    "door": (("GET", "/"), ("POST", "/"), ("POST", f"/ai/run/{BGE_M3}"), ("GET", "/elsewhere")),
+    "room": (
+        *(("GET", "/"), ("POST", f"/ai/run/{BGE_M3}"), ("GET", "/collect"), ("GET", "/collect/no/such/route")),
+        *(("PUT", "{shard}"), ("GET", "{shard}"), ("DELETE", "{shard}"), ("GET", "{shard}/order")),
+        *(("PUT", "{shard}/layout"), ("GET", "{shard}/layout"), ("GET", "{shard}/1"), ("PATCH", "{shard}/1")),
+    ),
+}
+ALLOWED = {
+    "door": {f"/ai/run/{BGE_M3}": "POST", "/": "GET"},
+    "room": {
+        "/": "GET",
+        "/collect": "GET",
+        "{shard}": "GET, PUT, DELETE",
+        "{shard}/order": "GET",
+        "{shard}/layout": "GET, PUT",
+        "{shard}/1": "GET",
+    },
+}
+NOTHING = {
+    "door": ("/ai", "/ai/run", "/client/v4/ai/run", f"/x/ai/run/{BGE_M3}", f"//ai/run/{BGE_M3}", "/elsewhere"),
+    "room": (
+        *("/collect/", "/collect/job", "/collect/job/", "/collect/job/0", "/collect/job/01", "/collect/job/1/"),
+        *("/collect/job/-1", "/collect/job/1.0", "/collect/job/10000", "/collect/Job/1", "/collect/-job/1"),
+        *("/collect/jo_b/1", "/collect/j%6Fb/1", "/collect/job%2F1/1", "/collect//1", f"/collect/{'j' * 65}/1"),
+        *("/collect/job/1/0", "/collect/job/1/07", "/collect/job/1/1000000", "/collect/job/1/ended"),
+        *("/collect/job/1/1.refusal", "/collect/job/1/Order", "/collect/job/1/order/", "/collect/job/1/1/1"),
+        *("/collected", "/x/collect/job/1", "/elsewhere"),
+    ),
+}
+
+
+@pytest.fixture(params=["door", "room"])
+def end(request: pytest.FixtureRequest) -> "End":
+    """The Worker alone, or with the collecting room, in which there is a shard."""
+    if request.param == "door":
+        return End("door", request.getfixturevalue("callers").worker().http)
+    room: Room = request.getfixturevalue("room")
+    return End("room", room.http, request.getfixturevalue("shard"))
+
+
+@dataclass(frozen=True)
+class End:
+    name: str
+    http: httpx.Client
+    shard: str = ""
+
+    def refusal(self, method: str, path: str, **more: Any) -> tuple[int, int]:
+        return read_refusal(self.http.request(method, path.format(shard=self.shard), content=ORDER, **more))
+
+
+ORDER = json.dumps(order([(1, "done")])).encode()
+
+
 @pytest.mark.parametrize("secret", ["", "wrong", SECRET[:-1], SECRET + "x", SECRET.swapcase(), "ä"])
-@pytest.mark.parametrize("address", ["/", f"/ai/run/{BGE_M3}", "/elsewhere"])
-def test_without_the_secret_everything_is_refused(callers: Callers, secret: str, address: str) -> None:
-    http = callers.worker(secret="").http
-    headers = {b"Authorization": b"Bearer " + secret.encode()} if secret else None
-    for answer in (http.get(address, headers=headers), http.post(address, json=BATCH, headers=headers)):
-        assert read_refusal(answer) == (401, 10000)
+def test_without_the_secret_everything_is_refused(end: End, secret: str) -> None:
+    headers = {b"Authorization": b"Bearer " + secret.encode()} if secret else {}
+    with httpx.Client(base_url=end.http.base_url, trust_env=False, limits=ONE_REQUEST) as anyone:
+        stranger = End(end.name, anyone, end.shard)
+        for method, path in ROUTES[end.name]:
+            assert stranger.refusal(method, path, headers=headers) == (401, 10000), path
+
+
+def test_the_other_methods_are_refused(end: End) -> None:
+    for path, allowed in ALLOWED[end.name].items():
+        for method in {"GET", "PUT", "DELETE", "POST", "PATCH", "OPTIONS"} - set(allowed.split(", ")):
+            assert end.refusal(method, path) == (405, 10405)
+            answer = end.http.request(method, path.format(shard=end.shard))
+            assert answer.headers["allow"] == allowed
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "POST"])
+def test_there_is_nothing_at_other_addresses(end: End, method: str) -> None:
+    for path in NOTHING[end.name]:
+        assert end.refusal(method, path) == (404, 7003), path
 
 
 def test_a_secret_in_another_scheme_is_none(callers: Callers) -> None:
@@ -29,51 +101,63 @@ def test_a_secret_in_another_scheme_is_none(callers: Callers) -> None:
     assert read_refusal(answer) == (401, 10000)
 
 
-def test_a_secret_may_have_spaces_and_what_a_paste_adds_around_it(callers: Callers) -> None:
-    assert callers.worker("words-for-a-secret", secret="four words with spaces").post(BATCH).status_code == 200
-    assert callers.worker("words-for-a-secret", secret="four words").refusal(BATCH) == (401, 10000)
-
-
-def test_a_worker_without_a_secret_is_closed_and_says_how_to_open_it(callers: Callers) -> None:
-    for secret in ("", SECRET):
-        caller = callers.worker("without-secret", secret=secret)
-        assert caller.refusal(BATCH) == (401, 10000)
-        assert "npx wrangler secret put SHARED_SECRET" in caller.post(BATCH).json()["error"]["message"]
-
-
-def test_a_worker_is_open_only_when_it_is_told_so(callers: Callers) -> None:
-    assert callers.worker("open", secret="").post(BATCH).json()["status"] == "queued"
-    assert callers.worker("secret-before-open", secret="").refusal(BATCH) == (401, 10000)
-    assert callers.worker("secret-before-open").post(BATCH).json()["status"] == "queued"
-
-
-def test_it_says_that_it_is_there(worker: Caller) -> None:
-    assert worker.http.get("/").json() == {"ok": True}
+NO_BATCHES = (
+    *(b"", b"{", b'{"requests":[{"text":"\xff"}]}', b"[]", b"7", b"null", b"{}", b'{"requests":[]}'),
+    *(b'{"requests":{"text":"a"}}', b'{"request_id":7}', b'{"request_id":""}'),
+    b'{"text":"a bare request in the queue"}',
+)
+NO_MODELS = (
+    *("", "bge-m3", "@cf/bge-m3", "@hf/baai/bge-m3", "@cf/baai/bge-m3/", "@cf/baai/bge-m3/more"),
+    *("@cf%2Fbaai%2Fbge-m3", "@cf/baai/bge%20m3", "@cf/-/bge-m3", "@cf/baai/" + "é"),
+)
+UNKNOWN = {"request_id": UNKNOWN_ID}
+FOUR = "four words with spaces"
 
 
 @pytest.mark.parametrize(
-    "body",
+    ("deployment", "secret", "body", "more", "answer"),
     [
-        b"",
-        b"{",
-        b'{"requests":[{"text":"\xff"}]}',
-        b"[]",
-        b"7",
-        b"null",
-        b"{}",
-        b'{"requests":[]}',
-        b'{"requests":{"text":"a"}}',
-        b'{"request_id":7}',
-        b'{"request_id":""}',
-        b'{"text":"a bare request in the queue"}',
+        ("words-for-a-secret", FOUR, BATCH, {}, None),
+        ("words-for-a-secret", "four words", BATCH, {}, (401, 10000)),
+        ("without-secret", "", BATCH, {}, (401, 10000)),
+        ("without-secret", SECRET, BATCH, {}, (401, 10000)),
+        ("open", "", BATCH, {}, None),  # open only when it is told so
+        ("secret-before-open", "", BATCH, {}, (401, 10000)),
+        ("secret-before-open", SECRET, BATCH, {}, None),
+        *(("with-secret", SECRET, body, {}, (400, 5006)) for body in NO_BATCHES),
+        ("with-secret", SECRET, BATCH, {"queue": False}, (400, 5006)),
+        *(("with-secret", SECRET, BATCH, {"model": model}, (400, 5006)) for model in NO_MODELS),
+        ("two-models", SECRET, BATCH, {}, None),
+        ("two-models", SECRET, BATCH, {"model": "@cf/baai/bge-base-en-v1.5"}, None),
+        ("two-models", SECRET, BATCH, {"model": "@cf/baai/bge-large-en-v1.5"}, (400, 5006)),
+        # The free test of a connection relies on these two.
+        ("with-secret", SECRET, UNKNOWN, {}, (404, 5504)),
+        ("with-secret", SECRET, UNKNOWN, {"queue": False}, (404, 5504)),
+        ("with-secret", SECRET, BATCH, {"model": "@cf/baai/nothing"}, (400, 5007)),
+        ("with-secret", SECRET, {"text": 5}, {"queue": False}, (400, 5006)),
+        ("without-ai", SECRET, BATCH, {}, (400, 0)),
     ],
 )
-def test_a_body_that_is_none_of_the_two_is_refused(worker: Caller, body: bytes) -> None:
-    assert worker.refusal(body) == (400, 5006)
+def test_a_batch_is_queued_or_refused_with_its_code(
+    callers: Callers, deployment: str, secret: str, body: object, more: dict[str, Any], answer: tuple[int, int] | None
+) -> None:
+    caller = callers.worker(deployment, secret=secret)
+    if answer is None:
+        assert caller.post(body, **more).json()["status"] == "queued"
+    else:
+        assert caller.refusal(body, **more) == answer
 
 
-def test_a_list_of_requests_needs_the_queue(worker: Caller) -> None:
-    assert worker.refusal(BATCH, queue=False) == (400, 5006)
+@pytest.mark.parametrize(
+    ("deployment", "body", "queue", "words"),
+    [
+        ("without-secret", BATCH, True, "npx wrangler secret put SHARED_SECRET"),
+        ("without-ai", BATCH, True, "binding"),
+        ("with-secret", {"text": 5}, False, "Bad input"),
+    ],
+)
+def test_a_refusal_says_what_to_do(callers: Callers, deployment: str, body: object, queue: bool, words: str) -> None:
+    assert words in callers.worker(deployment).post(body, queue=queue).json()["error"]["message"]
 
 
 @pytest.mark.parametrize("size", [10_000_000, 30_000_000])
@@ -89,74 +173,6 @@ def test_a_body_of_ten_megabytes_is_too_large(worker: Caller, size: int, announc
 def test_a_wrong_secret_is_told_to_whoever_sends_much(callers: Callers) -> None:
     """The answer arrives while the body is still being sent."""
     assert callers.worker(secret="wrong").refusal(b" " * 9_000_000) == (401, 10000)
-
-
-@pytest.mark.parametrize(
-    ("method", "address", "allowed"),
-    [
-        ("GET", f"/ai/run/{BGE_M3}", "POST"),
-        ("PUT", f"/ai/run/{BGE_M3}", "POST"),
-        ("DELETE", f"/ai/run/{BGE_M3}", "POST"),
-        ("POST", "/", "GET"),
-    ],
-)
-def test_the_other_methods_are_refused(worker: Caller, method: str, address: str, allowed: str) -> None:
-    answer = worker.http.request(method, address)
-    assert read_refusal(answer) == (405, 10405)
-    assert answer.headers["allow"] == allowed
-
-
-@pytest.mark.parametrize(
-    "address", ["/ai", "/ai/run", "/client/v4/ai/run", f"/x/ai/run/{BGE_M3}", f"//ai/run/{BGE_M3}"]
-)
-def test_there_is_nothing_at_other_addresses(worker: Caller, address: str) -> None:
-    answer = worker.http.post(address, json=BATCH)
-    assert read_refusal(answer) == (404, 7003)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        "",
-        "bge-m3",
-        "@cf/bge-m3",
-        "@hf/baai/bge-m3",
-        "@cf/baai/bge-m3/",
-        "@cf/baai/bge-m3/more",
-        "@cf%2Fbaai%2Fbge-m3",
-        "@cf/baai/bge%20m3",
-        "@cf/-/bge-m3",
-        "@cf/baai/" + "é",
-    ],
-)
-def test_a_name_that_is_no_models_is_refused(worker: Caller, model: str) -> None:
-    assert worker.refusal(BATCH, model=model) == (400, 5006)
-
-
-def test_only_the_models_of_the_list_are_offered(callers: Callers) -> None:
-    caller = callers.worker("two-models")
-    assert caller.post(BATCH).json()["status"] == "queued"
-    assert caller.post(BATCH, model="@cf/baai/bge-base-en-v1.5").json()["status"] == "queued"
-    assert caller.refusal(BATCH, model="@cf/baai/bge-large-en-v1.5") == (400, 5006)
-
-
-@pytest.mark.parametrize("queue", [True, False])
-def test_an_unknown_request_id_is_said_to_be_unknown(worker: Caller, queue: bool) -> None:
-    """The free test of a connection relies on this."""
-    assert worker.refusal({"request_id": UNKNOWN_ID}, queue=queue) == (404, 5504)
-
-
-def test_an_unknown_model_and_a_bad_input_keep_the_services_codes(worker: Caller) -> None:
-    assert worker.refusal(BATCH, model="@cf/baai/nothing") == (400, 5007)
-    answer = worker.post({"text": 5}, queue=False)
-    assert read_refusal(answer) == (400, 5006)
-    assert "Bad input" in answer.json()["error"]["message"]
-
-
-def test_a_worker_without_the_binding_says_so_before_anything_is_sent(callers: Callers) -> None:
-    caller = callers.worker("without-ai")
-    assert caller.refusal(BATCH) == (400, 0)
-    assert "binding" in caller.post(BATCH).json()["error"]["message"]
 
 
 @pytest.mark.parametrize(

@@ -93,16 +93,21 @@ def _python(job: Job, connection: Connection, bodies: Sequence[str]) -> str:
     headers = ",\n".join(
         f"    {_literal(name)}: f{_literal(_for_python(value))}" for name, value in _headers(connection).items()
     )
-    return Template(_PYTHON_QUEUED if queued else _PYTHON_SYNCHRONOUS).substitute(
+    return Template(_PYTHON).substitute(
         url=_literal(_url(connection, job.model, queued=queued)),
         headers=headers,
         bodies=", ".join(map(_literal, bodies)) + ("," if len(bodies) == 1 else ""),
+        time="import time\n" if queued else "",
+        until_done=_UNTIL_DONE if queued else "",
     )
 
 
 def _worker(job: Job) -> str:
-    template = _WORKER_SYNCHRONOUS if job.options.at_once else _WORKER_QUEUED
-    return Template(template).substitute(model=_literal(job.model))
+    return Template(_WORKER).substitute(
+        model=_literal(job.model),
+        use="run it at once" if job.options.at_once else "submit it; GET ?request_id=… to ask for it",
+        run=_RUN_AT_ONCE if job.options.at_once else _RUN_QUEUED,
+    )
 
 
 def _url(connection: Connection, model: str, *, queued: bool) -> str:
@@ -134,11 +139,10 @@ def _planned(folder: JobFolder, job: Job) -> tuple[Batch, ...]:
     return tuple(Batch(job.id, number, BatchState.PLANNED, count, 0, 0, at_once=at_once) for number, count in rows)
 
 
-_PYTHON_HEAD = """\
+_PYTHON = """\
 import json
 import os
-import time
-import urllib.request
+${time}import urllib.request
 
 URL = $url
 HEADERS = {
@@ -153,59 +157,42 @@ def call(body: bytes) -> dict:
     return answer.get("result", answer)  # a Worker answers without the envelope
 
 
-"""
-
-_PYTHON_QUEUED = (
-    _PYTHON_HEAD
-    + """\
-for name in ($bodies):
-    with open(name, "rb") as stream:
-        queued = call(stream.read())
-    print(name, queued["request_id"], flush=True)  # keep it: it is the only way to the answer
-    answer = queued
-    while "responses" not in answer:
-        time.sleep(5)
-        answer = call(json.dumps({"request_id": queued["request_id"]}).encode())
-    with open(name.replace("batch", "answer"), "w", encoding="utf-8") as stream:
-        json.dump(answer, stream)  # "responses" come in any order: match them by "id", the index of the request
-"""
-)
-
-_PYTHON_SYNCHRONOUS = (
-    _PYTHON_HEAD.replace("import time\n", "")
-    + """\
 for name in ($bodies):
     with open(name, "rb") as stream:
         answer = call(stream.read())
+${until_done}\
     with open(name.replace("batch", "answer"), "w", encoding="utf-8") as stream:
-        json.dump(answer, stream)
+        json.dump(answer, stream)  # "responses" come in any order: match them by "id", the index of the request
 """
-)
 
-_WORKER_QUEUED = """\
-// POST a batch-….json to submit it; GET ?request_id=… to ask for it. It needs a binding to Workers AI called AI.
+_UNTIL_DONE = """\
+    request_id = answer["request_id"]
+    print(name, request_id, flush=True)  # keep it: it is the only way to the answer
+    while "responses" not in answer:
+        time.sleep(5)
+        answer = call(json.dumps({"request_id": request_id}).encode())
+"""
+
+_WORKER = """\
+// POST a batch-….json to $use. It needs a binding to Workers AI called AI.
 // Anyone who knows its address can use it at your cost: see the Worker that CF Batch saves for one with a secret.
 const MODEL = $model;
 
 export default {
   async fetch(request, env) {
+$run\
+  },
+};
+"""
+
+_RUN_QUEUED = """\
     if (request.method === "POST") {
       return Response.json(await env.AI.run(MODEL, await request.json(), { queueRequest: true }));
     }
     const requestId = new URL(request.url).searchParams.get("request_id");
     return Response.json(await env.AI.run(MODEL, { request_id: requestId }));
-  },
-};
 """
 
-_WORKER_SYNCHRONOUS = """\
-// POST a batch-….json to run it at once. It needs a binding to Workers AI called AI.
-// Anyone who knows its address can use it at your cost: see the Worker that CF Batch saves for one with a secret.
-const MODEL = $model;
-
-export default {
-  async fetch(request, env) {
+_RUN_AT_ONCE = """\
     return Response.json(await env.AI.run(MODEL, await request.json()));
-  },
-};
 """

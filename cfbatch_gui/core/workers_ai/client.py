@@ -189,12 +189,11 @@ class WorkersAI:
 
         Raises UsageError where there is none, and as `ask`.
         """
-        url, limit = self._endpoint.api_url(rest), limit or self._limits.check
-        if not url:
-            raise UsageError(message("{title} leads to no account's API.", title=self.connection.title))
-        answer = await self._exchange(
-            what, url, body, limit, method=method, headers={"content-type": content_type}, hidden=hidden
-        )
+        here, headers = self.connection, {"content-type": content_type}
+        if here.kind is ConnectionKind.WORKER:
+            raise UsageError(message("{title} leads to no account's API.", title=here.title))
+        url, limit = f"{here.api_base_url}/{rest}", limit or self._limits.check
+        answer = await self._exchange(what, url, body, limit, method=method, headers=headers, hidden=hidden)
         if method == "DELETE" and not answer.body and 200 <= answer.status < 300:  # as Workers documents it
             return ServiceAnswer(True, NULL, (), is_enveloped=True)
         return await self._accepted(answer, refuse)
@@ -206,21 +205,25 @@ class WorkersAI:
         body: bytes = b"",
         *,
         headers: Mapping[str, str] | None = None,
+        kind: str = "json",
         sink: AnswerSink | None = None,
     ) -> bytes:
         """Call the user's own Worker's collecting room, once. Raises UsageError for no Worker, and as `ask`.
 
-        The body of a 2xx is in no envelope, and not looked at; it goes to `sink` where there is one.
+        The body of a 2xx is in no envelope, and of this `kind`; it goes to `sink` where there is one.
         """
-        url = self._endpoint.collect_url(rest)
-        if not url:
-            raise UsageError(message("{title} is not a Worker of your own.", title=self.connection.title))
-        limit = self._limits.poll if sink else self._limits.submit if body else self._limits.check
+        here = self.connection
+        if here.kind is not ConnectionKind.WORKER:
+            raise UsageError(message("{title} is not a Worker of your own.", title=here.title))
+        url = f"{here.base_url}/{rest}"
+        limit = self._limits.submit if body else self._limits.check
+        if sink is not None or kind != "json":
+            limit = self._limits.poll
         answer = await self._exchange("account", url, body, limit, method=method, headers=headers, sink=sink)
         if not 200 <= answer.status < 300:
             await self._accepted(answer)
-        kind = answer.headers.get("content-type", "").lower()
-        if "html" in kind or (sink is None and "json" not in kind):
+        found = answer.headers.get("content-type", "").lower()
+        if "html" in found or (sink is None and kind not in found):
             raise self._not_the_service(answer)  # such as the page of a network that wants a sign-in
         return answer.body
 
@@ -280,7 +283,7 @@ class WorkersAI:
         if 300 <= answer.status < 400:
             raise self._not_the_service(answer)
         try:
-            return self._endpoint.read(answer.body, answer.status)
+            return _READERS[self.connection.kind](answer.body, answer.status)
         except ReplyError as error:
             if answer.status < 300 and "json" in answer.headers.get("content-type", "").lower():
                 raise UnreadableReply(error.message, raw=answer.body, detail=error.detail) from error
@@ -402,14 +405,6 @@ class Endpoint:
                 base = f"{here.api_base_url}/accounts/{here.account_id}/ai/run"
         return f"{base}/{model}{'?queueRequest=true' if queued else ''}"
 
-    def api_url(self, rest: str) -> str:
-        """The URL of `rest` in Cloudflare's v4 API; "" where there is none."""
-        return f"{self.connection.api_base_url}/{rest}" if self.connection.kind is not ConnectionKind.WORKER else ""
-
-    def collect_url(self, rest: str) -> str:
-        """The URL of `rest` in the collecting room of the user's own Worker; "" where there is none."""
-        return f"{self.connection.base_url}/{rest}" if self.connection.kind is ConnectionKind.WORKER else ""
-
     def headers(self, token: Token | None, gateway: Token | None) -> dict[str, str]:
         """`gateway` is for an AI Gateway that requires a token of its own."""
         here, headers = self.connection, {"content-type": "application/json"}
@@ -422,10 +417,6 @@ class Endpoint:
             if gateway is not None:
                 headers["cf-aig-authorization"] = f"Bearer {gateway.reveal()}"
         return headers
-
-    def read(self, data: bytes, status: int) -> ServiceAnswer:
-        """Decode an answer's body; ReplyError for an unknown form."""
-        return _READERS[self.connection.kind](data, status)
 
 
 Sleep = Callable[[float], Awaitable[None]]

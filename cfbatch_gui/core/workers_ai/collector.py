@@ -122,7 +122,6 @@ def read_status(data: bytes) -> ShardStatus:
 
 
 FLUSHED_BYTES: Final = 8 << 20  # after so many bytes, what has arrived is flushed to the disk
-MOST_LAYOUT_BYTES: Final = 64 << 20
 _RANGE: Final = re.compile(r"bytes (\d{1,15})-(\d{1,15})/(\d{1,15})")
 
 
@@ -193,21 +192,6 @@ def remove_parts(folder: Path) -> None:
             remove_own_file(path)
 
 
-class Layout:
-    """An AnswerSink in memory, of up to `MOST_LAYOUT_BYTES`."""
-
-    def __init__(self) -> None:
-        self.data = b""
-
-    def begin(self, status: int, headers: Mapping[str, str]) -> None:
-        self.data = b""
-
-    def write(self, block: bytes) -> None:
-        if len(self.data) + len(block) > MOST_LAYOUT_BYTES:
-            raise ExchangeError("too_large", "more than a layout can hold")
-        self.data += block
-
-
 NO_ROOM: Final = 7003  # the Worker's code for an address that it does not have
 NOT_THERE: Final = 10404  # its code for something that is not in the account
 OTHER_ORDER: Final = 10409  # its code for a shard that was handed over with other batches
@@ -257,9 +241,7 @@ class AccountCollector:
                 raise UnreadableReply(message("The copy of an answer in your account is incomplete."), raw=b"")
 
     async def layout(self, job_id: str, shard: int) -> bytes:
-        layout = Layout()
-        await self._client.call_worker("GET", f"{_path(job_id, shard)}/layout", sink=layout)
-        return layout.data
+        return await self._client.call_worker("GET", f"{_path(job_id, shard)}/layout", kind="octet-stream")
 
     async def order(self, job_id: str, shard: int) -> HandedOver:
         return decode(

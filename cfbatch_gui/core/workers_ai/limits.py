@@ -109,10 +109,9 @@ MAX_MATCHES_WITH_VALUES: Final = 50
 CALL_WINDOW_SECONDS: Final = 300.0
 BLOCK_SECONDS: Final = 300.0
 
-# Calls this program makes in a window, and how many of them are reserved for calls that the user waits for. Set here:
-# two thirds, which leaves the rest to the dashboard and to other programs with the same account.
+# Calls this program makes in a window. Set here: two thirds, which leaves the rest to the dashboard and to other
+# programs with the same account.
 CALL_BUDGET: Final = 800
-URGENT_CALLS: Final = 100
 
 # Seconds. A longer Retry-After is assumed to be a mistake. Set here.
 MAX_RETRY_AFTER_SECONDS: Final = 86_400.0
@@ -142,51 +141,42 @@ _LEFT = re.compile(r'"[^"]*"\s*;\s*r=(\d{1,9})\s*;\s*t=(\d{1,9})')
 
 
 class RateBudget:
-    """Allow at most `calls` in any `window` seconds, fewer if the service says so.
+    """Allow at most CALL_BUDGET calls in any CALL_WINDOW_SECONDS, fewer if the service says so, in order of arrival.
 
-    Urgent calls come first, the others in order of arrival. `clock` is monotonic.
+    `clock` is monotonic.
     """
 
     def __init__(
         self,
         *,
-        calls: int = CALL_BUDGET,
-        window: float = CALL_WINDOW_SECONDS,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._calls, self._window = calls, window
         self._clock, self._sleep = clock, sleep
         self._taken: deque[float] = deque()
         self._said_left, self._said_until = 0, 0.0  # from the `Ratelimit` header
         self._blocked_until = 0.0
-        self._turns = {urgent: asyncio.Lock() for urgent in (False, True)}
+        self._turn = asyncio.Lock()
 
     @property
     def left(self) -> int:
         now = self._clock()
         if now < self._blocked_until:
             return 0
-        horizon = now - self._window
-        while self._taken and self._taken[0] <= horizon:
+        while self._taken and self._taken[0] <= now - CALL_WINDOW_SECONDS:
             self._taken.popleft()
-        ours = self._calls - len(self._taken)
-        return max(0, min(ours, self._said_left)) if now < self._said_until else max(0, ours)
+        ours = CALL_BUDGET - len(self._taken)
+        return max(0, min(ours, self._said_left) if now < self._said_until else ours)
 
     @property
     def blocked_for(self) -> float:
         return max(0.0, self._blocked_until - self._clock())
 
-    @property
-    def calls(self) -> int:
-        return self._calls
-
-    async def take(self, *, urgent: bool = False) -> None:
-        """Wait until one more call fits. Urgent calls do not wait behind the others."""
-        reserve = 0 if urgent else min(URGENT_CALLS, self._calls // 8)
-        async with self._turns[urgent]:
-            while self.left <= reserve:
-                await self._sleep(max(0.01, self._free_at(reserve) - self._clock()))
+    async def take(self) -> None:
+        """Wait until one more call fits."""
+        async with self._turn:
+            while not self.left:
+                await self._sleep(max(0.01, self._free_at() - self._clock()))
             self._taken.append(self._clock())
             self._said_left -= 1
 
@@ -198,11 +188,10 @@ class RateBudget:
     def block(self, seconds: float) -> None:
         self._blocked_until = max(self._blocked_until, self._clock() + seconds)
 
-    def _free_at(self, reserve: int) -> float:
+    def _free_at(self) -> float:
         now = self._clock()
         if now < self._blocked_until:
             return self._blocked_until
-        if now < self._said_until and self._said_left <= reserve:
+        if now < self._said_until and self._said_left <= 0:
             return self._said_until
-        too_many = len(self._taken) - (self._calls - reserve)
-        return self._taken[too_many] + self._window if too_many >= 0 else now
+        return self._taken[0] + CALL_WINDOW_SECONDS if len(self._taken) >= CALL_BUDGET else now

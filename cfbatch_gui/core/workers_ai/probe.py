@@ -226,10 +226,6 @@ class Exchange:
     error: UserError | None
 
     @property
-    def type(self) -> str:
-        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
-
-    @property
     def is_wrapped(self) -> bool:
         return isinstance(self.content, dict) and {"result", "success"} <= self.content.keys()
 
@@ -291,10 +287,6 @@ class Evidence:
 
     def finished(self) -> dict[Form, Exchange]:
         return {each.form: each for each in self.of(Step.POLL) if each.form and each.elements is not None}
-
-    def ends(self) -> list[dict[str, Any]]:
-        answers = [each.result for each in self.good(Step.POLL) if isinstance(each.result, dict)]
-        return [each for each in answers if "responses" in each or not each.get("status")]
 
     def elements(self) -> list[tuple[ProbeBatch, list[dict[str, Any]]]]:
         finished = self.finished()
@@ -425,22 +417,10 @@ def _has_list(name: str, outputs: Iterable[Any]) -> Samples:
     return _true(isinstance(_get(each, name), list) for each in outputs)
 
 
-def _rate_header(evidence: Evidence) -> Samples:
-    found = [each.headers["ratelimit"] for each in evidence.of() if "ratelimit" in each.headers]
-    return ((each, bool(_RATE.search(each))) for each in found)
-
-
 def _listed_entry(evidence: Evidence) -> Samples:
-    for each in evidence.good(Step.MODEL):
-        if isinstance(each.result, list):
-            listed = _get(evidence.entry(), "properties")
-            entries = _groups(listed) if isinstance(listed, list) else []
-            yield listed, bool(entries) and all({"property_id", "value"} <= entry.keys() for entry in entries)
-
-
-def _listed_queue(evidence: Evidence) -> Samples:
-    properties = evidence.properties()
-    return _equal([str(properties.get("async_queue")).lower()] if properties and evidence.is_taken else (), "true")
+    listed = _get(evidence.entry(), "properties")
+    is_right = bool(listed) and all({"property_id", "value"} <= each.keys() for each in _groups(listed))
+    return ((listed, is_right) for each in evidence.good(Step.MODEL) if isinstance(each.result, list))
 
 
 def _listed_dimension(evidence: Evidence) -> Samples:
@@ -465,8 +445,8 @@ def _refusal_form(evidence: Evidence) -> Samples:
 
 
 def _queue_taken(evidence: Evidence) -> Samples:
-    refused = any(isinstance(each.error, QueueNotSupported) for each in evidence.of(Step.SUBMIT))
-    return _true([evidence.is_taken] if evidence.is_taken or refused else ())
+    refused = [False for each in evidence.of(Step.SUBMIT) if isinstance(each.error, QueueNotSupported)]
+    return _true([True] if evidence.is_taken else refused[:1])
 
 
 def _no_queue_code(evidence: Evidence) -> Samples:
@@ -601,11 +581,17 @@ _SCORES: Final = (-1.01, 1.01)  # half precision may round 1 up
 _CHECKS: Final[dict[str, Callable[[Evidence], Samples]]] = {
     "envelope": lambda e: _true(each.is_wrapped for each in e.good()),
     "binding-without-envelope": lambda e: _true(not each.is_wrapped for each in e.good()),
-    "content-type": lambda e: _equal((each.type for each in e.of() if each.content is not None), _JSON),
-    "rate-header": _rate_header,
+    "content-type": lambda e: _equal(
+        (each.headers.get("content-type", "").partition(";")[0] for each in e.of() if each.content is not None), _JSON
+    ),
+    "rate-header": lambda e: (
+        (each, bool(_RATE.search(each))) for found in e.of() if (each := found.headers.get("ratelimit")) is not None
+    ),
     "catalogue-form": lambda e: _equal((each.result for each in e.good(Step.NONSENSE)), []),
     "catalogue-entry": _listed_entry,
-    "catalogue-queue": _listed_queue,
+    "catalogue-queue": lambda e: _equal(
+        [str(e.properties().get("async_queue")).lower()] if e.properties() and e.is_taken else (), "true"
+    ),
     "catalogue-dimension": _listed_dimension,
     "catalogue-price": _listed_price,
     "refusal-form": _refusal_form,
@@ -621,7 +607,11 @@ _CHECKS: Final[dict[str, Callable[[Evidence], Samples]]] = {
     "submit-model": lambda e: _equal(e.fields("model", Step.SUBMIT), e.plan.model.name),
     "waiting-status": _waiting_status,
     "waiting-id": _waiting_id,
-    "done-responses": lambda e: _true("responses" in each for each in e.ends()),
+    "done-responses": lambda e: _true(
+        "responses" in each.result
+        for each in e.good(Step.POLL)
+        if isinstance(each.result, dict) and ("responses" in each.result or not each.result.get("status"))
+    ),
     "done-without-status": lambda e: _equal((each.result.get("status") for each in e.finished().values()), None),
     "done-again": _done_again,
     "element-ids": _element_ids,
@@ -673,17 +663,14 @@ def _judged(assumption: Assumption, evidence: Evidence) -> tuple[Outcome, str]:
 
 def _shown(value: object) -> str:
     """A value for a report, quoted only when it is a short word: it may repeat a token or an id."""
-    match value:
-        case None:
-            return message("nothing")
-        case bool() | int() | float() if len(str(value)) <= _LONGEST_WORD:
-            return str(value)
-        case str() if len(value) <= _LONGEST_WORD and value.isprintable():
-            return quoted(value)
-        case list() if 0 < len(value) <= 4:
-            return comma_list(list(map(_shown, value)))
-        case str() | list() | dict():
-            return message("something of length {n:,}", n=len(value))
+    if value is None:
+        return message("nothing")
+    if isinstance(value, list) and 0 < len(value) <= 4:
+        return comma_list(list(map(_shown, value)))
+    if isinstance(value, str | int | float) and len(word := str(value)) <= _LONGEST_WORD and word.isprintable():
+        return quoted(word) if isinstance(value, str) else word
+    if isinstance(value, str | list | dict):
+        return message("something of length {n:,}", n=len(value))
     return message("something else")
 
 

@@ -1,7 +1,6 @@
-"""The log of network exchanges: one JSON line for each, old ones summed, without bodies and headers."""
+"""The log of network exchanges: one JSON line for each, now and then summed, without bodies and headers."""
 
 import logging
-from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -11,7 +10,6 @@ from cfbatch_gui.core.system.files import own_opener, write_own_file
 from cfbatch_gui.core.workers_ai.transport import Exchange
 
 MAX_BYTES = 512 * 1024
-_KEPT_LINES = 1_000  # when folding
 
 _log = logging.getLogger(__name__)
 
@@ -31,6 +29,9 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     status: int
     count: int = 1
     until: float = 0.0
+
+
+_decoder = msgspec.json.Decoder(Entry)
 
 
 class TrafficLog:
@@ -55,35 +56,19 @@ class TrafficLog:
             _log.warning("The log of what leaves this computer cannot be written.")
 
     def _fold(self) -> None:
-        found = entries(self._path)
-        older, kept = found[:-_KEPT_LINES], found[-_KEPT_LINES:]
-        data = b"".join(msgspec.json.encode(each) + b"\n" for each in (*_summed(older), *kept))
+        data = b"".join(msgspec.json.encode(each) + b"\n" for each in traffic(self._path))
         write_own_file(self._path, data)
         self._size = len(data)
 
 
-def entries(path: Path) -> list[Entry]:
-    """All entries, oldest first; lines that cannot be decoded are skipped."""
-    if not path.exists():
-        return []
-    decoder = msgspec.json.Decoder(Entry)
-    found = []
-    for line in path.read_bytes().splitlines():
+def traffic(path: Path) -> tuple[Entry, ...]:
+    """The sums by host, connection and kind, the latest first; lines that cannot be decoded are skipped."""
+    sums: dict[tuple[str, str, str], Entry] = {}
+    for line in path.read_bytes().splitlines() if path.exists() else ():
         try:
-            found.append(decoder.decode(line))
+            entry = _decoder.decode(line)
         except msgspec.DecodeError:
             continue
-    return found
-
-
-def traffic(path: Path) -> tuple[Entry, ...]:
-    """The sums by host, connection and kind, the latest first."""
-    return tuple(sorted(_summed(entries(path)), key=lambda each: each.until, reverse=True))
-
-
-def _summed(found: Iterable[Entry]) -> list[Entry]:
-    sums: dict[tuple[str, str, str], Entry] = {}
-    for entry in found:
         key = entry.host, entry.connection, entry.what
         before = sums.get(key, Entry(entry.time, *key, sent=0, received=0, status=0, count=0))
         sums[key] = Entry(
@@ -95,4 +80,4 @@ def _summed(found: Iterable[Entry]) -> list[Entry]:
             before.count + entry.count,
             max(before.until, entry.until or entry.time),
         )
-    return list(sums.values())
+    return tuple(sorted(sums.values(), key=lambda each: each.until, reverse=True))

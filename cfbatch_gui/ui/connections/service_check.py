@@ -4,9 +4,8 @@ import asyncio
 import re
 from datetime import datetime
 
-from PySide6.QtCore import QRect, Qt, Signal
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QDialog, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from cfbatch_gui.core.errors import UserError
@@ -25,9 +24,11 @@ from cfbatch_gui.core.workers_ai.probe import (
     text_report,
 )
 from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.connections.worker_guide import TallDialog
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import (
     Button,
     IconLabel,
@@ -39,16 +40,20 @@ from cfbatch_gui.ui.widgets import (
     boxed,
     column,
     row,
-    scrolled,
 )
 
-_WIDTH, _HEIGHT = 700, 640  # pixels; the height once there are results
+_WIDTH = 700  # pixels
 _ICON = 18
+_ICONS: dict[Outcome, tuple[str, Role]] = {
+    Outcome.HELD: ("circle-check", "done"),
+    Outcome.NOT_HELD: ("circle-x", "error"),
+    Outcome.NOT_SEEN: ("circle-dashed", "quiet"),
+}
 _TASK = "service check"
 
 
-class ServiceCheck(QDialog):
-    """A dialog that is opened with `open()` and deletes itself when it is closed, which ends a check that is running.
+class ServiceCheck(TallDialog):
+    """Closing it ends a check that is running.
 
     `tasks` are the page's, so that the end of the window waits for what is being sent. `checked` is emitted when a
     check has come to its end.
@@ -57,14 +62,10 @@ class ServiceCheck(QDialog):
     checked = Signal()
 
     def __init__(self, program: Program, tasks: Tasks, connection_id: str, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(tr("Check the service"), parent, width=_WIDTH)
         self._program, self._tasks, self._connection_id = program, tasks, connection_id
-        self._window = parent.window()
         self._plan: ProbePlan | None = None
         self._result: ProbeResult | None = None
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Check the service"))
-        self.setMinimumWidth(_WIDTH)
         name = title_words(program.address_book.title(connection_id))
         self._about = Label(
             self.tr(
@@ -85,40 +86,24 @@ class ServiceCheck(QDialog):
         self.counts = Label("", "quiet", wrap=True)
         self.rows: list[FindingRow] = []
         self._list = column(gap=MEDIUM, margins=(0, TINY, 0, TINY))
-        self._results = boxed(column(row(self.outcome, None), self.counts, scrolled(boxed(self._list)), gap=SMALL))
+        self._results = boxed(column(row(self.outcome, None), self.counts, self._list, gap=SMALL))
         self._results.hide()
         self.start_button = PrimaryButton("", "check", self._start)
         self.start_button.setDefault(True)
-        self.save_button = PrimaryButton(self.tr("Save report…"), "save")
-        self.save_button.clicked.connect(lambda: self._tasks.start("service report", self._save()))
+        self.save_button = PrimaryButton(
+            self.tr("Save report…"), "save", lambda: tasks.start("service report", self._save())
+        )
         self.save_button.hide()
         self.saved = IconLine("", "circle-check", icon_role="done")
         self.saved.hide()
-        self.close_button = Button(self.tr("Cancel"))
-        self.close_button.clicked.connect(self.reject)
+        self.close_button = Button(self.tr("Cancel"), on_click=self.reject)
         self.finished.connect(lambda _: self._tasks.cancel(_TASK))
-        self._column = column(
-            Label(self.tr("Check the service"), "part"),
-            self._about,
-            self._facts,
-            self.doing,
-            self.problem,
-            gap=MEDIUM,
-            margins=(WIDE, WIDE - 4, WIDE, LARGE),
+        title = Label(self.windowTitle(), "part")
+        self.lay_out(
+            column(title, self._about, self._facts, self.doing, self.problem, self._results, None, gap=MEDIUM),
+            row(boxed(column(self.saved)), None, self.close_button, self.start_button, self.save_button),
         )
-        self._column.addWidget(self._results, 1)
-        self._column.addSpacing(SMALL)
-        self._column.addLayout(
-            row(boxed(column(self.saved)), None, self.close_button, self.start_button, self.save_button)
-        )
-        self.setLayout(self._column)
         self._show_plan()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        layout = self.layout()
-        if layout is not None and not event.spontaneous() and self._result is None:
-            self.resize(self.width(), layout.totalHeightForWidth(self.width()))  # of wrapped texts at this width
 
     def _show_plan(self) -> None:
         model = self._program.settings.model
@@ -203,20 +188,11 @@ class ServiceCheck(QDialog):
             for finding in counted[outcome]:
                 self.rows.append(FindingRow(finding, title))
                 self._list.addWidget(self.rows[-1])
-        self._list.addStretch(1)
         self._results.show()
         self.save_button.show()
         self.save_button.setDefault(True)
         self.close_button.setText(self.tr("Close"))
-        self._grow()
-
-    def _grow(self) -> None:
-        screen = self.screen().availableGeometry()
-        height = max(self.height(), min(_HEIGHT, screen.height() - 2 * WIDE))
-        place = QRect(0, 0, self.width(), height)
-        place.moveCenter(self._window.frameGeometry().center())
-        place.moveTop(max(screen.top() + WIDE, min(place.top(), screen.bottom() - WIDE - height)))
-        self.setGeometry(place)
+        self.fit()
 
     async def _save(self) -> None:
         if self._result is None:
@@ -249,7 +225,7 @@ class FindingRow(QWidget):
     def __init__(self, finding: Finding, word: str) -> None:
         super().__init__()
         self.finding = finding
-        icon, role = _icon_of(finding.outcome)
+        icon, role = _ICONS[finding.outcome]
         sentence, seen = _quoted(said(finding.assumption.sentence)), said(finding.observation)
         texts = column(Label(sentence, wrap=True), Label(seen, "small", wrap=True), gap=2)
         if finding.outcome is Outcome.NOT_HELD:
@@ -265,16 +241,6 @@ class FindingRow(QWidget):
         line.setStretch(1, 1)
         self.setLayout(line)
         self.setAccessibleName(f"{word}: {sentence} {seen}")
-
-
-def _icon_of(outcome: Outcome) -> tuple[str, Role]:
-    match outcome:
-        case Outcome.HELD:
-            return "circle-check", "done"
-        case Outcome.NOT_HELD:
-            return "circle-x", "error"
-        case Outcome.NOT_SEEN:
-            return "circle-dashed", "quiet"
 
 
 def _quoted(text: str) -> str:

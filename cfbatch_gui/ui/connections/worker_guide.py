@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from PySide6.QtCore import QRect, Qt, QUrl, Signal
+from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QDialog, QLayout, QLineEdit, QVBoxLayout, QWidget
 
@@ -22,6 +22,7 @@ from cfbatch_gui.core.worker_setup.worker_files import (
 )
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
 from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import Button, Card, IconLine, Label, PrimaryButton, boxed, column, line, row, scrolled
@@ -30,22 +31,18 @@ _LEAST = 480  # pixels that it may have above a window that is lower
 
 
 class TallDialog(QDialog):
-    """Opened with `open()`; deletes itself when it is closed."""
+    """Opened with `open()`; deletes itself when it is closed. What does not fit above the window behind it scrolls."""
 
     def __init__(self, title: str, parent: QWidget, *, width: int) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
-        self._window, self._width = parent.window(), width
-        self._is_placed = False
-        self._content: QWidget | None = None
-        self._foot: QWidget | None = None
+        self._window, self._width = parent.window(), scaled(width)
 
     def lay_out(self, content: QLayout, foot: QLayout) -> None:
         content.setContentsMargins(WIDE, WIDE - 4, WIDE, LARGE)
-        self._content = boxed(content)
         foot.setContentsMargins(WIDE, MEDIUM, WIDE, LARGE)
-        self._foot = boxed(foot)
+        self._content, self._foot = boxed(content), boxed(foot)
         self._area = scrolled(self._content)
         whole = column(self._area, line(), self._foot, gap=0)
         whole.setStretch(0, 1)
@@ -53,22 +50,13 @@ class TallDialog(QDialog):
 
     def fit(self) -> None:
         """Take the height of the content, as far as the window behind has it; never less than while it was shown."""
-        if self._content is None or self._foot is None:
-            return
-        screen = self.screen().availableGeometry()
-        width = self.width()
-        if not self._is_placed:
-            width = max(self.minimumSizeHint().width(), min(scaled(self._width), self._window.width() - 2 * WIDE))
-        needed = _height(self._content, width) + _height(self._foot, width) + 2
+        width = max(self.minimumSizeHint().width(), min(self._width, self._window.width() - 2 * WIDE))
+        screen, middle = self.screen().availableGeometry(), self._window.frameGeometry().center()
         room = min(max(self._window.height(), _LEAST), screen.height()) - 2 * WIDE
-        height = max(self.height() if self._is_placed else 0, min(needed, room))
-        if self._is_placed and height == self.height():
-            return
-        place = QRect(0, 0, width, height)
-        place.moveCenter(self._window.frameGeometry().center())
-        place.moveTop(max(screen.top() + WIDE, min(place.top(), screen.bottom() - WIDE - height)))
-        self.setGeometry(place)
-        self._is_placed = True
+        needed = sum(max(each.heightForWidth(width), each.sizeHint().height()) for each in (self._content, self._foot))
+        height = max(self.height() if self.isVisible() else 0, min(needed + 2, room))
+        self.resize(width, height)
+        self.move(middle.x() - width // 2, max(screen.top(), middle.y() - height // 2))
 
     def scroll_to(self, part: QWidget) -> None:
         self._area.ensureWidgetVisible(part, 0, LARGE)
@@ -77,14 +65,6 @@ class TallDialog(QDialog):
         super().showEvent(event)
         if not event.spontaneous():
             self.fit()  # the height of wrapped texts is known only once the width is
-
-
-def _height(widget: QWidget, width: int) -> int:
-    layout = widget.layout()
-    if layout is None:
-        return widget.sizeHint().height()
-    layout.activate()
-    return layout.totalHeightForWidth(width) if layout.hasHeightForWidth() else layout.totalSizeHint().height()
 
 
 _WIDTH = 620  # pixels
@@ -101,14 +81,13 @@ class WorkerGuide(TallDialog):
     set_up_wanted = Signal()
 
     def __init__(self, tasks: Tasks, folder: RememberedFolder, parent: QWidget) -> None:
-        super().__init__("", parent, width=_WIDTH)
+        super().__init__(tr("A Worker of your own"), parent, width=_WIDTH)
         self._tasks = tasks
-        self.setWindowTitle(self.tr("A Worker of your own"))
         self._secret = new_secret()
         self._remembered = folder
         self._folder: Path | None = None
-        self.save_button = PrimaryButton(self.tr("Save the Worker…"), "save")
-        self.save_button.clicked.connect(lambda: self._tasks.start("worker", self._save()))
+        save = PrimaryButton(self.tr("Save the Worker…"), "save", lambda: tasks.start("worker", self._save()))
+        self.save_button = save
         self.folder_button = Button(self.tr("Show folder"), "folder-open", self._show_folder)
         self.folder_button.hide()
         self.saved = IconLine("", "circle-check")
@@ -120,12 +99,9 @@ class WorkerGuide(TallDialog):
         self.copy_secret = Button(self.tr("Copy"), "copy", self._copy_secret)
         self.copy_secret.setAccessibleName(self.tr("Copy the secret"))
         self.commands: list[Button] = []
-        close = Button(self.tr("Done"))
+        close = Button(self.tr("Done"), on_click=self.accept)
         close.setDefault(True)
-        close.clicked.connect(self.accept)
-        steps = column(gap=MEDIUM)
-        for index, step in enumerate(GUIDE):
-            steps.addWidget(self._step(index, step))
+        steps = column(*(self._step(index, step) for index, step in enumerate(GUIDE)), gap=MEDIUM)
         self.set_up_button = Button(self.tr("Set up in my account…"), "cloud", self._hand_over)
         self.lay_out(
             column(
@@ -139,7 +115,7 @@ class WorkerGuide(TallDialog):
                 None,
                 gap=LARGE,
             ),
-            row(None, close),
+            row(self.set_up_button, None, close),
         )
 
     def _second_way(self) -> Card:
@@ -152,7 +128,6 @@ class WorkerGuide(TallDialog):
             " once and stored nowhere; every call is listed before anything is sent."
         )
         card.body.addWidget(Label(sentence, "quiet", wrap=True))
-        card.body.addLayout(row(self.set_up_button, None))
         return card
 
     def _explained(self, title: str, text: str) -> QVBoxLayout:

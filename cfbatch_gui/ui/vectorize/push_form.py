@@ -63,7 +63,7 @@ class IndexChoice(QWidget):
         self.name.setMaxLength(_LONGEST)
         self.name.setAccessibleName(self.tr("Name of the new index"))
         self.name.setMinimumHeight(scaled(30))
-        self.name.textChanged.connect(lambda _: self._show_changed())
+        self.name.textEdited.connect(lambda _: self._show_changed())
         self._name_label = Label(self.name.accessibleName(), "quiet")
         self._name_label.setBuddy(self.name)
         self.line = IconLine("", "info")
@@ -73,21 +73,17 @@ class IndexChoice(QWidget):
     def begin(self, job_name: str, dimension: int, metric: Metric, account: str, *, is_practice: bool) -> None:
         self._indexes, self._dimension, self._metric = (), dimension, metric
         self._account, self._is_practice = account, is_practice
-        self._fill({}, _NEW)
-        self.name.blockSignals(True)
+        self._fill(_NEW)
         self.name.setText(proposed_name(job_name, ()))
-        self.name.blockSignals(False)
         self._show()
 
     def offer(self, indexes: Sequence[VectorizeIndex], job_name: str, wanted: str) -> None:
         is_untouched = self.name.text() == proposed_name(job_name, ())
         self._indexes = tuple(indexes)
         possible = [each.name for each in indexes if fits(each, self._dimension)]
-        self._fill({}, wanted if wanted in possible else _NEW)
+        self._fill(wanted if wanted in possible else _NEW)
         if is_untouched:
-            self.name.blockSignals(True)
             self.name.setText(proposed_name(job_name, [each.name for each in indexes]))
-            self.name.blockSignals(False)
         self._show_changed()
 
     def show_counts(self, counts: Mapping[str, int]) -> None:
@@ -118,11 +114,11 @@ class IndexChoice(QWidget):
             return said(error.message)
         return ""
 
-    def _fill(self, counts: Mapping[str, int], chosen: str) -> None:
+    def _fill(self, chosen: str) -> None:
         self.choice.clear()
         self.choice.add(self.tr("A new index"), _NEW)
         for each in self._indexes:
-            self.choice.add(index_words(each, self._dimension, counts.get(each.name)), each.name)
+            self.choice.add(index_words(each, self._dimension, None), each.name)
         model = self.choice.model()
         if isinstance(model, QStandardItemModel):
             for at, each in enumerate(self._indexes, 1):
@@ -171,7 +167,7 @@ class ColumnChoices(QWidget):
         self._boxes = Flow(gap=LARGE)
         self._limit = Label("", "small", wrap=True)
         self.as_text = CheckBox("")
-        self.as_text.toggled.connect(lambda _: self.changed.emit())
+        self.as_text.clicked.connect(lambda _: self.changed.emit())
         beside = Label(self.tr("Beside each vector"), "quiet")
         fields = Flow(_field(self.ids), _field(self.namespace), gap=LARGE)
         self.setLayout(column(boxed(fields), beside, boxed(self._boxes), self._limit, self.as_text, gap=SMALL))
@@ -212,9 +208,7 @@ class ColumnChoices(QWidget):
 
     def show_numbers(self, numbers: Sequence[str], *, as_text: bool | None = None) -> None:
         if as_text is not None:
-            self.as_text.blockSignals(True)
             self.as_text.setChecked(as_text)
-            self.as_text.blockSignals(False)
         if numbers:
             names = display.listed([short_name(each) for each in numbers])
             words = self.tr("Send the numbers of {columns} as texts").format(columns=names)
@@ -227,15 +221,13 @@ class ColumnChoices(QWidget):
             box.hide()
             box.deleteLater()
         self.metadata = tuple(CheckBox(short_name(each).replace("&", "&&")) for each in self._columns)
-        before: QWidget = self.namespace
         for name, box in zip(self._columns, self.metadata, strict=True):
             box.setChecked(name in chosen)
             box.setToolTip(display.plain_tip(name))
-            box.toggled.connect(lambda _: self.changed.emit())
+            box.clicked.connect(lambda _: self.changed.emit())
             self._boxes.addWidget(box)
             box.setVisible(True)
-            QWidget.setTabOrder(before, box)
-            before = box
+        follow_in_tab_order(self.namespace, *self.metadata)
         some = self.tr(
             "Vectorize keeps up to {n} bytes beside each vector. A search brings them back, and they stay in your "
             "account."
@@ -274,7 +266,7 @@ class CheckPanel(QWidget):
         self._gone_by = Label("", "small", wrap=True)
         self.everything = CheckBox("")
         for box in (self.gone, self.everything):
-            box.toggled.connect(lambda _: self.changed.emit())
+            box.clicked.connect(lambda _: self.changed.emit())
         self._bars = QVBoxLayout()
         self._bars.setSpacing(SMALL)
         self.setLayout(
@@ -284,9 +276,7 @@ class CheckPanel(QWidget):
 
     def begin(self) -> None:
         for box in (self.gone, self.everything):
-            box.blockSignals(True)
             box.setChecked(False)
-            box.blockSignals(False)
         self._show_problems(())
         for part in (self.gone, self._gone_by, self.everything):
             part.hide()

@@ -11,9 +11,9 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.vectorize.push_values import Hit, Push, PushOutcome, PushStage, SearchResult
 from cfbatch_gui.core.vectorize.vectorize import TOP_K
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import score_text, tr
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.memory import Memory
-from cfbatch_gui.ui.tables.table_rows import Column, Rows
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import HEADER_HEIGHT, TableView
 from cfbatch_gui.ui.theme import MEDIUM, ROW_HEIGHT, SMALL, scaled
 from cfbatch_gui.ui.vectorize.running_pushes import RunningPush, ago_words, dimension_words, id_words, short_name
@@ -141,7 +141,9 @@ class PushSummary(QWidget):
         self.notes = IconLine("", "info")
         self.check_button = Button(self.tr("Check again"), on_click=self.check_wanted.emit)
         self.change_button = Button(self.tr("Send changes…"), on_click=self.change_wanted.emit)
-        self.sent: Rows[Push] = Rows(_columns(), key=lambda each: (each.account_mark, each.index), parent=self)
+        self.sent: Rows[Push] = Rows(
+            _columns(), key=lambda each: (each.account_mark, each.index), parent=self, sortable=False
+        )
         self.table = TableView("vectorize/sent", memory=memory, inset=True)
         self.table.setAccessibleName(self.tr("What was sent"))
         self.table.show_rows(self.sent)
@@ -221,15 +223,14 @@ def _columns() -> tuple[Column[Push], ...]:
         return lambda push: "text" if getattr(push.options, text) else "quiet"
 
     return (
-        Column(tr("Index"), lambda push: push.index, key="index", width=130, sortable=False),
-        Column(tr("ID from"), lambda push: id_words(push.options), key="ids", width=110, sortable=False),
+        Column(tr("Index"), lambda push: push.index, key="index", width=130),
+        Column(tr("ID from"), lambda push: id_words(push.options), key="ids", width=110),
         Column(
             tr("Namespace"),
             lambda push: push.options.namespace or tr("none"),
             key="namespace",
             width=110,
             gives_way=True,
-            sortable=False,
             colour=quiet_if_none("namespace"),
         ),
         Column(
@@ -237,27 +238,10 @@ def _columns() -> tuple[Column[Push], ...]:
             lambda push: ", ".join(each.column for each in push.options.metadata) or tr("nothing"),
             key="metadata",
             stretch=True,
-            sortable=False,
             colour=quiet_if_none("metadata"),
         ),
-        Column(
-            tr("New or changed"),
-            lambda push: push.sent,
-            display.number,
-            key="sent",
-            align="right",
-            width=110,
-            sortable=False,
-        ),
-        Column(
-            tr("Taken out"),
-            lambda push: push.deleted,
-            display.number,
-            key="deleted",
-            align="right",
-            width=90,
-            sortable=False,
-        ),
+        NumberColumn(tr("New or changed"), lambda push: push.sent, key="sent", width=110),
+        NumberColumn(tr("Taken out"), lambda push: push.deleted, key="deleted", width=90),
         Column(
             tr("Took"),
             lambda push: max(0.0, push.ended_at - push.started_at) if push.ended_at else None,
@@ -267,7 +251,6 @@ def _columns() -> tuple[Column[Push], ...]:
             width=104,
             widest=(tr("under 1 s"),),
             gives_way=True,
-            sortable=False,
             copies_text=True,
         ),
     )
@@ -293,7 +276,7 @@ class SearchPanel(Card):
         self.sentence.textChanged.connect(lambda _: self._show_possible())
         self.sentence.returnPressed.connect(self._search)
         self.button = PrimaryButton(self.tr("Search"), on_click=self._search)
-        self.found: Rows[Hit] = Rows(self._columns(), key=lambda each: each.id, parent=self)
+        self.found: Rows[Hit] = Rows(self._columns(), key=lambda each: each.id, parent=self, sortable=False)
         self.table = TableView("vectorize/found", memory=memory, inset=True)
         self.table.setAccessibleName(self.tr("Found in the index"))
         self.table.show_rows(self.found)
@@ -352,23 +335,19 @@ class SearchPanel(Card):
     def _columns(self) -> tuple[Column[Hit], ...]:
         other = self.tr("not of this job")
         return (
-            Column(
+            ScoreColumn(
                 self.tr("Score"),
                 lambda hit: hit.score,
-                score_text,
                 key="score",
-                align="right",
                 width=90,
-                sortable=False,
                 tip=self.tr("As the index computes it, by its own metric."),
             ),
-            Column(self.tr("ID"), lambda hit: hit.id, key="id", width=110, least=60, sortable=False),
+            Column(self.tr("ID"), lambda hit: hit.id, key="id", width=110, least=60),
             Column(
                 self.tr("Text"),
                 lambda hit: hit.text,
                 key="text",
                 stretch=True,
-                sortable=False,
                 text=lambda hit: other if hit.text is None else hit.text,
                 colour=lambda hit: "quiet" if hit.text is None else "text",
             ),

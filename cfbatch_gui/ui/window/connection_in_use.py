@@ -10,6 +10,7 @@ from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
+from cfbatch_gui.core.workers_ai.limits import CALL_BUDGET
 from cfbatch_gui.ui.jobs.library import ConnectionState
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.window.main_window import MainWindow
@@ -100,7 +101,7 @@ class ConnectionInUse(QObject):
         has_failed = self.has_failed()
         state: ConnectionState = "ready" if used.is_ready and not has_failed else "refused"
         budget = self._program.address_book.budget(chosen)
-        left = self.tr("{left} of {all} calls left in 5 minutes").format(left=budget.left, all=budget.calls)
+        left = self.tr("{left} of {all} calls left in 5 minutes").format(left=budget.left, all=CALL_BUDGET)
         ready = left if budget.left < _SCARCE else self.tr("new jobs are sent there")
         known = self.tr("its last test failed") if has_failed else ready
         foot.show_connection(used.title, known if used.is_ready else said(used.sentence), state)

@@ -6,7 +6,7 @@ The Worker and the gateway are simulations that keep the contract of `workers_ai
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -14,6 +14,9 @@ import pytest
 
 from cfbatch_gui.core.practice.app import PREFIX, Application, practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, cloudflare
+from cfbatch_gui.core.workers_ai.connection_kinds import gateway as connection_to_gateway
+from cfbatch_gui.core.workers_ai.connection_kinds import worker as connection_to_worker
 from tests import canary
 from tests.support.faulty_service import FaultyService
 from tests.support.http import Answer, Head, application, as_json, ask, refused
@@ -106,6 +109,21 @@ class Endpoints:
     @property
     def worker_url(self) -> str:
         return self.worker.url.removesuffix(PREFIX)
+
+
+def connection(endpoints: Endpoints, kind: str) -> Connection:
+    match kind:
+        case "rest":
+            return cloudflare(ACCOUNT, base_url=endpoints.rest.url)
+        case "worker":
+            return connection_to_worker(endpoints.worker_url, connection_id="w", title="My Worker")
+        case "practice":
+            return replace(PRACTICE, base_url=endpoints.rest.url, api_base_url=endpoints.rest.url)
+    url = (endpoints.locked_gateway if "with a token" in kind else endpoints.gateway).url
+    by_header = "by header" in kind
+    return connection_to_gateway(
+        ACCOUNT, GATEWAY, connection_id="g", title="My gateway", by_header=by_header, base_url=url, api_base_url=url
+    )
 
 
 @asynccontextmanager

@@ -8,15 +8,12 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.practice.app import PREFIX
-from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.checking import CheckResult, check_connection, has_failed, has_passed
-from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, cloudflare, gateway, worker
-from cfbatch_gui.core.workers_ai.limits import RateBudget
-from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.core.endpoints.collecting_room import CollectingRoom
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, SECRET, TOKEN, Endpoints, service
 from tests.support import faults
+from tests.support.clients import client_of
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService, load_certificate
 
@@ -28,11 +25,7 @@ Check = Callable[..., "asyncio.Future[tuple[CheckResult, ...]]"]
 @pytest.fixture
 def check() -> Check:
     async def checked(connection: Connection, *, token: str = TOKEN, model: str = MODEL) -> tuple[CheckResult, ...]:
-        async def give() -> Token:
-            return Token(token)
-
-        client = WorkersAI(connection, give, transport=Transport(), budget=RateBudget(), clock=lambda: 1_790_000_000)
-        return await check_connection(client, model)
+        return await check_connection(client_of(connection, token, clock=lambda: 1_790_000_000), model)
 
     return checked  # type: ignore[return-value]  # a coroutine function
 

@@ -13,12 +13,9 @@ from cfbatch_gui.core.errors import (
     UsageError,
 )
 from cfbatch_gui.core.practice.app import Application
-from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.client import _OF_GATEWAYS, WorkersAI
-from cfbatch_gui.core.workers_ai.connection_kinds import Connection, cloudflare, gateway, worker
-from cfbatch_gui.core.workers_ai.limits import RateBudget
+from cfbatch_gui.core.workers_ai.connection_kinds import gateway, worker
 from cfbatch_gui.core.workers_ai.requests import RankRequest, encode_batch, encode_request
-from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import OTHER_TOKEN
 from tests.core.endpoints.conftest import (
     ACCOUNT,
@@ -27,10 +24,12 @@ from tests.core.endpoints.conftest import (
     SECRET,
     TOKEN,
     Endpoints,
+    connection,
     service,
 )
 from tests.core.endpoints.conftest import gateway as gateway_to
 from tests.support import faults
+from tests.support.clients import client_of
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
 from tests.support.http import Answer, Head, application, as_json, ask
@@ -43,35 +42,12 @@ KINDS = ("rest", "worker", "gateway", "gateway by header", "gateway with a token
 Connect = Callable[..., WorkersAI]
 
 
-def connection(endpoints: Endpoints, kind: str) -> Connection:
-    match kind:
-        case "rest":
-            return cloudflare(ACCOUNT, base_url=endpoints.rest.url)
-        case "worker":
-            return worker(endpoints.worker_url, connection_id="w", title="My Worker")
-    endpoint = endpoints.locked_gateway if kind == "gateway with a token" else endpoints.gateway
-    return gateway(
-        ACCOUNT,
-        GATEWAY,
-        connection_id="g",
-        title="My gateway",
-        by_header=kind == "gateway by header",
-        base_url=endpoint.url,
-        api_base_url=endpoint.url,
-    )
-
-
 @pytest.fixture
 def connect(endpoints: Endpoints) -> Connect:
     def connected(kind: str, secret: str = "") -> WorkersAI:
-        async def token() -> Token:
-            return Token(secret or (SECRET if kind == "worker" else TOKEN))
-
-        async def gateway_token() -> Token | None:
-            return Token(GATEWAY_TOKEN) if kind == "gateway with a token" else None
-
-        here = connection(endpoints, kind)
-        return WorkersAI(here, token, gateway_token=gateway_token, transport=Transport(), budget=RateBudget())
+        own = GATEWAY_TOKEN if kind == "gateway with a token" else ""
+        token = secret or (SECRET if kind == "worker" else TOKEN)
+        return client_of(connection(endpoints, kind), token, gateway_token=own)
 
     return connected
 
@@ -102,10 +78,7 @@ async def test_a_fault_leaves_the_outcome_unknown(
 
 
 async def test_a_gateway_that_asks_for_its_own_token_says_so(endpoints: Endpoints) -> None:
-    async def token() -> Token:
-        return Token(TOKEN)
-
-    client = WorkersAI(connection(endpoints, "gateway with a token"), token, transport=Transport(), budget=RateBudget())
+    client = client_of(connection(endpoints, "gateway with a token"))
     with pytest.raises(TokenRefused, match="gateway"):
         await client.submit(MODEL, encode_batch([encode_request(RANK)]))
 
@@ -128,12 +101,8 @@ async def test_a_gateway_repeats_nothing_answers_nothing_from_its_cache_and_keep
     monkeypatch.delitem(_OF_GATEWAYS, missing, raising=False)
     behind, body, kept = service(tmp_path), encode_batch([encode_request(RANK)]), list[bytes]()
 
-    async def token() -> Token:
-        return Token(TOKEN)
-
     def client(through: FaultyService) -> WorkersAI:
-        here = gateway(ACCOUNT, GATEWAY, connection_id="g", title="G", base_url=through.url)
-        return WorkersAI(here, token, transport=Transport(), budget=RateBudget())
+        return client_of(gateway(ACCOUNT, GATEWAY, connection_id="g", title="G", base_url=through.url))
 
     async with FaultyService(gateway_to(behind, kept=kept)) as well, FaultyService(gateway_to(failing(behind))) as ill:
         ids = [(await client(well).submit(MODEL, body)).request_id for _ in range(2)]
@@ -145,11 +114,10 @@ async def test_a_gateway_repeats_nothing_answers_nothing_from_its_cache_and_keep
     assert (kept != []) is (missing == "cf-aig-collect-log-payload")
 
 
-async def test_a_gateway_of_another_name_is_not_found(endpoints: Endpoints, connect: Connect) -> None:
-    client = connect("gateway")
+async def test_a_gateway_of_another_name_is_not_found(endpoints: Endpoints) -> None:
     other = gateway(ACCOUNT, "other", connection_id="g", title="G", base_url=endpoints.gateway.url)
     with pytest.raises(ServiceRefused, match="no AI Gateway"):
-        await WorkersAI(other, client._token, transport=client._transport, budget=RateBudget()).submit(MODEL, b"{}")
+        await client_of(other).submit(MODEL, b"{}")
 
 
 @pytest.mark.parametrize("address", ["http://batch.example.com", "batch.example.com", "https://u:p@example.com", ""])

@@ -3,26 +3,23 @@
 import json
 import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cfbatch_gui.core.errors import RequestGone
 from cfbatch_gui.core.workers_ai.answers import Embedded, Finished, Matched, Scored, Waiting, match, read_run
-from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, cloudflare, gateway, worker
-from cfbatch_gui.core.workers_ai.limits import RateBudget
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.requests import encode_batch, encode_request
 from cfbatch_gui.core.workers_ai.transport import Transport
-from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, SECRET, TOKEN, Endpoints, opened, service
+from tests.core.endpoints.conftest import GATEWAY_TOKEN, SECRET, TOKEN, Endpoints, connection, opened, service
 from tests.parsed_requests import parse_requests
+from tests.support.clients import client_of
 
 MODEL = "@cf/baai/bge-m3"
 SEEDS = Path(__file__).parents[2] / "data" / "seeds"
-CONNECTIONS = ("Cloudflare", "Worker", "AI Gateway", "AI Gateway, by header", "Practice")
+CONNECTIONS = ("rest", "worker", "gateway with a token", "gateway by header, with a token", "practice")
 STORIES = (
     "This is a story about an orange cloud",
     "This is a story about a llama",
@@ -59,48 +56,12 @@ WAYS = ("in a batch", "at once")
 STATES = ("queued", "running", "an unknown id (5504)")
 
 
-def connection_of(endpoints: Endpoints, name: str) -> Connection:
-    endpoint = endpoints.locked_gateway
-    match name:
-        case "Cloudflare":
-            return cloudflare(ACCOUNT, base_url=endpoints.rest.url)
-        case "Worker":
-            return worker(endpoints.worker_url, connection_id="w", title="W")
-        case "Practice":
-            return replace(PRACTICE, base_url=endpoints.rest.url, api_base_url=endpoints.rest.url)
-    by_header = name.endswith("header")
-    return gateway(
-        ACCOUNT,
-        GATEWAY,
-        connection_id="g",
-        title="G",
-        by_header=by_header,
-        base_url=endpoint.url,
-        api_base_url=endpoint.url,
-    )
-
-
 async def through(endpoints: Endpoints, name: str) -> AsyncIterator[WorkersAI]:
     """A client of the connection over a socket; for the practice service also one without, as in the program."""
-    async with _client(endpoints, connection_of(endpoints, name), name, Transport()) as client:
-        yield client
-    if name == "Practice":
-        async with _client(endpoints, PRACTICE, name, Transport(application=endpoints.behind)) as client:
-            yield client
-
-
-@asynccontextmanager
-async def _client(
-    endpoints: Endpoints, connection: Connection, name: str, transport: Transport
-) -> AsyncIterator[WorkersAI]:
-    async def token() -> Token:
-        return Token(SECRET if name == "Worker" else TOKEN)
-
-    async def gateway_token() -> Token:
-        return Token(GATEWAY_TOKEN)
-
-    client = WorkersAI(connection, token, gateway_token=gateway_token, transport=transport, budget=RateBudget())
-    yield client
+    token = SECRET if name == "worker" else TOKEN
+    yield client_of(connection(endpoints, name), token, gateway_token=GATEWAY_TOKEN)
+    if name == "practice":
+        yield client_of(PRACTICE, token, transport=Transport(application=endpoints.behind))
 
 
 async def answered(client: WorkersAI, data: bytes, way: str) -> list[Matched]:
@@ -117,10 +78,10 @@ async def answered(client: WorkersAI, data: bytes, way: str) -> list[Matched]:
     return list(match(finished, requests))
 
 
-@pytest.mark.parametrize("connection", CONNECTIONS)
+@pytest.mark.parametrize("kind", CONNECTIONS)
 @pytest.mark.parametrize("page", PAGES)
-async def test_page(endpoints: Endpoints, page: str, connection: str) -> None:
-    async for client in through(endpoints, connection):
+async def test_page(endpoints: Endpoints, page: str, kind: str) -> None:
+    async for client in through(endpoints, kind):
         (result,) = await answered(client, PAGES[page], "at once" if page == "bge-m3" else "in a batch")
         if page == "bge-m3":
             assert isinstance(result, Embedded) and result.vectors.shape[0] == 3
@@ -128,12 +89,12 @@ async def test_page(endpoints: Endpoints, page: str, connection: str) -> None:
             assert isinstance(result, Scored) and result.scores.argmax() == 0
 
 
-@pytest.mark.parametrize("connection", CONNECTIONS)
+@pytest.mark.parametrize("kind", CONNECTIONS)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("form", FORMS)
-async def test_form(endpoints: Endpoints, form: str, way: str, connection: str) -> None:
+async def test_form(endpoints: Endpoints, form: str, way: str, kind: str) -> None:
     element = encode_request(parse_requests(json.dumps(FORMS[form]).encode())[0])
-    async for client in through(endpoints, connection):
+    async for client in through(endpoints, kind):
         (result,) = await answered(client, encode_batch([element]) if way == "in a batch" else element, way)
         if form.endswith("scores"):
             assert isinstance(result, Scored) and len(result.scores) == 3
@@ -141,13 +102,13 @@ async def test_form(endpoints: Endpoints, form: str, way: str, connection: str) 
             assert isinstance(result, Embedded) and result.vectors.shape[0] == (1 if form.startswith("one") else 3)
 
 
-@pytest.mark.parametrize("connection", CONNECTIONS)
+@pytest.mark.parametrize("kind", CONNECTIONS)
 @pytest.mark.parametrize("state", STATES)
-async def test_state(tmp_path: Path, state: str, connection: str) -> None:
+async def test_state(tmp_path: Path, state: str, kind: str) -> None:
     queued, running = (9e9 if state == each else 0.0 for each in ("queued", "running"))
     behind = service(tmp_path, seconds_queued=queued, seconds_running=running)
     async with opened(behind) as endpoints:
-        async for client in through(endpoints, connection):
+        async for client in through(endpoints, kind):
             if state not in ("queued", "running"):
                 with pytest.raises(RequestGone):
                     await client.ask(MODEL, "768f15b7-4fd6-4498-906e-ad94ffc7f8d2")

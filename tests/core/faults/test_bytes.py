@@ -1,6 +1,4 @@
-"""Connections that break at any byte, and answers larger than memory, over real sockets.
-
-Memory is measured in a separate process."""
+"""Answers larger than memory, over real sockets: it is measured in a separate process."""
 
 import asyncio
 import json
@@ -10,22 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import OutcomeUnknown
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
-from cfbatch_gui.core.workers_ai.limits import ExchangeLimit, ExchangeLimits, RateBudget
-from cfbatch_gui.core.workers_ai.transport import Transport
-from tests.canary import TOKEN
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimits
 from tests.core.faults.conftest import TinyModel
 from tests.support import faults
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
-from tests.support.practice import accepted
 
-MODEL = "@cf/baai/bge-m3"
-BODY = b'{"requests":[{"text":["one","two"],"external_reference":"r-1"}]}'
 ROOM = 64  # megabytes of memory allowed for an answer of unlimited size
 
 
@@ -34,46 +23,6 @@ async def faulty(tmp_path: Path) -> AsyncIterator[FaultyService]:
     service = practice_app(tmp_path, seconds_queued=0, seconds_running=0, load_model=TinyModel)
     async with FaultyService(service) as made:
         yield made
-
-
-@pytest.fixture
-def client(faulty: FaultyService) -> WorkersAI:
-    async def token() -> Token:
-        return Token(TOKEN)
-
-    limits = ExchangeLimits(submit=ExchangeLimit(10, 1_000_000))
-    return WorkersAI(
-        cloudflare("a" * 32, base_url=faulty.url), token, transport=Transport(), budget=RateBudget(), limits=limits
-    )
-
-
-@pytest.mark.parametrize("rst", [True, False])
-async def test_a_reply_that_ends_at_any_byte_leaves_the_outcome_unknown(
-    faulty: FaultyService, client: WorkersAI, tmp_path: Path, rst: bool
-) -> None:
-    cuts: list[Fault] = []
-    for byte in range(0, 300, 50):
-        cuts += [
-            faults.reset_in_reply_headers(byte=byte, rst=rst, billed=True),
-            faults.reset_in_reply(byte=byte, rst=rst, billed=True),
-        ]
-    faulty.follow(*cuts)
-    for _ in cuts:
-        with pytest.raises(OutcomeUnknown):
-            await client.submit(MODEL, BODY)
-    assert len(accepted(tmp_path)) == len(faulty.submits) == len(cuts)
-    assert (await client.submit(MODEL, BODY)).request_id
-
-
-async def test_a_body_that_is_cut_at_any_byte_is_not_accepted(
-    faulty: FaultyService, client: WorkersAI, tmp_path: Path
-) -> None:
-    cuts = [faults.reset_in_body(byte=byte, rst=byte % 2 == 0) for byte in range(0, len(BODY), 15)]
-    faulty.follow(*cuts)
-    for _ in cuts:
-        with pytest.raises(OutcomeUnknown):
-            await client.submit(MODEL, BODY)
-    assert accepted(tmp_path) == []
 
 
 MEASURED = """

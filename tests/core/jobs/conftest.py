@@ -23,12 +23,10 @@ from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
 from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.transport import Transport
-from tests.canary import TOKEN
+from tests.support.clients import client_of
 from tests.support.faulty_service import FaultyService
 from tests.support.practice import accepted_bodies
 
@@ -87,16 +85,8 @@ class Bench:
         budget = RateBudget(clock=self.clock, sleep=self.clock.sleep)
         self.transport = self._new_transport()
 
-        async def token() -> Token:
-            return Token(TOKEN)
-
-        self.client = WorkersAI(
-            cloudflare(ACCOUNT, base_url=self.faulty.url),
-            token,
-            transport=self.transport,
-            budget=budget,
-            clock=self.clock,
-        )
+        here = cloudflare(ACCOUNT, base_url=self.faulty.url)
+        self.client = client_of(here, transport=self.transport, budget=budget, clock=self.clock)
         self.store = JobStore(
             self.ledger,
             self.paths,

@@ -82,13 +82,12 @@ def row_missing(rng: Random, path: Path, _: Path) -> None:
     """A row that is missing from a database that SQLite finds whole."""
     if path.suffix != ".db":
         return
-    with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as database, database:
+    with suppress(sqlite3.Error, IndexError), closing(sqlite3.connect(path)) as database, database:
         tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         table = rng.choice(tables)
         key = database.execute(f"SELECT name FROM pragma_table_info('{table}')").fetchone()[0]
         rows = database.execute(f"SELECT {key} FROM {table}").fetchall()
-        if rows:
-            database.execute(f"DELETE FROM {table} WHERE {key} = ?", rng.choice(rows))
+        database.execute(f"DELETE FROM {table} WHERE {key} = ?", rng.choice(rows))
 
 
 WAYS: dict[str, Callable[[Random, Path, Path], Any]] = {

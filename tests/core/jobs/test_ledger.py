@@ -102,7 +102,7 @@ def test_a_ledger_of_another_version_is_refused_unharmed_and_said_to_be_where_it
     Ledger.open(paths).close()
     with sqlite3.connect(paths.ledger) as database:
         database.execute("PRAGMA user_version = 99")
-        database.execute("UPDATE metadata SET value = 99 WHERE name = 'version'")
+        database.execute("PRAGMA application_id = 99")
     database.close()
     before = paths.ledger.read_bytes()
     with pytest.raises(DataError, match=f"another version of CF Batch.*“{paths.root}”"):
@@ -127,7 +127,7 @@ def put_in_twice(database: sqlite3.Connection) -> None:
     "damage",
     [
         "DELETE FROM jobs",
-        "UPDATE metadata SET value = 3",
+        "PRAGMA application_id = 3",
         "PRAGMA user_version = 0",
         "PRAGMA ignore_check_constraints = 1; UPDATE batches SET state = 'sold'",
         "UPDATE jobs SET options = '{'",

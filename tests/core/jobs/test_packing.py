@@ -20,13 +20,11 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import write_queue
 from cfbatch_gui.core.job_folder.text_lengths import LengthWriter
 from cfbatch_gui.core.jobs.plan import packing, requests
-from cfbatch_gui.core.jobs.plan.packing import plan
+from cfbatch_gui.core.jobs.plan.packing import bodies_of, plan
 from cfbatch_gui.core.jobs.plan.preflight import examine
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
-from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.jobs.run.job_actions import sent
-from cfbatch_gui.core.jobs.run.submitting import Bodies
-from cfbatch_gui.core.jobs.states import BatchState, Job, JobOptions, JobState
+from cfbatch_gui.core.jobs.states import Job, JobOptions, JobState
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, find_model
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES
@@ -228,39 +226,14 @@ def planned(bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch) -> tupl
     return folder, sent(job, plan(folder, job), 0.0)(job)
 
 
-@pytest.mark.parametrize("room", [0, 3_000, 10_000_000])
-async def test_each_is_the_one_that_is_packed_alone(
-    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch, room: int
-) -> None:
-    folder, job = planned(bench, write, monkeypatch)
-    monkeypatch.setattr(submitting, "TOGETHER_BYTES", room)
-    bodies = Bodies()
-    taken = [bodies.take(folder, job, batch.number) for batch in job.batches]
-    assert taken == [body_of(folder, job, batch.number) for batch in job.batches] and len(taken) == 5
-    assert bodies.take(folder, job, 2) == taken[1]  # sent again
-
-
-async def test_one_that_cannot_be_packed_keeps_only_itself_back(
+def test_what_is_not_laid_out_as_the_ledger_knows_it_is_not_packed(
     bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, job = planned(bench, write, monkeypatch)
+    assert len(job.batches) == 5
     broken = tuple(replace(each, requests=9) if each.number == 3 else each for each in job.batches)
-    bodies = Bodies()
-    taken = [bodies.take(folder, replace(job, batches=broken), number) for number in (1, 2)]
-    assert taken == [body_of(folder, job, number) for number in (1, 2)]
     with pytest.raises(DataError, match="not laid out as they were"):
-        bodies.take(folder, replace(job, batches=broken), 3)
-
-
-async def test_only_what_is_to_leave_is_packed(bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, job = planned(bench, write, monkeypatch)
-    bodies = Bodies()
-    states = {2: BatchState.DONE}
-    job = replace(job, batches=tuple(replace(b, state=states.get(b.number, b.state)) for b in job.batches))
-    bodies.take(folder, job, 1)
-    folder.data.unlink()
-    with pytest.raises(DataError):
-        bodies.take(folder, job, 3)
+        list(bodies_of(folder, replace(job, batches=broken), (1, 2, 3)))
 
 
 async def test_every_text_is_sent_once(bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,66 +48,12 @@ def flip(ledger: Path) -> None:
     ledger.write_bytes(data)
 
 
-@pytest.mark.parametrize("harm", [delete, garble, flip])
-async def test_a_job_on_its_way_is_collected_after_the_ledger_was_lost(
-    bench: Bench, write: Write, harm: Callable[[Path], None]
-) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    await bench.actions.send(job.id)
-    while bench.store.job(job.id).batches[0].state is not BatchState.QUEUED:
-        await bench.clock.sleep(0)
-    request_id = bench.store.job(job.id).batches[0].request_id
+async def start_without(bench: Bench, *files: Path) -> None:
+    """Start again, with files gone: without any named, with the ledger."""
     await bench.stop()
-    harm(bench.paths.ledger)
+    for path in files or (bench.paths.ledger,):
+        path.unlink()
     bench.start()
-    assert [(each.id, each.batches[0].request_id) for each in bench.opened.recovered] == [(job.id, request_id)]
-    assert bench.ledger.job(job.id).state is JobState.PAUSED
-    await bench.runner.carry_on(job.id)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
-    assert len(bench.faulty.submits) == 1
-    assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
-
-
-async def test_what_was_damaged_is_kept_beside(bench: Bench, write: Write) -> None:
-    bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    await bench.stop()
-    garble(bench.paths.ledger)
-    before = bench.paths.ledger.read_bytes()
-    bench.start()
-    (aside,) = bench.paths.root.glob("ledger.db.damaged-*")
-    assert aside.read_bytes() == before
-
-
-async def test_a_batch_that_may_have_left_is_not_sent_again(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(faults.reset_after_body(billed=True))
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    await bench.stop()
-    bench.paths.ledger.unlink()
-    bench.start()
-    await bench.runner.carry_on(job.id)
-    assert (await bench.runner.wait(job.id)).batches[0].state is BatchState.OUTCOME_UNKNOWN
-    assert len(bench.faulty.submits) == 1
-
-
-async def test_a_job_of_earlier_results_alone_is_finished_after_the_ledger_was_lost(bench: Bench, write: Write) -> None:
-    path = write("clouds.csv", CLOUDS)
-    await bench.run(bench.draft(path, Kind.RANK))
-    job = await bench.run(bench.draft(path, Kind.RANK, reuse=True))
-    assert job.batches == () and job.finished_at
-    await bench.stop()
-    bench.paths.ledger.unlink()
-    bench.start()
-    found = bench.ledger.job(job.id)
-    assert (found.state, found.paused_because, found.finished_at) == (JobState.DONE, "", job.finished_at)
-
-
-async def test_drafts_come_back_as_drafts(bench: Bench, write: Write) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    await bench.stop()
-    bench.paths.ledger.unlink()
-    bench.start()
-    assert [each.state for each in bench.opened.recovered] == [JobState.DRAFT]
-    assert (await bench.run(bench.ledger.job(job.id))).state is JobState.DONE
 
 
 async def queued(bench: Bench, job: Job) -> Job:
@@ -117,15 +63,61 @@ async def queued(bench: Bench, job: Job) -> Job:
     return bench.store.job(job.id)
 
 
+async def carried_on(bench: Bench, job: Job) -> Job:
+    """Carry on, and wait for the job's end."""
+    await bench.runner.carry_on(job.id)
+    return await bench.runner.wait(job.id)
+
+
+@pytest.mark.parametrize("harm", [delete, garble, flip])
+async def test_a_job_on_its_way_is_collected_after_the_ledger_was_lost(
+    bench: Bench, write: Write, harm: Callable[[Path], None]
+) -> None:
+    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    await bench.actions.send(job.id)
+    request_id = (await queued(bench, job)).batches[0].request_id
+    await bench.stop()
+    harm(bench.paths.ledger)
+    damaged = [path.read_bytes() for path in bench.paths.root.glob("ledger.db")]
+    bench.start()
+    assert [(each.id, each.batches[0].request_id) for each in bench.opened.recovered] == [(job.id, request_id)]
+    assert [path.read_bytes() for path in bench.paths.root.glob("ledger.db.damaged-*")] == damaged
+    assert bench.ledger.job(job.id).state is JobState.PAUSED and len(bench.opened.damage) == 1
+    assert (await carried_on(bench, job)).state is JobState.DONE
+    assert len(bench.faulty.submits) == 1
+    assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
+
+
+async def test_a_batch_that_may_have_left_is_not_sent_again(bench: Bench, write: Write) -> None:
+    bench.faulty.follow(faults.reset_after_body(billed=True))
+    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    await start_without(bench)
+    assert (await carried_on(bench, job)).batches[0].state is BatchState.OUTCOME_UNKNOWN
+    assert len(bench.faulty.submits) == 1
+
+
+async def test_a_job_of_earlier_results_alone_is_finished_after_the_ledger_was_lost(bench: Bench, write: Write) -> None:
+    path = write("clouds.csv", CLOUDS)
+    await bench.run(bench.draft(path, Kind.RANK))
+    job = await bench.run(bench.draft(path, Kind.RANK, reuse=True))
+    assert job.batches == () and job.finished_at
+    await start_without(bench)
+    found = bench.ledger.job(job.id)
+    assert (found.state, found.paused_because, found.finished_at) == (JobState.DONE, "", job.finished_at)
+
+
+async def test_drafts_come_back_as_drafts(bench: Bench, write: Write) -> None:
+    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    await start_without(bench)
+    assert [each.state for each in bench.opened.recovered] == [JobState.DRAFT]
+    assert (await bench.run(bench.ledger.job(job.id))).state is JobState.DONE
+
+
 async def test_answers_in_the_folder_are_enough_when_ledger_and_ids_are_lost(bench: Bench, write: Write) -> None:
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     asked = len(bench.faulty.arrivals)
-    await bench.stop()
-    bench.paths.ledger.unlink()
-    bench.paths.submissions.unlink()
-    bench.start()
-    await bench.runner.carry_on(job.id)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    await start_without(bench, bench.paths.ledger, bench.paths.submissions)
+    assert (await carried_on(bench, job)).state is JobState.DONE
     assert len(bench.faulty.arrivals) == asked
 
 
@@ -134,11 +126,9 @@ async def test_a_copy_of_a_finished_jobs_folder_is_not_sent(bench: Bench, write:
     await bench.stop()
     shutil.copytree(bench.paths.job(job.id), bench.paths.job("copied"))
     bench.start()
-    await bench.runner.carry_on("copied")
-    assert (await bench.runner.wait("copied")).state is JobState.DONE
+    assert (await carried_on(bench, bench.ledger.job("copied"))).state is JobState.DONE
     assert len(bench.faulty.submits) == 1
-    await bench.stop()
-    bench.start()  # reads the state from the disk
+    await bench.restart()  # reads the state from the disk
     assert bench.ledger.job(job.id).batches == job.batches
     assert bench.ledger.job("copied").batches_done == 1
 
@@ -151,11 +141,8 @@ async def test_what_was_sent_again_is_collected_after_the_ledger_was_lost(bench:
     await bench.actions.send_failed_again(job.id)
     while not bench.store.job(job.id).batches[1].state.is_at_service:
         await bench.clock.sleep(0)
-    await bench.stop()
-    bench.paths.ledger.unlink()
-    bench.start()
-    await bench.runner.carry_on(job.id)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    await start_without(bench)
+    assert (await carried_on(bench, job)).state is JobState.DONE
     assert len(bench.faulty.submits) == 2
     assert all(score is not None for _, score in scores(bench, job.id))
 
@@ -167,11 +154,8 @@ async def test_the_answer_to_an_earlier_attempt_does_not_end_the_later_one(bench
     bench.faulty.follow()
     await bench.actions.send_again(job.id, 1)
     await queued(bench, job)
-    await bench.stop()
-    bench.paths.ledger.unlink()
-    bench.start()
-    await bench.runner.carry_on(job.id)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    await start_without(bench)
+    assert (await carried_on(bench, job)).state is JobState.DONE
     assert len(bench.faulty.submits) == 2
 
 
@@ -188,52 +172,38 @@ async def test_a_start_that_is_cut_short_leaves_no_attempt_to_be_taken_for_a_lat
         cut.delattr(Ledger, "learn_attempts")
         open_or_recover(bench.paths)
     bench.start()
-    await bench.runner.carry_on(job.id)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert (await carried_on(bench, job)).state is JobState.DONE
     assert len(bench.faulty.submits) == 2
 
 
-async def test_an_older_ledger_does_not_send_what_was_accepted_since(bench: Bench, write: Write) -> None:
+@pytest.mark.parametrize("was_draft", [False, True])
+async def test_an_older_ledger_does_not_send_what_was_accepted_since(
+    bench: Bench, write: Write, was_draft: bool
+) -> None:
+    """In the older one the batch has not been sent, or it knows a draft only."""
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
     bench.faulty.follow(faults.refuse(on="submit"))
-    await bench.run(job)
+    if not was_draft:
+        await bench.run(job)
     await bench.stop()
-    older = bench.paths.ledger.read_bytes()  # in this copy the batch has not been sent
+    older = bench.paths.ledger.read_bytes()
     bench.start()
     bench.faulty.follow()
-    await bench.runner.carry_on(job.id)
+    await (bench.actions.send(job.id) if was_draft else bench.runner.carry_on(job.id))
     known = await queued(bench, job)
     await bench.stop()
     bench.paths.ledger.write_bytes(older)
     bench.start()
     await bench.runner.resume_all()
-    await bench.runner.carry_on(job.id)
-    done = await bench.runner.wait(job.id)
+    done = await carried_on(bench, job)
     assert done.state is JobState.DONE and done.batches[0].request_id == known.batches[0].request_id
     assert len(bench.faulty.submits) == 1
 
 
-async def test_an_older_ledger_knows_a_draft_where_a_job_was_sent(bench: Bench, write: Write) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    await bench.stop()
-    older = bench.paths.ledger.read_bytes()
-    bench.start()
-    await bench.actions.send(job.id)
-    await queued(bench, job)
-    await bench.stop()
-    bench.paths.ledger.write_bytes(older)
-    bench.start()
-    assert bench.ledger.job(job.id).state is JobState.PAUSED
-    await bench.runner.carry_on(job.id)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
-    assert len(bench.faulty.submits) == 1
-
-
 async def test_a_batch_that_is_sent_again_on_the_users_word_still_leaves(bench: Bench, write: Write) -> None:
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     bench.faulty.follow(faults.mutate(on="poll", times=0, how="element_repeated"))
     again = await bench.run(bench.draft(write("again.csv", CLOUDS), Kind.RANK, reuse=False))
-    assert (job.state, again.state) == (JobState.DONE, JobState.FAILED)
+    assert again.state is JobState.FAILED
     await bench.actions.send_again(again.id, 1)
     await bench.stop()
     bench.faulty.follow()
@@ -242,55 +212,35 @@ async def test_a_batch_that_is_sent_again_on_the_users_word_still_leaves(bench: 
     assert (await bench.runner.wait(again.id)).state is JobState.DONE
 
 
-async def test_a_backup_sends_nothing_by_itself(bench: Bench, write: Write, tmp_path: Path) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+async def test_a_backup_has_all_that_was_paid_for_and_sends_nothing_by_itself(
+    bench: Bench, write: Write, tmp_path: Path
+) -> None:
     bench.faulty.follow(faults.refuse(on="submit"))
-    await bench.run(job)
-    back_up(bench.paths, tmp_path / "backup.zip")
+    unsent = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     bench.faulty.follow()
-    await bench.runner.carry_on(job.id)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    paid = bench.draft(write("paid.csv", CLOUDS.replace("orange", "green")), Kind.RANK)
+    await bench.actions.send(paid.id)
+    await queued(bench, paid)
+    draft = bench.draft(
+        write("texts.txt", "\n".join(f"text {n} with “quotes” and a \\ in it" for n in range(150))), Kind.EMBED
+    )
+    folder = bench.store.folder(draft.id)
+    plan(folder, draft)
+    body = body_of(folder, draft, 1)
+    back_up(bench.paths, tmp_path / "backup.zip")
+    assert (await carried_on(bench, unsent)).state is JobState.DONE
     await bench.stop()
     shutil.rmtree(bench.paths.root)
     with zipfile.ZipFile(tmp_path / "backup.zip") as archive:
         archive.extractall(bench.paths.root)
     bench.start()
     await bench.runner.resume_all()
-    restored = await bench.runner.wait(job.id)
+    assert (await bench.runner.wait(paid.id)).state is JobState.DONE
+    restored = await bench.runner.wait(unsent.id)
     assert restored.state is JobState.PAUSED and "backup" in restored.paused_because
-    assert len(bench.faulty.submits) == 1
-
-
-async def test_a_job_is_sent_from_a_backup_as_it_would_have_been(bench: Bench, write: Write, tmp_path: Path) -> None:
-    texts = "\n".join(f"text {number} with “quotes” and a \\ in it" for number in range(150))
-    job = bench.draft(write("texts.txt", texts), Kind.EMBED)
-    folder = bench.store.folder(job.id)
-    plan(folder, job)
-    body = body_of(folder, job, 1)
-    back_up(bench.paths, tmp_path / "backup.zip")
-    await bench.stop()
-    shutil.rmtree(bench.paths.root)
-    with zipfile.ZipFile(tmp_path / "backup.zip") as archive:
-        archive.extractall(bench.paths.root)
-    bench.start()
-    assert body_of(folder, job, 1) == body
-    assert (await bench.run(bench.ledger.job(job.id))).state is JobState.DONE
-    assert bench.accepted_bodies() == [body]
-
-
-async def test_a_paid_batch_is_collected_from_a_backup(bench: Bench, write: Write, tmp_path: Path) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    await bench.actions.send(job.id)
-    await queued(bench, job)
-    await bench.stop()
-    back_up(bench.paths, tmp_path / "backup.zip")
-    shutil.rmtree(bench.paths.root)
-    with zipfile.ZipFile(tmp_path / "backup.zip") as archive:
-        archive.extractall(bench.paths.root)
-    bench.start()
-    await bench.runner.resume_all()
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
-    assert len(bench.faulty.submits) == 1
+    assert len(bench.accepted_bodies()) == 2
+    assert (await bench.run(bench.ledger.job(draft.id))).state is JobState.DONE
+    assert bench.accepted_bodies()[2:] == [body]
 
 
 DAY = 86_400.0
@@ -313,12 +263,6 @@ def use(bench: Bench, root: Path, state: Path | None = None) -> None:
     bench.start()
 
 
-async def carried_on(bench: Bench, job: Job) -> Job:
-    """Carry on, and wait for the job's end."""
-    await bench.runner.carry_on(job.id)
-    return await bench.runner.wait(job.id)
-
-
 async def test_a_folder_that_stays_where_it_is_is_never_asked_about(bench: Bench, waiting: Job) -> None:
     for _ in range(3):
         bench.start()
@@ -331,11 +275,13 @@ async def test_a_folder_that_stays_where_it_is_is_never_asked_about(bench: Bench
 async def test_a_moved_folder_goes_on_once_the_user_has_said_so(bench: Bench, waiting: Job) -> None:
     root = bench.paths.root.rename(bench.paths.root.with_name("moved"))
     use(bench, root)
-    assert bench.opened.doubt is Doubt.PLACE
-    await carried_on(bench, waiting)
-    assert not bench.accepted_bodies()  # held back, also when the user carries on
-    with pytest.raises(UsageError, match="copied or restored"):
-        await bench.actions.send(waiting.id)
+    for _ in range(2):  # without an answer it is asked again
+        assert bench.opened.doubt is Doubt.PLACE
+        await carried_on(bench, waiting)
+        assert not bench.accepted_bodies()  # held back, also when the user carries on
+        with pytest.raises(UsageError, match="copied or restored"):
+            await bench.actions.send(waiting.id)
+        await bench.restart()
     assert await bench.settle_doubt(FolderAnswer.MOVED) == ()
     assert (await bench.runner.wait(waiting.id)).state is JobState.DONE
     await bench.restart()
@@ -360,40 +306,21 @@ async def test_a_copied_folder_sends_only_what_the_user_names(bench: Bench, wait
     assert len(bench.accepted_bodies()) == 1
 
 
+@pytest.mark.parametrize("is_put_back", [False, True])
 async def test_a_copy_in_the_same_home_learns_what_left_from_the_original(
-    bench: Bench, waiting: Job, tmp_path: Path
+    bench: Bench, waiting: Job, tmp_path: Path, is_put_back: bool
 ) -> None:
+    """Beside the original, or in its place."""
     shutil.copytree(bench.paths.root, tmp_path / "copy")
     bench.start()
     done = await carried_on(bench, waiting)
     await bench.stop()
-    use(bench, tmp_path / "copy")
-    assert bench.ledger.batch(waiting.id, 1).request_id == done.batches[0].request_id
-    assert (await carried_on(bench, waiting)).state is JobState.DONE
-    assert len(bench.accepted_bodies()) == 1
-
-
-async def test_without_an_answer_it_is_asked_again(bench: Bench, waiting: Job, tmp_path: Path) -> None:
-    shutil.copytree(bench.paths.root, tmp_path / "copy")
-    for _ in range(2):
+    if is_put_back:
+        shutil.rmtree(bench.paths.root)
+        (tmp_path / "copy").rename(bench.paths.root)
+        bench.start()
+    else:
         use(bench, tmp_path / "copy")
-        assert bench.opened.doubt is Doubt.PLACE
-        await carried_on(bench, waiting)
-        await bench.stop()
-    assert not bench.accepted_bodies()
-    bench.start()
-
-
-async def test_a_whole_folder_that_is_put_back_knows_what_was_sent_since(
-    bench: Bench, waiting: Job, tmp_path: Path
-) -> None:
-    shutil.copytree(bench.paths.root, tmp_path / "backup")
-    bench.start()
-    done = await carried_on(bench, waiting)
-    await bench.stop()
-    shutil.rmtree(bench.paths.root)
-    shutil.copytree(tmp_path / "backup", bench.paths.root)
-    bench.start()
     learned = bench.ledger.batch(waiting.id, 1)
     assert (learned.state, learned.request_id) == (BatchState.QUEUED, done.batches[0].request_id)
     await bench.runner.resume_all()
@@ -412,7 +339,7 @@ async def test_a_folder_put_back_without_what_is_kept_elsewhere_asks(
     (lines,) = bench.paths.state.glob("*.jsonl")
     lines.unlink()
     shutil.rmtree(bench.paths.root)
-    shutil.copytree(tmp_path / "backup", bench.paths.root)
+    (tmp_path / "backup").rename(bench.paths.root)
     bench.start()
     assert bench.opened.doubt is Doubt.OLDER
     await carried_on(bench, waiting)
@@ -463,20 +390,21 @@ async def test_a_folder_in_which_nothing_waits_is_not_asked_about(bench: Bench, 
     assert before is not None and after is not None and before.id != after.id  # either may be the copy
 
 
-async def test_the_ledger_of_another_folder_is_noticed(bench: Bench, waiting: Job, tmp_path: Path) -> None:
-    identity = read_identity(bench.paths.identity)
-    assert identity is not None
-    write_identity(bench.paths.identity, Identity("another", identity.place, identity.generation))
+@pytest.mark.parametrize(
+    ("change", "doubt"),
+    [
+        (lambda kept: Identity("another", kept.place, kept.generation), Doubt.FOREIGN),
+        (lambda kept: Identity(kept.id, Place(kept.place.path, "another computer"), 1), Doubt.PLACE),
+    ],
+)
+async def test_another_folders_ledger_and_another_computer_are_noticed(
+    bench: Bench, waiting: Job, change: Callable[[Identity], Identity], doubt: Doubt
+) -> None:
+    kept = read_identity(bench.paths.identity)
+    assert kept is not None
+    write_identity(bench.paths.identity, change(kept))
     bench.start()
-    assert bench.opened.doubt is Doubt.FOREIGN
-
-
-async def test_another_computer_with_the_same_path_is_noticed(bench: Bench, waiting: Job) -> None:
-    identity = read_identity(bench.paths.identity)
-    assert identity is not None
-    write_identity(bench.paths.identity, Identity(identity.id, Place(identity.place.path, "other"), 1))
-    bench.start()
-    assert bench.opened.doubt is Doubt.PLACE
+    assert bench.opened.doubt is doubt
 
 
 @pytest.mark.skipif(os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="root writes everywhere")

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.jobs.states import BatchState, JobState
 from cfbatch_gui.core.practice.app import Application, practice_app
 from tests.core.faults.conftest import FaultBench, TinyModel, wrong_results
@@ -88,6 +90,26 @@ async def test_a_list_that_is_too_long_is_halved_and_every_text_is_paid_for_once
     assert Counter(picky.taken) == Counter(texts) and picky.refused == refused
     assert wrong_results(bench.store.folder(job.id)) == [] and bench.results(job.id) == len(texts)
     assert sum(batch.texts for batch in job.batches) == len(texts)
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+async def test_a_layout_that_the_ledger_does_not_learn_of_is_made_again(
+    bench: FaultBench, write: Write, picky: Picky, monkeypatch: pytest.MonkeyPatch, at_once: bool
+) -> None:
+    def fail(*_: object) -> None:
+        raise DataError("The disk is full.")
+
+    monkeypatch.setattr("cfbatch_gui.core.workers_ai.limits.PRACTICE_DIMENSIONS", frozenset({TinyModel.dimension}))
+    job = bench.draft(write("texts.txt", "\n".join(TEXTS[:250])), Kind.EMBED, reuse=False)
+    with monkeypatch.context() as full:
+        full.setattr(submitting, "write_manifest", fail)
+        job = await bench.run(bench.drafts.change(job.id, options=replace(job.options, at_once=at_once)))
+    assert job.state is JobState.PAUSED and picky.taken == []
+    await bench.restart()
+    await bench.runner.carry_on(job.id)
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert Counter(picky.taken) == Counter(TEXTS[:250]) and wrong_results(bench.store.folder(job.id)) == []
+    assert bench.results(job.id) == 250
 
 
 async def test_what_cannot_be_halved_fails_as_the_service_said(bench: FaultBench, write: Write, picky: Picky) -> None:

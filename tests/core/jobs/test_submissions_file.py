@@ -31,14 +31,9 @@ def path(tmp_path: Path) -> Path:
 
 def test_lines_are_read_as_they_were_written(path: Path) -> None:
     assert submissions(path) == list(LINES)
-    write_down(path, replace_event(LINES[0], Event.SENDING))
-    assert [line.event for line in read_submissions(path).lines][-1] is Event.SENDING
-    assert submissions(path) == list(LINES)
-
-
-def replace_event(line: Submission, event: Event) -> Submission:
-    """The line with another event."""
-    return Submission(line.attempt, "", line.sha256, line.time, line.job_id, line.batch, event=event)
+    sending = Submission("a0", "", "5" * 64, 1.5, "job0", 0, event=Event.SENDING)
+    write_down(path, sending)
+    assert read_submissions(path).lines == (*LINES, sending) and submissions(path) == list(LINES)
 
 
 def test_every_flipped_bit_of_a_line_is_noticed(path: Path) -> None:
@@ -147,52 +142,32 @@ async def run_without_room_for_the_id(bench: Bench, path: Path) -> Job:
     return job
 
 
-async def test_an_id_that_could_not_be_written_down_is_written_later(
-    bench: Bench, write: Callable[[str, str], Path]
-) -> None:
+@pytest.mark.parametrize("room", ["at once", "before the next start", "after the next start"])
+async def test_an_id_that_could_not_be_written_down_is_written_later(bench: Bench, write: Write, room: str) -> None:
     job = await run_without_room_for_the_id(bench, write("clouds.csv", CLOUDS))
-    make_writable(bench.paths.submissions)
+    if room == "at once":
+        make_writable(bench.paths.submissions)
+    else:
+        await bench.stop()
+        if room == "before the next start":
+            make_writable(bench.paths.submissions)
+        bench.start()
+        await bench.runner.resume_all()
+        if room == "after the next start":
+            make_writable(bench.paths.submissions)
     async with asyncio.timeout(240):
         while not submissions(bench.paths.submissions):
             await asyncio.sleep(0.01)
-    assert [each.request_id for each in submissions(bench.paths.submissions)] == [job.batches[0].request_id]
-    assert bench.ledger.job(job.id).state is JobState.DONE
-    assert len(bench.faulty.submits) == 1
-
-
-async def test_an_id_that_stood_in_one_place_when_the_program_ended_stands_in_both_after_the_next_start(
-    bench: Bench, write: Callable[[str, str], Path]
-) -> None:
-    job = await run_without_room_for_the_id(bench, write("clouds.csv", CLOUDS))
-    await bench.stop()
-    make_writable(bench.paths.submissions)
-    bench.start()
+    await bench.restart()
     await bench.runner.resume_all()
     (written,) = submissions(bench.paths.submissions)
     batch = job.batches[0]
     assert (written.attempt, written.request_id, written.sha256) == (batch.attempt, batch.request_id, batch.sha256)
     assert (written.job_id, written.batch, written.connection) == (job.id, 1, job.connection)
-    await bench.restart()
-    await bench.runner.resume_all()
-    assert len(submissions(bench.paths.submissions)) == 1
+    assert bench.ledger.job(job.id).state is JobState.DONE and len(bench.faulty.submits) == 1
 
 
-async def test_a_start_that_cannot_write_an_id_down_goes_on_and_tries_again(
-    bench: Bench, write: Callable[[str, str], Path]
-) -> None:
-    job = await run_without_room_for_the_id(bench, write("clouds.csv", CLOUDS))
-    await bench.restart()
-    await bench.runner.resume_all()
-    make_writable(bench.paths.submissions)
-    async with asyncio.timeout(240):
-        while not submissions(bench.paths.submissions):
-            await asyncio.sleep(0.01)
-    assert [each.request_id for each in submissions(bench.paths.submissions)] == [job.batches[0].request_id]
-
-
-async def test_an_adopted_id_is_kept_twice_whoever_gave_up_waiting(
-    bench: Bench, write: Callable[[str, str], Path]
-) -> None:
+async def test_an_adopted_id_is_kept_twice_whoever_gave_up_waiting(bench: Bench, write: Write) -> None:
     bench.faulty.follow(faults.reset_after_body(on="submit", billed=True))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     make_unwritable(bench.paths.submissions)
@@ -209,9 +184,7 @@ async def test_an_adopted_id_is_kept_twice_whoever_gave_up_waiting(
     assert bench.ledger.job(job.id).batches[0].request_id == found.request_id
 
 
-async def test_nothing_leaves_while_the_attempt_cannot_be_written_down(
-    bench: Bench, write: Callable[[str, str], Path]
-) -> None:
+async def test_nothing_leaves_while_the_attempt_cannot_be_written_down(bench: Bench, write: Write) -> None:
     bench.paths.submissions.mkdir()
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.state is JobState.PAUSED and "submissions.jsonl" in job.paused_because

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import ReplyError, TokenRefused, Unreachable, UsageError
+from cfbatch_gui.core.errors import ReplyError, TokenRefused, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.submissions import Submission, write_down
@@ -23,36 +23,15 @@ Write = Callable[[str, str], Path]
 LOST_BILLED = faults.reset_after_body(billed=True)
 LOST_UNBILLED = faults.reset_after_body()
 
-UNKNOWN = [
-    pytest.param(LOST_UNBILLED, id="closed before anything was done"),
-    pytest.param(LOST_BILLED, id="closed after it was accepted"),
-    pytest.param(faults.page(status=502), id="a gateway's page"),
-    pytest.param(faults.page(), id="a captive portal"),
-    pytest.param(faults.redirect(), id="a redirect"),
-    pytest.param(faults.any_reply(body='{"result":{"status":"queued"},"success":true'), id="cut JSON"),
-    pytest.param(faults.any_reply(body='{"result":{},"success":true,"errors":[]}'), id="no id"),
-    pytest.param(faults.refusal(status=500, code=5001, message="AiError: failed"), id="a server error in the envelope"),
-    pytest.param(faults.refusal(status=408, code=3046, message="timed out"), id="a time-out in the envelope"),
-    pytest.param(faults.cut_reply(billed=True, byte=40), id="accepted, answer cut"),
-]
-
-
-@pytest.mark.parametrize("fault", UNKNOWN)
-async def test_a_lost_answer_is_an_unknown_outcome(bench: Bench, write: Write, fault: Fault) -> None:
-    bench.faulty.follow(fault)
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    assert job.state is JobState.OUTCOME_UNKNOWN
-    assert "may have been accepted" in job.batches[0].error
-    await bench.restart()
-    await bench.runner.resume_all()
-    await bench.clock.sleep(100_000)
-    assert bench.ledger.job(job.id).state is JobState.OUTCOME_UNKNOWN
-    assert len(bench.faulty.submits) == 1
-
 
 async def unknown(bench: Bench, write: Write, fault: Fault = LOST_BILLED) -> Job:
     bench.faulty.follow(fault)
     return await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK, reuse=False))
+
+
+async def test_an_answer_without_an_id_is_an_unknown_outcome(bench: Bench, write: Write) -> None:
+    job = await unknown(bench, write, faults.any_reply(body='{"result":{},"success":true,"errors":[]}'))
+    assert job.state is JobState.OUTCOME_UNKNOWN and len(bench.faulty.submits) == 1
 
 
 async def test_a_batch_that_died_while_sending_is_unknown_at_the_next_start(bench: Bench, write: Write) -> None:
@@ -163,15 +142,6 @@ async def test_a_dismissed_batch_stays_in_the_history(bench: Bench, write: Write
     assert not dismissed.needs_user or dismissed.state is JobState.FAILED
 
 
-async def test_nothing_leaves_when_nobody_listens(bench: Bench, write: Write) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    bench.faulty.shut()
-    paused = await bench.run(job)
-    assert paused.state is JobState.PAUSED
-    assert isinstance(bench.runner.pause_error(job.id), Unreachable)
-    assert paused.batches[0].state is BatchState.PLANNED
-
-
 async def test_a_refused_token_stops_after_one_call(bench: Bench, write: Write) -> None:
     bench.faulty.follow(faults.refusal(status=401, code=10000, message="Authentication error"))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
@@ -180,19 +150,6 @@ async def test_a_refused_token_stops_after_one_call(bench: Bench, write: Write) 
     assert isinstance(trouble, TokenRefused) and TOKEN not in repr(trouble.__dict__)
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
-
-
-async def test_a_busy_service_is_waited_for_as_long_as_it_asks(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(faults.refusal(status=429, code=3040, message="No more data centers", retry_after="70"))
-    started = bench.clock.now
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    assert job.state is JobState.DONE and job.batches[0].sent_at >= started + 70
-
-
-async def test_an_expired_id_is_final(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(faults.refusal(on="poll", status=404, code=5504, message="Request not found in queue"))
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    assert job.batches[0].state is BatchState.GONE and job.state is JobState.FAILED
 
 
 async def test_a_broken_answer_is_put_aside_and_never_shown(bench: Bench, write: Write) -> None:

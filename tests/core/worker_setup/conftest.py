@@ -15,8 +15,8 @@ from cfbatch_gui.core.worker_setup.worker_setup import Connected, TakenDown, Wor
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from tests.account_service import ACCOUNT, AccountService
 from tests.canary import TOKEN
-from tests.core.test_credentials import MemoryKeyring
 from tests.support.faulty_service import FaultyService
+from tests.support.keyrings import MemoryKeyring
 
 URL = "https://cf-batch-door.anna.workers.dev"
 

@@ -33,11 +33,11 @@ from cfbatch_gui.core.workers_ai.api_tokens import Token
 from tests.account_service import ACCOUNT, SCRIPTS, STORAGE, Refused
 from tests.canary import CORE, OTHER_TOKEN, SECRET, TOKEN
 from tests.canary_search import Search
-from tests.core.test_credentials import MemoryKeyring
 from tests.core.worker_setup.conftest import URL, Bench, shipped_files
 from tests.core.workers_ai.telling import everything_told, holds_token
 from tests.support import faults
 from tests.support.faults import Fault
+from tests.support.keyrings import MemoryKeyring
 
 CALLS = setting_up_calls(names_of(), "{account}")
 CHANGES = [call.words for call in CALLS if call.method != "GET"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.workers_ai.collector import FLUSHED_BYTES, AnswerFile, Layout, StoredAnswer
+from cfbatch_gui.core.workers_ai.collector import FLUSHED_BYTES, AnswerFile, StoredAnswer
 from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
 from cfbatch_gui.core.workers_ai.transport import Exchange, ExchangeError, Transport
 from tests.canary import TOKEN
@@ -45,8 +45,8 @@ def like_a_bucket(head: bytes) -> bytes:
     return whole(ANSWER[start:], place, status=b"206 Partial Content")
 
 
-async def fetch(url: str, file: AnswerFile | Layout, exchanges: list[Exchange] | None = None) -> None:
-    headers = {"authorization": f"Bearer {TOKEN}"} | (file.headers if isinstance(file, AnswerFile) else {})
+async def fetch(url: str, file: AnswerFile, exchanges: list[Exchange] | None = None) -> None:
+    headers = {"authorization": f"Bearer {TOKEN}"} | file.headers
     transport = Transport(on_exchange=(exchanges if exchanges is not None else []).append)
     await transport.send("GET", url, what="account", headers=headers, limit=LIMIT, sink=file)
 
@@ -157,11 +157,3 @@ async def test_a_refusal_does_not_go_to_the_disk(tmp_path: Path) -> None:
     async with server(lambda head: whole(b'{"error":{}}', status=b"404 Not Found")) as url:
         await fetch(url, answer_file(tmp_path))
     assert list(tmp_path.iterdir()) == []
-
-
-async def test_a_layout_is_kept_in_memory() -> None:
-    layout = Layout()
-    async with server(lambda head: whole(b"\x1f\x8b layout")) as url:
-        await fetch(url, layout)
-        await fetch(url, layout)
-    assert layout.data == b"\x1f\x8b layout"

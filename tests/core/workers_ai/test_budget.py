@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from cfbatch_gui.core.workers_ai.limits import RateBudget
-from cfbatch_gui.core.workers_ai.traffic import MAX_BYTES, Entry, TrafficLog, entries, traffic
+from cfbatch_gui.core.workers_ai.traffic import MAX_BYTES, Entry, TrafficLog, traffic
 from cfbatch_gui.core.workers_ai.transport import Exchange
 
 
@@ -20,13 +20,9 @@ class Clock:
         await asyncio.sleep(0)
 
 
-def budget(clock: Clock, *, calls: int = 5, window: float = 10.0) -> RateBudget:
-    return RateBudget(calls=calls, window=window, clock=clock, sleep=clock.sleep)
-
-
 async def test_the_services_word_shrinks_it() -> None:
     clock = Clock()
-    limited = budget(clock, calls=800, window=300)
+    limited = RateBudget(clock=clock, sleep=clock.sleep)
     limited.heed('"default";r=2;t=30')
     assert limited.left == 2
     for _ in range(3):
@@ -36,25 +32,11 @@ async def test_the_services_word_shrinks_it() -> None:
 
 async def test_a_block_is_waited_out() -> None:
     clock = Clock()
-    limited = budget(clock)
+    limited = RateBudget(clock=clock, sleep=clock.sleep)
     limited.block(300)
     assert limited.left == 0
     await limited.take()
     assert clock.now >= 400
-
-
-async def test_an_urgent_call_does_not_stand_in_line() -> None:
-    async def sleep_for_ever(_: float) -> None:
-        await asyncio.Event().wait()
-
-    limited = RateBudget(calls=80, window=300, clock=Clock(), sleep=sleep_for_ever)
-    waiting = [asyncio.create_task(limited.take()) for _ in range(500)]
-    await asyncio.sleep(0)
-    await asyncio.wait_for(limited.take(urgent=True), timeout=240)
-    assert not all(task.done() for task in waiting)
-    for task in waiting:
-        task.cancel()
-    await asyncio.gather(*waiting, return_exceptions=True)
 
 
 async def test_ten_thousand_questions_stay_within_the_budget_for_hours() -> None:
@@ -92,7 +74,7 @@ def test_it_stays_small_and_its_sums_stay_right(tmp_path: Path) -> None:
     log = TrafficLog(path)
     for number in range(12_000):
         log.note("c", Exchange("api.example.com", "ask", 60, number % 7, 200), now=float(number))
-    assert path.stat().st_size <= MAX_BYTES and len(entries(path)) < 12_000
+    assert path.stat().st_size <= MAX_BYTES
     (summed,) = traffic(path)
     assert summed.count == 12_000 and summed.sent == 720_000
     assert summed.received == sum(number % 7 for number in range(12_000))
@@ -105,5 +87,5 @@ def test_a_torn_line_and_a_folder_that_is_gone_stop_nothing(tmp_path: Path) -> N
     log.note("c", Exchange("a", "ask", 1, 1, 200), now=1.0)
     with path.open("ab") as stream:
         stream.write(b'{"time":2.0,"host":')
-    assert len(entries(path)) == 1 and traffic(tmp_path / "none") == ()
+    assert traffic(path)[0].count == 1 and traffic(tmp_path / "none") == ()
     TrafficLog(tmp_path / "gone" / "traffic.jsonl").note("c", Exchange("a", "ask", 1, 1, 200), now=1.0)

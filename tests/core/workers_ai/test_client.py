@@ -13,14 +13,12 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
-from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.requests import RankRequest, encode_batch, encode_request
-from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import TOKEN
 from tests.support import faults
+from tests.support.clients import client_of
 from tests.support.faulty_service import FaultyService
 
 CERTIFICATE = Path(__file__).parents[2] / "data" / "tls" / "loopback.pem"
@@ -42,13 +40,7 @@ Connect = Callable[..., WorkersAI]
 
 @pytest.fixture
 def client() -> Connect:
-    def connect(url: str, *, token: str = TOKEN) -> WorkersAI:
-        async def give() -> Token:
-            return Token(token)
-
-        return WorkersAI(cloudflare(ACCOUNT, base_url=url), give, transport=Transport(), budget=RateBudget())
-
-    return connect
+    return lambda url: client_of(cloudflare(ACCOUNT, base_url=url))
 
 
 async def test_nothing_left_when_a_proxy_makes_way_to_someone_else(

@@ -25,11 +25,8 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.practice.app import Application, practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, MODELS, ModelMetadata, find_model
-from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind, cloudflare, gateway, worker
-from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.probe import (
     MOST_DOLLARS,
     NO_MODEL,
@@ -54,6 +51,7 @@ from tests.canary import SECRET, TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
 from tests.support import faults
+from tests.support.clients import client_of
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
 from tests.support.http import Answer, Head, application, ask
@@ -287,14 +285,11 @@ class Bench:
         keep: Callable[[Accepted], Awaitable[None]] | None = None,
         wait_seconds: float = 300.0,
     ) -> ProbeResult:
-        async def give() -> Token:
-            return Token(token)
-
         async def note(accepted: Accepted) -> None:
             self.kept.append(accepted)
 
         recorder = Recorder()
-        client = WorkersAI(connection, give, transport=recorder, budget=RateBudget(), clock=self.clock)
+        client = client_of(connection, token, transport=recorder, clock=self.clock)
         probe = Probe(
             client,
             recorder,

@@ -1,7 +1,6 @@
 """The bytes of a request's body, and what is estimated of it before it is sent."""
 
 import json
-import math
 from collections.abc import Callable
 
 import pytest
@@ -93,12 +92,6 @@ def test_a_request_that_the_schema_forbids_cannot_be_built(build: Callable[[], R
 
 
 characters = st.characters(codec=None)  # includes lone surrogates
-
-
-@given(st.text(characters))
-def test_the_upper_estimate_is_its_rule(text: str) -> None:
-    ascii_count = sum(character < "\x80" for character in text)
-    assert tokens_upper(text) == math.ceil(ascii_count / 3) + len(text) - ascii_count + 2
 
 
 @given(st.text(characters))

@@ -18,15 +18,15 @@ from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
-from cfbatch_gui.core.workers_ai.limits import ExchangeLimit, ExchangeLimits, RateBudget
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimit, ExchangeLimits
 from cfbatch_gui.core.workers_ai.requests import RankRequest, encode_batch, encode_request
-from cfbatch_gui.core.workers_ai.transport import REDACTED, EchoedSecrets, HttpAnswer, Transport
+from cfbatch_gui.core.workers_ai.transport import REDACTED, EchoedSecrets, HttpAnswer
 from tests.canary import CORE, SECRET, TOKEN
 from tests.core.workers_ai.telling import FORMS, Form, everything_told, holds_secret, holds_token
 from tests.support import faults
+from tests.support.clients import client_of
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
 
@@ -68,13 +68,7 @@ CALLS: dict[str, Callable[[WorkersAI], Awaitable[object]]] = {
 
 @asynccontextmanager
 async def connected(url: str, token: str = TOKEN, limits: ExchangeLimits = LIMITS) -> AsyncIterator[WorkersAI]:
-    async def give() -> Token:
-        return Token(token)
-
-    client = WorkersAI(
-        cloudflare(ACCOUNT, base_url=url), give, transport=Transport(), budget=RateBudget(), limits=limits
-    )
-    yield client
+    yield client_of(cloudflare(ACCOUNT, base_url=url), token, limits=limits)
 
 
 @pytest.fixture

@@ -16,8 +16,9 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
 from cfbatch_gui.ui.vectorize.vectorize_page import VectorizePage
 from tests.canary import TOKEN
-from tests.screen.past import MemoryKeyring, run
+from tests.screen.past import run
 from tests.support.faulty_service import ThreadedService
+from tests.support.keyrings import MemoryKeyring
 from tests.ui.conftest import Until
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"

@@ -277,14 +277,16 @@ def split_requests(folder: JobFolder, job: Job, refused: Batch, metadata: ModelM
     """Lay out the texts of a refused batch in requests of half as many, and those of the planned batches too.
 
     Batches keep their numbers; what does not fit into one any more goes behind the last. () when there is nothing to
-    split.
+    split. Requests of a call that the ledger never learned of are taken again.
     """
     others = (each.number for each in job.batches if each.state is BatchState.PLANNED and each.number != refused.number)
     numbers = [refused.number] if refused.at_once else [refused.number, *others]
     texts_of = f"SELECT request_no, {TEXTS_OF_REQUEST} FROM requests r WHERE batch = ?"  # noqa: S608 - constants
     planned: list[PlannedBatch] = []
-    behind = count(max(batch.number for batch in job.batches) + 1)
+    known = max(batch.number for batch in job.batches)
+    behind = count(known + 1)
     with folder.open() as database, transaction(database):
+        database.execute("UPDATE requests SET batch = ? WHERE batch > ?", (refused.number, known))
         most = max((texts for _, texts in database.execute(texts_of, (refused.number,))), default=0) // 2
         if not most:
             return ()

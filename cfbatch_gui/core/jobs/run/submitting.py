@@ -24,8 +24,8 @@ ledger and submissions.jsonl are lost, it says that the batch may have left. A r
 import asyncio
 import hashlib
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
-from contextlib import closing, suppress
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -42,7 +42,6 @@ from cfbatch_gui.core.errors import (
     Unreachable,
     UserError,
 )
-from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.plan.packing import PlannedBatch
 from cfbatch_gui.core.jobs.poll_schedule import sleep_until
@@ -59,41 +58,10 @@ ATTEMPTS = 4  # to reach the service, before the user is asked
 FIRST_WAIT = 1.0  # seconds; doubled each time
 CANCEL_SECONDS = 0.2  # for those that are cancelled to close their connections
 CONCURRENT = 4  # requests without the queue in flight for one job
-TOGETHER_BYTES = 10_000_000  # of bodies that are packed at one go
 SAVE_AGAIN_SECONDS = 5.0  # between tries to write down an accepted batch on a full disk
 
 # Refusals that every other request would meet as well: account, model, gateway.
 _OF_ALL = frozenset({7000, 7003, 5007, 3042, 5028, 5018, 3041, 5016, 3023, 5035, 2001, 8007})
-
-
-class Bodies:
-    """What a job sends next, packed several at a time: opening its data takes longer than packing a body.
-
-    For as long as nobody lays the job's planned batches out anew.
-    """
-
-    def __init__(self) -> None:
-        self._packed: dict[int, bytes] = {}
-
-    def take(self, folder: JobFolder, job: Job, number: int) -> bytes:
-        """The exact bytes of a batch, for one time. Raises DataError."""
-        if number not in self._packed:
-            self._packed = dict(_packed_together(folder, job, number))
-        return self._packed.pop(number)
-
-
-def _packed_together(folder: JobFolder, job: Job, first: int) -> Iterator[tuple[int, bytes]]:
-    """A batch, and those behind it that can be held in memory. Raises DataError for the first one only."""
-    numbers, size = [first], job.batches[first - 1].bytes
-    for batch in job.batches[first:]:
-        size += batch.bytes
-        if batch.state is not BatchState.PLANNED or batch.at_once or size > TOGETHER_BYTES:
-            break
-        numbers.append(batch.number)
-    with closing(packing.bodies_of(folder, job, numbers)) as bodies:
-        yield first, next(bodies)
-        with suppress(DataError):  # it is raised again, by the one that it is about
-            yield from zip(numbers[1:], bodies, strict=False)
 
 
 @dataclass(slots=True)
@@ -106,7 +74,6 @@ class _Round:
 
     job_id: str
     at_once: bool
-    bodies: Bodies = field(default_factory=Bodies)
     taken: set[int] = field(default_factory=set)
     not_before: float = 0.0
     failures: int = 0
@@ -176,6 +143,9 @@ class Submitter:
 
     async def _send_next(self, shared: _Round, number: int) -> None:
         try:
+            planned = self._store.batch(shared.job_id, number)
+            if planned.error_action == Action.SMALLER_BATCHES:  # the end of the program came before the new layout
+                await self._split(planned)
             await self._send_in_turn(shared, number)
             shared.failures = 0
         except ServiceBusy as error:
@@ -201,14 +171,15 @@ class Submitter:
         if batch.state is not BatchState.PLANNED or not self._may_send(shared):
             turn.release()
             return
-        sending = self._begin(batch, lambda: self._send(batch, shared.bodies if not shared.at_once else Bodies()))
+        sending = self._begin(batch, lambda: self._send(batch))
         sending.add_done_callback(lambda _: turn.release())
         await asyncio.shield(sending)
 
-    async def _send(self, batch: Batch, bodies: Bodies) -> None:
+    async def _send(self, batch: Batch) -> None:
         job = self._store.job(batch.job_id)
         client = self._store.client(job)
-        body = await asyncio.to_thread(bodies.take, self._store.folder(job.id), job, batch.number)
+        folder = self._store.folder(job.id)
+        (body,) = await asyncio.to_thread(lambda: list(packing.bodies_of(folder, job, [batch.number])))
         sending = await self._about_to_leave(job, batch, body)
         try:
             answer = await (client.run if batch.at_once else client.submit)(job.model, body)
@@ -320,7 +291,6 @@ class Submitter:
         """
         planned = self._store.batch(shared.job_id, number)
         if isinstance(error, TooManyTexts) and await self._split(planned):
-            shared.bodies = Bodies()
             return
         await self._store.save(replace(planned, state=BatchState.FAILED).saying(error))
         if shared.is_over or (shared.at_once and error.code not in _OF_ALL):

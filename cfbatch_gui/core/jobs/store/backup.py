@@ -7,13 +7,12 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from cfbatch_gui.core.jobs.states import BatchState, Job
+from cfbatch_gui.core.jobs.states import BatchState
 from cfbatch_gui.core.jobs.store.data_folder import FROM_BACKUP
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.files import atomic_writer, temporary_folder
 from cfbatch_gui.core.system.paths import Paths
 
-_DATABASES = {".db"}
 _LEFT_BEHIND = {".part", ".db-journal"}
 
 
@@ -29,7 +28,7 @@ def back_up(paths: Paths, target: Path) -> int:
     with atomic_writer(target, private=True) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in files:
             name = path.relative_to(paths.root).as_posix()
-            if path.suffix in _DATABASES:
+            if path.suffix == ".db":
                 _copy_database(path, archive, name, is_ledger=path == paths.ledger)
             else:
                 with path.open("rb") as source, archive.open(name, "w", force_zip64=True) as entry:
@@ -52,8 +51,4 @@ def _hold_back(paths: Paths) -> None:
     with closing(Ledger.open(paths)) as ledger:
         for job in ledger.jobs():
             if any(batch.state is BatchState.PLANNED for batch in job.batches):
-                ledger.change(job.id, _waiting_for_word)
-
-
-def _waiting_for_word(job: Job) -> Job:
-    return replace(job, paused_because=FROM_BACKUP)
+                ledger.change(job.id, lambda job: replace(job, paused_because=FROM_BACKUP))

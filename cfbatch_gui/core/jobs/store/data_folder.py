@@ -36,7 +36,6 @@ HELD_BACK = message(
     "Nothing is sent from this data folder before you have said whether it was copied or restored from a "
     "backup: what waits here may have been sent already."
 )
-FOLDER, GENERATION = "folder", "generation"  # in the ledger's metadata
 
 _MACHINE_ID = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))
 _PURPOSE = "cfbatch data folder "  # the machine's id itself is not to be written anywhere, by its documentation
@@ -93,12 +92,12 @@ def keep_place(ledger: Ledger, paths: Paths, here: Place) -> None:
     A failure is logged only: a full disk must not keep the program from starting.
     """
     kept = read_identity(paths.identity)
-    folder = _text(ledger.metadata(FOLDER)) or (kept.id if kept else "") or new_id()
+    folder, generation = ledger.folder_identity()
+    folder = folder or (kept.id if kept else "") or secrets.token_hex(8)
     elsewhere = _elsewhere(paths, folder)
     counted = [each.generation for each in (kept, elsewhere) if each is not None and each.id == folder]
-    identity = Identity(folder, here, max((_number(ledger.metadata(GENERATION)), *counted)) + 1)
     try:
-        _keep(ledger, paths, identity)
+        _keep(ledger, paths, Identity(folder, here, max((generation, *counted)) + 1))
     except DataError as error:
         _log.warning("This start was not counted: %s", error.detail or error.message)
 
@@ -111,7 +110,7 @@ def settle_doubt(ledger: Ledger, paths: Paths, here: Place, answer: FolderAnswer
     paused = []
     if answer is FolderAnswer.COPIED:
         paused = [ledger.change(job.id, _held_back) for job in ledger.jobs() if _would_send(job)]
-        _keep(ledger, paths, Identity(new_id(), here, 1))
+        _keep(ledger, paths, Identity(secrets.token_hex(8), here, 1))
     else:
         keep_place(ledger, paths, here)
     return tuple(paused)
@@ -121,7 +120,7 @@ def lines_kept_elsewhere(ledger: Ledger, paths: Paths) -> Sequence[Submission]:
     """What was written down of this folder outside of it, if that is something else; () when it cannot be read."""
     kept = read_identity(paths.identity)
     found: list[Submission] = []
-    for folder in {_text(ledger.metadata(FOLDER)), kept.id if kept else ""} - {""}:
+    for folder in {ledger.folder_identity()[0], kept.id if kept else ""} - {""}:
         path = submissions_elsewhere(paths, folder)
         if path is not None:
             with suppress(OSError, DataError):
@@ -135,14 +134,9 @@ def submissions_elsewhere(paths: Paths, folder: str) -> Path | None:
     return paths.state / f"{folder}.jsonl" if paths.state is not None and folder else None
 
 
-def folder_id(ledger: Ledger) -> str:
-    """The id of the data folder, "" while it has none."""
-    return _text(ledger.metadata(FOLDER))
-
-
 def _doubt(ledger: Ledger, paths: Paths, here: Place, *, is_new: bool, learned: bool) -> Doubt | None:
     kept = read_identity(paths.identity)
-    folder = _text(ledger.metadata(FOLDER))
+    folder, generation = ledger.folder_identity()
     if kept is not None and folder and folder != kept.id:
         return Doubt.FOREIGN
     elsewhere = _elsewhere(paths, folder or (kept.id if kept else ""))
@@ -151,12 +145,12 @@ def _doubt(ledger: Ledger, paths: Paths, here: Place, *, is_new: bool, learned: 
     if elsewhere is not None and elsewhere.place != here:
         return Doubt.PLACE
     counted = [each.generation for each in (kept, elsewhere) if each is not None]
-    is_older = not is_new and _number(ledger.metadata(GENERATION)) < max(counted, default=0)
+    is_older = not is_new and generation < max(counted, default=0)
     return Doubt.OLDER if is_older or (learned and not is_new) else None
 
 
 def _keep(ledger: Ledger, paths: Paths, identity: Identity) -> None:
-    ledger.put_metadata({FOLDER: identity.id, GENERATION: identity.generation})
+    ledger.keep_folder_identity(identity.id, identity.generation)
     write_identity(paths.identity, identity)
     if paths.state is not None:
         with suppress(OSError, DataError):  # a home that is read-only: the folder's own file is there
@@ -178,19 +172,6 @@ def _would_send(job: Job) -> bool:
 
 def _held_back(job: Job) -> Job:
     return replace(job, paused_because=FROM_COPY)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0
-
-
-def new_id() -> str:
-    """A random id for a folder."""
-    return secrets.token_hex(8)
 
 
 def place_of(root: Path) -> Place:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from cfbatch_gui.core.errors import DataError, DiskFull
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Batch, Job
-from cfbatch_gui.core.jobs.store.data_folder import folder_id, submissions_elsewhere
+from cfbatch_gui.core.jobs.store.data_folder import submissions_elsewhere
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import Submission, write_down
 from cfbatch_gui.core.system.paths import Paths
@@ -130,7 +130,7 @@ class JobStore:
             if not self.make_room():
                 raise
             write_down(self.paths.submissions, *submissions)
-        elsewhere = submissions_elsewhere(self.paths, folder_id(self._ledger))
+        elsewhere = submissions_elsewhere(self.paths, self._ledger.folder_identity()[0])
         if elsewhere is not None:
             try:
                 write_down(elsewhere, *submissions)

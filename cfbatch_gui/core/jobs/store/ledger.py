@@ -6,7 +6,7 @@ import os
 import sqlite3
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import is_dataclass, replace
 from enum import EnumType, StrEnum
@@ -36,8 +36,6 @@ from cfbatch_gui.core.system.paths import OVERRIDE, Paths
 VERSION = 1  # of the tables. A ledger of another version is refused; `Ledger.open` is where the first migration goes
 DAMAGED = message("The list of your jobs is damaged.")
 RESERVE_BYTES = 512 * 1024  # of the disk, kept for the ledger until the disk is full
-WRITTEN_BY = "version"  # in the metadata, as SQLite's user_version, of which one bit may be damaged unnoticed
-IS_IN_USE = "is_in_use"  # in the metadata: 1 from the first write until the ledger is closed
 
 T = TypeVar("T")
 
@@ -97,14 +95,18 @@ _OF_JOB = "FOREIGN KEY(job_id) REFERENCES jobs(id) ON DELETE CASCADE"
 _BATCHES = _Table("batches", Batch, "PRIMARY KEY(job_id, number)", _OF_JOB)
 # `attempts`: every attempt that was ever committed, also those that a batch does not show any more. The indexes hold a
 # second time what money depends on: SQLite's check compares them with the rows, so no bit of it flips unnoticed.
+# `data_folder`: see data_folder.py; it is in use from the first write until the ledger is closed. The version stands
+# in two places, of which one may be damaged.
 _SCHEMA = (
     _JOBS.statement,
     _BATCHES.statement,
     "CREATE INDEX jobs_once_more ON jobs(is_sent, connection, model, kind, paused_because)",
     "CREATE INDEX batches_once_more ON batches(state, attempt, request_id, at_once, adopted)",
     "CREATE TABLE attempts(attempt TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID",
-    "CREATE TABLE metadata(name TEXT NOT NULL PRIMARY KEY, value NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE data_folder(id TEXT NOT NULL, generation INTEGER NOT NULL, is_in_use INTEGER NOT NULL)",
+    "INSERT INTO data_folder VALUES('', 0, 0)",
     f"PRAGMA user_version = {VERSION}",
+    f"PRAGMA application_id = {VERSION}",
 )
 
 
@@ -142,7 +144,6 @@ def _create(database: sqlite3.Connection) -> None:
     with transaction(database):
         for statement in _SCHEMA:
             database.execute(statement)
-        _put_metadata(database, WRITTEN_BY, VERSION)
 
 
 def _check(database: sqlite3.Connection) -> None:
@@ -155,10 +156,9 @@ def _check(database: sqlite3.Connection) -> None:
 
 def _version(database: sqlite3.Connection, path: Path) -> int:
     """The version of the tables, 0 without any. Raises LedgerDamaged, and DataError for another version."""
-    version: int = database.execute("PRAGMA user_version").fetchone()[0]
-    tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
-    noted = _metadata(database, WRITTEN_BY) if "metadata" in tables else version
-    if noted != version or (version == 0 and tables):
+    versions = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("user_version", "application_id")]
+    version: int = versions[0]
+    if versions != [version, version]:
         raise LedgerDamaged(DAMAGED, detail=f"its version is not {version}")
     if version not in (0, VERSION):
         raise DataError(
@@ -170,15 +170,6 @@ def _version(database: sqlite3.Connection, path: Path) -> int:
             detail=f"{path.name}: version {version}",
         )
     return version
-
-
-def _metadata(database: sqlite3.Connection, name: str) -> object:
-    found = database.execute("SELECT value FROM metadata WHERE name = ?", (name,)).fetchone()
-    return found[0] if found else None
-
-
-def _put_metadata(database: sqlite3.Connection, name: str, value: object) -> None:
-    database.execute("INSERT OR REPLACE INTO metadata VALUES(?, ?)", (name, value))
 
 
 def _add_attempts(database: sqlite3.Connection, attempts: Iterable[str]) -> None:
@@ -286,15 +277,7 @@ def _lock_failed(error: OSError, path: Path) -> DataError:
             ),
             detail=detail,
         )
-    return DataError(
-        message(
-            "The folder for the program's data, “{folder}”, could not be locked. Try again, or choose another one "
-            "with --data-dir or {variable}.",
-            folder=path.parent,
-            variable=OVERRIDE,
-        ),
-        detail=detail,
-    )
+    return Paths(path.parent).failure(error)
 
 
 class Ledger:
@@ -305,7 +288,8 @@ class Ledger:
         self._writing = threading.Lock()  # one writer at a time, from reading what is changed until it is on disk
         self._guard = threading.Lock()  # what is in memory; never held while the disk works, as the window reads here
         self._is_in_use = False  # by this process, which has written something
-        self.was_left_open = bool(lock and _metadata(database, IS_IN_USE))  # who wrote last did not come to an end
+        (is_in_use,) = database.execute("SELECT is_in_use FROM data_folder").fetchone()
+        self.was_left_open = bool(is_in_use)  # who wrote last is at it yet, or did not come to an end
         self._jobs = _load(database)
 
     @classmethod
@@ -420,15 +404,16 @@ class Ledger:
             with self._guard:
                 self._jobs.pop(job_id, None)
 
-    def metadata(self, name: str) -> object:
-        """A value of the ledger as a whole, None when there is none."""
+    def folder_identity(self) -> tuple[str, int]:
+        """The id of the data folder, "" while it has none, and its generation."""
         with self._writing:
-            return _metadata(self._database, name)
+            return self._database.execute("SELECT id, generation FROM data_folder").fetchone()  # type: ignore[no-any-return]
 
-    def put_metadata(self, values: Mapping[str, str | int]) -> None:
-        """Write values of the ledger as a whole, in one transaction. Raises DiskFull and DataError."""
+    def keep_folder_identity(self, folder_id: str, generation: int) -> None:
+        """Raises DiskFull and DataError."""
         with self._writing:
-            self._commit(*(partial(_put_metadata, self._database, name, value) for name, value in values.items()))
+            change = "UPDATE data_folder SET id = ?, generation = ?"
+            self._commit(lambda: self._database.execute(change, (folder_id, generation)))
 
     def attempts(self) -> frozenset[str]:
         """The ids of all attempts to send that were ever committed here, or learned from submissions.jsonl."""
@@ -452,7 +437,7 @@ class Ledger:
         with self._writing:
             if self._is_in_use:
                 with suppress(sqlite3.Error), transaction(self._database):
-                    _put_metadata(self._database, IS_IN_USE, 0)
+                    self._database.execute("UPDATE data_folder SET is_in_use = 0")
             self._database.close()
             if self._lock is not None:
                 self._lock.release()
@@ -482,7 +467,7 @@ class Ledger:
         try:
             with transaction(self._database):
                 if not self._is_in_use:
-                    _put_metadata(self._database, IS_IN_USE, 1)
+                    self._database.execute("UPDATE data_folder SET is_in_use = 1")
                 for change in changes:
                     change()
             self._is_in_use = True

@@ -16,7 +16,6 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.data_folder import (
     Doubt,
     Place,
-    folder_id,
     keep_place,
     lines_kept_elsewhere,
     reason_to_doubt,
@@ -77,7 +76,7 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
             )
         )
         ledger, is_new = Ledger.open(paths), True
-    is_new = is_new or not folder_id(ledger)  # made anew, by this start or by one that was cut short
+    is_new = is_new or not ledger.folder_identity()[0]  # made anew, by this start or by one that was cut short
     try:
         found = _Recovering(ledger, paths, clock, damage).run()
         if found.recovered and is_missing:

@@ -92,10 +92,23 @@ def submissions(path: Path) -> list[Submission]:
 
 def read_submissions(path: Path) -> Written:
     """All lines of a file of any content. Raises DataError when the system does not let it be read."""
+    *whole, rest = _contents(path).split(b"\n")
+    found = [_read(line) for line in whole if line.strip()]
+    lines = [line for line in (*found, _read(rest)) if line is not None]  # the rest may lack no more than its end
+    return Written(tuple(lines), found.count(None))
+
+
+def put_damage_aside(path: Path, whole: Sequence[Submission], name: str) -> None:
+    """Keep the file as it is under another name, and put the whole lines in its place. Raises DiskFull, DataError."""
+    write_own_file(path.with_name(name), _contents(path))
+    write_own_file(path, b"".join(_encode(line) + b"\n" for line in whole))
+
+
+def _contents(path: Path) -> bytes:
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
-        return Written()
+        return b""
     except OSError as error:
         raise DataError(
             message(
@@ -105,19 +118,6 @@ def read_submissions(path: Path) -> Written:
             ),
             detail=f"{path.name}: {error.strerror}",
         ) from error
-    return _parsed(data)
-
-
-def put_damage_aside(path: Path, whole: Sequence[Submission], name: str) -> None:
-    """Keep the file as it is under another name, and put the whole lines in its place. Raises DiskFull, DataError."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DataError(
-            message("“{name}” could not be read.", name=path.name), detail=f"{path.name}: {error.strerror}"
-        ) from error
-    write_own_file(path.with_name(name), data)
-    write_own_file(path, b"".join(_encode(line) + b"\n" for line in whole))
 
 
 def _encode(submission: Submission) -> bytes:
@@ -127,13 +127,6 @@ def _encode(submission: Submission) -> bytes:
 
 def _end(data: bytes) -> bytes:
     return b',"crc32":"%08x"}' % zlib.crc32(data)
-
-
-def _parsed(data: bytes) -> Written:
-    *whole, rest = data.split(b"\n")
-    found = [_read(line) for line in whole if line.strip()]
-    lines = [line for line in (*found, _read(rest)) if line is not None]  # the rest may lack no more than its end
-    return Written(tuple(lines), found.count(None))
 
 
 def _read(line: bytes) -> Submission | None:

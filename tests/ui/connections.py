@@ -1,0 +1,107 @@
+"""The page of connections on the screen, over a real program, as its tests need it; and what a user does there."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from keyring.backend import KeyringBackend
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QMessageBox, QWidget
+
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.connections.connection_cards import SavedCard
+from cfbatch_gui.ui.connections.connection_page import ConnectionPage
+from cfbatch_gui.ui.notices import Notices
+
+
+@asynccontextmanager
+async def opened_page(
+    root: Path,
+    until: Callable[..., Any],
+    backend: KeyringBackend,
+    url: str = "",
+    *,
+    browser: Callable[[str], bool] = lambda address: False,
+    prepare: Callable[[Program], Any] | None = None,
+    **environ: str,
+) -> AsyncIterator[ConnectionPage]:
+    environ |= {"CLOUDFLARE_API_BASE_URL": url} if url else {}
+    credentials = Credentials(backend, environ)
+    program = await Program.open(root / "data", environ=environ, credentials=credentials, practice_times=(0.0, 0.0))
+    if prepare is not None:
+        await prepare(program)
+    page = ConnectionPage(program, Notices(), open_in_browser=browser)
+    page.resize(1000, 820)
+    page.show()
+    await until(lambda: not page.tasks.is_running("refresh"))
+    try:
+        yield page
+    finally:
+        await page.tasks.close()
+        await program.close()
+        page.close()
+
+
+def click(button: QAbstractButton) -> None:
+    assert button.isEnabled() and button.isVisible()
+    if button.inherits("QRadioButton"):
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton, pos=button.rect().center() / 4)
+    else:
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def paste(field: QLineEdit, text: str) -> None:
+    QGuiApplication.clipboard().setText(text)
+    field.selectAll()
+    field.paste()
+    QGuiApplication.clipboard().clear()
+
+
+def begin(page: ConnectionPage, entry: str) -> SavedCard:
+    """Choose it in the menu "New connection"; the new card."""
+    next(action for action in page.new_button.menu().actions() if action.text() == entry).trigger()
+    return page.cards[-1]
+
+
+def choose(card: SavedCard, text: str) -> None:
+    """Choose an entry of the card's menu."""
+    next(action for action in card.more.menu().actions() if action.text() == text).trigger()
+
+
+async def settled(page: ConnectionPage, until: Callable[..., Any]) -> None:
+    """Wait until nothing is under way on the page."""
+    await until(lambda: not page.tasks.running())
+
+
+async def save(page: ConnectionPage, card: SavedCard, until: Callable[..., Any]) -> None:
+    click(card.save_button)
+    await settled(page, until)
+
+
+async def answer(parent: QWidget, text: str, until: Callable[..., Any]) -> str:
+    """Press a button of the question that is asked; the words of the question."""
+    await until(lambda: parent.findChild(QMessageBox))
+    box = parent.findChild(QMessageBox)
+    assert isinstance(box, QMessageBox)
+    words = box.informativeText()
+    click(next(button for button in box.buttons() if button.text() == text))
+    await until(lambda: not parent.findChild(QMessageBox))
+    return words
+
+
+def states(card: SavedCard) -> list[str]:
+    return [row.state() for row in card.checks.rows]
+
+
+def everything_said(root: QWidget) -> str:
+    """All that can be seen, hovered or read aloud."""
+    said: list[str] = []
+    for widget in (root, *root.findChildren(QWidget)):
+        said += [widget.toolTip(), widget.accessibleName(), widget.accessibleDescription(), widget.windowTitle()]
+        if isinstance(widget, QLabel | QAbstractButton | QLineEdit):
+            said.append(widget.text())
+    return "\n".join(said)
