@@ -5,9 +5,8 @@ import itertools
 import math
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from cfbatch_gui.core.connections.credentials import (
     CLOUDFLARE,
@@ -37,6 +36,8 @@ from cfbatch_gui.core.workers_ai.connection_kinds import (
     worker,
 )
 from cfbatch_gui.core.workers_ai.limits import RateBudget
+
+T = TypeVar("T", bound="Transport")
 
 if TYPE_CHECKING:  # imported with the first client: a window that only shows its jobs speaks to nobody
     from cfbatch_gui.core.workers_ai.client import WorkersAI
@@ -109,7 +110,9 @@ class AddressBook:
             return PRACTICE
         for each in self.saved():
             if each.id == connection_id:
-                return _polled_soon_if_near(self._made(each))
+                made = self._made(each)
+                is_near = is_on_this_computer(made.base_url)  # which is asked as soon as the practice service
+                return replace(made, first_check=PRACTICE.first_check) if is_near else made
         raise NotConnected(
             message(
                 "The connection of this job was deleted. Its results can be collected through no other one; set up "
@@ -151,37 +154,23 @@ class AddressBook:
 
         connection = self.connection(connection_id)
         if connection not in self._clients:
-            application, note = self._ends(connection)
-            self._clients[connection] = self._new_client(
-                connection, Transport(application=application, on_exchange=note)
-            )
+            self._clients[connection], _ = self._new_client(connection, Transport)
         return self._clients[connection]
 
     def recording_client(self, connection_id: str) -> "tuple[WorkersAI, Recorder]":
         """A client, and the transport that keeps what it was answered; the caller closes it. Raises NotConnected."""
         from cfbatch_gui.core.workers_ai.probe import Recorder
 
-        connection = self.connection(connection_id)
-        application, note = self._ends(connection)
-        recorder = Recorder(application=application, on_exchange=note)
-        return self._new_client(connection, recorder), recorder
+        return self._new_client(self.connection(connection_id), Recorder)
 
     def account_client(self, account_id: str, token: Token) -> "WorkersAI":
         """A client of an account's API with a token that is stored nowhere. Raises NotConnected."""
-        from cfbatch_gui.core.workers_ai.client import WorkersAI
         from cfbatch_gui.core.workers_ai.transport import Transport
 
         async def given() -> Token:
             return token
 
-        connection = cloudflare(account_id, base_url=self._api_base_url())
-        return WorkersAI(
-            connection,
-            given,
-            transport=Transport(on_exchange=self._ends(connection)[1]),
-            budget=self._budget_of(connection),
-            clock=self._clock,
-        )
+        return self._new_client(cloudflare(account_id, base_url=self._api_base_url()), Transport, given)[0]
 
     def budget(self, connection_id: str) -> RateBudget:
         """How often it may be asked, shared by the connections of one account: Cloudflare counts them together."""
@@ -270,34 +259,37 @@ class AddressBook:
             )
         return seconds, seconds
 
-    def _ends(self, connection: Connection) -> "tuple[Application | None, Callable[[Exchange], None]]":
-        application = None
-        if connection.is_practice:
-            from cfbatch_gui.core.practice.app import practice_app
-
-            queued, running = self._practice_seconds()
-            application = practice_app(
-                self._paths.practice,
-                seconds_queued=queued,
-                seconds_running=running,
-                seconds_mutating=running,
-                clock=self._clock,
-            )
+    def _new_client(
+        self,
+        connection: Connection,
+        kind: "Callable[..., T]",
+        token: Callable[[], Awaitable[Token | None]] | None = None,
+    ) -> "tuple[WorkersAI, T]":
+        from cfbatch_gui.core.workers_ai.client import WorkersAI
 
         def note(exchange: "Exchange") -> None:
             self._traffic.note(connection.id, exchange, now=self._clock())
 
-        return application, note
-
-    def _new_client(self, connection: Connection, transport: "Transport") -> "WorkersAI":
-        from cfbatch_gui.core.workers_ai.client import WorkersAI
-
-        return WorkersAI(
+        transport = kind(application=self._practice() if connection.is_practice else None, on_exchange=note)
+        client = WorkersAI(
             connection,
-            self._token_of(connection),
+            token or self._token_of(connection),
             gateway_token=self._gateway_token_of(connection),
             transport=transport,
-            budget=self.budget(connection.id),
+            budget=self._budget_of(connection),
+            clock=self._clock,
+        )
+        return client, transport
+
+    def _practice(self) -> "Application":
+        from cfbatch_gui.core.practice.app import practice_app
+
+        queued, running = self._practice_seconds()
+        return practice_app(
+            self._paths.practice,
+            seconds_queued=queued,
+            seconds_running=running,
+            seconds_mutating=running,
             clock=self._clock,
         )
 
@@ -364,12 +356,6 @@ class AddressBook:
         )
 
 
-def _polled_soon_if_near(connection: Connection) -> Connection:
-    if not is_on_this_computer(connection.base_url):
-        return connection
-    return replace(connection, first_check=PRACTICE.first_check)
-
-
 def free_name(first: str, taken: Iterable[str]) -> str:
     """This name, or with the lowest number behind it that nobody has."""
     used = {each.casefold() for each in taken}
@@ -394,19 +380,19 @@ _OF_SECRETS = {
 }
 
 
-def service_mark(connection: Connection) -> str:
-    """A short text, the same for connections with the same results: that of practice names its local model."""
+def service_mark_at(book: AddressBook, connection_id: str) -> str:
+    """A short text, the same for connections with the same results: that of practice names its local model.
+
+    "" for a connection that cannot be used.
+    """
     from cfbatch_gui.core.practice.local_models import usual_model_name
 
+    try:
+        connection = book.connection(connection_id)
+    except NotConnected:
+        return ""
     if connection.kind is ConnectionKind.PRACTICE:
         return f"practice: {usual_model_name()}"
     if connection.kind is not ConnectionKind.WORKER and connection.base_url in (CLOUDFLARE_BASE_URL, GATEWAY_BASE_URL):
         return "cloudflare"
     return f"address: {hashlib.sha256(connection.base_url.encode()).hexdigest()[:16]}"
-
-
-def service_mark_at(book: AddressBook, connection_id: str) -> str:
-    """`service_mark` of a connection's id, "" for one that cannot be used."""
-    with suppress(NotConnected):
-        return service_mark(book.connection(connection_id))
-    return ""

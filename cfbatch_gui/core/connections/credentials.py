@@ -1,13 +1,14 @@
 """The API token: in the system's keyring, in the environment, or in memory while the program runs. Never in a file."""
 
 import asyncio
+import concurrent.futures
 import logging
 import os
 import queue
 import re
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from enum import StrEnum
 from functools import partial
 from importlib.metadata import entry_points
@@ -50,16 +51,6 @@ _SENTENCES = {
 }
 
 
-def sentence_of(state: KeyringState) -> str:
-    """What whoever waits for it is told, "" when there is nothing to wait for."""
-    return _SENTENCES.get(state, "")
-
-
-def unavailable(state: KeyringState, detail: str) -> KeyringUnavailable:
-    action = Action.UNLOCK if state in SHUT else Action.OPEN_CONNECTION
-    return KeyringUnavailable(_SENTENCES.get(state, _SENTENCES[KeyringState.LOCKED]), detail=detail, action=action)
-
-
 _OF_LINUX = "keyring.backends.SecretService"
 
 
@@ -71,8 +62,8 @@ class Lock(StrEnum):
     EMPTY = "empty"  # there is no keyring in it yet; reading as keyring does would make one, with a prompt
 
 
-def lock_of(backend: object) -> Lock:
-    """Ask without a prompt. Raises what the bus raises."""
+def lock_of(backend: object, *, unlock: bool = False) -> Lock:
+    """Ask without a prompt, or with `unlock` have the system ask for the password. Raises what the bus raises."""
     if type(backend).__module__ != _OF_LINUX:
         return Lock.OPEN
     import secretstorage
@@ -82,23 +73,9 @@ def lock_of(backend: object) -> Lock:
             collection = secretstorage.Collection(bus)
         except secretstorage.ItemNotFoundException:
             return Lock.EMPTY
-        return Lock.LOCKED if collection.is_locked() else Lock.OPEN
-
-
-def unlock(backend: object) -> bool:
-    """Have the system ask for the password; False when the prompt was dismissed."""
-    if type(backend).__module__ != _OF_LINUX:
-        return True
-    import secretstorage
-
-    with closing(secretstorage.dbus_init()) as bus:
-        try:
-            collection = secretstorage.Collection(bus)
-        except secretstorage.ItemNotFoundException:
-            return True
-        if collection.is_locked():
+        if unlock and collection.is_locked():
             collection.unlock()
-        return not collection.is_locked()
+        return Lock.LOCKED if collection.is_locked() else Lock.OPEN
 
 
 _PARTS: Final = {"win32": "Windows", "darwin": "macOS"}  # by sys.platform, under the names of keyring's entry points
@@ -119,7 +96,6 @@ def has_part_for(platform: str) -> bool:
     return False
 
 
-_S = TypeVar("_S")
 _T = TypeVar("_T")
 
 
@@ -132,35 +108,24 @@ class KeyringThread:
 
     async def run(self, function: Callable[[], _T]) -> _T:
         """The function's result or exception. Cancelling the wait does not stop the call."""
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[_T] = loop.create_future()
+        answer: concurrent.futures.Future[_T] = concurrent.futures.Future()
 
         def call() -> None:
-            if not answer.cancelled():
-                _hand_to_loop(loop, answer, function)
+            if answer.set_running_or_notify_cancel():
+                try:
+                    answer.set_result(function())
+                except Exception as caught:  # noqa: BLE001 - it is raised again where it is awaited
+                    answer.set_exception(caught)
 
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="keyring", daemon=True)
             self._thread.start()
         self._calls.put(call)
-        return await answer
+        return await asyncio.wrap_future(answer)
 
     def _work(self) -> None:
         while True:
             self._calls.get()()
-
-
-def _hand_to_loop(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[_T], function: Callable[[], _T]) -> None:
-    def settle(set_answer: Callable[[_S], None], value: _S) -> None:
-        with suppress(RuntimeError):  # the loop was closed while the keyring was asked
-            loop.call_soon_threadsafe(lambda: None if answer.done() else set_answer(value))
-
-    try:
-        found = function()
-    except Exception as caught:  # noqa: BLE001 - it is raised again where it is awaited
-        settle(answer.set_exception, caught)
-    else:
-        settle(answer.set_result, found)
 
 
 SERVICE = "CF Batch"
@@ -210,9 +175,8 @@ class Credentials:
         self._time_limit = time_limit
         self._thread = KeyringThread()
         self._session: dict[str, Token] = {}
-        self._from_keyring: dict[str, Token] = {}
-        self._reads: dict[str, asyncio.Task[str | None]] = {}
-        self._unfetched: dict[str, Token] = {}  # answers that came after those who asked had left
+        self._from_keyring: dict[str, Token] = {}  # in whatever form it has them
+        self._reads: dict[str, asyncio.Task[None]] = {}
         self._prompting: set[asyncio.Task[Any]] = set()  # of the reads, those that may ask for a password
         self._unlocking: asyncio.Task[None] | None = None
         self._late: set[asyncio.Task[Any]] = set()
@@ -226,7 +190,7 @@ class Credentials:
 
     def has_moved_on(self, error: KeyringUnavailable) -> bool:
         """Whether the keyring has answered, or been refused, since it was unavailable in this way."""
-        return self._state is not KeyringState.CHECKING and error.message != sentence_of(self._state)
+        return self._state is not KeyringState.CHECKING and error.message != _SENTENCES.get(self._state, "")
 
     async def token(
         self, connection_id: str, *, check: Callable[[str], Token] = check_form, may_prompt: bool = True
@@ -236,14 +200,12 @@ class Credentials:
         Raises NotConnected for what is no token, KeyringUnavailable when the keyring has not said. Without
         `may_prompt` a locked keyring is not asked.
         """
-        found = self._from_environment(connection_id, check) or self._session.get(connection_id)
-        if found or connection_id in self._from_keyring:
-            return found or self._from_keyring[connection_id]
-        stored = await self._stored(connection_id, may_prompt=may_prompt)
-        if not stored:
-            return None
-        self._from_keyring[connection_id] = token = check(stored)
-        return token
+        if found := self._from_environment(connection_id, check) or self._session.get(connection_id):
+            return found
+        if connection_id not in self._from_keyring:
+            await self._fetch(connection_id, may_prompt=may_prompt)
+        stored = self._from_keyring.get(connection_id)
+        return check(stored.reveal()) if stored is not None else None
 
     async def unlock(self) -> None:
         """Have the system ask for the keyring's password; `changed` is called with the answer."""
@@ -258,7 +220,7 @@ class Credentials:
     async def _unlock(self) -> None:
         def ask() -> bool:
             backend = self._backend()
-            return backend is None or unlock(backend)
+            return backend is None or lock_of(backend, unlock=True) is not Lock.LOCKED
 
         self._state = KeyringState.LOCKED
         try:
@@ -363,9 +325,8 @@ class Credentials:
                 )
             ) from error
 
-    async def _stored(self, connection_id: str, *, may_prompt: bool) -> str | None:
-        if connection_id in self._unfetched:
-            return self._unfetched.pop(connection_id).reveal()
+    async def _fetch(self, connection_id: str, *, may_prompt: bool) -> None:
+        """Read it, or wait for whoever reads it already."""
         reading = self._reads.get(connection_id)
         if reading is None or reading.done():
             if self._state is KeyringState.REFUSED or (self._is_prompting() and not may_prompt):
@@ -376,9 +337,9 @@ class Credentials:
         if may_prompt and asked_nobody and self._state is KeyringState.LOCKED:
             reading = self._begin_reading(connection_id, may_prompt=True)
             await self._wait_for(reading, may_prompt=True)
-        return reading.result()
+        reading.result()
 
-    async def _wait_for(self, reading: "asyncio.Task[str | None]", *, may_prompt: bool) -> None:
+    async def _wait_for(self, reading: "asyncio.Task[None]", *, may_prompt: bool) -> None:
         is_prompting = self._state is KeyringState.LOCKED and not may_prompt
         if not self._late and not is_prompting:  # while an earlier call hangs, this one would too
             await asyncio.wait((reading,), timeout=self._time_limit)
@@ -390,7 +351,7 @@ class Credentials:
             self._state = KeyringState.SILENT
         raise self._unavailable()
 
-    def _begin_reading(self, connection_id: str, *, may_prompt: bool) -> "asyncio.Task[str | None]":
+    def _begin_reading(self, connection_id: str, *, may_prompt: bool) -> "asyncio.Task[None]":
         reading = asyncio.ensure_future(self._read(connection_id, may_prompt=may_prompt))
         self._reads[connection_id] = reading
         if may_prompt:
@@ -398,7 +359,7 @@ class Credentials:
         reading.add_done_callback(lambda task: self._has_read(connection_id, task))
         return reading
 
-    async def _read(self, connection_id: str, *, may_prompt: bool) -> str | None:
+    async def _read(self, connection_id: str, *, may_prompt: bool) -> None:
         if not self._is_prompting():
             self._state = KeyringState.CHECKING
         try:
@@ -410,10 +371,11 @@ class Credentials:
             _log.warning("The system's keyring cannot be used: %s", kind)
             if kind == "NoKeyringError":
                 self._state = KeyringState.ABSENT
-                return None
+                return
             self._state = KeyringState.REFUSED if kind in _DISMISSED else KeyringState.BROKEN
             raise self._unavailable(kind) from None
-        return stored
+        if stored and self._reads.get(connection_id) is asyncio.current_task():  # not removed or replaced meanwhile
+            self._from_keyring[connection_id] = Token(stored)
 
     async def _look(self, connection_id: str, *, may_prompt: bool) -> str | None:
         match await self.lock():
@@ -437,17 +399,14 @@ class Credentials:
         self._state = KeyringState.OPEN
         return stored
 
-    def _has_read(self, connection_id: str, reading: "asyncio.Task[str | None]") -> None:
+    def _has_read(self, connection_id: str, reading: "asyncio.Task[None]") -> None:
         if self._reads.get(connection_id) is reading:
             del self._reads[connection_id]
         self._prompting.discard(reading)
-        was_late = reading in self._late
         self._late.discard(reading)
         if reading.cancelled():
             return
-        failed = reading.exception() is not None  # seen: nobody may wait for it any more
-        if was_late and not failed and (stored := reading.result()):
-            self._unfetched[connection_id] = Token(stored)
+        reading.exception()  # seen: nobody may wait for it any more
         if self._told - {self._state}:
             self._tell()
 
@@ -457,7 +416,7 @@ class Credentials:
 
     def _forget_read(self, connection_id: str) -> None:
         self._from_keyring.pop(connection_id, None)
-        self._unfetched.pop(connection_id, None)
+        self._reads.pop(connection_id, None)
 
     def _is_prompting(self) -> bool:
         return self._state is KeyringState.LOCKED and (bool(self._prompting) or self._is_unlocking())
@@ -501,7 +460,9 @@ class Credentials:
     def _unavailable(self, detail: str = "") -> KeyringUnavailable:
         if self._state in PASSING:
             self._told.add(self._state)
-        return unavailable(self._state, detail)
+        action = Action.UNLOCK if self._state in SHUT else Action.OPEN_CONNECTION
+        sentence = _SENTENCES.get(self._state, _SENTENCES[KeyringState.LOCKED])
+        return KeyringUnavailable(sentence, detail=detail, action=action)
 
     def _backend(self) -> "KeyringBackend | None":
         return self._given or _system_keyring()

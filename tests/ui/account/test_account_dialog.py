@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QDialog
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import account_progress
@@ -16,6 +16,7 @@ from tests.screen.stage import Stage
 from tests.screen.worker_stage import WorkerStage
 from tests.support import faults
 from tests.ui.conftest import Until
+from tests.ui.connections import answer, click
 
 TEXTS = "id,text\n" + "".join(f"{n},a lamp of brass {n}\n" for n in range(20))
 
@@ -59,23 +60,8 @@ async def account_dialog(stage: Stage, until: Until) -> AccountDialog:
     return dialog
 
 
-def click(button: QWidget) -> None:
-    assert button.isVisible() and button.isEnabled()
-    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-
-
 def cells(dialog: AccountDialog) -> list[list[str]]:
     return [[dialog.rows.text(row, column) for column in range(5)] for row in range(dialog.rows.rowCount())]
-
-
-async def question(dialog: QWidget, until: Until, answer: str) -> str:
-    """Answer the question that is asked; its words."""
-    await until(lambda: dialog.findChild(QMessageBox) is not None)
-    box = dialog.findChild(QMessageBox)
-    assert isinstance(box, QMessageBox)
-    words = box.informativeText()
-    click(next(button for button in box.buttons() if button.text() == answer))
-    return words
 
 
 async def test_an_empty_account_and_one_without_a_worker_say_so(stage: Stage, until: Until) -> None:
@@ -151,12 +137,11 @@ async def test_removing_asks_and_says_what_is_lost(
 ) -> None:
     await sent_elsewhere(tmp_path, worker, texts, until)
     dialog = await account_dialog(stage, until)
-    for answer in ("Cancel", "Remove"):
+    for words in ("Cancel", "Remove"):
         assert len(worker.room.shards) == 1
         click(dialog.remove_button)
-        words = await question(dialog, until, answer)
-        assert "Answers that no computer has fetched yet are lost" in words
-        await until(lambda: dialog.findChild(QMessageBox) is None)
+        said = await answer(dialog, words, until)
+        assert "Answers that no computer has fetched yet are lost" in said
     await until(lambda: dialog.nothing.isVisible() and dialog.nothing.sentence().startswith("Nothing is"))
     assert worker.room.shards == {}
 

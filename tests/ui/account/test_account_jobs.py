@@ -4,9 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QMessageBox
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import account_progress
@@ -16,6 +14,7 @@ from cfbatch_gui.ui.jobs.progress_view import ProgressView
 from tests.screen.stage import Stage
 from tests.screen.worker_stage import WorkerStage
 from tests.ui.conftest import Until
+from tests.ui.connections import click
 
 CLOSE = "You can close this computer"
 
@@ -42,11 +41,6 @@ async def handed_over(stage: Stage, worker: WorkerStage, texts: Path, until: Unt
 
 def shown(stage: Stage) -> ProgressView:
     return stage.workspace._job.progress
-
-
-def click(button: QWidget) -> None:
-    assert button.isVisible() and button.isEnabled()
-    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
 def offered(stage: Stage) -> set[str]:
