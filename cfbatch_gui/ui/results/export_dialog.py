@@ -16,6 +16,7 @@ from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, columns_of, export, targets_for
@@ -44,6 +45,7 @@ from cfbatch_gui.ui.widgets import (
     Flow,
     IconLine,
     Label,
+    LabelGrid,
     LinkButton,
     NoticeBar,
     PrimaryButton,
@@ -137,34 +139,25 @@ def kinds_of_file(target: Target) -> str:
     return f"{said(target.title)} ({' '.join(f'*{suffix}' for suffix in target.suffixes)})"
 
 
-class ExportSummary(QWidget):
+class ExportSummary(Card):
+    """The names of the files and what will be in them, and the folder."""
+
     def __init__(self) -> None:
-        super().__init__()
-        self.change_button = LinkButton(self.tr("Change…"))
-        self.change_button.setAccessibleName(self.tr("Change where to save"))
+        self.change_button = LinkButton(tr("Change…"))
+        self.change_button.setAccessibleName(tr("Change where to save"))
         self.folder = ElidedLabel("", "quiet")
-        self.lines = tuple((ElidedLabel("", "strong"), Label("", "quiet")) for _ in range(_MOST_LINES))
+        self.lines = LabelGrid("strong", "quiet", stretches=(1, 0), elided=0)
         self._more = Label("", "quiet")
-        files: QVBoxLayout = column(gap=4)
-        self._rows: list[QWidget] = []
-        for name, what in self.lines:
-            line = boxed(row((name, 1), 12, what))
-            name.setMinimumWidth(160)
-            self._rows.append(line)
-            files.addWidget(line)
         folder_row = row((self.folder, 1), 12, self.change_button)
-        self.setLayout(column(Card(files, self._more, folder_row, inset=True, gap=6)))
+        super().__init__(self.lines, self._more, folder_row, inset=True, gap=6)
 
     def show_outputs(self, outputs: Sequence[Output], extent: Extent | None, columns: int | None) -> None:
         """Without an `extent` it is still being counted; `columns` is how many are chosen, None for all."""
         shown = outputs if len(outputs) <= _MOST_LINES else outputs[: _MOST_LINES - 1]
-        for index, (line, (name, what)) in enumerate(zip(self._rows, self.lines, strict=True)):
-            line.setVisible(index < len(shown))
-            if index < len(shown):
-                path, target = shown[index]
-                name.setText(path.name)
-                words = extent_words(extent, target, columns) if extent else self.tr("Counting…")
-                what.setText(words)
+        counting = self.tr("Counting…")
+        self.lines.show_lines(
+            [(path.name, extent_words(extent, target, columns) if extent else counting) for path, target in shown]
+        )
         rest = len(outputs) - len(shown)
         self._more.setText(self.tr("and {n} more").format(n=rest))
         self._more.setVisible(rest > 0)
@@ -686,6 +679,7 @@ class ExportDialog(QDialog):
 
     def _export(self, path: Path, target: Target, options: ExportOptions, tell: Callable[[int, int], None]) -> Exported:
         metadata = metadata_of(self._job, connection_title(self._program, self._job))
+        complete_results(self._program.folder(self._job.id), self._job)
         columns = options.columns if target.has_columns else None
         changed = self._changed if self._changed and options.items is self._changed.items else None
         with removed_list(changed, path) if changed else nullcontext() as removed:
