@@ -52,10 +52,9 @@ class _Table(Generic[T]):
         nested = [field for field, hint in hints.items() if not isinstance(hint, type) or is_dataclass(hint)]
         # Most of these are alike, and all of them are frozen.
         self._decoders = {field: lru_cache(msgspec.json.Decoder(hints[field]).decode) for field in nested}
-        definitions = (f"{field} {_stored(field, hint)}" for field, hint in hints.items())
-        self.statement = (
-            f"CREATE TABLE {name}({', '.join((*definitions, f'PRIMARY KEY({key})', *rules))}) WITHOUT ROWID"
-        )
+        columns = (f"{field} {_stored(field, hint)}" for field, hint in hints.items())
+        definition = ", ".join((*columns, f"PRIMARY KEY({key})", *rules))
+        self.statement = f"CREATE TABLE {name}({definition}) WITHOUT ROWID"
 
     def write(self, database: sqlite3.Connection, values: Iterable[T]) -> None:
         """Put values into the table, in place of those with the same key."""
@@ -66,9 +65,10 @@ class _Table(Generic[T]):
             map(self._row, values),
         )
 
-    def read(self, database: sqlite3.Connection, order: str) -> list[T]:
-        """All values. Raises ValueError for a row that is damaged."""
-        found = database.execute(f"SELECT {', '.join(self._columns)} FROM {self._name} ORDER BY {order}")  # noqa: S608  # a constant
+    def read(self, database: sqlite3.Connection) -> list[T]:
+        """All values, ordered by their key. Raises ValueError for a row that is damaged."""
+        columns = ", ".join(self._columns)
+        found = database.execute(f"SELECT {columns} FROM {self._name} ORDER BY {self._key}")  # noqa: S608  # fields
         rows = [dict(zip(self._columns, row, strict=True)) for row in found]
         for column, decode in self._decoders.items():
             for row in rows:
@@ -197,9 +197,9 @@ def _load(database: sqlite3.Connection) -> dict[str, Job]:
     """All jobs with their batches."""
     with _snapshot(database):
         batches = defaultdict[str, list[Batch]](list)
-        for each in _BATCHES.read(database, "job_id, number"):
+        for each in _BATCHES.read(database):
             batches[each.job_id].append(each)
-        jobs = {each.id: each for each in _JOBS.read(database, "id")}
+        jobs = {each.id: each for each in _JOBS.read(database)}
         for job_id, of_job in batches.items():
             # Nobody else has the job yet; a copy of 28 values takes longer than making them.
             object.__setattr__(jobs[job_id], "batches", tuple(of_job))
