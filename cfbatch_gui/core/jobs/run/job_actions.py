@@ -176,17 +176,15 @@ class JobActions:
         try:
             await self._runner.landed(job_id)  # what is on its way may be accepted yet
             async with self._repacking:
-                await self._repack_as_synchronous(self._store.job(job_id))
+                job = self._store.job(job_id)
+                repacked = await asyncio.to_thread(packing.repack_as_synchronous, self._store.folder(job_id), job)
+                if not repacked:
+                    raise UsageError(message("Everything of this job was accepted by the service already."))
+                await self._commit(job, rest_as_synchronous(job_id, repacked, self._clock()))
         except BaseException:
             self._runner.start(job_id)  # as it was
             raise
         return await self._runner.carry_on(job_id)
-
-    async def _repack_as_synchronous(self, job: Job) -> None:
-        repacked = await asyncio.to_thread(packing.repack_as_synchronous, self._store.folder(job.id), job)
-        if not repacked:
-            raise UsageError(message("Everything of this job was accepted by the service already."))
-        await self._commit(job, rest_as_synchronous(job.id, repacked, self._clock()))
 
     async def dismiss(self, job_id: str, number: int) -> Job:
         """Settle an unknown outcome as never to be known; it stays in the history as such."""
@@ -262,17 +260,17 @@ class JobActions:
 
 
 def _handed_to_account(job: Job) -> Job:
+    """Batches that the account has given up are handed over once more, under the name they had: it may have their
+    answers already.
+    """
     batches = tuple(
-        batch if batch.state.is_final or not batch.direct_only else _not_confirmed(batch) for batch in job.batches
+        replace(batch, handed_over_at=0.0, stored_bytes=0, direct_only=False)
+        if batch.direct_only and not batch.state.is_final
+        else batch
+        for batch in job.batches
     )
     options = replace(job.options, collect_in_account=True)
-    job = replace(job, options=options, account_problem="")
-    return job if batches == job.batches else replace(job, batches=batches)
-
-
-def _not_confirmed(batch: Batch) -> Batch:
-    """A batch that is handed over once more, under the name it had: the account may have its answer already."""
-    return replace(batch, handed_over_at=0.0, stored_bytes=0, direct_only=False)
+    return replace(job, options=options, account_problem="", batches=batches)
 
 
 def _check_is_ours(job: Job) -> None:
