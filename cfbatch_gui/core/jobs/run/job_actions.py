@@ -176,15 +176,17 @@ class JobActions:
         try:
             await self._runner.landed(job_id)  # what is on its way may be accepted yet
             async with self._repacking:
-                job = self._store.job(job_id)
-                repacked = await asyncio.to_thread(packing.repack_as_synchronous, self._store.folder(job_id), job)
-                if not repacked:
-                    raise UsageError(message("Everything of this job was accepted by the service already."))
-                await self._commit(job, rest_as_synchronous(job_id, repacked, self._clock()))
+                await self._repack_as_synchronous(self._store.job(job_id))
         except BaseException:
             self._runner.start(job_id)  # as it was
             raise
         return await self._runner.carry_on(job_id)
+
+    async def _repack_as_synchronous(self, job: Job) -> None:
+        repacked = await asyncio.to_thread(packing.repack_as_synchronous, self._store.folder(job.id), job)
+        if not repacked:
+            raise UsageError(message("Everything of this job was accepted by the service already."))
+        await self._commit(job, rest_as_synchronous(job.id, repacked, self._clock()))
 
     async def dismiss(self, job_id: str, number: int) -> Job:
         """Settle an unknown outcome as never to be known; it stays in the history as such."""
