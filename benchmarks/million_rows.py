@@ -25,7 +25,7 @@ from cfbatch_gui.core.jobs.states import Job
 ROWS = 1_000_000
 BATCHES_TO_PACK = 20
 TURNS = 4
-WALL_LIMIT = 4.0  # 2.6 to 3.5 on two cores that are shared with other computers, by the hour; promised: 3
+WALL_LIMIT = 3.0  # promised; on two idle cores, for reading and writing go on at the same time
 COMPUTING_LIMIT = 5.0
 REPEATS = 9
 _TEXT = "How do I change the address on my invoice, and who is told? The settings have a page for it, {number:07}. "
@@ -34,31 +34,36 @@ _TEXT = "How do I change the address on my invoice, and who is told? The setting
 def main(figures: Figures) -> None:
     """The best of several turns each; computing time too, for our steps use two cores where they are idle."""
     with tempfile.TemporaryDirectory() as name:
-        path = Path(name) / "rows.csv"
-        with path.open("w", encoding="utf-8", newline="") as file:
-            file.write("id,text\n")
-            file.writelines(f'{number:07},"{_TEXT.format(number=number) * 2}"\n' for number in range(ROWS))
-        bare, bare_computing, computing = [], [], []
-        taken: dict[str, float] = {}
-        for turn in range(TURNS):
-            start = time.process_time()
-            bare.append(seconds(lambda: _read(path)))
-            read = time.process_time()
-            folder, job, took = _ready(path, Path(name) / f"job-{turn}")
-            bare_computing.append(read - start)
-            computing.append(time.process_time() - read)
-            taken = {step: min(value, taken.get(step, value)) for step, value in took.items()}
-        peak = peak_memory()
-        title = f"{ROWS:,} rows, {path.stat().st_size / 1e6:,.0f} MB of CSV, ready"
-        figures.versus(title, sum(taken.values()), "csv.reader alone; promised: 3 ×", min(bare), limit=WALL_LIMIT)
-        for step, value in taken.items():
-            figures.add(f"  {step}", value, "s")
-        figures.versus(
-            "  computing time", min(computing), "csv.reader alone", min(bare_computing), limit=COMPUTING_LIMIT
-        )
-        figures.add("  memory until there", peak, "MB", limit=240)
-        figures.versus("planned again, when it is sent", seconds(lambda: plan(folder, job)), "csv.reader", min(bare))
+        for title, columns, others in (("ready", "id,text", ""), ("with more", "id,text,label,colour", ",3,dark red")):
+            path = Path(name) / title / "rows.csv"
+            path.parent.mkdir()
+            with path.open("w", encoding="utf-8", newline="") as file:
+                file.write(f"{columns}\n")
+                file.writelines(f'{number:07},"{_TEXT.format(number=number) * 2}"{others}\n' for number in range(ROWS))
+            folder, job = _measure(figures, path)
         _pack(figures, folder, job)
+
+
+def _measure(figures: Figures, path: Path) -> tuple[JobFolder, Job]:
+    bare, bare_computing, computing = [], [], []
+    taken: dict[str, float] = {}
+    for turn in range(TURNS):
+        start = time.process_time()
+        bare.append(seconds(lambda: _read(path)))
+        read = time.process_time()
+        folder, job, took = _ready(path, path.parent / f"job-{turn}")
+        bare_computing.append(read - start)
+        computing.append(time.process_time() - read)
+        taken = {step: min(value, taken.get(step, value)) for step, value in took.items()}
+    peak = peak_memory()
+    title = f"{ROWS:,} rows, {path.stat().st_size / 1e6:,.0f} MB of CSV, {path.parent.name}"
+    figures.versus(title, sum(taken.values()), "csv.reader alone; promised: 3 ×", min(bare), limit=WALL_LIMIT)
+    for step, value in taken.items():
+        figures.add(f"  {step}", value, "s")
+    figures.versus("  computing time", min(computing), "csv.reader alone", min(bare_computing), limit=COMPUTING_LIMIT)
+    figures.add("  memory until there", peak, "MB", limit=240)
+    figures.versus("planned again, when it is sent", seconds(lambda: plan(folder, job)), "csv.reader", min(bare))
+    return folder, job
 
 
 def _read(path: Path) -> None:

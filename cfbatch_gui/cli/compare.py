@@ -536,8 +536,8 @@ class Report:
             "labels_left_out": run.unusable,
         }
         if number:
-            value["matched_queries"] = _counts(joined.queries)
-            value["matched_contexts"] = _counts(joined.texts)
+            value["matched_queries"] = joined.queries
+            value["matched_contexts"] = joined.texts
         return value
 
     def _with_first(self, number: int) -> dict[str, object]:
@@ -584,10 +584,6 @@ def _matched(by: dict[MatchedBy, int]) -> str:
 
 def _of(some: int, all_: int) -> str:
     return tr("{n} of {all}").format(n=number(some), all=number(all_))
-
-
-def _counts(by: dict[MatchedBy, int]) -> dict[str, int]:
-    return {how.value.replace(" ", "_"): count for how, count in by.items()}
 
 
 def _move_rows(moves: Sequence[QueryMove]) -> list[tuple[str, ...]]:

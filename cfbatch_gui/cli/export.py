@@ -19,6 +19,7 @@ from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Preset, Target, export, target_for
 from cfbatch_gui.core.system.files import listing
@@ -89,6 +90,8 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         threshold=arguments.threshold,
         columns=arguments.columns,
     )
+    if job.has_results:
+        await asyncio.to_thread(complete_results, JobFolder(paths.job(job.id)), job)
     changed = None
     if earlier:
         changed = await asyncio.to_thread(changed_since, job, earlier[0], lambda job_id: JobFolder(paths.job(job_id)))

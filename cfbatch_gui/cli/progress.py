@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cfbatch_gui.cli.console import Console, elided, width_of
 from cfbatch_gui.cli.language import number, plural, tr
@@ -13,9 +13,6 @@ from cfbatch_gui.core.jobs.account.shards import account_progress, has_copies
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, ListedJob
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.languages import said
-
-if TYPE_CHECKING:
-    from cfbatch_gui.core.vectorize.push_values import PushProgress
 
 FINAL: Final = (JobState.DONE, JobState.PARTLY_DONE, JobState.FAILED)
 
@@ -161,17 +158,11 @@ class Progress:
                 self._say(words.format(id=job.id))
             self._show_jobs()
 
-    def show_push(self, push: "PushProgress") -> None:
-        """On a terminal each step, elsewhere each stage, part and wait."""
-        from cfbatch_gui.core.vectorize.push_values import PushStage  # with numpy, which other commands do without
-
-        text = said(push.sentence)
-        if push.waiting:
-            seconds = plural(round(push.waiting_seconds), "again in {n} second", "again in {n} seconds")
-            text = f"{text} · {said(push.waiting)} · {seconds}"
+    def show(self, text: str, share: float | None, *, also_elsewhere: bool = True) -> None:
+        """On a terminal its line; elsewhere a line of its own for what is not said yet."""
         if self.console.is_interactive:
-            self._draw(text, push.done / push.total if push.total else None)
-        elif text != self._shown and (push.waiting or push.stage not in (PushStage.READING, PushStage.COMPARING)):
+            self._draw(text, share)
+        elif also_elsewhere and text != self._shown:
             self.console.say(text)
             self._shown = text
 
@@ -191,14 +182,9 @@ class Progress:
 
     def _show_jobs(self) -> None:
         batches = [batch for job in self._jobs.values() for batch in job.batches]
-        if not batches:
-            return
-        text = describe(batches)
-        if self.console.is_interactive:
-            self._draw(text, _share(batches))
-        elif text != self._shown:
-            self.console.say(text)
-            self._shown = text
+        if batches:
+            done = sum(batch.state is BatchState.DONE for batch in batches)
+            self.show(describe(batches), done / len(batches))
 
     def _draw(self, text: str, share: float | None = None) -> None:
         self._shown = text
@@ -223,10 +209,6 @@ def describe(batches: Sequence[Batch]) -> str:
 def _unknown_words(batches: Sequence[Batch]) -> list[str]:
     words = {batch.service_word for batch in batches if batch.state.is_at_service} - {"", *BatchState}
     return [tr("the service says “{word}”").format(word=word) for word in sorted(words)]
-
-
-def _share(batches: Sequence[Batch]) -> float:
-    return sum(batch.state is BatchState.DONE for batch in batches) / len(batches)
 
 
 def _with_bar(share: float, text: str, width: int) -> str:

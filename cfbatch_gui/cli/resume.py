@@ -29,6 +29,7 @@ from cfbatch_gui.cli.working import (
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.data_folder import WAITS_FOR_WORD, FolderAnswer
+from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 
@@ -91,6 +92,8 @@ async def _resume_one(program: Program, job: Job, progress: Progress, arguments:
             message("Job {id} was never sent, so there is nothing to resume. Send it from the window.", id=job.id)
         )
     (job,) = await _carry_on(program, [job], progress, arguments)
+    if job.has_results:
+        await asyncio.to_thread(complete_results, program.folder(job.id), job)
     if arguments.leave and (left := leaving_status(job)) is not None:
         return leave(program, job, left, progress.console, as_json=arguments.json)
     return present(program, job, progress.console, as_json=arguments.json)

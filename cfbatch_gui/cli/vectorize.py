@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -31,6 +32,8 @@ from cfbatch_gui.core.vectorize.push_values import (
     PushOptions,
     PushOutcome,
     PushProblem,
+    PushProgress,
+    PushStage,
     SearchResult,
 )
 
@@ -101,14 +104,15 @@ async def _push(program: Program, arguments: argparse.Namespace, progress: Progr
     job = program.ledger.find(arguments.job)
     connection = await usable_connection(program, arguments.connection or job.connection, console)
     options = _options(arguments, await asyncio.to_thread(program.vectorize.columns, job.id))
+    show = partial(_show, progress)
     try:
-        check = await program.vectorize.check(job.id, connection, arguments.index, options, show=progress.show_push)
+        check = await program.vectorize.check(job.id, connection, arguments.index, options, show=show)
         progress.end()
         if check.problems:
             return _refused(check, arguments, console)
         _say_check(check, options, console)
         await _ready_index(program, job, connection, arguments, console)
-        push = await program.vectorize.push(job.id, connection, arguments.index, options, show=progress.show_push)
+        push = await program.vectorize.push(job.id, connection, arguments.index, options, show=show)
     except asyncio.CancelledError:
         progress.end()
         console.say("\n" + tr("Stopped. What was accepted is written down; the same command goes on with the rest."))
@@ -124,6 +128,16 @@ async def _push(program: Program, arguments: argparse.Namespace, progress: Progr
     else:
         console.print_result([said(push.sentence), said(push.finding), *_lines_of_push(push)])
     return ExitStatus.DONE if push.outcome is PushOutcome.VERIFIED else ExitStatus.FAILED
+
+
+def _show(progress: Progress, push: PushProgress) -> None:
+    """Where there is no terminal only each part that is sent, and each wait."""
+    text = said(push.sentence)
+    if push.waiting:
+        seconds = plural(round(push.waiting_seconds), "again in {n} second", "again in {n} seconds")
+        text = f"{text} · {said(push.waiting)} · {seconds}"
+    is_step = bool(push.waiting) or push.stage not in (PushStage.READING, PushStage.COMPARING)
+    progress.show(text, push.done / push.total if push.total else None, also_elsewhere=is_step)
 
 
 def _options(arguments: argparse.Namespace, columns: Sequence[str]) -> PushOptions:

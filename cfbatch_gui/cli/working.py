@@ -38,6 +38,7 @@ from cfbatch_gui.core.jobs.account.shards import (
 )
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
+from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import Exported, export, target_for
@@ -323,6 +324,8 @@ def owed(folder: JobFolder) -> tuple[Path, ...]:
 def write_owed(folder: JobFolder, job: Job, title: str, wrote: Callable[[Exported], object]) -> None:
     """A file that fails and those after it stay stored. Raises UserError."""
     paths = owed(folder)
+    if paths:
+        complete_results(folder, job)
     for index, path in enumerate(paths, start=1):
         wrote(export(folder, metadata_of(job, title), path))
         remember(folder, paths[index:])

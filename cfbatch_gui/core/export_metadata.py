@@ -19,6 +19,7 @@ def metadata_of(job: Job, connection_title: str) -> JobMetadata:
         pooling=job.options.pooling,
         request_ids={batch.number: batch.request_id for batch in job.batches},
         failed_batches={batch.number: batch.error for batch in job.batches if batch.state in _WITHOUT_ANSWER},
+        stored_batches=job.stored_batches,
         source_name=job.source_name,
         source_sha256=job.source_sha256,
         rows_in=job.rows_in,

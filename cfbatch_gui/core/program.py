@@ -69,7 +69,6 @@ class Program:
         self._disk = ThreadPoolExecutor(1, thread_name_prefix="ledger")
         self._settings = SettingsStore(paths.settings, self._disk)
         self._patience = patience
-        self.recovered: tuple[Job, ...] = ()  # rebuilt from their folders at this start, because the ledger was lost
         self.damage: tuple[str, ...] = ()  # sentences about what was found damaged at this start
         self.doubt: Doubt | None = None  # while it is not None, nothing is sent before `settle_doubt`
         self.address_book = AddressBook(
@@ -203,7 +202,7 @@ class Program:
             patience=patience,
             clock=clock,
         )
-        program.recovered, program.doubt = opened.recovered, opened.doubt
+        program.doubt = opened.doubt
         program.damage = (*filter(None, (program._settings.damage,)), *opened.damage)
         program.store.holds_back = opened.doubt is not None
         if opened.ledger.deleted_jobs():

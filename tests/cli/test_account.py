@@ -60,18 +60,6 @@ def test_only_what_the_account_collects_can_be_left(world: World, tmp_path: Path
     assert terminal.jobs() == []
 
 
-def test_a_wrong_secret_stops_the_command_and_loses_nothing(world: World, tmp_path: Path) -> None:
-    terminal = world.terminal("one", "--collects")
-    job = leave(world, terminal, tmp_path / "ranked.csv")
-    (name,) = [each for each in terminal.environ if each.startswith("CFBATCH_SECRET_")]
-    right, terminal.environ[name] = terminal.environ[name], OTHER_TOKEN
-    refused = terminal.run("resume", job)
-    assert refused.status == 4 and "refused the secret" in refused.err
-    terminal.environ[name] = right
-    assert terminal.run("resume", job).status == 0
-    assert len(scores(tmp_path / "ranked.csv")) == 82
-
-
 def take_over(terminal: Terminal, *arguments: object) -> Ended:
     return terminal.run("account", "take-over", *arguments, "--connection", DOOR)
 

@@ -109,11 +109,6 @@ def test_what_no_argument_answers_has_no_answers(run: Run, tmp_path: Path, path:
         assert sentence in said["sentence"]
 
 
-def test_a_budget_is_a_status_besides(run: Run, tmp_path: Path, path: Path) -> None:
-    status, out, _ = run("check", str(path), "--embed", "--budget", "0", "--json")
-    assert (status, json.loads(out)["rows"]) == (5, 4)
-
-
 def test_plain_text_is_cut_as_asked(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "story.txt"
     path.write_text("One.\nStill one.\n\nTwo.\n")

@@ -58,7 +58,7 @@ def test_one_object_for_programs(run: Run) -> None:
     found = json.loads(out)
     assert [job["job"] for job in found["jobs"]] == ["one", "two", "begun"]
     assert found["compared"] == {"queries": 1, "contexts": 12, "partial": True}
-    assert found["jobs"][1]["matched_contexts"] == {"id_and_text": 0, "text": 0, "id": 36}
+    assert found["jobs"][1]["matched_contexts"] == {"id and text": 0, "text": 0, "id": 36}
     first, second = found["with_first"]
     assert first["other_first"] == 1
     assert (second["rbo"], second["unmoved"], second["moved_most"]) == (pytest.approx(1.0), 1, [])

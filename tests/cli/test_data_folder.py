@@ -81,8 +81,8 @@ def test_a_list_of_jobs_that_is_lost_is_put_together_by_what_reads_it(tmp_path: 
         if harm != "gone":
             ledger.write_bytes(b"garbage" * 999 if harm == "damaged" else b"")
         ended = done.run(*reads)
-        assert ended.status == 0 and "made anew from their folders" in ended.err, ended.err
+        assert ended.status == 0 and "put together again" in ended.err, ended.err
         (again,) = done.jobs()
         assert again["job"] == job["job"] and again["batches"][0]["request_id"] == job["batches"][0]["request_id"]
-    assert "made anew" not in done.run("jobs").err
+    assert "put together again" not in done.run("jobs").err
     assert done.run("resume").status == 0 and done.jobs() == [job]

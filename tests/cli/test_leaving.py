@@ -3,8 +3,6 @@
 import asyncio
 import io
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,8 +27,8 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
-from tests.cli.account_world import DOOR, EXAMPLE, World, account, leave, run, scores, world
-from tests.journeys.terminal import Terminal, read_until
+from tests.cli.account_world import DOOR, EXAMPLE, World, account, run, scores, world
+from tests.journeys.terminal import read_until
 
 __all__ = ["account", "world"]  # fixtures
 
@@ -150,30 +148,6 @@ def test_a_program_reads_where_the_answers_are(world: World, tmp_path: Path) -> 
     assert f"{count} here" in shown
     assert f"in your account; “cfbatch account clear {left.json['job']}” deletes them" in shown
     assert "YOUR ACCOUNT" not in terminal.run("jobs").out
-
-
-@contextmanager
-def unreachable(terminal: Terminal) -> Iterator[None]:
-    """The Worker is at an address at which nobody listens, until the end of the block."""
-    path = Paths(terminal.data).settings
-    settings = Settings.load(path)
-    replace(settings, connections=tuple(replace(each, url="http://127.0.0.1:1") for each in settings.connections)).save(
-        path
-    )
-    yield
-    settings.save(path)
-
-
-def test_an_account_that_cannot_be_reached_ends_the_command(world: World, tmp_path: Path) -> None:
-    terminal = world.terminal("one", "--collects")
-    left = leave(world, terminal, tmp_path / "ranked.csv")
-    with unreachable(terminal):
-        ended = terminal.run("resume", left)
-        assert ended.status == 4
-        assert f"“cfbatch resume {left}” goes on with it" in ended.err
-        assert terminal.run("account", "list", "--connection", DOOR).status == 4
-    assert terminal.run("resume", left).status == 0
-    assert len(scores(tmp_path / "ranked.csv")) == 82
 
 
 def test_a_job_that_the_account_has_refused_is_handed_over_by_leaving_it_again(world: World, tmp_path: Path) -> None:

@@ -85,3 +85,29 @@ def test_data_that_cannot_be_read_is_said(run: Run, job: JobFolder) -> None:
     assert "Traceback" not in err + out
     job.data.unlink()
     assert run("verify")[0] == 1
+
+
+def without_results(folder: JobFolder) -> None:
+    """As `data.db` is put back by a program that had copied it before the answer came."""
+    with folder.open() as database:
+        database.executescript(
+            "UPDATE requests SET state = 'waiting'; UPDATE batches SET results = NULL, reply_crc = NULL;"
+            "DELETE FROM facts WHERE name IN ('dimension', 'pooling', 'references_echoed');"
+        )
+
+
+def test_an_export_completes_the_job_from_its_answers_or_says_what_is_missing(
+    run: Run, tmp_path: Path, job: JobFolder
+) -> None:
+    right = np.load(job.vectors)
+    without_results(job)
+    assert run("export", job.path.name, "--out", tmp_path / "out.npy")[0] == 0
+    assert np.array_equal(np.load(tmp_path / "out.npy"), right)
+    without_results(job)
+    assert run("resume", job.path.name)[0] == 0
+    without_results(job)
+    job.reply(1).unlink()
+    for command in (("export", job.path.name, "--out", tmp_path / "again.npy"), ("resume", job.path.name)):
+        status, _, err = run(*command)
+        assert status == 1 and f"cfbatch verify {job.path.name} --mend" in err
+    assert not (tmp_path / "again.npy").exists()

@@ -7,7 +7,7 @@ import io
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -242,25 +242,14 @@ COLLECT = (
     Step("done shown", _shown_as(BatchState.DONE), shown=(BatchState.DONE,)),
 )
 
-# A job of one call: the calls of a larger job run concurrently.
+# A job of one call, which is not in the queue: the calls of a larger job run concurrently.
 SYNCHRONOUS = (
-    Step("sending not yet noted with the job", before_call(JobFolder, "note_sending"), unknown=0),
-    Step("sending noted with the job", after_call(JobFolder, "note_sending"), unknown=0),
-    Step("sending about to be committed", _commit(BatchState.SENDING, before=True), unknown=0),
-    Step("sending committed", _commit(BatchState.SENDING), unknown=1),
-    Step("attempt half written", _half_written_line(Event.SENDING), unknown=1),
-    Step("attempt written to submissions.jsonl", _written_line(Event.SENDING), unknown=1),
-    Step("connection open", _traced("connection.connect_tcp.complete"), unknown=1),
-    Step("body half sent", _body_half_sent, unknown=1),
-    Step("body sent", _traced("http11.send_request_body.complete"), unknown=1),
-    Step("head of the answer read", _traced("http11.receive_response_headers.complete"), unknown=1),
-    Step("answer read", _answer_read, unknown=1),
-    Step("reply half written", half_written(lambda path: path.parent.name == "replies"), unknown=1),
+    *SUBMIT[: [step.name for step in SUBMIT].index("answer read") + 1],
+    *(
+        replace(step, unknown=1)
+        for step in COLLECT
+        if step.name in ("reply half written", "collecting about to be committed")
+    ),
     Step("reply on disk", after_call(submitting, "keep_reply"), unknown=1),
-    Step("collecting about to be committed", _commit(BatchState.COLLECTING, before=True), unknown=1),
-    Step("collecting committed", _commit(BatchState.COLLECTING), unknown=0),
-    Step("data stored, not committed", after_call(collecting._Collecting, "run"), unknown=0),
-    Step("data stored", after_call(runner, "collect"), unknown=0),
-    Step("done about to be committed", _commit(BatchState.DONE, before=True), unknown=0),
-    Step("done committed", _commit(BatchState.DONE), unknown=0),
+    *(replace(step, unknown=0) for step in COLLECT[[step.name for step in COLLECT].index("collecting committed") : -1]),
 )

@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.checksums import note_results
 from cfbatch_gui.core.jobs.states import BatchState
 from cfbatch_gui.core.results.exports import ExportOptions
 from cfbatch_gui.ui.results.ranking_view import share
@@ -152,6 +153,7 @@ async def test_without_a_score_a_text_stands_last_and_a_whole_job_says_so(driver
         database.execute("UPDATE items SET score = NULL WHERE query_no = 1 AND position = 1")
         database.execute("UPDATE requests SET state = 'failed', error = 'too long' WHERE request_no = 1")
         note_all(database)
+        note_results(database, 2)
     failed = [replace(batch, state=BatchState.DONE, failed_requests=1) for batch in job.batches]
     await driver.show(driver.pretend(replace(job, name="again"), [*failed, replace(failed[0], number=2)]))
     await until(lambda: column_of(driver, RANK) == ["1", "2=", "2=", ""])
@@ -191,3 +193,27 @@ async def test_what_is_found_or_selected_can_be_exported_alone(driver: JobPageDr
     await until(lambda: ranking.row_choices()[0].name == "“cancel an order”")
     assert ranking.row_choices()[0].items == frozenset({5}), "the text that has it, of a query that has it too"
     await driver.idle()
+
+
+async def test_results_that_the_data_lost_are_put_back_from_the_answer_or_said(driver: JobPageDriver) -> None:
+    job = await driver.finished(TIED.replace(" ", " now "), Kind.RANK, "Put back")
+    folder = driver.program.folder(job.id)
+
+    async def shown_without_results() -> None:
+        with folder.open() as database:
+            database.executescript("UPDATE items SET score = NULL; UPDATE requests SET state = 'waiting';")
+            database.execute("UPDATE batches SET results = NULL")
+        other = next(each for each in driver.program.ledger.jobs() if each.id != job.id)
+        await driver.show(other)
+        await driver.show(job)
+
+    def stored() -> list[float | None]:
+        with folder.open(read_only=True) as database:
+            return [score for (score,) in database.execute("SELECT score FROM items ORDER BY item_no")]
+
+    right = stored()
+    await shown_without_results()
+    assert stored() == right and not sentences(driver)
+    folder.reply(1).unlink()
+    await shown_without_results()
+    assert any(f"cfbatch verify {job.id} --mend" in sentence for sentence in sentences(driver))

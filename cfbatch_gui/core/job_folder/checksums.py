@@ -17,7 +17,7 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import data_version, metadata_value
-from cfbatch_gui.core.messages import Message, enumerated, message
+from cfbatch_gui.core.messages import Message, counted_message, enumerated, message
 
 # An item as it is read with its score, or a part of one (then `query` is the part, `text` and `position` where it
 # begins and ends). -inf stands for no score, as an answer in JSON cannot hold an infinity; 0 for no request, -1 for no
@@ -164,6 +164,24 @@ def trailer_of(path: Path) -> tuple[int, int] | None:
 
 class ResultsDamaged(DataError):
     """Results are not what was stored; the job's answers may still hold them."""
+
+
+def check_stored(folder: JobFolder, batches: Collection[int]) -> None:
+    """Raise ResultsDamaged where results of these batches, which are done, were never stored in this `data.db`."""
+    with folder.open(read_only=True) as database:
+        lacking = set(batches) - noted_checksums(database).keys()
+    if lacking:
+        raise ResultsDamaged(
+            counted_message(
+                len(lacking),
+                "The results of one batch that is done are missing from this job's folder, as when its data is put"
+                " back from an older copy. “cfbatch verify {id} --mend” says which, and asks for them again.",
+                "The results of {n:,} batches that are done are missing from this job's folder, as when its data is"
+                " put back from an older copy. “cfbatch verify {id} --mend” says which, and asks for them again.",
+                id=folder.path.name,
+            ),
+            detail=f"{folder.path.name}: batches {sorted(lacking)} are not in data.db",
+        )
 
 
 @contextmanager

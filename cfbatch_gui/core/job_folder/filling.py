@@ -42,7 +42,7 @@ from cfbatch_gui.core.system.files import (
 )
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 
-_encode = msgspec.json.Encoder().encode
+_encode, _encode_lines = msgspec.json.Encoder().encode, msgspec.json.Encoder().encode_lines
 _COUNTED_CHARACTERS = 1_000_000  # characters of texts whose lengths are counted at a time
 _MOST_KEPT = 2_000_000  # bytes of texts in blocks that may wait to be written with others
 _MOST_WITHOUT_ITEMS = 50_000  # texts
@@ -131,7 +131,12 @@ class Loading:
         self._new_rows = Inserts(writes, "INSERT OR REPLACE INTO source_rows", "(?, ?, ?)")
         self._new_queries = Inserts(writes, "INSERT INTO queries", four)
         self._new_texts = Inserts(writes, "INSERT INTO texts", "(?, ?, ?, ?, ?, ?)")
-        self._new_unlabelled = Inserts(writes, "INSERT INTO texts", "(?, ?, ?, '', 1, ?)")  # of texts in blocks
+        # Of texts in blocks SQLite counts the numbers, from 1.
+        label = "?" if Role.LABEL in mapping.roles else "''"
+        self._new_in_blocks = Inserts(
+            writes, "INSERT INTO texts(text_id, text, label, file, row)", f"(?, ?, {label}, 1, ?)"
+        )
+        self._new_cells = Inserts(writes, "INSERT OR REPLACE INTO source_rows", "(1, ?, ?)")
         self._new_items = Inserts(writes, "INSERT INTO items(item_no, query_no, text_no, position)", four)
         self._new_parts = Inserts(writes, "INSERT INTO parts(item_no, part, start, stop)", four)
         self._new_problems = Inserts(writes, "INSERT INTO problems(file, row, kind, reason)", four)
@@ -140,7 +145,8 @@ class Loading:
             self._new_rows,
             self._new_queries,
             self._new_texts,
-            self._new_unlabelled,
+            self._new_in_blocks,
+            self._new_cells,
             self._new_items,
             self._new_parts,
             self._new_problems,
@@ -170,16 +176,14 @@ class Loading:
             self.write()
 
     def add_block(self, found: TextBlock) -> None:
-        count, first = len(found.texts), self._texts + 1
+        count = len(found.texts)
         self.rows += count
         self._keep_other_cells(found)
         self._is_in_blocks = True
         size = self._lengths.add(found.texts)
-        columns = range(first, first + count), repeat("") if found.ids is None else found.ids, found.texts
-        if found.labels is None:
-            self._new_unlabelled.add_columns(*columns, found.block.numbers)
-        else:
-            self._new_texts.add_columns(*columns, found.labels, repeat(1), found.block.numbers)
+        labels = () if found.labels is None else (found.labels,)
+        ids = repeat("") if found.ids is None else found.ids
+        self._new_in_blocks.add_columns(ids, found.texts, *labels, found.block.numbers)
         self._texts += count
         self.items += count
         self._same_texts.extend(found.texts)
@@ -188,18 +192,14 @@ class Loading:
         self._kept_bytes += size
         if self._kept_bytes >= _MOST_KEPT:  # few texts, but long ones
             self.write_all()
-        elif len(self._new_texts) + len(self._new_unlabelled) >= MOST_ROWS:
+        elif len(self._new_in_blocks) >= MOST_ROWS:
             self.write()
-        if self._written_texts - self._items_of_texts >= _MOST_WITHOUT_ITEMS:
+        if self._new_in_blocks.written - self._items_of_texts >= _MOST_WITHOUT_ITEMS:
             self._add_items_of_texts()
-
-    @property
-    def _written_texts(self) -> int:
-        return self._new_texts.written + self._new_unlabelled.written
 
     def _add_items_of_texts(self) -> None:
         """Of texts in blocks each is an item, with the same number: SQLite can see to that alone."""
-        if (last := self._written_texts) > self._items_of_texts:
+        if (last := self._new_in_blocks.written) > self._items_of_texts:
             self._writes.execute(_ITEMS_OF_TEXTS, (self._items_of_texts, last))
             self._items_of_texts = last
 
@@ -212,8 +212,8 @@ class Loading:
             return
         columns = zip(*found.block.rows, strict=True)
         kept = (cells if form is None else repeat(form) for cells, form in zip(columns, self.form, strict=True))
-        cells = zip(*kept, strict=False)
-        self._new_rows.add_columns(repeat(1), found.block.numbers, map(bytes.decode, map(_encode, cells)))
+        lines = _encode_lines(list(zip(*kept, strict=False))).decode()
+        self._new_cells.add_columns(found.block.numbers, lines.split("\n"))
 
     def add(self, item: Item) -> None:
         """Keep one item, or what it is that cannot be sent."""

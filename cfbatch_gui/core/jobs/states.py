@@ -15,6 +15,7 @@ import msgspec
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.schema import NOT_SENT
 from cfbatch_gui.core.messages import message
 
 # What `Job.paused_because` says when nobody but the user has paused it: the first while the service may be at work.
@@ -193,6 +194,12 @@ class Job:
     def has_results(self) -> bool:
         """Whether there is anything to look at, be it an answer or results of earlier jobs."""
         return self.reused > 0 or self.batches_done > 0
+
+    @property
+    def stored_batches(self) -> frozenset[int]:
+        """Those whose results are in its folder, and NOT_SENT for results of earlier jobs."""
+        done = {batch.number for batch in self.batches if batch.state is BatchState.DONE}
+        return frozenset(done | ({NOT_SENT} if self.reused else set()))
 
     @property
     def state(self) -> JobState:

@@ -16,6 +16,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.checksums import (
     ROWS,
     TEXTS,
+    check_stored,
     checksums_of,
     items_of_batches,
     note_reply,
@@ -148,23 +149,30 @@ def _problems(database: sqlite3.Connection) -> list[str]:
 def _inputs(folder: JobFolder, job: Job, done: list[Batch], check: JobCheck) -> JobCheck:
     """Whether the texts, and which of them went where, are those that were sent: by the hash of each body."""
     with folder.open(read_only=True) as database:
-        if job.attached or job.has_named_texts:
-            return check
         for batch in done:
-            try:
-                body = body_of(database, job, batch)
-            except DataError:
-                continue  # requests that failed are in another batch now
-            if batch.sha256 and hashlib.sha256(body).hexdigest() != batch.sha256:
+            if not _is_as_sent(database, job, batch):
                 rows = rows_of_items(database, items_of_batches(database, (batch.number,)))
                 words = message(
                     "Batch {number}: of {rows}, a text or the order is damaged; it is not what was sent. Its results"
                     " are left as they are.",
                     number=batch.number,
-                    rows=rows_in_words(rows, most=50),
+                    rows=rows_in_words(rows, most=50) or message("some rows"),
                 )
                 check = check.with_finding(Finding(Damage.INPUTS, batch.number, tuple(rows), Outcome.LOST, words))
     return check
+
+
+def _is_as_sent(database: sqlite3.Connection, job: Job, batch: Batch) -> bool:
+    """Whether the body that is made of the data is the one that left; where that is not known, it counts as such."""
+    if job.attached or job.has_named_texts or not batch.sha256:
+        return True
+    try:
+        return hashlib.sha256(body_of(database, job, batch)).hexdigest() == batch.sha256
+    except DataError:  # requests that failed are in another batch now, perhaps all
+        is_known = (
+            "SELECT 1 FROM requests WHERE batch = ?1 UNION SELECT 1 FROM batches WHERE batch = ?1 AND results = 0"
+        )
+        return database.execute(is_known, (batch.number,)).fetchone() is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -496,6 +504,23 @@ class _Verifying:
         return message("“cfbatch resume {id} --failed” sends these again, which is paid for again.", id=job.id)
 
 
+def complete_results(folder: JobFolder, job: Job) -> None:
+    """Put back from the answers that are kept what the ledger calls done and `data.db` lacks, as after a copy of it was
+    put back. Blocking; quick when nothing is missing. Raises ResultsDamaged for what is not here, DiskFull, DataError.
+    """
+    done = [batch for batch in job.batches if batch.state is BatchState.DONE]
+    with folder.open(read_only=True) as database:
+        noted = noted_checksums(database)
+    for batch in done:
+        if batch.number not in noted:
+            with suppress(ReplyError), folder.open() as database, transaction(database):
+                answer = _kept_answer(database, folder, job, batch)
+                if answer.finished is not None and _is_as_sent(database, job, batch):
+                    store(database, folder, job.kind, batch.number, answer.finished)
+                    _log.warning("job %s: batch %d was put back from its answer", job.id, batch.number)
+    check_stored(folder, job.stored_batches)
+
+
 def _forget_results(database: sqlite3.Connection, batch: int, *, is_failed: bool) -> int:
     """Take out the results of a batch, whose requests then wait or have failed; returns how many requests had some. The
     caller commits.
@@ -509,7 +534,8 @@ def _forget_results(database: sqlite3.Connection, batch: int, *, is_failed: bool
     changed = database.execute(
         "UPDATE requests SET state = ?, error = ? WHERE batch = ? AND state <> ?", (state, error, batch, others)
     )
-    note_results(database, batch)
+    if changed.rowcount:  # else nothing of the batch is here
+        note_results(database, batch)
     return changed.rowcount
 
 

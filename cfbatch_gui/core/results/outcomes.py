@@ -17,7 +17,8 @@ from cfbatch_gui.core.job_folder.schema import LEFT_OUT
 class JobMetadata:
     """What exports say of a job.
 
-    `connection` never holds an account id; `request_ids` and `failed_batches` (sentences) are by batch number;
+    `connection` never holds an account id; `request_ids` and `failed_batches` (sentences) are by batch number, and
+    `stored_batches` are those whose results must be there;
     `sent_at` is in seconds since 1970, 0.0 if not sent.
     """
 
@@ -30,6 +31,7 @@ class JobMetadata:
     pooling: str = ""
     request_ids: dict[int, str] = field(default_factory=dict)
     failed_batches: dict[int, str] = field(default_factory=dict)
+    stored_batches: frozenset[int] = frozenset()
     source_name: str = ""
     source_sha256: str = ""
     rows_in: int = 0

@@ -2,9 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 import msgspec
@@ -67,19 +66,12 @@ _NO_ROOM = message(
 _CAN_COLLECT = message("It can. Switch “Collect answers in my account” on to use it.")
 
 
-@dataclass(frozen=True, slots=True)
-class TokenStatus:
-    """`word` is "active", "disabled" or "expired"; times in seconds since 1970, 0.0 for none."""
+class TokenStatus(msgspec.Struct):
+    """`status` is "active", "disabled" or "expired"."""
 
-    word: str
-    expires_on: float = 0.0
-    not_before: float = 0.0
-
-
-class _Status(msgspec.Struct):
     status: str = ""
-    expires_on: str | None = None
-    not_before: str | None = None
+    expires_on: datetime | None = None
+    not_before: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +84,7 @@ class CheckResult:
     is_needed: bool = True
 
 
-_status_decoder: Final = msgspec.json.Decoder(_Status)
+_status_decoder: Final = msgspec.json.Decoder(TokenStatus)
 
 
 def titles_of(kind: ConnectionKind) -> tuple[str, str, str, str]:
@@ -184,36 +176,26 @@ async def _why_refused(client: WorkersAI, error: TokenRefused) -> str:
     status = await token_status(client)
     if status is None:
         return _OTHER_ACCOUNT if error.status == 403 else _NOT_KNOWN.filled(service=service)
-    if status.word == "expired":
+    if status.status == "expired" and status.expires_on is not None:
         return _EXPIRED.filled(day=_day(status.expires_on))
-    if status.word == "disabled":
+    if status.status == "disabled":
         return _DISABLED
-    if status.not_before > client.now():
+    if status.not_before is not None and status.not_before.timestamp() > client.now():
         return _NOT_YET.filled(day=_day(status.not_before))
     return _OTHER_ACCOUNT if error.status == 403 else _WITHOUT_PERMISSION
 
 
 async def token_status(client: WorkersAI) -> TokenStatus | None:
-    """The status as a user's token, else as an account's; None when neither succeeds."""
+    """The status as a user's token, else as an account's; None when neither succeeds.
+
+    Messages of the answer are ignored: they hold code 10000 for a valid token too.
+    """
     for rest in ("user/tokens/verify", f"accounts/{client.connection.account_id}/tokens/verify"):
         try:
-            return read_token_status((await client.call_api(rest)).result)
+            return decode(_status_decoder, (await client.call_api(rest)).result, "token status")
         except UserError:
             continue
     return None
-
-
-def read_token_status(result: msgspec.Raw) -> TokenStatus:
-    """Read a verification; ReplyError. Its messages are ignored: they hold code 10000 for a valid token too."""
-    found = decode(_status_decoder, result, "token status")
-    return TokenStatus(found.status.lower(), _seconds(found.expires_on), _seconds(found.not_before))
-
-
-def _seconds(text: str | None) -> float:
-    with suppress(ValueError, OverflowError):
-        moment = datetime.fromisoformat(text or "")
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    return 0.0
 
 
 async def _gateway_result(client: WorkersAI, model: str) -> CheckResult:
@@ -272,5 +254,5 @@ def _valid_until(status: TokenStatus) -> str:
     return message("Valid until {day}.", day=_day(status.expires_on)) if status.expires_on else ""
 
 
-def _day(seconds: float) -> Message:
-    return day_in_words(datetime.fromtimestamp(seconds, UTC).astimezone())
+def _day(moment: datetime) -> Message:
+    return day_in_words(moment.astimezone())

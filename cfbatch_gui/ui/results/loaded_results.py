@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.score_table import Baseline, ScoreFigures, score_figures
@@ -85,6 +86,8 @@ class ResultsPage(ResultView, Generic[T]):
 
     async def _load(self) -> None:
         while (job := self.shown) is not None and self.loaded != (version := version_of(job)):
+            if job.has_results:
+                await asyncio.to_thread(complete_results, self.program.folder(job.id), job)
             read = await self.read(job)
             self.loaded = version
             await self.show_read(job, read)

@@ -139,14 +139,6 @@ class DataFolder:
         notices = self._window.notices
         for sentence in (*self._program.damage, *await self._program.check_last_written()):
             notices.show_notice(said(sentence), "attention")
-        if self._program.recovered:
-            notices.show_notice(
-                tr(
-                    "Jobs were put together again from their own folders, because their record was missing or damaged."
-                    " Open one and carry on to collect what is at the service."
-                ),
-                "attention",
-            )
         if self._program.doubt is not None:
             self._ask_later()
             self._ask()

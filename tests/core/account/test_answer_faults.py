@@ -118,64 +118,49 @@ async def test_a_copy_that_cannot_be_used_is_asked_for(scene: Scene, name: str) 
     assert [batch.direct_only for batch in job.batches] == [False, True, False]
 
 
-async def test_what_the_service_has_forgotten_comes_from_the_account(scene: Scene) -> None:
-    job = await scene.stored()
+@pytest.mark.parametrize("meanwhile", ["nothing", "a fault of the bucket", "asked directly"])
+async def test_what_the_service_has_forgotten_comes_from_the_account(scene: Scene, meanwhile: str) -> None:
+    """Also when the lid was closed for weeks, and the bucket has a fault when it is opened; or the user wants answers
+    from the service alone.
+    """
+    faults = [Rule("status", refuses(502, 0), times=3)] if meanwhile == "a fault of the bucket" else []
+    job = await scene.stored(*faults)
     scene.account.clock.skip(WEEKS)
+    if meanwhile != "nothing":
+        await scene.computer.stop()
+        await scene.computer.start(clock=lambda: time.time() + WEEKS)
+    if meanwhile == "asked directly":
+        await scene.computer.program.actions.collect_here(job.id)
     job = await scene.end(job)
+    if faults:
+        assert scene.stand_in.count("ask") > 0, "the service was asked, and knew nothing of them"
     assert (job.state, job.account_problem, scene.from_account(job)) == (JobState.DONE, "", 3)
     scene.check_accepted_once(job)
     scene.check_vectors(job)
     assert (scene.parts(job), scene.left(job)) == ([], [])
 
 
-async def test_a_batch_is_not_gone_as_long_as_it_is_not_known_what_the_account_has(scene: Scene) -> None:
-    """The lid was closed for more than a week, and the bucket has a fault when it is opened."""
-    job = await scene.stored(Rule("status", refuses(502, 0), times=3))
-    scene.account.clock.skip(WEEKS)
-    await scene.computer.stop()
-    await scene.computer.start(clock=lambda: time.time() + WEEKS)
-    job = await scene.end(job)
-    assert scene.stand_in.count("ask") > 0, "the service was asked, and knew nothing of them"
-    assert (job.state, job.account_problem, scene.from_account(job)) == (JobState.DONE, "", 3)
-    scene.check_vectors(job)
-
-
-async def test_answers_behind_a_worker_that_has_lost_its_room_are_fetched_when_it_has_one_again(scene: Scene) -> None:
+@pytest.mark.parametrize("is_room_back", [True, False])
+async def test_answers_behind_a_worker_that_has_lost_its_room_wait_for_it_until_the_user_decides(
+    scene: Scene, is_room_back: bool
+) -> None:
     job = await scene.stored(Rule("status", refuses(404, 7003), times=0))
     scene.account.clock.skip(WEEKS)
     await scene.computer.program.runner.carry_on(job.id)
     waiting = await scene.computer.until(lambda job: all(batch.error for batch in job.batches), job.id)
     assert (waiting.state, waiting.account_problem) == (JobState.WORKING, NO_ROOM_SENTENCE)
     assert {batch.error for batch in waiting.batches} == {NOT_SEEN}
+    if not is_room_back:
+        await scene.computer.program.actions.collect_here(job.id)
+        job = await scene.end(job)
+        assert {(batch.state, batch.error) for batch in job.batches} == {(BatchState.GONE, FORGOTTEN)}
+        return
     scene.stand_in.follow()
     await scene.computer.program.actions.collect_in_account(job.id)
     job = await scene.end(job)
     assert (job.state, job.account_problem, scene.from_account(job)) == (JobState.DONE, "", 3)
     scene.check_vectors(job)
     assert scene.left(job) == []
-
-
-async def test_a_job_does_not_wait_for_a_room_that_is_not_to_come_back(scene: Scene) -> None:
-    job = await scene.stored(Rule("status", refuses(404, 7003), times=0))
-    scene.account.clock.skip(WEEKS)
-    await scene.computer.program.runner.carry_on(job.id)
-    await scene.computer.until(lambda job: all(batch.error for batch in job.batches), job.id)
-    await scene.computer.program.actions.collect_here(job.id)
-    job = await scene.end(job)
-    assert {(batch.state, batch.error) for batch in job.batches} == {(BatchState.GONE, FORGOTTEN)}
-
-
-async def test_what_waits_in_the_account_is_fetched_also_when_the_service_is_to_be_asked_directly(
-    scene: Scene,
-) -> None:
-    job = await scene.stored()
-    scene.account.clock.skip(WEEKS)
-    await scene.computer.stop()
-    await scene.computer.start()
-    await scene.computer.program.actions.collect_here(job.id)
-    job = await scene.end(job)
-    assert (job.state, scene.from_account(job)) == (JobState.DONE, 3)
-    scene.check_vectors(job)
 
 
 async def test_what_the_service_has_forgotten_before_the_account_asked_is_gone(scene: Scene) -> None:

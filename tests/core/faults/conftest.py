@@ -1,9 +1,10 @@
 """Fixtures: the whole core over a faulty service. One exchange has a short deadline; nothing else is changed."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +14,8 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.workers_ai import limits
-from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
-from cfbatch_gui.core.workers_ai.transport import AnswerSink, Body, HttpAnswer, Transport, What
+from cfbatch_gui.core.workers_ai.transport import HttpAnswer, Transport, What
 from tests.core.jobs.conftest import Bench, Clock
 from tests.support.faulty_service import FaultyService, load_certificate
 
@@ -65,30 +65,12 @@ class HastyTransport(Transport):
         super().__init__()
         self._hasty = hasty
 
-    async def send(
-        self,
-        method: str,
-        url: str,
-        *,
-        what: What = "check",
-        headers: Mapping[str, str],
-        body: Body = b"",
-        hidden: Sequence[Token] = (),
-        limit: ExchangeLimit,
-        sink: AnswerSink | None = None,
-    ) -> HttpAnswer:
-        if what == self._hasty:
+    async def send(self, *arguments: Any, **options: Any) -> HttpAnswer:
+        limit: ExchangeLimit = options["limit"]
+        if options["what"] == self._hasty:
             self._hasty, limit = None, limit._replace(seconds=DEADLINE)
-        return await super().send(
-            method,
-            url,
-            what=what,
-            headers=headers,
-            body=body,
-            hidden=hidden,
-            limit=limit._replace(most_bytes=min(limit.most_bytes, MOST_BYTES)),
-            sink=sink,
-        )
+        options["limit"] = limit._replace(most_bytes=min(limit.most_bytes, MOST_BYTES))
+        return await super().send(*arguments, **options)
 
 
 class FaultBench(Bench):

@@ -45,27 +45,17 @@ async def until(is_so: Callable[[], bool]) -> None:
             await asyncio.sleep(0.001)
 
 
-async def test_check_now_while_a_question_is_under_way_asks_once_more(
-    bench: Bench, write: Callable[[str, str], Path]
+@pytest.mark.parametrize("is_under_way", [True, False])
+async def test_check_now_asks_at_once_and_only_once_also_while_a_question_is_under_way(
+    bench: Bench, write: Callable[[str, str], Path], is_under_way: bool
 ) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
     await bench.actions.send(job.id)
     await until(lambda: len(polls(bench)) == 1)
     assert isinstance(bench.clock, HaltingClock)
     bench.clock.is_halted = True
-    bench.runner.check_now(job.id)  # while the answer to the first poll is under way
-    await until(lambda: len(polls(bench)) == 2)
-
-
-async def test_check_now_between_two_questions_asks_at_once_and_only_once(
-    bench: Bench, write: Callable[[str, str], Path]
-) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    await bench.actions.send(job.id)
-    await until(lambda: len(polls(bench)) == 1)
-    assert isinstance(bench.clock, HaltingClock)
-    bench.clock.is_halted = True
-    await until(lambda: bench.ledger.job(job.id).batches[0].checks == 1)
+    if not is_under_way:
+        await until(lambda: bench.ledger.job(job.id).batches[0].checks == 1)
     bench.runner.check_now(job.id)
     await until(lambda: bench.ledger.job(job.id).batches[0].checks == 2)
     for _ in range(50):

@@ -1,10 +1,14 @@
-"""Packing sends every item once and in order, and no batch or request exceeds a limit."""
+"""Packing sends every text once and in order, as it was read; no batch or request exceeds a limit; a repeated text is
+sent once for all its rows, and a long one in parts, of which the best counts.
+"""
 
 import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,231 +18,327 @@ from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Split
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import write_queue
-from cfbatch_gui.core.job_folder.text_lengths import LengthWriter
-from cfbatch_gui.core.jobs.plan import packing, requests
-from cfbatch_gui.core.jobs.plan.packing import bodies_of, plan
+from cfbatch_gui.core.jobs.plan import requests
+from cfbatch_gui.core.jobs.plan.packing import Plan, bodies_of, plan
 from cfbatch_gui.core.jobs.plan.preflight import examine
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
+from cfbatch_gui.core.jobs.run.collecting import collect
 from cfbatch_gui.core.jobs.run.job_actions import sent
-from cfbatch_gui.core.jobs.states import Job, JobOptions, JobState
+from cfbatch_gui.core.jobs.states import Job, JobOptions
+from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, find_model
-from cfbatch_gui.core.workers_ai.estimate import tokens_upper
+from cfbatch_gui.core.workers_ai.estimate import count_tokens, tokens_lower, tokens_upper
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES
+from cfbatch_gui.core.workers_ai.requests import (
+    EmbedRequest,
+    RankRequest,
+    embedding_frame,
+    encode_request,
+    ranking_frame,
+)
 from tests.bodies import body_of
 from tests.core.jobs.conftest import Bench
 from tests.parsed_requests import parse_requests
 from tests.thorough import tries
 
-BGE_M3 = "@cf/baai/bge-m3"
+Write = Callable[[str, str], Path]
+ODD = [
+    'say "hello"',
+    "back\\slash \\u0000",
+    "line\nbreak\r\n",
+    "tab\there \x1f \x7f",
+    "雲 ☁️ émoji 😀",
+    ",",
+    '","',
+    "x" * 3_000,
+]
+LONG = "word " * 20_000  # longer than any model reads
+Queries = list[tuple[str | None, list[str]]]
 
 
-def filled(path: Path, queries: list[tuple[str | None, list[str]]]) -> JobFolder:
-    """A job folder with these queries and their contexts; a query of None is for texts without one."""
-    folder = JobFolder(path)
-    folder.create()
-    schema.create(folder.data)
-    item = 0
-    with schema.opened(folder.data, any_thread=True) as database, schema.transaction(database):
-        for number, (query, texts) in enumerate(queries, 1):
-            if query is not None:
-                database.execute("INSERT INTO queries VALUES(?, '', ?, ?)", (number, query, number))
-            for position, text in enumerate(texts, 1):
-                item += 1
-                database.execute("INSERT INTO texts VALUES(?, '', ?, '', 1, ?)", (item, text, item))
-                database.execute(
-                    "INSERT INTO items(item_no, query_no, text_no, position) VALUES(?, ?, ?, ?)",
-                    (item, number if query is not None else None, item, position),
-                )
-        with write_queue(database) as writes:
-            lengths = LengthWriter(writes)
-            lengths.add([text for _, texts in queries for text in texts])
-            lengths.write_all()
+def filled(path: Path, queries: Queries, split: Split | None = None) -> JobFolder:
+    """A job's folder with these queries and their contexts, read from a file; a query of None is for texts alone."""
+    pairs = [(query, text) for query, texts in queries for text in texts]
+    rows = [{"text": text} if query is None else {"query": query, "context": text} for query, text in pairs]
+    file = path.with_name("rows.jsonl")
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    source, folder = open_source(file), JobFolder(path)
+    kind = Kind.EMBED if queries[0][0] is None else Kind.RANK
+    fill(folder, source, replace(suggest_mapping(source, kind, preview(source)), split=split))
     return folder
 
 
-def job(kind: Kind, *, model: str = BGE_M3, truncate: bool = True) -> Job:
+def job(kind: Kind, *, model: str = DEFAULT_MODEL, truncate: bool = True) -> Job:
     return Job("abc", "n", kind, model, "practice", 0.0, options=JobOptions(truncate_inputs=truncate))
 
 
-def bodies(folder: JobFolder, of: Job, plan: packing.Plan) -> list[bytes]:
-    return [body_of(folder, of, batch.number) for batch in plan.batches]
+def packed(folder: JobFolder, kind: Kind) -> tuple[Plan, list[bytes]]:
+    """The plan and its bodies, which are those that a trial shows, as large as planned."""
+    tried = plan(folder, job(kind), is_trial=True)
+    shown = [body_of(folder, job(kind), batch.number) for batch in tried.batches]
+    planned = plan(folder, job(kind))
+    made = [body_of(folder, job(kind), batch.number) for batch in planned.batches]
+    assert (tried, shown) == (planned, made)
+    assert [len(body) for body in made] == [batch.bytes for batch in planned.batches]
+    assert all(len(body) <= MAX_BODY_BYTES for body in made)
+    return planned, made
+
+
+def requests_in(bodies: list[bytes]) -> list[tuple[str | None, list[str]]]:
+    """The query and the texts of each."""
+    found = [each for body in bodies for each in json.loads(body)["requests"]]
+    return [(each.get("query"), each.get("text") or [one["text"] for one in each["contexts"]]) for each in found]
 
 
 sometimes_long = st.one_of(st.text(min_size=1, max_size=30), st.integers(1, 25_000).map(lambda n: "wort " * n))
 
 
-@given(st.lists(sometimes_long.filter(lambda text: text.isprintable()), min_size=1, max_size=250))
+printable = sometimes_long.filter(lambda text: text.isprintable() and bool(text.strip()))
+
+
+@given(st.lists(printable, min_size=1, max_size=250, unique=True))
 @pytest.mark.thorough
 @settings(max_examples=tries(10, 500), deadline=None, suppress_health_check=list(HealthCheck))
 def test_texts_are_each_sent_once_and_in_order(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
-    folder = filled(tmp_path_factory.mktemp("job"), [(None, texts)])
-    plan = packing.plan(folder, job(Kind.EMBED))
-    sent = bodies(folder, job(Kind.EMBED), plan)
-    requests = [request for body in sent for request in parse_requests(body)]
+    _, bodies = packed(filled(tmp_path_factory.mktemp("job") / "job", [(None, texts)]), Kind.EMBED)
+    requests = [request for body in bodies for request in parse_requests(body)]
     assert [text for request in requests for text in request.texts] == texts  # type: ignore[union-attr]
     assert len({request.reference for request in requests}) == len(requests)
     for request in requests:
         assert len(request.texts) <= 100  # type: ignore[union-attr]
         longest = max(min(tokens_upper(text), 8_192) for text in request.texts)  # type: ignore[union-attr]
         assert len(request.texts) * longest <= 60_000  # type: ignore[union-attr]
-    assert [len(body) for body in sent] == [batch.bytes for batch in plan.batches]
-    assert all(len(body) <= MAX_BODY_BYTES for body in sent)
 
 
-def test_a_query_with_many_contexts_is_cut_into_requests(tmp_path: Path) -> None:
-    contexts = [f"context {n} " + "x" * 900 for n in range(700)]
-    folder = filled(tmp_path, [("q", contexts), ("r", ["one"])])
-    plan = packing.plan(folder, job(Kind.RANK))
-    requests = [json.loads(body)["requests"] for body in bodies(folder, job(Kind.RANK), plan)]
-    flat = [request for batch in requests for request in batch]
-    assert [c["text"] for r in flat if r["query"] == "q" for c in r["contexts"]] == contexts
-    assert len(flat) > 2 and plan.queries == 2 and plan.texts == 701
+@pytest.mark.parametrize("block", [250, 100_000])
+@pytest.mark.parametrize(
+    ("queries", "split"),
+    [
+        ([(None, [*ODD, *(f"{ODD[n % len(ODD)]} {n}" for n in range(2_100))])], None),
+        ([(None, [f"text {n % 700} {ODD[n % 3]}" for n in range(1_500)])], None),
+        ([(f'query {n} "“', [f"{ODD[m % len(ODD)]} {n} {m}" for m in range(7)]) for n in range(130)], None),
+        ([(f"query {n % 90}", [f"context {n}"]) for n in range(900)], None),
+        ([("q", [f"context {n} " + "x" * 900 for n in range(700)]), ("r", ["one"])], None),
+        ([("wet clouds", [f"{n}. " + "Wolken sind nass. " * (n % 90) for n in range(400)])], Split(64, 8)),
+    ],
+    ids=["texts", "repeats", "pairs", "mixed pairs", "many contexts", "parts"],
+)  # fmt: skip
+def test_each_text_goes_out_as_it_was_read_with_its_query(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, queries: Queries, split: Split | None, block: int
+) -> None:
+    monkeypatch.setattr(requests, "_BLOCK", block)
+    folder = filled(tmp_path / "job", queries, split)
+    kind = Kind.EMBED if queries[0][0] is None else Kind.RANK
+    planned, bodies = packed(folder, kind)
+    sent: dict[str | None, list[str]] = {}
+    for query, texts in requests_in(bodies):
+        sent.setdefault(query, []).extend(texts)
+    wanted: dict[str | None, list[str]] = {}
+    for query, texts in queries:
+        wanted.setdefault(query, []).extend(texts)
+    assert sum(map(len, sent.values())) == planned.texts
+    if split is None:
+        assert sent == {query: list(dict.fromkeys(texts)) for query, texts in wanted.items()}
+    else:
+        assert all(tokens_upper(text) <= split.tokens for texts in sent.values() for text in texts)
+        assert planned.texts > sum(map(len, wanted.values()))
 
 
 def test_ten_megabytes_are_never_reached(tmp_path: Path) -> None:
-    texts = ["ü" * 30_000 for _ in range(340)]  # 60 kB of UTF-8 each
-    folder = filled(tmp_path, [(None, texts)])
-    plan = packing.plan(folder, job(Kind.EMBED))
-    assert len(plan.batches) >= 3 and plan.texts == 340
-    assert max(batch.bytes for batch in plan.batches) < 10_000_000
+    planned, _ = packed(filled(tmp_path / "job", [(None, [f"{n}{'ü' * 30_000}" for n in range(340)])]), Kind.EMBED)
+    assert len(planned.batches) >= 3 and planned.texts == 340
 
 
-def test_a_text_larger_than_a_batch_is_left_out_and_said(tmp_path: Path) -> None:
-    folder = filled(tmp_path, [(None, ["fine", "x" * 11_000_000])])
-    plan = packing.plan(folder, job(Kind.EMBED))
-    assert plan.texts == 1 and plan.left_out == 1
-    with folder.open() as database:
-        assert "10 MB" in database.execute("SELECT reason FROM problems").fetchone()[0]
-
-
-def test_texts_that_are_too_long_are_left_out_when_they_may_not_be_cut(tmp_path: Path) -> None:
-    folder = filled(tmp_path, [(None, ["fine", "word " * 20_000])])
-    assert packing.plan(folder, job(Kind.EMBED, truncate=False)).texts == 1
-    cut = packing.plan(folder, job(Kind.EMBED))
-    assert cut.texts == 2 and cut.too_long == 1 and cut.left_out == 0
-
-
-def test_planning_again_starts_afresh(tmp_path: Path) -> None:
-    folder = filled(tmp_path, [(None, ["a", "word " * 20_000])])
-    packing.plan(folder, job(Kind.EMBED, truncate=False))
-    again = packing.plan(folder, job(Kind.EMBED))
-    with folder.open() as database:
-        assert database.execute("SELECT count(*) FROM problems").fetchone() == (0,)
-    assert again.texts == 2
+@pytest.mark.parametrize(
+    ("queries", "truncate", "texts", "left_out", "too_long"),
+    [
+        ([(None, ["fine", "x" * 11_000_000])], True, 1, 1, 1),  # more than a batch
+        ([(None, ["fine", LONG])], False, 1, 1, 1),
+        ([(None, ["fine", LONG])], True, 2, 0, 1),
+        ([(LONG, ["a", "b"]), ("short", ["c"])], False, 1, 2, 2),
+        ([(LONG, ["a", "b"]), ("short", ["c"])], True, 3, 0, 1),  # the query, counted once
+        ([(None, [LONG, LONG, LONG, "語" * 8_193])], False, 1, 3, 4),  # not counted off from what is cut
+    ],
+)
+def test_what_is_too_long_is_cut_or_left_out_and_said(
+    tmp_path: Path, queries: Queries, truncate: bool, texts: int, left_out: int, too_long: int
+) -> None:
+    folder = filled(tmp_path / "job", queries)
+    kind = Kind.EMBED if queries[0][0] is None else Kind.RANK
+    for _ in range(2):  # planning again starts afresh
+        planned = plan(folder, job(kind, truncate=truncate))
+        assert (planned.texts, planned.left_out, planned.too_long) == (texts, left_out, too_long)
+        with folder.open() as database:
+            assert database.execute("SELECT count(*) FROM problems").fetchone() == (left_out,)
 
 
 def test_only_a_model_that_ranks_is_asked_to_rank(tmp_path: Path) -> None:
-    folder = filled(tmp_path, [("q", ["a"])])
-    with pytest.raises(UsageError, match="cannot rank"):
-        packing.plan(folder, job(Kind.RANK, model="@cf/baai/bge-base-en-v1.5"))
-
-
-def test_a_query_that_is_too_long_is_left_out_with_its_contexts_or_cut(tmp_path: Path) -> None:
-    folder = filled(tmp_path, [("word " * 20_000, ["a", "b"]), ("short", ["c"])])
-    left = packing.plan(folder, job(Kind.RANK, truncate=False))
-    assert (left.texts, left.left_out, left.too_long) == (1, 2, 2)
-    cut = packing.plan(folder, job(Kind.RANK))
-    assert (cut.texts, cut.left_out, cut.too_long) == (3, 0, 1)  # the query, counted once
-
-
-def test_what_is_left_out_is_not_counted_off_from_what_is_cut(tmp_path: Path) -> None:
-    write, folder = tmp_path / "a.csv", JobFolder(tmp_path / "job")
-    folder.create()
-    write.write_text("id,text\n" + f"1,{'word ' * 20_000}\n" * 3 + f"2,{'語' * 8_193}\n", "utf-8")
-    source = open_source(write)
-    fill(folder, source, suggest_mapping(source, Kind.EMBED, preview(source)))
-    plan = packing.plan(folder, job(Kind.EMBED, truncate=False))
-    assert (plan.left_out, plan.too_long - plan.left_out) == (3, 1)
+    with pytest.raises(UsageError):
+        plan(filled(tmp_path / "job", [("q", ["a"])]), job(Kind.RANK, model="@cf/baai/bge-base-en-v1.5"))
 
 
 METADATA = replace(find_model(DEFAULT_MODEL), max_tokens=512)
-LONG, DOUBTFUL, SHORT = "word " * 600, "word " * 340, "word " * 200
-
-
+LONGER, DOUBTFUL, SHORT = "word " * 600, "word " * 340, "word " * 200
 DENSE = "長い質問です。" * 100  # 700 tokens at most; far fewer with a vocabulary for Japanese
+TEXTS = f"sku,text\na,{SHORT}\nb,{LONGER}\nc,{DOUBTFUL}\nd,{LONGER}more\n"
 RANKING = (
-    f"query,text,label\n{LONG},one,1\n{DENSE},two,0\n{DENSE},three,1\n{'7' * 1400},four,0\n"
-    f"short,{LONG}five,1\nshort,six,1\n"
+    f"query,text,label\n{LONGER},one,1\n{DENSE},two,0\n{DENSE},three,1\n{'7' * 1400},four,0\n"
+    f"short,{LONGER}five,1\nshort,six,1\n"
 )
 
 
-def found(tmp_path: Path, *, split: Split | None = None, options: JobOptions | None = None) -> list[tuple[int, str]]:
-    path = tmp_path / "texts.csv"
-    path.write_text(f"sku,text\na,{SHORT}\nb,{LONG}\nc,{DOUBTFUL}\nd,{LONG}more\n")
-    source = open_source(path)
-    mapping = suggest_mapping(source, Kind.EMBED, preview(source))
-    folder = JobFolder(tmp_path / "job")
-    fill(folder, source, type(mapping)(mapping.kind, mapping.layout, mapping.roles, split=split))
-    job = Job("job", "Texts", Kind.EMBED, METADATA.name, "practice", 1.0, options=options or JobOptions())
-    preflight = examine(folder, job, METADATA)
-    rows = list(too_long_texts(folder, METADATA))
-    assert all(row.cells[0] in "bcd" for row in rows)
-    assert len(rows) == preflight.too_long
-    return [(row.row, row.reason) for row in rows]
+@pytest.mark.parametrize(
+    ("content", "kind", "truncate", "split", "expected"),
+    [
+        (TEXTS, Kind.EMBED, False, None, [(4, 569)]),
+        (TEXTS, Kind.EMBED, True, Split(200), []),
+        # Queries too, each once, and dense ones counted closely.
+        (RANKING, Kind.RANK, True, None, [(2, 1_002), (3, 702), (5, 702), (6, 1_004)]),
+        (RANKING, Kind.RANK, False, None, [(3, 702), (5, 702)]),  # that only may be too long
+    ],
+)
+def test_texts_of_which_the_model_may_read_the_beginning_only_are_named(
+    tmp_path: Path,
+    write: Write,
+    content: str,
+    kind: Kind,
+    truncate: bool,
+    split: Split | None,
+    expected: list[tuple[int, int]],
+) -> None:
+    source, folder = open_source(write("rows.csv", content)), JobFolder(tmp_path / "job")
+    fill(folder, source, replace(suggest_mapping(source, kind, preview(source)), split=split))
+    preflight = examine(folder, job(kind, truncate=truncate), METADATA)
+    found = list(too_long_texts(folder, METADATA))
+    assert [(each.row, each.reason.parameters["high"]) for each in found] == expected  # type: ignore[attr-defined]
+    assert len(found) == preflight.too_long
+    assert len(list(too_long_texts(folder, METADATA, limit=1))) == min(1, len(found))
+    assert [each.cells for each in found] == [tuple(content.split("\n")[each.row - 1].split(",")) for each in found]
 
 
-def test_not_those_that_are_left_out_or_go_in_parts(tmp_path: Path) -> None:
-    assert [row for row, _ in found(tmp_path, options=JobOptions(truncate_inputs=False))] == [4]
-    assert found(tmp_path, split=Split(200)) == []
-
-
-def ranked(tmp_path: Path, *, truncate: bool) -> list[tuple[int, str]]:
-    path = tmp_path / "pairs.csv"
-    path.write_text(RANKING, encoding="utf-8")
-    source = open_source(path)
-    folder = JobFolder(tmp_path / "job")
-    fill(folder, source, suggest_mapping(source, Kind.RANK, preview(source)))
-    job = Job("job", "Pairs", Kind.RANK, METADATA.name, "practice", 1.0, options=JobOptions(truncate_inputs=truncate))
-    preflight = examine(folder, job, METADATA)
-    rows = list(too_long_texts(folder, METADATA))
-    assert len(rows) == preflight.too_long
-    assert len(list(too_long_texts(folder, METADATA, limit=1))) == 1
-    assert all(row.cells == tuple(line.split(",")) for row in rows for line in [RANKING.split("\n")[row.row - 1]])
-    return [(row.row, row.reason) for row in rows]
-
-
-def test_queries_too_each_once_and_dense_ones_counted_closely(tmp_path: Path) -> None:
-    assert ranked(tmp_path, truncate=True) == [
-        (2, "The query: 750 to 1,002 tokens; the model reads 512."),
-        (3, "The query: up to 702 tokens; the model reads 512."),
-        (5, "The query: up to 702 tokens; the model reads 512."),
-        (6, "751 to 1,004 tokens; the model reads 512."),
-    ]
-
-
-def test_queries_that_only_may_be_too_long_are_sent_and_named(tmp_path: Path) -> None:
-    assert [row for row, _ in ranked(tmp_path, truncate=False)] == [3, 5]
-
-
-Write = Callable[[str, str], Path]
-TEXTS = "\n".join(f"text number {n}" for n in range(95))
-
-
-def planned(bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch) -> tuple[JobFolder, Job]:
-    """A planned job of five batches that has not been sent."""
-    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 20)
-    job = bench.draft(write("texts.txt", TEXTS), Kind.EMBED)
-    folder = bench.store.folder(job.id)
-    return folder, sent(job, plan(folder, job), 0.0)(job)
-
-
-def test_what_is_not_laid_out_as_the_ledger_knows_it_is_not_packed(
+async def test_what_is_not_laid_out_as_the_ledger_knows_it_is_not_packed(
     bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, job = planned(bench, write, monkeypatch)
-    assert len(job.batches) == 5
-    broken = tuple(replace(each, requests=9) if each.number == 3 else each for each in job.batches)
-    with pytest.raises(DataError, match="not laid out as they were"):
-        list(bodies_of(folder, replace(job, batches=broken), (1, 2, 3)))
-
-
-async def test_every_text_is_sent_once(bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 20)
-    job = await bench.run(bench.draft(write("texts.txt", TEXTS), Kind.EMBED))
-    assert job.state is JobState.DONE and len(bench.faulty.submits) == 5
-    sent = [text for body in bench.accepted_bodies() for each in json.loads(body)["requests"] for text in each["text"]]
-    assert sent == TEXTS.splitlines()
+    draft = bench.draft(write("texts.txt", "\n".join(f"text number {n}" for n in range(95))), Kind.EMBED)
+    folder = bench.store.folder(draft.id)
+    planned = sent(draft, plan(folder, draft), 0.0)(draft)
+    assert len(planned.batches) == 5
+    broken = tuple(replace(each, requests=9) if each.number == 3 else each for each in planned.batches)
+    with pytest.raises(DataError, match="not laid out as they were"):
+        list(bodies_of(folder, replace(planned, batches=broken), (1, 2, 3)))
+
+
+def finished(answers: list[dict[str, object]], references: list[str]) -> Finished:
+    responses = [
+        {"id": place, "result": answer, "success": True, "external_reference": reference}
+        for place, (answer, reference) in enumerate(zip(answers, references, strict=True))
+    ]
+    found = read_answer(json.dumps({"responses": responses}).encode())
+    assert isinstance(found, Finished)
+    return found
+
+
+def test_the_same_text_is_sent_once_and_answered_everywhere(tmp_path: Path) -> None:
+    texts = ["red lamp", "blue chair", "red lamp", "green table", "blue chair", "red lamp"]
+    folder = filled(tmp_path / "job", [(None, texts)])
+    planned, bodies = packed(folder, Kind.EMBED)
+    assert (planned.texts, planned.repeated, planned.left_out) == (3, 3, 0)
+    assert planned.saved_tokens == sum(tokens_upper(texts[n]) for n in (2, 4, 5))
+    assert requests_in(bodies)[0][1] == ["red lamp", "blue chair", "green table"]
+    vectors = [[float(n), 1.0] for n in range(3)]
+    answer: dict[str, object] = {"data": vectors, "shape": [3, 2], "pooling": "cls"}
+    collect(folder, Kind.EMBED, 1, finished([answer], ["abc-1"]))
+    assert np.load(folder.vectors)[:, 0].tolist() == [0.0, 1.0, 0.0, 2.0, 1.0, 0.0]
+
+
+def test_a_context_is_sent_once_for_each_query(tmp_path: Path) -> None:
+    queries: Queries = [("why is it", ["because of it", "because of it"]), ("who is it", ["because of it"])]
+    planned, _ = packed(filled(tmp_path / "job", queries), Kind.RANK)
+    assert (planned.texts, planned.repeated, planned.queries) == (2, 1, 2)
+
+
+@pytest.mark.parametrize("split", [None, Split(100, 10)])
+def test_shared_contexts_are_those_of_each_query_named_apart(tmp_path: Path, write: Write, split: Split | None) -> None:
+    long_text = " ".join(f"Sentence number {n} is here." for n in range(60))
+    contexts = ["one", long_text, "one", "two", long_text]
+    first = open_source(write("q.csv", "query\nwhy\nwho\nwhy\nhow\n"))
+    second = open_source(write("c.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in contexts)))
+    shared, apart = JobFolder(tmp_path / "shared"), tmp_path / "apart"
+    mapping = suggest_mapping(first, Kind.RANK, preview(first), second, preview(second))
+    read = fill(shared, first, replace(mapping, split=split), second)
+    assert (read.queries, read.texts) == (3, 15)
+    planned, bodies = packed(shared, Kind.RANK)
+    assert (planned, bodies) == packed(filled(apart, [(q, contexts) for q in ("why", "who", "how")], split), Kind.RANK)
+    assert planned.repeated == 6
+
+
+def test_a_long_text_is_ranked_by_its_best_part(tmp_path: Path) -> None:
+    long_text = " ".join(f"Sentence number {n} is here." for n in range(60))
+    folder = filled(tmp_path / "job", [("why is it so", [long_text, "a short one", long_text])], Split(100, 10))
+    planned, bodies = packed(folder, Kind.RANK)
+    texts = requests_in(bodies)[0][1]
+    assert len(texts) == planned.texts > 4
+    assert texts[-1] == "a short one"
+    assert all(tokens_upper(text) <= 100 for text in texts)
+    assert all(part in long_text for part in texts[:-1])
+    scores = [{"id": place, "score": 0.9 if place == 2 else 0.1} for place in range(len(texts))]
+    collect(folder, Kind.RANK, 1, finished([{"response": scores}], ["abc-1"]))
+    with folder.open(read_only=True) as database:
+        found = database.execute("SELECT score FROM items ORDER BY item_no").fetchall()
+    assert [score for (score,) in found] == [0.9, 0.1, 0.9]
+
+
+def test_parts_of_a_text_for_vectors_are_items(tmp_path: Path) -> None:
+    long_text = "Ein Absatz mit Wörtern.\n\n" * 50
+    folder = filled(tmp_path / "job", [(None, [long_text])], Split(64))
+    planned, _ = packed(folder, Kind.EMBED)
+    with folder.open(read_only=True) as database:
+        parts = database.execute(
+            "SELECT start, stop, text FROM parts JOIN items USING(item_no) JOIN texts USING(text_no) ORDER BY part"
+        ).fetchall()
+    assert [long_text[start:stop] for start, stop, _ in parts] == [text for *_, text in parts]
+    assert "".join(text for *_, text in parts) == long_text
+    assert planned.texts + planned.repeated == len(parts)
+
+
+def test_a_reading_that_was_stopped_leaves_what_was_there(tmp_path: Path, write: Write) -> None:
+    path = write("a.jsonl", "".join(json.dumps({"text": f"text {n}"}) + "\n" for n in range(2_000)))
+    folder = filled(tmp_path / "job", [(None, ["as it was"])])
+    before = {found.name: found.read_bytes() for found in folder.path.iterdir() if found.is_file()}
+    source = open_source(path)
+
+    def stop(position: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fill(folder, source, suggest_mapping(source, Kind.EMBED, preview(source)), progress=stop)
+    assert {found.name: found.read_bytes() for found in folder.path.iterdir() if found.is_file()} == before
+
+
+@given(st.lists(st.text(), max_size=20))
+def test_tokens_of_many_texts_are_those_of_each(texts: list[str]) -> None:
+    upper, lower = count_tokens(texts)
+    assert upper.tolist() == [tokens_upper(text) for text in texts]
+    assert lower.tolist() == [tokens_lower(text) for text in texts]
+
+
+written = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+encode = msgspec.json.encode
+
+
+@given(written, st.lists(written, min_size=1, max_size=5), st.text("abc-1"), st.sampled_from([None, True]))
+def test_frames_make_the_elements_of_the_encoder(
+    query: str, texts: list[str], reference: str, truncate: bool | None
+) -> None:
+    packed = list(map(encode, texts))
+    for frame, request in (
+        (ranking_frame(query, reference, truncate), RankRequest(query, tuple(texts), reference, truncate)),
+        (embedding_frame(reference, truncate, "cls"), EmbedRequest(tuple(texts), reference, truncate, "cls")),
+        (embedding_frame(reference, truncate, ""), EmbedRequest(tuple(texts), reference, truncate)),
+    ):
+        whole = frame.before + frame.between.join(packed) + frame.after
+        assert whole == encode_request(request)
+        assert frame.size(len(texts), sum(map(len, packed))) == len(whole)

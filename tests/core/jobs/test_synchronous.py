@@ -30,19 +30,15 @@ def drafted(bench: Bench, path: Path, kind: Kind, options: JobOptions = SYNCHRON
     return bench.drafts.change(job.id, options=replace(options, reuse=False))
 
 
-async def test_a_ranking_is_the_same_as_through_the_queue(bench: Bench, write: Write) -> None:
-    queued = await bench.run(bench.draft(write("queued.csv", PAIRS), Kind.RANK))
-    job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
+async def test_results_are_the_same_as_through_the_queue(bench: Bench, write: Write) -> None:
+    path = write("pairs.csv", PAIRS)
+    queued, job = [await bench.run(drafted(bench, path, Kind.RANK, JobOptions(at_once=each))) for each in (False, True)]
     assert job.state is JobState.DONE and scores(bench, job.id) == scores(bench, queued.id)
     assert len(job.batches) == 6 and all(batch.at_once and not batch.request_id for batch in job.batches)
     assert len(accepted(bench.service_folder)) == 1  # only the other job was queued
-
-
-async def test_vectors_are_the_same_as_through_the_queue(bench: Bench, write: Write) -> None:
-    pooling, model = "cls", "@cf/baai/bge-small-en-v1.5"
-    path = write("texts.txt", TEXTS)
-    queued = await bench.run(drafted(bench, path, Kind.EMBED, JobOptions(pooling=pooling), model=model))
-    job = await bench.run(drafted(bench, path, Kind.EMBED, JobOptions(pooling=pooling, at_once=True), model=model))
+    path, model = write("texts.txt", TEXTS), "@cf/baai/bge-small-en-v1.5"
+    options = [JobOptions(pooling="cls", at_once=each) for each in (False, True)]
+    queued, job = [await bench.run(drafted(bench, path, Kind.EMBED, each, model=model)) for each in options]
     assert job.state is JobState.DONE and len(job.batches) == 3
     ours, theirs = (np.load(bench.store.folder(each.id).vectors) for each in (job, queued))
     assert ours.shape[0] == 250 and np.array_equal(ours, theirs)
@@ -123,19 +119,22 @@ async def test_a_request_that_is_refused_fails_alone(bench: Bench, write: Write,
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
 
 
-async def test_what_is_refused_of_all_is_not_asked_again_and_again(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(faults.refusal(status=400, code=5007, message="No such model", times=0))
+@pytest.mark.parametrize(
+    ("fault", "state"),
+    [
+        (faults.refusal(status=400, code=5007, message="No such model", times=0), JobState.FAILED),
+        (faults.refusal(status=401, code=10000, message="Authentication error", times=0), JobState.PAUSED),
+    ],
+)
+async def test_what_is_refused_of_all_is_not_asked_again_and_again(
+    bench: Bench, write: Write, fault: Fault, state: JobState
+) -> None:
+    bench.faulty.follow(fault)
     job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
-    assert job.state is JobState.FAILED and len(bench.faulty.submits) <= 4
-    assert any("Not sent" in batch.error for batch in job.batches)
-
-
-async def test_a_refused_token_stops_all_of_them(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(faults.refusal(status=401, code=10000, message="Authentication error", times=0))
-    job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
-    assert job.state is JobState.PAUSED and len(bench.faulty.submits) <= 4
+    assert job.state is state and len(bench.faulty.submits) <= 4
+    assert all(batch.error for batch in job.batches) or state is JobState.PAUSED
     bench.faulty.follow()
-    await bench.runner.carry_on(job.id)
+    await (bench.actions.send_failed_again(job.id) if state is JobState.FAILED else bench.runner.carry_on(job.id))
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
 
 

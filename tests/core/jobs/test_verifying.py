@@ -1,25 +1,28 @@
 """Results behind the ledger, exchanged answers, altered numbers: found, and put right."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.checksums import ResultsDamaged
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.job_check import Damage, Outcome, asked_for_again
 from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
-from cfbatch_gui.core.jobs.verifying import check_last_written, verify_job
+from cfbatch_gui.core.jobs.verifying import check_last_written, complete_results, verify_job
 from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.exports import export
 from cfbatch_gui.core.results.rankings import Rankings
 from tests.core.jobs.conftest import Bench
 from tests.support import faults
 
 Write = Callable[[str, str], Path]
+PutBack = Callable[[Kind], Awaitable[tuple[Job, JobFolder, bytes]]]
 PAIRS = "question,answer\n" + "".join(f"q{n // 5},answer {n}\n" for n in range(20))
 TEXTS = "\n".join(f"text {n % 40}" for n in range(60))
 
@@ -174,3 +177,72 @@ async def test_a_job_that_was_made_elsewhere_is_put_right_too(bench: Bench, writ
     check = verify_job(folder, job, mend=True)
     assert check.is_mended and "texts 2 to 3" in check.findings[0].sentence
     assert results(folder) == right
+
+
+@pytest.fixture
+def put_back(bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch) -> PutBack:
+    """A function (kind) that runs a job of several batches, and puts its data back as it was before the first answer;
+    also gives its results as a CSV file.
+    """
+    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 10)
+
+    async def run(kind: Kind) -> tuple[Job, JobFolder, bytes]:
+        draft = bench.draft(write("texts.txt", TEXTS) if kind is Kind.EMBED else write("pairs.csv", PAIRS), kind)
+        await bench.actions.send(draft.id)
+        folder = bench.store.folder(draft.id)
+        older = folder.data.read_bytes()
+        job = await bench.runner.wait(draft.id)
+        assert job.state is JobState.DONE and len(job.batches) > 1
+        right = exported(job, folder)
+        folder.data.write_bytes(older)
+        return job, folder, right
+
+    return run
+
+
+def exported(job: Job, folder: JobFolder) -> bytes:
+    path = folder.path.with_suffix(".csv")
+    export(folder, metadata_of(job, ""), path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+async def test_data_put_back_without_its_last_commits_is_completed_from_the_answers(
+    put_back: PutBack, kind: Kind
+) -> None:
+    job, folder, right = await put_back(kind)
+    with pytest.raises(ResultsDamaged):
+        exported(job, folder)
+    complete_results(folder, job)
+    assert exported(job, folder) == right and verify_job(folder, job).is_whole
+
+
+async def test_what_no_answer_completes_is_not_exported_and_asked_for_again(put_back: PutBack, bench: Bench) -> None:
+    job, folder, right = await put_back(Kind.RANK)
+    folder.reply(2).unlink()
+    for attempt in (lambda: complete_results(folder, job), lambda: exported(job, folder)):
+        with pytest.raises(ResultsDamaged):
+            attempt()
+    check = verify_job(folder, job, mend=True)
+    assert [(each.batch, each.may_ask) for each in check.lost] == [(2, True)]
+    submits = len(bench.faulty.submits)
+    bench.ledger.change(job.id, lambda known: asked_for_again(known, check))
+    await bench.runner.carry_on(job.id)
+    job = await bench.runner.wait(job.id)
+    assert exported(job, folder) == right and len(bench.faulty.submits) == submits
+
+
+async def test_answers_are_not_put_into_data_that_was_not_sent(put_back: PutBack) -> None:
+    job, folder, _ = await put_back(Kind.RANK)
+    with folder.open() as database:
+        database.execute("UPDATE texts SET text = 'of an older file' WHERE text_no = 3")
+    with pytest.raises(ResultsDamaged):
+        complete_results(folder, job)
+    assert Damage.INPUTS in {found.damage for found in verify_job(folder, job, mend=True).findings}
+    assert results_of_batch(folder, 1) == {None}
+
+
+def results_of_batch(folder: JobFolder, batch: int) -> set[float | None]:
+    with folder.open(read_only=True) as database:
+        found = database.execute("SELECT score FROM items JOIN requests USING(request_no) WHERE batch = ?", (batch,))
+        return {score for (score,) in found}

@@ -296,7 +296,7 @@ class RecordChecks:
         return bool(line) and width_of_line(line, self._separator, self._quoting) in self._widths
 
     def _is_sound(self, text: str) -> bool:
-        return CUT_MARK not in text and has_sound_quotes(text, self._separator, self._quoting)
+        return CUT_MARK[0] not in text and has_sound_quotes(text, self._separator, self._quoting)
 
     def _of_unusual_width(self, rows: Sequence[tuple[str, ...]]) -> Iterator[tuple[int, Problem]]:
         if not self._is_wide and self._usual.issuperset(map(len, rows)):

@@ -1,10 +1,11 @@
 """Estimates put right by what finished jobs took: for each model, kind and script, how the middle of the estimate
-compares with the service's count (`usage`).
+compares with the service's count (`usage`). Texts of several scripts are compared with such texts.
 """
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -26,7 +27,7 @@ VERSION: Final = 1
 MOST_KEPT: Final = 200  # jobs, the newest
 _SAMPLED: Final = 600  # texts of a job
 _LOOKED_AT: Final = 30  # finished jobs at a time
-_MAIN: Final = 0.9  # of a job's tokens that are in one script, for it to speak for that script alone
+_MAIN: Final = 0.9  # of a job's tokens that are in one script, for it to speak for that script
 _SPREAD_OF_ONE: Final = 0.10
 _LEAST_SPREAD: Final = 0.03
 _BELIEVED: Final = (0.1, 10.0)  # counted tokens by estimated ones; what is beyond is another kind of number
@@ -36,17 +37,18 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one finished job took. `estimated` is the middle of its range, in tokens, by script."""
+    """What one finished job took. `estimated` is the middle of its range, in tokens; `script` is "" for several."""
 
     job: str
     model: str
     kind: Kind
-    estimated: dict[Script, float]
+    script: str
+    estimated: float
     counted: int
 
     @property
     def ratio(self) -> float:
-        return self.counted / (sum(self.estimated.values()) or 1.0)
+        return self.counted / (self.estimated or 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,20 +104,18 @@ class Calibration:
 
     def apply(self, job: Job, folder: JobFolder, metadata: ModelMetadata, low: int, high: int) -> Calibrated:
         """The range for a job whose range by rules of thumb is from `low` to `high`. Practice stays by the rules."""
-        fitting = [each for each in self._observations if (each.model, each.kind) == (job.model, job.kind)]
+        about = job.model, job.kind, _script(folder, metadata)
+        fitting = [each for each in self._observations if (each.model, each.kind, each.script) == about]
         if not fitting or not high or not self._counts(job):
             return Calibrated(low, high)
-        middle = (low + high) / 2
-        least = most = 0.0
-        used: set[str] = set()
-        for script, share in _shares(folder, metadata).items():
-            learned = _learned(script, fitting)
-            if learned is None:
-                least, most = least + low * share, most + high * share
-            else:
-                least, most = least + middle * share * learned[0], most + middle * share * learned[1]
-                used |= learned[2]
-        return Calibrated(round(least), max(1, round(most)), len(used))
+        weight = sum(each.estimated for each in fitting)
+        mean = sum(each.ratio * each.estimated for each in fitting) / weight
+        spread = _SPREAD_OF_ONE
+        if len(fitting) > 1:
+            variance = sum((each.ratio - mean) ** 2 * each.estimated for each in fitting) / weight
+            spread = max(_LEAST_SPREAD, 2 * variance**0.5 / mean)
+        middle = (low + high) / 2 * mean
+        return Calibrated(round(middle * max(0.0, 1 - spread)), max(1, round(middle * (1 + spread))), len(fitting))
 
 
 def calibrated(found: Preflight, job: Job, folder: JobFolder, metadata: ModelMetadata, known: Calibration) -> Preflight:
@@ -145,52 +145,29 @@ def calibrated(found: Preflight, job: Job, folder: JobFolder, metadata: ModelMet
 def _observed(job: Job, folder: JobFolder, metadata: ModelMetadata) -> Observation | None:
     try:
         planned = read_estimate(folder).by_rules
-        shares = _shares(folder, metadata) if planned else {}
+        script = _script(folder, metadata)
     except DataError as error:
         _log.info("Nothing is learned from job %s: %s", job.id, error.detail)
         return None
-    if planned is None or not shares:
+    if planned is None or script is None:
         return None
-    middle = sum(planned) / 2
-    found = Observation(job.id, job.model, job.kind, {s: middle * share for s, share in shares.items()}, job.tokens)
+    found = Observation(job.id, job.model, job.kind, script, sum(planned) / 2, job.tokens)
     return found if _BELIEVED[0] < found.ratio < _BELIEVED[1] else None
 
 
-def _shares(folder: JobFolder, metadata: ModelMetadata) -> dict[Script, float]:
-    """How a job's tokens are spread over scripts, 1.0 in all, by texts taken evenly from all of it."""
-    weights: dict[Script, float] = {}
+def _script(folder: JobFolder, metadata: ModelMetadata) -> str | None:
+    """The script of nearly all tokens of a job, by texts taken evenly from all of it; "" for several, None for none."""
+    weights: Counter[Script] = Counter()
     with folder.open(read_only=True) as database:
-        count = int(database.execute("SELECT coalesce(max(text_no), 0) FROM texts").fetchone()[0])
-        for sample in range(min(count, _SAMPLED)):
-            number = 1 + sample * count // min(count, _SAMPLED)
-            row = database.execute("SELECT text FROM texts WHERE text_no = ?", (number,)).fetchone()
-            if row is None:
-                continue
-            tokens = (tokens_lower(row[0]) + tokens_upper(row[0])) / 2
-            script = script_of(row[0])
-            weights[script] = weights.get(script, 0.0) + min(tokens, metadata.max_tokens)
-    total = sum(weights.values())
-    return {script: weight / total for script, weight in weights.items()} if total else {}
-
-
-def _learned(script: Script, observations: Iterable[Observation]) -> tuple[float, float, frozenset[str]] | None:
-    """By how much an estimate is to be multiplied, from and to, and the jobs that say so."""
-    fitting = [each for each in observations if each.estimated.get(script)]
-    main = [each for each in fitting if _share(each.estimated, script) >= _MAIN]
-    fitting = main or [each for each in fitting if _share(each.estimated, script) >= 0.5]
-    if not fitting:
+        (count,) = database.execute("SELECT coalesce(max(text_no), 0) FROM texts").fetchone()
+        numbers = sorted({1 + sample * count // _SAMPLED for sample in range(_SAMPLED)}) if count else []
+        texts = database.execute("SELECT text FROM texts JOIN json_each(?) ON text_no = value", (str(numbers),))
+        for (text,) in texts:
+            weights[script_of(text)] += min(tokens_lower(text) + tokens_upper(text), 2 * metadata.max_tokens)
+    if not weights.total():
         return None
-    weights = [each.estimated[script] for each in fitting]
-    mean = sum(each.ratio * weight for each, weight in zip(fitting, weights, strict=True)) / sum(weights)
-    spread = _SPREAD_OF_ONE
-    if len(fitting) > 1:
-        squares = ((each.ratio - mean) ** 2 * weight for each, weight in zip(fitting, weights, strict=True))
-        spread = max(_LEAST_SPREAD, 2 * (sum(squares) / sum(weights)) ** 0.5 / mean)
-    return mean * max(0.0, 1 - spread), mean * (1 + spread), frozenset(each.job for each in fitting)
-
-
-def _share(estimated: Mapping[Script, float], script: Script) -> float:
-    return estimated[script] / sum(estimated.values())
+    script, weight = weights.most_common(1)[0]
+    return script if weight >= _MAIN * weights.total() else ""
 
 
 def _load(path: Path) -> tuple[Observation, ...]:

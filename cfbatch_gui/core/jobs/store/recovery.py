@@ -38,6 +38,10 @@ _log = logging.getLogger(__name__)
 PUT_TOGETHER = message(
     "This job was put together again after its record was lost. Carry on to collect what is at the service."
 )
+RECOVERED = message(
+    "Jobs were put together again from their own folders, because their record was missing or damaged. Carry on with "
+    "them to collect what is at the service."
+)
 MAY_HAVE_LEFT = message("Its record was lost: it may have been accepted and billed, so it is not sent again by itself.")
 
 
@@ -61,7 +65,7 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
     another process holds it, or when it was written by another version.
     """
     damage: list[str] = []
-    is_missing = is_new = not paths.has_ledger()
+    is_new = not paths.has_ledger()
     try:
         ledger = Ledger.open(paths)
     except LedgerDamaged as error:
@@ -79,8 +83,8 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
     is_new = is_new or not ledger.folder_identity()[0]  # made anew, by this start or by one that was cut short
     try:
         found = _Recovering(ledger, paths, clock, damage).run()
-        if found.recovered and is_missing:
-            damage.append(message("The list of your jobs was missing. It was made anew from their folders."))
+        if found.recovered:
+            damage.append(RECOVERED)
         doubt = None
         if here is not None:
             doubt = reason_to_doubt(ledger, paths, here, is_new=is_new, learned=found.has_learned)

@@ -13,6 +13,7 @@ from pathlib import Path
 from cfbatch_gui.core.errors import ExportError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.job_folder.checksums import check_stored
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import ExportOptions, Progress, Target, Work
@@ -183,6 +184,7 @@ def export(
     """
     target = target or target_for(path, metadata.kind)
     options = _checked(metadata, target, options or ExportOptions())
+    check_stored(folder, metadata.stored_batches)
     with folder.open(read_only=True) as database:
         counts = count_items(database, metadata.failed_batches)
     if target.needs_results and not counts.done:
