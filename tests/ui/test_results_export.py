@@ -40,8 +40,9 @@ def opened(driver: JobPageDriver, job: Job, limits: ExportOptions | None = None)
 
 
 def lines(dialog: ExportDialog) -> list[tuple[str, str]]:
-    """Names of the files, and what will be in each, as far as they are to be seen."""
-    return [(name.whole_text(), what.text()) for name, what in dialog.summary.lines if what.isVisible()]
+    """Names of the files, and what will be in each."""
+    texts = dialog.summary.lines.texts()
+    return list(zip(texts[::2], texts[1::2], strict=True))
 
 
 def read(path: Path) -> list[dict[str, str]]:

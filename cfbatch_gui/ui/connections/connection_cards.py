@@ -41,6 +41,7 @@ from cfbatch_gui.ui.widgets import (
     NoticeBar,
     PrimaryButton,
     Role,
+    Sentence,
     StateLabel,
     boxed,
     column,
@@ -115,7 +116,7 @@ class CollectBlock(QWidget):
         self.days.setRange(0, _MOST_DAYS)
         self.days.setValue(record.keep_days)
         self.days.lineEdit().setTextMargins(SMALL, 0, 0, 0)  # the stylesheet does not reach it
-        label = Label(self.tr("Days that answers stay in your account once they are here"))
+        label = Sentence(self.tr("Days that answers stay in your account once they are here"))
         label.setBuddy(self.days)
         self.days.setAccessibleName(label.text())
         self.jobs_link = LinkButton(self.tr("In your account…"), "inbox", self.jobs_wanted.emit)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, reuse_sentence
@@ -29,7 +29,7 @@ from cfbatch_gui.ui.tables.cells import CellDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, Index, PagedRows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import ROW_HEIGHT, SMALL, scaled
-from cfbatch_gui.ui.widgets import CheckBox, Flow, Label, LinkButton, MenuButton, SectionCard, Tabs, boxed
+from cfbatch_gui.ui.widgets import CheckBox, Flow, Label, LinkButton, MenuButton, SectionCard, Tabs, boxed, row
 from cfbatch_gui.ui.widgets.text_panel import spans_in_units
 
 COLOURS = {Change.ADDED: "done", Change.CHANGED: "accent", Change.MOVED: "accent"}
@@ -48,30 +48,22 @@ def change_words(change: Change) -> str:
 
 
 def version_columns(*, has_ids: bool, has_queries: bool, has_sources: bool) -> tuple[Column[ComparedRow], ...]:
+    change: Column[ComparedRow] = Column(
+        _tr("Change"),
+        lambda each: each.change,
+        change_words,
+        key="change",
+        width=96,
+        colour=lambda each: COLOURS.get(each.change, "quiet"),
+        widest=tuple(map(change_words, Change)),
+    )
     return (
+        change,
+        Column(_tr("ID"), lambda each: each.row.id, key="id", width=110, hidden=not has_ids),
+        Column(_tr("Query"), lambda each: each.row.query, key="query", width=200, hidden=not has_queries),
+        Column(_tr("Text"), lambda each: each.row.text, key="text", stretch=True),
         Column(
-            _tr("Change"),
-            lambda each: each.change,
-            change_words,
-            key="change",
-            width=96,
-            sortable=False,
-            colour=lambda each: COLOURS.get(each.change, "quiet"),
-            widest=tuple(change_words(change) for change in Change),
-        ),
-        Column(_tr("ID"), lambda each: each.row.id, key="id", width=110, sortable=False, hidden=not has_ids),
-        Column(
-            _tr("Query"), lambda each: each.row.query, key="query", width=200, sortable=False, hidden=not has_queries
-        ),
-        Column(_tr("Text"), lambda each: each.row.text, key="text", stretch=True, sortable=False),
-        Column(
-            _tr("Taken from"),
-            lambda each: each.source,
-            key="source",
-            width=150,
-            sortable=False,
-            hidden=not has_sources,
-            gives_way=True,
+            _tr("Taken from"), lambda each: each.source, key="source", width=150, hidden=not has_sources, gives_way=True
         ),
     )
 
@@ -122,19 +114,16 @@ class VersionSection(SectionCard):
             self.tabs.add(key, "")
         self.tabs.chosen.connect(lambda _: self._show_list())
         self.counts = Label("", "quiet")
-        self.table = TableView(inset=True)
-        self.table.setAccessibleName(self.tr("Rows of this version of the file"))
+        self.table = TableView(title=self.tr("Rows of this version of the file"), inset=True)
         self.table.setItemDelegate(NewWordsDelegate(self.table))
         self.table.setFixedHeight(scaled(ROW_HEIGHT) * (_ROWS_SHOWN + 1))
         self.anew = LinkButton(self.tr("Send these again all the same"), on_click=self._choose_anew)
-        self.back = LinkButton(self.tr("Take back what was chosen to be sent again"))
-        self.back.clicked.connect(lambda: versions.send_anew((), anew=False))
+        words = self.tr("Take back what was chosen to be sent again")
+        self.back = LinkButton(words, on_click=lambda: versions.send_anew((), anew=False))
         self.content.setSpacing(SMALL)
-        self.content.addWidget(self.sentence)
-        self.content.addWidget(self.switch, 0, Qt.AlignmentFlag.AlignLeft)
-        self.content.addWidget(self.tabs)
-        self.content.addWidget(boxed(Flow(self.counts, self.anew, self.back)))
-        self.content.addWidget(self.table)
+        links = boxed(Flow(self.counts, self.anew, self.back))
+        for part in (self.sentence, boxed(row(self.switch, None)), self.tabs, links, self.table):
+            self.content.addWidget(part)
         self.hide()
 
     def show_job(self, job: Job, found: Preflight | None) -> None:
@@ -146,12 +135,10 @@ class VersionSection(SectionCard):
         if not is_needed or version is None or found is None:
             self.hide()
             return
+        title = self.tr("What earlier jobs have")
         if predecessor is not None:
-            self.set_title(
-                self.tr("A newer version of “{name}”").format(name=one_line(predecessor.name, _LONGEST_NAME))
-            )
-        else:
-            self.set_title(self.tr("What earlier jobs have"))
+            title = self.tr("A newer version of “{name}”").format(name=one_line(predecessor.name, _LONGEST_NAME))
+        self.set_title(title)
         self.set_done(True)
         words = said(reuse_sentence(found, job.kind))
         if not job.options.reuse:
@@ -206,10 +193,7 @@ class VersionSection(SectionCard):
             has_queries=any(each.row.query for each in first),
             has_sources=key in (TAKEN, MOVED),
         )
-        before = self.table.model()
         self.table.show_rows(PagedRows(columns, count=len(self._items), fetch=self._fetch, parent=self.table))
-        if before is not None:
-            before.deleteLater()
         self.counts.setText(self._counts_words(version) if key == SENT else "")
         self.counts.setVisible(bool(self.counts.text()))
         self.anew.setVisible(key == TAKEN and len(self._items) > 0)

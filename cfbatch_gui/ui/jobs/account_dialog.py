@@ -107,9 +107,6 @@ class TakeOverDialog(FormDialog):
         self.problem.show()
 
 
-_TASKS = ("account list", "account removal")
-
-
 class AccountDialog(FormDialog):
     """Open it with `open()`; it deletes itself. `tasks` are the window's, so that its end waits for what is under way.
 
@@ -139,7 +136,8 @@ class AccountDialog(FormDialog):
         self.doing.hide()
         self.remove_button = DangerButton(self.tr("Remove from my account…"), "trash-2", self._remove)
         self.cancel_button.setText(self.tr("Close"))
-        self.finished.connect(self._cancel_tasks)
+        for name in ("account list", "account removal"):
+            self.finished.connect(lambda _, name=name: tasks.cancel(name))
         self._lay_out()
         self._selected()
         self.look()
@@ -155,12 +153,8 @@ class AccountDialog(FormDialog):
 
     def _make_table(self) -> None:
         self.rows: Rows[AccountJob] = Rows(self._columns(), key=lambda job: job.id, parent=self)
-        self.table = TableView(
-            "account/jobs",
-            self.tr("Jobs in your account"),
-            self.rows,
-            on_opened=lambda _: self.take_button.click(),
-        )
+        title = self.tr("Jobs in your account")
+        self.table = TableView("account/jobs", title, self.rows, on_opened=lambda _: self.take_button.click())
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.selectionModel().selectionChanged.connect(self._selected)
         no_worker = self.tr(
@@ -170,8 +164,8 @@ class AccountDialog(FormDialog):
         self.nothing.button.setVisible(not self._workers)
         self.nothing.pressed.connect(self._open_connections)
         self._places = QStackedWidget()
-        self._places.addWidget(self.nothing)
-        self._places.addWidget(self.table)
+        for each in (self.nothing, self.table):
+            self._places.addWidget(each)
 
     def _lay_out(self) -> None:
         about = self.tr("Jobs whose answers your account collects, whichever computer has sent them.")
@@ -290,10 +284,6 @@ class AccountDialog(FormDialog):
     def _open(self, job_id: str) -> None:
         self.opened.emit(job_id)
         self.accept()
-
-    def _cancel_tasks(self) -> None:
-        for name in _TASKS:
-            self._tasks.cancel(name)
 
     def _open_connections(self) -> None:
         self.connection_wanted.emit()

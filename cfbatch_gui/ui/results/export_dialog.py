@@ -45,6 +45,7 @@ from cfbatch_gui.ui.widgets import (
     Flow,
     IconLine,
     Label,
+    LabelGrid,
     LinkButton,
     NoticeBar,
     PrimaryButton,
@@ -138,34 +139,25 @@ def kinds_of_file(target: Target) -> str:
     return f"{said(target.title)} ({' '.join(f'*{suffix}' for suffix in target.suffixes)})"
 
 
-class ExportSummary(QWidget):
+class ExportSummary(Card):
+    """The names of the files and what will be in them, and the folder."""
+
     def __init__(self) -> None:
-        super().__init__()
-        self.change_button = LinkButton(self.tr("Change…"))
-        self.change_button.setAccessibleName(self.tr("Change where to save"))
+        self.change_button = LinkButton(tr("Change…"))
+        self.change_button.setAccessibleName(tr("Change where to save"))
         self.folder = ElidedLabel("", "quiet")
-        self.lines = tuple((ElidedLabel("", "strong"), Label("", "quiet")) for _ in range(_MOST_LINES))
+        self.lines = LabelGrid("strong", "quiet", stretches=(1, 0), elided=0)
         self._more = Label("", "quiet")
-        files: QVBoxLayout = column(gap=4)
-        self._rows: list[QWidget] = []
-        for name, what in self.lines:
-            line = boxed(row((name, 1), 12, what))
-            name.setMinimumWidth(160)
-            self._rows.append(line)
-            files.addWidget(line)
         folder_row = row((self.folder, 1), 12, self.change_button)
-        self.setLayout(column(Card(files, self._more, folder_row, inset=True, gap=6)))
+        super().__init__(self.lines, self._more, folder_row, inset=True, gap=6)
 
     def show_outputs(self, outputs: Sequence[Output], extent: Extent | None, columns: int | None) -> None:
         """Without an `extent` it is still being counted; `columns` is how many are chosen, None for all."""
         shown = outputs if len(outputs) <= _MOST_LINES else outputs[: _MOST_LINES - 1]
-        for index, (line, (name, what)) in enumerate(zip(self._rows, self.lines, strict=True)):
-            line.setVisible(index < len(shown))
-            if index < len(shown):
-                path, target = shown[index]
-                name.setText(path.name)
-                words = extent_words(extent, target, columns) if extent else self.tr("Counting…")
-                what.setText(words)
+        counting = self.tr("Counting…")
+        self.lines.show_lines(
+            [(path.name, extent_words(extent, target, columns) if extent else counting) for path, target in shown]
+        )
         rest = len(outputs) - len(shown)
         self._more.setText(self.tr("and {n} more").format(n=rest))
         self._more.setVisible(rest > 0)

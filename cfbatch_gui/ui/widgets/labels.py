@@ -220,7 +220,8 @@ class LabelGrid(QWidget):
         for number, line in enumerate(lines, 1):
             for index, text in enumerate(line):
                 role = self._roles[index] if index < len(self._roles) else "body"
-                cell = ElidedLabel(text) if index == self._elided else Label(text, role, wrap=index == self._wrapped)
+                is_elided = index == self._elided
+                cell = ElidedLabel(text, role) if is_elided else Label(text, role, wrap=index == self._wrapped)
                 self._cells.append(cell)
                 self._put(number, index, cell, right)
 
