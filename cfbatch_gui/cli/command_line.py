@@ -46,6 +46,7 @@ _COMMANDS: Final = {
 }
 _WITH_ACTIONS: Final = ("account", "connections", "judgements", "vectorize", "practice")
 
+_LONGEST = 7.0  # seconds; a request that is being sent is waited for, up to five, as nobody would know of it else
 _PATIENCE = 0.5  # seconds that a busy main thread, and then the other threads, have to end after a signal
 
 _log = logging.getLogger(__name__)
@@ -138,9 +139,10 @@ def _run(command: Coroutine[Any, Any, int]) -> int:
             if len(signals) > 1:  # the user insists, or what is being sent takes long
                 end()
             loop.call_soon_threadsafe(cancel)
-            busy = threading.Timer(_PATIENCE, end_if_busy)
-            busy.daemon = True
-            busy.start()
+            for seconds, then in ((_PATIENCE, end_if_busy), (_LONGEST, end)):
+                timer = threading.Timer(seconds, then)
+                timer.daemon = True
+                timer.start()
 
         # Wakes the loop, whichever thread gets the signal. Not on Windows, and only in the main thread.
         with suppress(NotImplementedError, RuntimeError):

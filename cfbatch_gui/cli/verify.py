@@ -47,7 +47,8 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         with closing(read_ledger(paths, console)) as ledger:
             checks = await asyncio.to_thread(_check, ledger, paths, arguments, console)
     if arguments.json:
-        console.print_json({"jobs": [{**asdict(check), "whole": check.is_mended} for check in checks]})
+        found = [{"job": check.job_id, **asdict(check), "whole": check.is_mended} for check in checks]
+        console.print_json({"jobs": found})
     elif checks:
         console.print_result(line for check in checks for line in _lines(check))
     else:

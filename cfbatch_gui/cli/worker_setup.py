@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +17,6 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.worker_setup.account import (
     Call,
-    Names,
     Progress,
     State,
     Step,
@@ -49,16 +47,6 @@ _STATES: Final = {
     State.NOT_NEEDED: message("not needed."),
     State.FAILED: message("failed."),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """`account` is "" if it is not known."""
-
-    account_id: str
-    names: Names
-    calls: tuple[Call, ...]
-    sentence: str
 
 
 def add_set_up_arguments(parser: Parser) -> None:
@@ -114,12 +102,12 @@ def _add_common(parser: Parser) -> None:
 async def set_up(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
     names = names_of(arguments.worker) if arguments.worker else names_of()
     account_id = _account_id(arguments, data_dir)
-    work = _Work(account_id, names, setting_up_calls(names, account_id), said(COSTS))
-    if not _shown(work, arguments, console):
+    calls = setting_up_calls(names, account_id)
+    if not _shown(calls, account_id, said(COSTS), arguments, console):
         return ExitStatus.DONE if arguments.dry_run else ExitStatus.FAILED
     own_secret = check_secret(from_variable(arguments.secret_from)) if arguments.secret_from else None
     token = _token(arguments)
-    lines = _Lines(work.calls, console)
+    lines = _Lines(calls, console)
     async with opened(data_dir, JobProgress(console)) as program:
         setup = _setup_of(program)
         try:
@@ -166,7 +154,7 @@ async def take_down(arguments: argparse.Namespace, data_dir: Path, console: Cons
     account_id = _account_id(arguments, data_dir)
     calls = removing_calls(names, account_id, keep_bucket=arguments.keep_answers)
     stays = tr("The connection in this program stays.") if not arguments.forget else ""
-    if not _shown(_Work(account_id, names, calls, stays), arguments, console):
+    if not _shown(calls, account_id, stays, arguments, console):
         return ExitStatus.DONE if arguments.dry_run else ExitStatus.FAILED
     token = _token(arguments)
     async with opened(data_dir, JobProgress(console)) as program:
@@ -205,28 +193,30 @@ def _account_id(arguments: argparse.Namespace, data_dir: Path) -> str:
     return clean_account_id(given) if given else ""
 
 
-def _shown(work: _Work, arguments: argparse.Namespace, console: Console) -> bool:
-    """Print the calls; whether the user agrees to them."""
-    lines = [line for number, call in enumerate(work.calls, 1) for line in _lines_of(number, call)]
+def _shown(
+    calls: Sequence[Call], account_id: str, sentence: str, arguments: argparse.Namespace, console: Console
+) -> bool:
+    """Print the calls, and a sentence about them; whether the user agrees. The account's id may be ""."""
+    lines = [line for number, call in enumerate(calls, 1) for line in _lines_of(number, call)]
     if arguments.dry_run:
         if arguments.json:
-            console.print_json({"calls": work.calls})
+            console.print_json({"calls": calls})
         else:
             console.print_result(lines)
         return False
     console.say(tr("These calls are made to Cloudflare, in this order:"))
     for line in lines:
         console.say(line)
-    permissions = enumerated([*dict.fromkeys(call.permission for call in work.calls)])
+    permissions = enumerated([*dict.fromkeys(call.permission for call in calls)])
     console.say(
         tr(
             "The token needs {permissions} for this account; the dashboard calls these “Edit”. Make one for this once,"
             " here:"
         ).format(permissions=said(permissions))
     )
-    console.say(token_page(work.account_id))
-    if work.sentence:
-        console.say(work.sentence)
+    console.say(token_page(account_id))
+    if sentence:
+        console.say(sentence)
     if arguments.yes or agreed(console, _WITHOUT_TERMINAL):
         return True
     console.say(tr("Nothing was sent."))

@@ -75,7 +75,7 @@ async def connections(stage: Stage, take: Take, worker: FaultyService) -> None:
     card.by_header.setChecked(True)
     card.token_block.field.setText(stand_ins.TOKEN)
     card.wanted.emit("save")
-    await person.until(lambda: card.checks.rows[-1].state() == "Not certain")
+    await person.until(lambda: card.checks.rows[-1].word.text() == "Not certain")
     _scroll(stage, to_end=True)
     await take(stage, "other-gateway")
 

@@ -94,7 +94,7 @@ async def answer(parent: QWidget, text: str, until: Callable[..., Any]) -> str:
 
 
 def states(card: SavedCard) -> list[str]:
-    return [row.state() for row in card.checks.rows]
+    return [row.word.text() for row in card.checks.rows]
 
 
 def everything_said(root: QWidget) -> str:

@@ -99,7 +99,7 @@ async def test_a_wrong_token_fails_at_the_second_tick_with_what_to_do(
     page = await open_page(service)
     await save(page, until, OTHER)
     assert states(page.cloudflare) == ["Yes", "No", "Not asked", "Not asked"]
-    assert page.cloudflare.checks.rows[1].reason() == (
+    assert page.cloudflare.checks.rows[1].reason.text() == (
         "Cloudflare does not know this token: it was deleted or replaced, or not copied whole. Copy it once more, or"
         " create a new one."
     )

@@ -78,7 +78,7 @@ async def desk(tmp_path: Path, until: Until, backend: KeyringBackend) -> AsyncIt
 async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
     dialog = desk.set_up()
     assert dialog.windowTitle() == TITLE
-    rows = [(row.sentence(), row.words()) for row in dialog.calls.rows]
+    rows = [(row.sentence.text(), row.words.text()) for row in dialog.calls.rows]
     assert len(rows) == 8 and rows[5] == (
         "Puts the Worker “cf-batch-door” there, with its secret.",
         "PUT …/workers/scripts/cf-batch-door · needs Workers Scripts Write",
@@ -93,7 +93,7 @@ async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
     assert dialog.outcome.text() == "Done: connection “My Worker” was added."
     assert "may take a minute" in dialog.afterwards.text() and "delete it in the dashboard" in dialog.afterwards.text()
     assert [row.state for row in dialog.calls.rows[:8]] == [State.DONE] * 8
-    assert dialog.calls.rows[0].note() == "It is anna.workers.dev."
+    assert dialog.calls.rows[0].note.text() == "It is anna.workers.dev."
     assert dialog.token.text() == "" and not dialog.start_button.isVisible() and not dialog.copy_secret.isVisible()
     said = everything_said(dialog)
     assert TOKEN not in said and desk.account.secret() not in said
@@ -120,9 +120,9 @@ async def test_before_anything_is_sent_hints_calls_and_the_link_follow_the_field
 
     dialog.worker.selectAll()
     QTest.keyClicks(dialog.worker, "mine")
-    assert dialog.calls.rows[6].sentence() == "Makes the Workflow “mine-workflow”, which collects answers."
+    assert dialog.calls.rows[6].sentence.text() == "Makes the Workflow “mine-workflow”, which collects answers."
     QTest.keyClicks(dialog.worker, "-")
-    assert "mine-workflow" in dialog.calls.rows[6].sentence(), "what cannot be a name changes nothing"
+    assert "mine-workflow" in dialog.calls.rows[6].sentence.text(), "what cannot be a name changes nothing"
 
     click(dialog.token_block.link)
     dialog.account.setText(ACCOUNT)
@@ -235,6 +235,6 @@ async def test_all_of_it_is_removed_and_the_connection_only_if_the_user_says_so(
     again.forget.setChecked(True)
     await desk.do(again)
     assert again.outcome.text().startswith("Done")
-    assert again.calls.rows[3].state is State.NOT_NEEDED and again.calls.rows[3].note() == "It is not there."
+    assert again.calls.rows[3].state is State.NOT_NEEDED and again.calls.rows[3].note.text() == "It is not there."
     await desk.close(again)
     assert desk.page.cards == [] and desk.program.settings.connections == ()

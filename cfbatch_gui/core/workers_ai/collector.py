@@ -23,15 +23,20 @@ LONGEST_TITLE: Final = 200  # characters
 _MOST_ANSWER_BYTES: Final = 1 << 40
 
 
-class Order(msgspec.Struct, frozen=True):
-    """A shard as it is handed over. Waits in seconds between two questions."""
+class HandedOver(msgspec.Struct, frozen=True):
+    """An order as the account gives it back."""
 
     model: str
     title: str
     kind: str  # "rank" or "embed"
+    batches: tuple[tuple[int, str], ...]
+
+
+class Order(HandedOver, frozen=True, kw_only=True):
+    """A shard as it is handed over. Waits in seconds between two questions."""
+
     first_wait: float
     longest_wait: float
-    batches: tuple[tuple[int, str], ...]
 
 
 class ShardState(StrEnum):
@@ -78,15 +83,6 @@ class ShardPage(msgspec.Struct, frozen=True):
 
     shards: tuple[ListedShard, ...]
     cursor: str = ""
-
-
-class HandedOver(msgspec.Struct, frozen=True):
-    """An order as the account gives it back."""
-
-    model: str
-    title: str
-    kind: str
-    batches: tuple[tuple[int, str], ...]
 
 
 class Greeting(msgspec.Struct, frozen=True):

@@ -596,19 +596,16 @@ class CheckList(Card):
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         self._foot.setText(self.tr("Tested at {time}, free of charge.").format(time=now))
 
-    def foot(self) -> str:
-        return self._foot.text()
-
 
 class CheckRow(QWidget):
     def __init__(self, title: str) -> None:
         super().__init__()
         self._title = title
         self._icon = IconLabel("circle-dashed", "quiet", _ICON)
-        self._word = Label("", "quiet")
-        self._reason = Label("", "small", wrap=True)
-        self._below = boxed(row(self._reason, margins=(_ICON + SMALL, 0, 0, 0)))
-        self.setLayout(column(row(self._icon, Label(title), None, self._word), self._below, gap=2))
+        self.word = Label("", "quiet")
+        self.reason = Label("", "small", wrap=True)
+        self._below = boxed(row(self.reason, margins=(_ICON + SMALL, 0, 0, 0)))
+        self.setLayout(column(row(self._icon, Label(title), None, self.word), self._below, gap=2))
         self.show_state(self.tr("Not tested yet"), "circle-dashed")
 
     def show_result(self, result: CheckResult, *, asked: bool) -> None:
@@ -624,18 +621,12 @@ class CheckRow(QWidget):
 
     def show_state(self, word: str, icon: str, role: Role = "quiet", reason: str = "") -> None:
         self._icon.set_icon(icon, role)
-        self._word.setText(word)
-        self._word.set_role(role)
-        self._reason.setText(said(reason))
-        self._reason.set_role("small" if role == "quiet" else "body")
+        self.word.setText(word)
+        self.word.set_role(role)
+        self.reason.setText(said(reason))
+        self.reason.set_role("small" if role == "quiet" else "body")
         self._below.setVisible(bool(reason))
         self.setAccessibleName(": ".join(part for part in (self._title, word, reason) if part))
-
-    def state(self) -> str:
-        return self._word.text()
-
-    def reason(self) -> str:
-        return self._reason.text()
 
 
 def kind_sentence(record: SavedConnection) -> str:

@@ -63,13 +63,6 @@ from cfbatch_gui.ui.widgets import (
 )
 
 _ICON = 16  # pixels
-_ICONS: dict[State, tuple[str, Role]] = {
-    State.RUNNING: ("loader", "accent"),
-    State.WAITING: ("clock", "attention"),
-    State.DONE: ("circle-check", "done"),
-    State.NOT_NEEDED: ("minus", "quiet"),
-    State.FAILED: ("circle-x", "error"),
-}
 
 
 class CallList(Card):
@@ -117,54 +110,41 @@ class CallRow(QWidget):
         self.call: Call | None = None
         self.state: State | None = None
         self._icon = IconLabel("circle-dashed", "quiet", _ICON)
-        self._sentence = Label("", wrap=True)
-        self._words = Label("", "small", wrap=True)
-        self._note = Label("", "small", wrap=True)
-        self._note.hide()
-        texts = boxed(column(self._sentence, self._words, self._note, gap=1))
+        self.sentence = Label("", wrap=True)
+        self.words = Label("", "small", wrap=True)
+        self.note = Label("", "small", wrap=True)
+        self.note.hide()
+        texts = boxed(column(self.sentence, self.words, self.note, gap=1))
         line = row(boxed(column(self._icon, None, margins=(0, 1, 0, 0))), texts, gap=SMALL)
         line.setStretch(1, 1)
         self.setLayout(line)
 
     def show_call(self, call: Call) -> None:
         self.call = call
-        self._sentence.setText(said(call.sentence))
+        self.sentence.setText(said(call.sentence))
         # The account is the same in all of them, and its id would take half a line.
         short = f"{call.method} {re.sub('^/accounts/[^/]+', '…', call.path)}"
         words = self.tr("{call} · needs {permission}")
-        self._words.setText(words.format(call=short, permission=call.permission))
-        self._words.setToolTip(display.plain_tip(call.words))
+        self.words.setText(words.format(call=short, permission=call.permission))
+        self.words.setToolTip(display.plain_tip(call.words))
         self.show_state(None)
 
     def show_state(self, state: State | None, note: str = "") -> None:
         """Show how far it is; None is not made yet."""
         self.state = state
-        icon, role = _ICONS[state] if state is not None else ("circle-dashed", "quiet")
+        states: dict[State | None, tuple[str, Role, str]] = {
+            None: ("circle-dashed", "quiet", ""),
+            State.RUNNING: ("loader", "accent", self.tr("Under way.")),
+            State.WAITING: ("clock", "attention", self.tr("Waits.")),
+            State.DONE: ("circle-check", "done", self.tr("Done.")),
+            State.NOT_NEEDED: ("minus", "quiet", self.tr("Not needed.")),
+            State.FAILED: ("circle-x", "error", self.tr("Failed.")),
+        }
+        icon, role, words = states[state]
         self._icon.set_icon(icon, role)
-        self._note.setText(note)
-        self._note.setVisible(bool(note))
-        said_of_state = self._state_words() if state is not None else ""
-        parts = (self._sentence.text(), said_of_state, note)
-        self.setAccessibleName(" ".join(part for part in parts if part))
-
-    def sentence(self) -> str:
-        return self._sentence.text()
-
-    def words(self) -> str:
-        return self._words.text()
-
-    def note(self) -> str:
-        return self._note.text()
-
-    def _state_words(self) -> str:
-        return {
-            State.RUNNING: self.tr("Under way."),
-            State.WAITING: self.tr("Waits."),
-            State.DONE: self.tr("Done."),
-            State.NOT_NEEDED: self.tr("Not needed."),
-            State.FAILED: self.tr("Failed."),
-            None: "",
-        }[self.state]
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
+        self.setAccessibleName(" ".join(filter(None, (self.sentence.text(), words, note))))
 
 
 _WIDTH = 660  # pixels

@@ -21,7 +21,6 @@ from cfbatch_gui.ui.vectorize.running_pushes import (
     dimension_words,
     fits,
     index_words,
-    parts_words,
     proposed_name,
     short_name,
 )
@@ -474,11 +473,7 @@ class PushForm(QWidget):
         return display.plural(send, "Send {n} vector", "Send {n} vectors") if send else self.tr("Send vectors")
 
     def size_words(self) -> str:
-        if not self.to_send() or self._vectors is None:
-            return ""
-        vectors = display.plural(self.to_send(), "{n} vector", "{n} vectors")
-        pattern = self.tr("{vectors} {parts}; each part is kept, whatever comes after it.")
-        return pattern.format(vectors=vectors, parts=parts_words(self.to_send(), self._vectors.dimension))
+        return self.tr("What is accepted stays in the index, whatever comes after it.") if self.to_send() else ""
 
     def _index_changed(self) -> None:
         if self.index.index() is None and self._check is not None and self._was_new:

@@ -16,7 +16,7 @@ from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import HEADER_HEIGHT, TableView
 from cfbatch_gui.ui.theme import MEDIUM, ROW_HEIGHT, SMALL, scaled
-from cfbatch_gui.ui.vectorize.running_pushes import RunningPush, ago_words, dimension_words, id_words, short_name
+from cfbatch_gui.ui.vectorize.running_pushes import RunningPush, dimension_words, id_words, short_name
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
     Button,
@@ -92,13 +92,10 @@ class PushProgressView(QWidget):
     def show_stopped(self, push: Push, *, says_why: bool) -> None:
         self._icon.set_icon("pause", "attention")
         self.title.setText(self.tr("Not everything is in “{index}” yet").format(index=short_name(push.index)))
-        pattern = self.tr("{done} of {total} vectors were sent.")
-        counts = {"done": display.number(push.acknowledged), "total": display.number(push.vectors)}
-        self.line.setText(
-            pattern.format(**counts) if push.vectors else self.tr("It stopped before the first vector was sent.")
-        )
+        nothing = self.tr("It stopped before the first vector was sent.")
+        self.line.setText(said(push.sentence) if push.vectors else nothing)
         self.bar.set_parts(push.acknowledged, push.vectors)
-        self.more.setText(self.tr("“Carry on” sends what is missing, and nothing twice."))
+        self.more.setText(said(push.finding))
         self.waiting.setVisible(says_why and bool(push.failure))
         self.waiting.set_line(said(push.failure), "triangle-alert", "attention")
         self.pause_button.hide()
@@ -112,12 +109,10 @@ class PushProgressView(QWidget):
             return self.tr("Stopping…")
         if is_sent:
             return self.tr("Then it is counted, and some of the vectors are read back and compared.")
-        parts = display.plural(running.parts, "{n} part was accepted.", "{n} parts were accepted.")
-        safe = self.tr("You can close the window: what was accepted stays so, and the rest can be sent later.")
-        return f"{parts} {safe}" if running.parts else safe
+        return self.tr("You can close the window: what was accepted stays so, and the rest can be sent later.")
 
 
-_TICK = 1_000  # milliseconds
+_TICK = 30_000  # milliseconds
 _MOST_ROWS = 4  # of what was sent that are shown without scrolling
 
 
@@ -203,7 +198,7 @@ class PushSummary(QWidget):
             self.line.setText(said(running.progress.waiting or running.progress.sentence))
             return
         checked = self._push.checked_at
-        about = " · ".join(filter(None, (self._form, ago_words(checked, self._clock()) if checked else "")))
+        about = " · ".join(filter(None, (self._form, display.age(checked, self._clock()) if checked else "")))
         line = f"{said(self._push.finding)}\n{about}"
         if line != self.line.text():
             self.line.setText(line)

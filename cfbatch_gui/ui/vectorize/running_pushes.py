@@ -4,15 +4,14 @@ import re
 import unicodedata
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, replace
-from math import ceil
 
 from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.vectorize.client import PART_BYTES, Metric, VectorizeIndex
-from cfbatch_gui.core.vectorize.push_values import IdSource, Push, PushOptions, PushProgress, PushStage
-from cfbatch_gui.core.workers_ai.limits import INDEX_NAME_FORM, MAX_INDEX_NAME_BYTES, MAX_UPLOAD_VECTORS
+from cfbatch_gui.core.vectorize.client import Metric, VectorizeIndex
+from cfbatch_gui.core.vectorize.push_values import IdSource, Push, PushOptions, PushProgress
+from cfbatch_gui.core.workers_ai.limits import INDEX_NAME_FORM, MAX_INDEX_NAME_BYTES
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.tasks import Tasks
@@ -27,15 +26,15 @@ class NewIndex:
 
 @dataclass(frozen=True, slots=True)
 class RunningPush:
-    """A push, or with `is_check` a comparison alone. `parts` were accepted since it began. `is_stopping`: it was
-    stopped, and ends as soon as the call is over that is being made.
+    """A push, or with `is_check` a comparison alone.
+
+    `is_stopping`: it was stopped, and ends as soon as the call is over that is being made.
     """
 
     job_id: str
     index: str
     is_check: bool = False
     progress: PushProgress | None = None
-    parts: int = 0
     is_stopping: bool = False
 
 
@@ -103,17 +102,11 @@ class RunningPushes(QObject):
         now = self._running.get(job_id)
         if now is None:
             return
-        before = now.progress
-        is_part = (
-            before is not None and before.stage is progress.stage is PushStage.SENDING and progress.done > before.done
-        )
-        self._running[job_id] = replace(now, progress=progress, parts=now.parts + is_part)
+        self._running[job_id] = replace(now, progress=progress)
         self.changed.emit(job_id)
 
 
 LONGEST_NAME = 40  # letters of a name of the user's that are shown in a sentence
-_A_MOMENT = 3.0  # seconds
-_BYTES_A_NUMBER = 12.5  # of a vector's numbers as they are sent; measured with vectors of length 1
 _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
@@ -152,17 +145,6 @@ def id_words(options: PushOptions) -> str:
             return tr("row numbers")
         case IdSource.OWN:
             return tr("the job's IDs")
-
-
-def parts_words(vectors: int, dimension: int) -> str:
-    parts = max(ceil(vectors * dimension * _BYTES_A_NUMBER / PART_BYTES), ceil(vectors / MAX_UPLOAD_VECTORS))
-    return tr("in one part") if parts < 2 else tr("in about {n} parts").format(n=display.number(parts))
-
-
-def ago_words(then: float, now: float) -> str:
-    if _A_MOMENT <= now - then < 60:
-        return tr("{n} s ago").format(n=int(now - then))
-    return display.age(then, now)
 
 
 def proposed_name(job_name: str, taken: Collection[str]) -> str:

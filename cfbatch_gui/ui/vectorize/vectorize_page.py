@@ -105,10 +105,6 @@ def other_ways(program: Program) -> tuple[Connection, ...]:
     return tuple(found)
 
 
-def is_without_api(error: UserError) -> bool:
-    return isinstance(error, UsageError)
-
-
 def items_of_rows(folder: JobFolder, rows: Collection[int]) -> tuple[int, ...]:
     """The numbers of the texts that stand in rows of the file, for a thread. Raises DataError."""
     embeddings, found = Embeddings(folder), list[int]()
@@ -410,7 +406,7 @@ class VectorizePage(ResultView):
 
     def _show_no_way(self, error: UserError) -> None:
         self._show_sentence(said(error.message))
-        ways = other_ways(self._program) if is_without_api(error) else ()
+        ways = other_ways(self._program) if isinstance(error, UsageError) else ()
         if ways:
             self._other_way = ways[0].id
             self.empty.button.setText(self.tr("Use “{title}”").format(title=title_words(ways[0].title)))

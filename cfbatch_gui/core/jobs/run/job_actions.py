@@ -262,17 +262,17 @@ class JobActions:
 
 
 def _handed_to_account(job: Job) -> Job:
+    """Batches that the account has given up are handed over once more, under the name they had: it may have their
+    answers already.
+    """
     batches = tuple(
-        batch if batch.state.is_final or not batch.direct_only else _not_confirmed(batch) for batch in job.batches
+        replace(batch, handed_over_at=0.0, stored_bytes=0, direct_only=False)
+        if batch.direct_only and not batch.state.is_final
+        else batch
+        for batch in job.batches
     )
     options = replace(job.options, collect_in_account=True)
-    job = replace(job, options=options, account_problem="")
-    return job if batches == job.batches else replace(job, batches=batches)
-
-
-def _not_confirmed(batch: Batch) -> Batch:
-    """A batch that is handed over once more, under the name it had: the account may have its answer already."""
-    return replace(batch, handed_over_at=0.0, stored_bytes=0, direct_only=False)
+    return replace(job, options=options, account_problem="", batches=batches)
 
 
 def _check_is_ours(job: Job) -> None:
