@@ -11,12 +11,13 @@ from datetime import datetime
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
+from cfbatch_gui.core.job_folder.fingerprints import fingerprints_of
 from cfbatch_gui.core.job_folder.folder import check_has_texts, forget_texts
 from cfbatch_gui.core.jobs.account.shards import check_is_worker
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, may_run_synchronously
-from cfbatch_gui.core.jobs.reuse import NOTHING, EarlierResults
+from cfbatch_gui.core.jobs.reuse import EarlierResults
 from cfbatch_gui.core.jobs.run.attaching import name_texts, read_pasted_job
 from cfbatch_gui.core.jobs.run.collecting import verify
 from cfbatch_gui.core.jobs.run.runner import Runner, check_account
@@ -80,8 +81,12 @@ class JobActions:
         await self._store.change(job.id, change)
 
     def _laid_out(self, job: Job) -> Plan:
-        reusable = self._earlier.find(job) if self._earlier is not None else NOTHING
-        return packing.plan(self._store.folder(job.id), job, self._metadata_for(job), reusable=reusable)
+        folder, metadata = self._store.folder(job.id), self._metadata_for(job)
+        if self._earlier is None:
+            return packing.plan(folder, job, metadata)
+        plan = packing.plan(folder, job, metadata, reusable=self._earlier.find(job))
+        fingerprints_of(folder)  # by which later jobs find what this one has
+        return plan
 
     async def attach(
         self,
