@@ -78,7 +78,9 @@ def _hashes_of_items(folder: JobFolder, database: sqlite3.Connection) -> tuple[N
     hashes = of_texts[text - 1]
     if len(query):
         _mix_in_parts(database, item, hashes)
-        hashes = mixed(queries[query - 1], hashes)
+        for start in range(0, len(query), _BLOCK):  # all at once would take several times the room
+            block = slice(start, start + _BLOCK)
+            hashes[block] = mixed(queries[query[block] - 1], hashes[block])
     return item, hashes
 
 
@@ -87,7 +89,7 @@ def _items(database: sqlite3.Connection) -> tuple[NDArray[np.int64], NDArray[np.
     if database.execute("SELECT 1 FROM queries LIMIT 1").fetchone():
         rows = database.execute(_PAIRS)
         pairs = np.fromiter(rows, np.dtype([("item", "<i8"), ("query", "<i8"), ("text", "<i8")]))
-        return pairs["item"], pairs["query"], pairs["text"]
+        return pairs["item"].copy(), pairs["query"], pairs["text"]  # the item outlives the others
     nothing = np.zeros(0, np.int64)
     if metadata_value(database, ITEMS_ARE_TEXTS, False):
         (last,) = database.execute("SELECT coalesce(max(item_no), 0) FROM items").fetchone()

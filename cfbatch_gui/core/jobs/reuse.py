@@ -82,16 +82,14 @@ class EarlierResults:
         self._jobs, self._folder_of, self._service_of = jobs, folder_of, service_of
 
     def find(self, draft: Job) -> Reusable:
-        """What is there for a draft, whose fingerprints are made too; nothing when its options say so. Raises
-        DataError.
-        """
+        """What is there for a draft; nothing when its options say so. Raises DataError."""
         service, folder = self._service_of(draft), self._folder_of(draft.id)
         if not folder.data.exists():
             return Reusable(service)
-        ours = fingerprints_of(folder)
-        if not (service and draft.options.reuse) or not len(ours):
+        candidates = list(self._candidates(draft, service)) if service and draft.options.reuse else []
+        if not candidates or not len(ours := fingerprints_of(folder)):
             return Reusable(service)
-        return _found_among(self._candidates(draft, service), ours, folder, service)
+        return _found_among(candidates, ours, folder, service)
 
     def _candidates(self, draft: Job, service: str) -> Iterator[tuple[Job, JobFolder]]:
         for job in self._jobs():
@@ -123,7 +121,7 @@ def _what_makes_results(job: Job) -> tuple[object, ...]:
 
 
 def _found_among(
-    candidates: Iterator[tuple[Job, JobFolder]], ours: Fingerprints, folder: JobFolder, service: str
+    candidates: Iterable[tuple[Job, JobFolder]], ours: Fingerprints, folder: JobFolder, service: str
 ) -> Reusable:
     waiting = np.flatnonzero(~np.isin(ours.item, _sent_anew(folder)))
     jobs: list[EarlierJob] = []

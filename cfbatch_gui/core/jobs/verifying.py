@@ -93,16 +93,10 @@ def _unreadable(job: Job, detail: str) -> Finding:
     elif job.taken_over:
         again = message("Delete it, and take it over again if it is still in your account.")
     else:
-        again = (
-            message(
-                "The answers are in its folder. Put data.db back from a backup, or send the file again as a new job; it"
-                " was “{path}”.",
-                path=job.source_path,
-            )
-            if job.source_path
-            else message(
-                "The answers are in its folder. Put data.db back from a backup, or send the file again as a new job."
-            )
+        again = message(
+            "The answers are in its folder. Put data.db back from a backup, or send the file again as a new job; it was"
+            " “{path}”.",
+            path=job.source_path or job.source_name,
         )
     words = message("This job's data cannot be read, or is damaged inside. {cure}", cure=again)
     return Finding(Damage.DATA, 0, (), Outcome.LOST, words, detail)

@@ -13,7 +13,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.state_names import connection_title, is_practice
+from cfbatch_gui.ui.state_names import is_practice
 
 _TOPS = (10, 5, 3)
 
@@ -43,7 +43,7 @@ def version_of(jobs: Sequence[Job]) -> tuple[object, ...]:
 
 def read_comparison(program: Program, jobs: Sequence[Job], top_k: int | None = None) -> Compared:
     """Blocking; the first job is what the others are compared with. Raises UsageError, DataError."""
-    runs = [read_run(program.folder(job.id), metadata_of(job, connection_title(program, job))) for job in jobs]
+    runs = [read_run(program.folder(job.id), metadata_of(job, "")) for job in jobs]
     comparison = compare(runs)
     texts = len(comparison.query) / len(comparison.queries)
     usual = next((count for count in _TOPS if count < texts), 1)

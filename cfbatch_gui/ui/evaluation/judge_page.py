@@ -34,7 +34,6 @@ from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.evaluation.judging_view import Asked, JudgingView, StartPanel
 from cfbatch_gui.ui.notices import Notices, PageUndo
-from cfbatch_gui.ui.state_names import connection_title
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import EmptyPlace, MaybeEmpty, MenuButton, PageHeader, QuietButton, Roomy, column
 
@@ -210,10 +209,7 @@ class JudgePage(QWidget):
         self.start.begin_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _read_runs(self) -> tuple[Run, ...]:
-        return tuple(
-            read_run(self._program.folder(job.id), metadata_of(job, connection_title(self._program, job)))
-            for job in self.jobs
-        )
+        return tuple(read_run(self._program.folder(job.id), metadata_of(job, "")) for job in self.jobs)
 
     async def _prepare(self) -> None:
         if not self._runs:

@@ -25,7 +25,6 @@ from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import ResultsPage, nothing_yet
-from cfbatch_gui.ui.state_names import connection_title
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
@@ -253,7 +252,7 @@ class QualityView(ResultsPage[Quality | None]):
             return None
         book = self.program.judgements.grades()
         self._judgements = self._book_size()
-        run = read_run(self.program.folder(job.id), metadata_of(job, connection_title(self.program, job)))
+        run = read_run(self.program.folder(job.id), metadata_of(job, ""))
         with run.folder.open(read_only=True) as database:
             chosen = bool(chosen_grades(database))
         found = measure(run, k=K, book=book)

@@ -26,7 +26,6 @@ from tests.core.account.worker_stand_in import (
     lost_after,
     lost_before,
     refuses,
-    whole_for_a_part,
 )
 
 BLOCK = 4096  # bytes that are handed on at once
@@ -71,14 +70,6 @@ async def test_an_answer_that_is_cut_goes_on_where_it_was_flushed(scene: Scene, 
     written = max(0, byte - 4096) // BLOCK * BLOCK
     assert len(resumed) == (written > FLUSHED)
     assert all(1 <= int(header.removeprefix("bytes=").rstrip("-")) // FLUSHED <= byte // FLUSHED for header in resumed)
-
-
-async def test_a_worker_that_knows_no_range_sends_all_of_it(scene: Scene) -> None:
-    job = await scene.stored()
-    cut = cut_at(len(await scene.copy(job.id, 1)) - 1)
-    scene.stand_in.follow(Rule("answer", cut), Rule("answer", whole_for_a_part, times=0))
-    await scene.check_done(await scene.end(job), from_account=3)
-    assert any(scene.ranges("answer"))
 
 
 async def test_an_answer_that_is_another_one_by_the_time_it_is_gone_on_with(scene: Scene) -> None:

@@ -99,19 +99,20 @@ def test_each_batch_is_in_one_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "may_close"),
+    ("batches", "may_close"),
     [
-        (replace(HANDED_OVER, state=BatchState.DONE), True),
-        (WAITING, True),
-        (_BATCH, False),
-        (replace(_BATCH, state=BatchState.PLANNED), False),
-        (replace(AT_ONCE, state=BatchState.PLANNED), False),
-        (replace(AT_ONCE, state=BatchState.SENDING), False),
-        (replace(AT_ONCE, state=BatchState.DONE), True),
+        ((HANDED_OVER, replace(HANDED_OVER, state=BatchState.DONE)), True),
+        ((HANDED_OVER, WAITING), True),
+        ((HANDED_OVER, _BATCH), False),
+        ((HANDED_OVER, replace(_BATCH, state=BatchState.PLANNED)), False),
+        ((HANDED_OVER, replace(AT_ONCE, state=BatchState.PLANNED)), False),
+        ((HANDED_OVER, replace(AT_ONCE, state=BatchState.SENDING)), False),
+        ((HANDED_OVER, replace(AT_ONCE, state=BatchState.DONE)), True),
+        ((replace(HANDED_OVER, state=BatchState.DONE),), False),  # nothing is to come that it could be closed for
     ],
 )
-def test_the_lid_may_close_when_nothing_needs_this_computer(other: Batch, may_close: bool) -> None:
-    assert account_progress(job(HANDED_OVER, other)).lid_may_close is may_close
+def test_the_lid_may_close_when_nothing_needs_this_computer(batches: tuple[Batch, ...], may_close: bool) -> None:
+    assert account_progress(job(*batches)).lid_may_close is may_close
 
 
 @pytest.mark.parametrize(
@@ -127,10 +128,6 @@ def test_what_was_sent_goes_on_without_this_program_unless_it_is_practice(known:
     assert goes_on_elsewhere(known) is goes_on
     said = stopped_sentence(known)
     assert ("at the service" in said, "on this computer" in said) == (goes_on, not goes_on)
-
-
-def test_without_an_answer_to_come_there_is_nothing_to_close_the_lid_for() -> None:
-    assert not account_progress(job(replace(HANDED_OVER, state=BatchState.DONE))).lid_may_close
 
 
 def test_a_list_of_jobs_knows_it_too(tmp_path: Path) -> None:

@@ -144,11 +144,6 @@ async def lost_after(exchange: Exchange) -> Delivery:
     return await exchange.pass_on(), faults.reset_after_body()
 
 
-async def whole_for_a_part(exchange: Exchange) -> Delivery:
-    """A Worker that knows no Range."""
-    return await exchange.pass_on(without=("range", "if-range")), None
-
-
 async def page(exchange: Exchange) -> Delivery:
     """What a hotel's network answers in everybody's place."""
     return Answer(200, (("content-type", "text/html"),), _PAGE), None

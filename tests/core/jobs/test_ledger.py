@@ -131,6 +131,7 @@ def put_in_twice(database: sqlite3.Connection) -> None:
         "PRAGMA user_version = 0",
         "PRAGMA ignore_check_constraints = 1; UPDATE batches SET state = 'sold'",
         "UPDATE jobs SET options = '{'",
+        "PRAGMA ignore_check_constraints = 1; UPDATE jobs SET options = 3",
         "UPDATE jobs SET rows_in = 'many'",
         put_in_twice,
     ],

@@ -88,12 +88,26 @@ async def test_a_job_on_its_way_is_collected_after_the_ledger_was_lost(
     assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
 
 
-async def test_a_batch_that_may_have_left_is_not_sent_again(bench: Bench, write: Write) -> None:
+@pytest.mark.parametrize("are_lines_lost", [False, True])
+async def test_a_batch_that_may_have_left_is_not_sent_again(bench: Bench, write: Write, are_lines_lost: bool) -> None:
+    """By submissions.jsonl, or by what its own folder says."""
     bench.faulty.follow(faults.reset_after_body(billed=True))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    if are_lines_lost:
+        for path in bench.paths.root.parent.rglob("*.jsonl"):
+            path.unlink()
     await start_without(bench)
     assert (await carried_on(bench, job)).batches[0].state is BatchState.OUTCOME_UNKNOWN
     assert len(bench.faulty.submits) == 1
+
+
+async def test_a_folder_whose_job_cannot_be_read_is_named(bench: Bench, write: Write) -> None:
+    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    folder = bench.store.folder(job.id)
+    folder.data.write_bytes(b"no database" * 1_000)
+    await start_without(bench)
+    assert bench.ledger.jobs() == ()
+    assert [str(folder.path) in sentence for sentence in bench.opened.damage] == [True]
 
 
 async def test_a_job_of_earlier_results_alone_is_finished_after_the_ledger_was_lost(bench: Bench, write: Write) -> None:

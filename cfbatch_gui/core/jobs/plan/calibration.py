@@ -23,7 +23,6 @@ from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, price
 from cfbatch_gui.core.workers_ai.estimate import Script, script_of, tokens_lower, tokens_upper
 
-VERSION: Final = 1
 MOST_KEPT: Final = 200  # jobs, the newest
 _SAMPLED: Final = 600  # texts of a job
 _LOOKED_AT: Final = 30  # finished jobs at a time
@@ -49,12 +48,6 @@ class Observation:
     @property
     def ratio(self) -> float:
         return self.counted / (self.estimated or 1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    observations: tuple[Observation, ...] = ()
-    version: int = VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +92,7 @@ class Calibration:
                     new.append(found)
             if new:
                 kept = (*self._observations, *reversed(new))[-MOST_KEPT:]
-                write_own_file(self._path, msgspec.json.encode(_Stored(kept)))
+                write_own_file(self._path, msgspec.json.encode(kept))
                 self._observations = kept
 
     def apply(self, job: Job, folder: JobFolder, metadata: ModelMetadata, low: int, high: int) -> Calibrated:
@@ -173,10 +166,7 @@ def _script(folder: JobFolder, metadata: ModelMetadata) -> str | None:
 def _load(path: Path) -> tuple[Observation, ...]:
     """What was learned; a file that cannot be read is learned again."""
     try:
-        stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
-        if stored.version == VERSION:
-            return stored.observations
-        _log.warning("%s has version %s, not %s; it is not used", path, stored.version, VERSION)
+        return msgspec.json.decode(path.read_bytes(), type=tuple[Observation, ...])
     except FileNotFoundError:
         pass
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:

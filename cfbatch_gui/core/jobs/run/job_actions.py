@@ -11,12 +11,13 @@ from datetime import datetime
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
+from cfbatch_gui.core.job_folder.fingerprints import fingerprints_of
 from cfbatch_gui.core.job_folder.folder import check_has_texts, forget_texts
 from cfbatch_gui.core.jobs.account.shards import check_is_worker
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, may_run_synchronously
-from cfbatch_gui.core.jobs.reuse import NOTHING, EarlierResults
+from cfbatch_gui.core.jobs.reuse import EarlierResults
 from cfbatch_gui.core.jobs.run.attaching import name_texts, read_pasted_job
 from cfbatch_gui.core.jobs.run.collecting import verify
 from cfbatch_gui.core.jobs.run.runner import Runner, check_account
@@ -80,8 +81,12 @@ class JobActions:
         await self._store.change(job.id, change)
 
     def _laid_out(self, job: Job) -> Plan:
-        reusable = self._earlier.find(job) if self._earlier is not None else NOTHING
-        return packing.plan(self._store.folder(job.id), job, self._metadata_for(job), reusable=reusable)
+        folder, metadata = self._store.folder(job.id), self._metadata_for(job)
+        if self._earlier is None:
+            return packing.plan(folder, job, metadata)
+        plan = packing.plan(folder, job, metadata, reusable=self._earlier.find(job))
+        fingerprints_of(folder)  # by which later jobs find what this one has
+        return plan
 
     async def attach(
         self,
@@ -262,17 +267,17 @@ class JobActions:
 
 
 def _handed_to_account(job: Job) -> Job:
+    """Batches that the account has given up are handed over once more, under the name they had: it may have their
+    answers already.
+    """
     batches = tuple(
-        batch if batch.state.is_final or not batch.direct_only else _not_confirmed(batch) for batch in job.batches
+        replace(batch, handed_over_at=0.0, stored_bytes=0, direct_only=False)
+        if batch.direct_only and not batch.state.is_final
+        else batch
+        for batch in job.batches
     )
     options = replace(job.options, collect_in_account=True)
-    job = replace(job, options=options, account_problem="")
-    return job if batches == job.batches else replace(job, batches=batches)
-
-
-def _not_confirmed(batch: Batch) -> Batch:
-    """A batch that is handed over once more, under the name it had: the account may have its answer already."""
-    return replace(batch, handed_over_at=0.0, stored_bytes=0, direct_only=False)
+    return replace(job, options=options, account_problem="", batches=batches)
 
 
 def _check_is_ours(job: Job) -> None:

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import is_dataclass, replace
 from enum import EnumType, StrEnum
@@ -45,28 +45,30 @@ _created = attrgetter("created_at", "id")
 class _Table(Generic[T]):
     """Frozen values of one class, a row for each and a column for each field; nested values are stored as JSON."""
 
-    def __init__(self, name: str, kind: type[T], *rules: str, left_out: str = "") -> None:
+    def __init__(self, name: str, kind: type[T], key: str, *rules: str, left_out: str = "") -> None:
         hints = {field: hint for field, hint in get_type_hints(kind).items() if field != left_out}
-        self._name, self._kind, self._columns = name, kind, tuple(hints)
+        self._name, self._kind, self._key, self._columns = name, kind, key, tuple(hints)
         self._fields = attrgetter(*hints)
         nested = [field for field, hint in hints.items() if not isinstance(hint, type) or is_dataclass(hint)]
         # Most of these are alike, and all of them are frozen.
         self._decoders = {field: lru_cache(msgspec.json.Decoder(hints[field]).decode) for field in nested}
-        definitions = (f"{field} {_stored(field, hint)}" for field, hint in hints.items())
-        self.statement = f"CREATE TABLE {name}({', '.join((*definitions, *rules))}) WITHOUT ROWID"
+        columns = (f"{field} {_stored(field, hint)}" for field, hint in hints.items())
+        definition = ", ".join((*columns, f"PRIMARY KEY({key})", *rules))
+        self.statement = f"CREATE TABLE {name}({definition}) WITHOUT ROWID"
 
     def write(self, database: sqlite3.Connection, values: Iterable[T]) -> None:
         """Put values into the table, in place of those with the same key."""
         places = ", ".join("?" * len(self._columns))
         changes = ", ".join(f"{column} = excluded.{column}" for column in self._columns)
         database.executemany(
-            f"INSERT INTO {self._name} VALUES({places}) ON CONFLICT DO UPDATE SET {changes}",  # fields
+            f"INSERT INTO {self._name} VALUES({places}) ON CONFLICT({self._key}) DO UPDATE SET {changes}",  # fields
             map(self._row, values),
         )
 
-    def read(self, database: sqlite3.Connection, order: str) -> list[T]:
-        """All values. Raises ValueError for a row that is damaged."""
-        found = database.execute(f"SELECT {', '.join(self._columns)} FROM {self._name} ORDER BY {order}")  # noqa: S608  # a constant
+    def read(self, database: sqlite3.Connection) -> list[T]:
+        """All values, ordered by their key. Raises ValueError for a row that is damaged."""
+        columns = ", ".join(self._columns)
+        found = database.execute(f"SELECT {columns} FROM {self._name} ORDER BY {self._key}")  # noqa: S608  # fields
         rows = [dict(zip(self._columns, row, strict=True)) for row in found]
         for column, decode in self._decoders.items():
             for row in rows:
@@ -87,12 +89,13 @@ def _stored(column: str, hint: Any) -> str:
         return f"INTEGER NOT NULL CHECK({column} IN (0, 1))"
     if isinstance(hint, EnumType):
         return f"TEXT NOT NULL CHECK({column} IN {tuple([each.value for each in list[StrEnum](hint)])})"
-    return {int: "INTEGER NOT NULL", float: "REAL NOT NULL"}.get(hint, "TEXT NOT NULL")
+    plain = {int: "INTEGER NOT NULL", float: "REAL NOT NULL", str: "TEXT NOT NULL"}
+    return plain.get(hint, f"TEXT NOT NULL CHECK(typeof({column}) = 'text')")
 
 
-_JOBS = _Table("jobs", Job, "PRIMARY KEY(id)", left_out="batches")
+_JOBS = _Table("jobs", Job, "id", left_out="batches")
 _OF_JOB = "FOREIGN KEY(job_id) REFERENCES jobs(id) ON DELETE CASCADE"
-_BATCHES = _Table("batches", Batch, "PRIMARY KEY(job_id, number)", _OF_JOB)
+_BATCHES = _Table("batches", Batch, "job_id, number", _OF_JOB)
 # `attempts`: every attempt that was ever committed, also those that a batch does not show any more. The indexes hold a
 # second time what money depends on: SQLite's check compares them with the rows, so no bit of it flips unnoticed.
 # `data_folder`: see data_folder.py; it is in use from the first write until the ledger is closed. The version stands
@@ -121,7 +124,7 @@ def _opening(path: Path, *, read_only: bool = False) -> Iterator[sqlite3.Connect
         except BaseException:
             database.close()
             raise
-    except (sqlite3.Error, ValueError, KeyError, TypeError) as error:  # also by text that is not UTF-8
+    except (sqlite3.Error, ValueError) as error:  # also by text that is not UTF-8
         raise _opening_failed(error, path) from error
 
 
@@ -194,9 +197,9 @@ def _load(database: sqlite3.Connection) -> dict[str, Job]:
     """All jobs with their batches."""
     with _snapshot(database):
         batches = defaultdict[str, list[Batch]](list)
-        for each in _BATCHES.read(database, "job_id, number"):
+        for each in _BATCHES.read(database):
             batches[each.job_id].append(each)
-        jobs = {each.id: each for each in _JOBS.read(database, "id")}
+        jobs = {each.id: each for each in _JOBS.read(database)}
         for job_id, of_job in batches.items():
             # Nobody else has the job yet; a copy of 28 values takes longer than making them.
             object.__setattr__(jobs[job_id], "batches", tuple(of_job))
@@ -364,7 +367,7 @@ class Ledger:
             raise UsageError(message("This job has no batch {number}.", number=number))
         return batches[index]
 
-    def put(self, job: Job, batches: Iterable[Batch] = (), attempts: Iterable[str] = ()) -> Job:
+    def put(self, job: Job, batches: Iterable[Batch] = (), attempts: Collection[str] = ()) -> Job:
         """Write a job that is not shown yet, with its batches, in place of what was known of it, and attempts of it."""
         job = replace(job, batches=tuple(batches))
         with self._writing:
@@ -420,7 +423,7 @@ class Ledger:
         with self._writing:
             return frozenset(attempt for (attempt,) in self._database.execute("SELECT attempt FROM attempts"))
 
-    def learn_attempts(self, attempts: Iterable[str]) -> None:
+    def learn_attempts(self, attempts: Collection[str]) -> None:
         """Add attempts of submissions.jsonl. Raises DiskFull and DataError."""
         with self._writing:
             self._commit(lambda: _add_attempts(self._database, attempts))

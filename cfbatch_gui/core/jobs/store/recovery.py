@@ -110,7 +110,7 @@ class _Recovering:
         self.recovered = self._adopt_unknown_folders(lines, new)
         if new:
             self._learn(_by_batch(new))
-            self._ledger.learn_attempts(line.attempt for line in new)
+            self._ledger.learn_attempts({line.attempt for line in new})
         return self
 
     def _read(self) -> Sequence[Submission]:
