@@ -87,7 +87,6 @@ class ProblemKind(StrEnum):
     EMPTY_QUERY = "empty_query"
     EMPTY_CONTEXT = "empty_context"
     UNREADABLE_ROW = "unreadable_row"
-    DUPLICATE_ID = "duplicate_id"
     TOO_LONG = "too_long"
     FORMULA_WITHOUT_VALUE = "formula_without_value"
     DOUBTFUL_ROW = "doubtful_row"  # its cells may not be what the file means; the user may send them all the same

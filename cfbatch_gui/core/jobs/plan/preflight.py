@@ -209,7 +209,6 @@ _SENTENCES: dict[ProblemKind, Message] = {
     ProblemKind.UNREADABLE_ROW: counted_message(
         1, "{n:,} row could not be read and will be left out.", "{n:,} rows could not be read and will be left out."
     ),
-    ProblemKind.DUPLICATE_ID: counted_message(1, "{n:,} row repeats an id.", "{n:,} rows repeat an id."),
     ProblemKind.TOO_LONG: counted_message(
         1,
         "{n:,} text is too long for the model and will be left out.",

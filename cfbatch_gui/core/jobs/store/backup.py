@@ -49,6 +49,5 @@ def _copy_database(path: Path, archive: zipfile.ZipFile, name: str, *, is_ledger
 def _hold_back(paths: Paths) -> None:
     """Pause what would be sent by itself: it will have been sent by the time that a backup is put back."""
     with closing(Ledger.open(paths)) as ledger:
-        for job in ledger.jobs():
-            if any(batch.state is BatchState.PLANNED for batch in job.batches):
-                ledger.change(job.id, lambda job: replace(job, paused_because=FROM_BACKUP))
+        waiting = [job.id for job in ledger.jobs() if any(each.state is BatchState.PLANNED for each in job.batches)]
+        ledger.change_all(waiting, lambda job: replace(job, paused_because=FROM_BACKUP))

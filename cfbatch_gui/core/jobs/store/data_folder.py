@@ -107,13 +107,14 @@ def settle_doubt(ledger: Ledger, paths: Paths, here: Place, answer: FolderAnswer
 
     A copy gets an id of its own, and what it would send waits for the user's word, job by job.
     """
-    paused = []
+    paused: tuple[Job, ...] = ()
     if answer is FolderAnswer.COPIED:
-        paused = [ledger.change(job.id, _held_back) for job in ledger.jobs() if _would_send(job)]
+        waiting = [job.id for job in ledger.jobs() if _would_send(job)]
+        paused = ledger.change_all(waiting, lambda job: replace(job, paused_because=FROM_COPY))
         _keep(ledger, paths, Identity(secrets.token_hex(8), here, 1))
     else:
         keep_place(ledger, paths, here)
-    return tuple(paused)
+    return paused
 
 
 def lines_kept_elsewhere(ledger: Ledger, paths: Paths) -> Sequence[Submission]:
@@ -168,10 +169,6 @@ def _would_send(job: Job) -> bool:
     """Whether something of a job leaves at a start or when all jobs are carried on, without a word about this job."""
     is_waiting = any(each.state is BatchState.PLANNED for each in job.batches)
     return job.is_sent and is_waiting and job.paused_because not in WAITS_FOR_WORD
-
-
-def _held_back(job: Job) -> Job:
-    return replace(job, paused_because=FROM_COPY)
 
 
 def place_of(root: Path) -> Place:
