@@ -88,6 +88,7 @@ class ServiceCheck(TallDialog):
         self._list = column(gap=MEDIUM, margins=(0, TINY, 0, TINY))
         self._results = boxed(column(row(self.outcome, None), self.counts, self._list, gap=SMALL))
         self._results.hide()
+        self.close_button = Button(self.tr("Cancel"), on_click=self.reject)
         self.start_button = PrimaryButton("", "check", self._start)
         self.start_button.setDefault(True)
         self.save_button = PrimaryButton(
@@ -96,7 +97,6 @@ class ServiceCheck(TallDialog):
         self.save_button.hide()
         self.saved = IconLine("", "circle-check", icon_role="done")
         self.saved.hide()
-        self.close_button = Button(self.tr("Cancel"), on_click=self.reject)
         self.finished.connect(lambda _: self._tasks.cancel(_TASK))
         title = Label(self.windowTitle(), "part")
         self.lay_out(

@@ -1,6 +1,7 @@
 """The ledger opened at a start; what it has lost is put together again from the job folders and `submissions.jsonl`."""
 
 import logging
+import os
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -119,10 +120,12 @@ class _Recovering:
         except DataError:
             here = Written()  # sending says so, and what is at the service is in the ledger
         elsewhere = lines_kept_elsewhere(self._ledger, self._paths)
-        both = {(line.attempt, line.event, line.request_id): line for line in (*elsewhere, *here.lines)}
+        lines = here.lines
+        if elsewhere:
+            lines = tuple({(each.attempt, each.event, each.request_id): each for each in (*elsewhere, *lines)}.values())
         if here.damaged:
-            self._put_aside(here.damaged, tuple(both.values()))
-        return tuple(both.values())
+            self._put_aside(here.damaged, lines)
+        return lines
 
     def _put_aside(self, damaged: int, whole: Sequence[Submission]) -> None:
         path = self._paths.submissions
@@ -152,7 +155,8 @@ class _Recovering:
         older |= {id_ for id_ in jobs.keys() & {line.job_id for line in new} if self._is_laid_out_anew(jobs[id_])}
         passed_over = (jobs.keys() - older) | {job.id for job in self._ledger.deleted_jobs()}
         # Known jobs are left out first: of thousands of folders few need to be sorted and read.
-        paths = sorted(path for path in self._paths.jobs.iterdir() if path.name not in passed_over)
+        names = set(os.listdir(self._paths.jobs)) - passed_over  # noqa: PTH208  # without a Path for each
+        paths = sorted(map(self._paths.job, names))
         by_batch = _by_batch(lines) if paths else {}
         attempts = defaultdict[str, set[str]](set)
         for (job_id, _), each in by_batch.items():
