@@ -40,8 +40,7 @@ def test_it_is_refused(
     with closing(sqlite3.connect(path)) as other:
         other.execute("PRAGMA user_version = 99")
         if database == "ledger.db":  # which says it twice
-            other.execute("UPDATE metadata SET value = 99 WHERE name = 'version'")
-            other.commit()
+            other.execute("PRAGMA application_id = 99")
     before = path.read_bytes()
     status, _, err = run(*command)
     assert status and sentence in err

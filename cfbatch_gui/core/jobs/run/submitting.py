@@ -332,10 +332,10 @@ class Submitter:
             self._catching_up = asyncio.create_task(self._keep_catching_up(), name="catch up")
 
     async def _keep_catching_up(self) -> None:
-        failure: DataError | None = DataError("")
-        while failure is not None:
+        is_missing = True
+        while is_missing:
             await self._sleep(SAVE_AGAIN_SECONDS)
-            failure = await _failure_of(self._store.on_disk(self._write_missing))
+            is_missing = await _failure_of(self._store.on_disk(self._write_missing)) is not None
 
     def _write_missing(self) -> None:
         written = {(each.attempt, each.request_id) for each in submissions(self._store.paths.submissions)}
