@@ -53,7 +53,7 @@ class TallDialog(QDialog):
         width = max(self.minimumSizeHint().width(), min(self._width, self._window.width() - 2 * WIDE))
         screen, middle = self.screen().availableGeometry(), self._window.frameGeometry().center()
         room = min(max(self._window.height(), _LEAST), screen.height()) - 2 * WIDE
-        needed = sum(max(each.heightForWidth(width), each.sizeHint().height()) for each in (self._content, self._foot))
+        needed = sum(_height(each, width) for each in (self._content, self._foot))
         height = max(self.height() if self.isVisible() else 0, min(needed + 2, room))
         self.resize(width, height)
         self.move(middle.x() - width // 2, max(screen.top(), middle.y() - height // 2))
@@ -65,6 +65,10 @@ class TallDialog(QDialog):
         super().showEvent(event)
         if not event.spontaneous():
             self.fit()  # the height of wrapped texts is known only once the width is
+
+
+def _height(part: QWidget, width: int) -> int:
+    return part.heightForWidth(width) if part.hasHeightForWidth() else part.sizeHint().height()
 
 
 _WIDTH = 620  # pixels
