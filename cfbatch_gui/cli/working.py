@@ -29,7 +29,6 @@ from cfbatch_gui.core.errors import NotConnected, UsageError, UserError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
 from cfbatch_gui.core.jobs.account.shards import (
     account_progress,
     check_is_worker,
@@ -43,13 +42,13 @@ from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import Exported, export, target_for
+from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection
 
-_OUTPUTS = "outputs"  # the name of a fact of a job: the files that are still to be written
 _GLANCE = 0.2  # seconds between two looks at whether jobs may be left
 PATIENCE = 5  # a command ends after so many failures in a row to reach the service
 _WITH_RESULTS = (JobState.DONE, JobState.PARTLY_DONE)
@@ -311,17 +310,15 @@ def is_one_file(one: Path, other: Path, platform: str = sys.platform) -> bool:
 
 
 def remember(folder: JobFolder, paths: Sequence[Path]) -> None:
-    """Keep with the job which files are still to be written. Raises DataError, DiskFull."""
-    if paths or owed(folder):
-        with folder.open() as database:
-            put_metadata_value(database, _OUTPUTS, [str(path) for path in paths])
+    if paths:
+        write_own_file(_outputs_file(folder), msgspec.json.encode([str(path) for path in paths]))
 
 
 def owed(folder: JobFolder) -> tuple[Path, ...]:
-    if not folder.data.exists():
+    try:
+        return tuple(map(Path, msgspec.json.decode(_outputs_file(folder).read_bytes(), type=list[str])))
+    except (FileNotFoundError, msgspec.MsgspecError):
         return ()
-    with folder.open(read_only=True) as database:
-        return tuple(map(Path, msgspec.convert(metadata_value(database, _OUTPUTS, ()), tuple[str, ...])))
 
 
 def write_owed(folder: JobFolder, job: Job, title: str, wrote: Callable[[Exported], object]) -> None:
@@ -332,6 +329,11 @@ def write_owed(folder: JobFolder, job: Job, title: str, wrote: Callable[[Exporte
     for index, path in enumerate(paths, start=1):
         wrote(export(folder, metadata_of(job, title), path))
         remember(folder, paths[index:])
+    _outputs_file(folder).unlink(missing_ok=True)
+
+
+def _outputs_file(folder: JobFolder) -> Path:
+    return folder.path / "outputs.json"
 
 
 def add_collect_arguments(parser: argparse.ArgumentParser) -> None:
