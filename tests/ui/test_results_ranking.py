@@ -195,7 +195,9 @@ async def test_what_is_found_or_selected_can_be_exported_alone(driver: JobPageDr
     await driver.idle()
 
 
-async def test_results_that_the_data_lost_are_put_back_from_the_answer_or_said(driver: JobPageDriver) -> None:
+async def test_results_that_the_data_lost_are_put_back_from_the_answer_or_said(
+    driver: JobPageDriver, until: Until
+) -> None:
     job = await driver.finished(TIED.replace(" ", " now "), Kind.RANK, "Put back")
     folder = driver.program.folder(job.id)
 
@@ -216,4 +218,4 @@ async def test_results_that_the_data_lost_are_put_back_from_the_answer_or_said(d
     assert stored() == right and not sentences(driver)
     folder.reply(1).unlink()
     await shown_without_results()
-    assert any(f"cfbatch verify {job.id} --mend" in sentence for sentence in sentences(driver))
+    await until(lambda: any(f"cfbatch verify {job.id} --mend" in sentence for sentence in sentences(driver)))
