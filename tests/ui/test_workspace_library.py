@@ -44,13 +44,15 @@ def listed(stage: Stage) -> set[str]:
     return {name for line in range(rows.rowCount()) if (name := rows.index(line).data())}
 
 
-def offered(stage: Stage, job_id: str) -> list[str]:
-    """The entries of the menu of a line."""
+async def offered(stage: Stage, job_id: str) -> list[str]:
+    """The entries of the menu of a line, when it is gone and has given the keyboard back."""
     library = stage.workspace.window.library
     library._menu(job_id, QPoint(0, 0))
     menu = library.findChildren(QMenu)[-1]
+    texts = [action.text() for action in menu.actions() if action.text()]
     menu.close()
-    return [action.text() for action in menu.actions() if action.text()]
+    await stage.person.until(lambda: not library.findChildren(QMenu))
+    return texts
 
 
 async def menu_job(stage: Stage, text: str) -> None:
@@ -88,10 +90,10 @@ async def test_each_menu_names_what_can_be_done_with_its_jobs(stage: Stage, unti
         (stage.job("May"), ["Rename", "Duplicate", *ranking, "Tags…", "Archive", "Delete"]),
         (new, ["Rename", "Duplicate", "Tags…", "Delete"]),
     ):
-        assert offered(stage, job.id) == expected
+        assert await offered(stage, job.id) == expected
     select(stage, "May", "New")
     expected = ["Compare these 2…", "Tag 3 jobs…", "Archive 2 jobs", "Delete 3 jobs"]
-    assert offered(stage, new.id) == expected, "a draft has no results, and stays"
+    assert await offered(stage, new.id) == expected, "a draft has no results, and stays"
     library.open_job(new.id)
     await stage.person.press(Qt.Key.Key_F2)
     await stage.person.type("Name", "  Better name ")
