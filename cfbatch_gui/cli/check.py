@@ -9,36 +9,12 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from cfbatch_gui.cli import pricing, reading
 from cfbatch_gui.cli.console import Console, labelled, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import read_ledger
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Parser
-from cfbatch_gui.cli.pricing import (
-    add_reuse_arguments,
-    check_budget,
-    json_of_reuse,
-    lines_of_reuse,
-    reset_words,
-    share_words,
-    tokens_words,
-)
-from cfbatch_gui.cli.reading import (
-    SHOWN,
-    ColumnsUnsettled,
-    Inputs,
-    RowLines,
-    add_input_arguments,
-    json_of_offers,
-    json_of_row,
-    lines_of_doubtful,
-    lines_of_offers,
-    open_inputs,
-    say_counts,
-    settle_kind,
-    standard_input_as_file,
-    status_with_doubtful,
-)
 from cfbatch_gui.cli.working import read_address_book
 from cfbatch_gui.core.connections.address_book import service_mark_at
 from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
@@ -77,7 +53,7 @@ Answer = dict[str, object]
 
 
 def add_arguments(parser: Parser) -> None:
-    add_input_arguments(parser)
+    reading.add_input_arguments(parser)
     parser.add_options(
         """
         --model M  the model's name, for example @cf/baai/bge-m3
@@ -85,7 +61,7 @@ def add_arguments(parser: Parser) -> None:
             window)
         """
     )
-    add_reuse_arguments(parser)
+    pricing.add_reuse_arguments(parser)
     parser.add_options(
         """
         --compared-with JOB  say what is new, changed and gone since this earlier job (default: the one that it is a
@@ -100,9 +76,9 @@ def add_arguments(parser: Parser) -> None:
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     paths = Paths(data_dir)
     try:
-        settle_kind(arguments, paths)
+        reading.settle_kind(arguments, paths)
         with TemporaryDirectory(prefix="cfbatch-", ignore_cleanup_errors=True) as kept:
-            async with standard_input_as_file(arguments.file) as arguments.file:
+            async with reading.standard_input_as_file(arguments.file) as arguments.file:
                 checked = await in_thread(_examine, arguments, paths, JobFolder(Path(kept) / "job"), console)
     except UserError as error:
         if arguments.json:
@@ -113,9 +89,9 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     else:
         console.print_result(_lines(checked))
     if arguments.budget is not None:
-        check_budget(checked.preflight, arguments.budget, Budget(), Spent())
+        pricing.check_budget(checked.preflight, arguments.budget, Budget(), Spent())
     status = ExitStatus.BAD_INPUT if checked.preflight.blocker else ExitStatus.DONE
-    return status_with_doubtful(status, checked.doubtful, arguments.doubtful, console)
+    return reading.status_with_doubtful(status, checked.doubtful, arguments.doubtful, console)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +104,7 @@ class Compared:
 class _Checked:
     """`cut` has the texts of which the model reads only the beginning."""
 
-    inputs: Inputs
+    inputs: reading.Inputs
     rows: int
     model: str
     connection: str
@@ -150,8 +126,8 @@ def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, con
     model, earlier = arguments.model or settings.model, EarlierJobs(paths, settings, console)
     connection = earlier.connection(arguments.connection)
     known_model = find_model(model)
-    inputs = open_inputs(arguments, arguments.file, arguments.second)
-    on_counts = partial(say_counts, console)
+    inputs = reading.open_inputs(arguments, arguments.file, arguments.second)
+    on_counts = partial(reading.say_counts, console)
     try:
         filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_counts=on_counts)
     except EncodingUnknown as error:
@@ -179,11 +155,11 @@ def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, con
 def _problem_lines(
     folder: JobFolder, preflight: Preflight, cut: Sequence[StoredProblem], choice: str | None, width: int
 ) -> Iterator[str]:
-    rows = RowLines(folder, width)
+    rows = reading.RowLines(folder, width)
     for problem in preflight.problems:
         yield said(problem.sentence)
         if problem.kind is ProblemKind.DOUBTFUL_ROW:
-            yield from lines_of_doubtful(folder, problem.count, choice, width)
+            yield from reading.lines_of_doubtful(folder, problem.count, choice, width)
         else:
             yield from rows.of_kind(problem.kind, problem.count)
     if cut:
@@ -192,7 +168,7 @@ def _problem_lines(
             "Of {n} text the model may read the beginning only.",
             "Of {n} texts the model may read the beginning only.",
         )
-        yield from rows.of_rows(cut[:SHOWN], total=len(cut))
+        yield from rows.of_rows(cut[: reading.SHOWN], total=len(cut))
 
 
 def _lines(checked: _Checked) -> Iterator[str]:
@@ -209,9 +185,9 @@ def _lines(checked: _Checked) -> Iterator[str]:
     yield said(describe(inputs.mapping, preflight.queries, preflight.texts))
     yield from map(said, preflight.notices)
     yield from lines_of_version(checked.version)
-    yield from lines_of_reuse(preflight, inputs.mapping.kind, checked.connection)
+    yield from pricing.lines_of_reuse(preflight, inputs.mapping.kind, checked.connection)
     yield from labelled(_sums(checked), 9)
-    yield from lines_of_offers(checked.offers, inputs.source.candidates, inputs.mapping.kind)
+    yield from reading.lines_of_offers(checked.offers, inputs.source.candidates, inputs.mapping.kind)
     yield from checked.lines
     if preflight.blocker:
         yield said(preflight.blocker)
@@ -239,7 +215,7 @@ def _sums(checked: _Checked) -> Iterator[tuple[str, str]]:
             all=number(preflight.total_bytes), largest=number(preflight.largest_bytes)
         ),
     )
-    tokens = tokens_words(preflight)
+    tokens = pricing.tokens_words(preflight)
     if preflight.learned_from:
         tokens = plural(
             preflight.learned_from,
@@ -256,8 +232,8 @@ def _sums(checked: _Checked) -> Iterator[tuple[str, str]]:
         tr("{low} to {high}, {share} of a day's free use, which begins anew at {time}").format(
             low=number(low.neurons, ",.0f"),
             high=number(high.neurons, ",.0f"),
-            share=share_words(high),
-            time=reset_words(),
+            share=pricing.share_words(high),
+            time=pricing.reset_words(),
         ),
     )
     yield (
@@ -283,7 +259,7 @@ def _facts(checked: _Checked) -> dict[str, object]:
         "queries": preflight.queries,
         "texts": preflight.texts,
         "repeated_texts": preflight.repeated,
-        "reuse": json_of_reuse(preflight),
+        "reuse": pricing.json_of_reuse(preflight),
         "version": json_of_version(checked.version),
         "requests": preflight.requests,
         "batches": [{"requests": b.requests, "texts": b.texts, "bytes": b.bytes} for b in preflight.batches],
@@ -297,7 +273,7 @@ def _facts(checked: _Checked) -> dict[str, object]:
         "problems": [_problem(each) for each in checked.found],
         "doubtful_sent": [_problem(each) for each in checked.doubtful_sent],
         "too_long": [_problem(each) for each in checked.cut],
-        "candidates": json_of_offers(checked.offers, inputs.source.candidates),
+        "candidates": reading.json_of_offers(checked.offers, inputs.source.candidates),
         "blocker": preflight.blocker,
     }
 
@@ -320,7 +296,7 @@ def _file(source: Source) -> dict[str, object]:
 
 def _problem(problem: StoredProblem) -> dict[str, object]:
     about = {"file": problem.file, "row": problem.row, "kind": problem.kind, "reason": problem.reason}
-    return about | json_of_row(problem)
+    return about | reading.json_of_row(problem)
 
 
 def open_question(error: UserError, arguments: argparse.Namespace) -> dict[str, object]:
@@ -332,7 +308,7 @@ def open_question(error: UserError, arguments: argparse.Namespace) -> dict[str, 
 def _answers(error: UserError, arguments: argparse.Namespace) -> tuple[str, list[Answer]]:
     if isinstance(error, EncodingUnknown):
         return "encoding", list(_encodings(error, arguments))
-    if isinstance(error, ColumnsUnsettled):
+    if isinstance(error, reading.ColumnsUnsettled):
         return "columns", list(_columns(error.inputs))
     if arguments.kind is None and not arguments.recipe:
         return "kind", [
@@ -350,7 +326,7 @@ def _encodings(error: EncodingUnknown, arguments: argparse.Namespace) -> Iterato
             yield _answer("--encoding", codec, means=title)
 
 
-def _columns(inputs: Inputs) -> Iterator[Answer]:
+def _columns(inputs: reading.Inputs) -> Iterator[Answer]:
     mapping, second = inputs.mapping, inputs.second
     text = Role.TEXT if mapping.kind is Kind.EMBED else Role.CONTEXT
     if mapping.kind is Kind.RANK and Role.QUERY not in mapping.roles:
