@@ -136,8 +136,7 @@ async def _remove(program: Program, arguments: argparse.Namespace, progress: Pro
     found = _find(await program.account_jobs.listed(connection), arguments.job)
     words = tr("This deletes job {id}, “{name}”, from your account. Answers that no computer has fetched are lost.")
     console.say(words.format(id=found.id, name=one_line(found.title)))
-    if not arguments.yes and not agreed(console, message("Nothing was deleted. Agree to it with --yes.")):
-        console.say(tr("Nothing was deleted."))
+    if not agreed(console, arguments.yes, message("Nothing was sent. Agree to it with --yes.")):
         return ExitStatus.FAILED
     await program.account_jobs.remove(connection, found)
     console.say(tr("Deleted job {id} from your account.").format(id=found.id))
@@ -167,22 +166,14 @@ async def _clear(program: Program, arguments: argparse.Namespace, progress: Prog
 
 
 def _find(jobs: Sequence[AccountJob], words: str) -> AccountJob:
-    """By id, name, or the beginning of the id."""
-    for fits in (
-        [job for job in jobs if job.id == words],
-        [job for job in jobs if job.title == words],
-        [job for job in jobs if words and job.id.startswith(words)],
-    ):
-        if len(fits) == 1:
-            return fits[0]
-        if fits:
-            raise UsageError(
-                message(
-                    "“{name}” fits {n} jobs in your account. Use the id that “cfbatch account list” shows.",
-                    name=words,
-                    n=len(fits),
-                )
-            )
+    """By id or name, else by the beginning of the id."""
+    found = [job for job in jobs if words in (job.id, job.title)] or [job for job in jobs if job.id.startswith(words)]
+    if len(found) == 1 and words:
+        return found[0]
     raise UsageError(
-        message("There is no job “{name}” in your account. “cfbatch account list” lists them.", name=words)
+        message(
+            "{n} jobs in your account have the id or the name “{name}”. “cfbatch account list” lists them.",
+            n=len(found),
+            name=words,
+        )
     )

@@ -9,13 +9,12 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cfbatch_gui.cli import pricing, reading
+from cfbatch_gui.cli import pricing, reading, working
 from cfbatch_gui.cli.console import Console, labelled, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import read_ledger
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Parser
-from cfbatch_gui.cli.working import read_address_book
 from cfbatch_gui.core.connections.address_book import service_mark_at
 from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
 from cfbatch_gui.core.inputs.encodings import CHOICES
@@ -32,12 +31,12 @@ from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, candidat
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.plan.spending import Spent
-from cfbatch_gui.core.jobs.reuse import EarlierResults, Reusable
+from cfbatch_gui.core.jobs.reuse import EarlierResults
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.settings import Budget, Settings
+from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.versions import (
     Change,
@@ -90,19 +89,14 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         console.print_result(_lines(checked))
     if arguments.budget is not None:
         pricing.check_budget(checked.preflight, arguments.budget, Budget(), Spent())
+    doubtful = sum(each.kind == ProblemKind.DOUBTFUL_ROW for each in checked.found)
     status = ExitStatus.BAD_INPUT if checked.preflight.blocker else ExitStatus.DONE
-    return reading.status_with_doubtful(status, checked.doubtful, arguments.doubtful, console)
-
-
-@dataclass(frozen=True, eq=False)
-class Compared:
-    earlier: Job
-    differences: Differences
+    return reading.status_with_doubtful(status, doubtful, arguments.doubtful, console)
 
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """`cut` has the texts of which the model reads only the beginning."""
+    """`cut` has the texts of which the model reads only the beginning, `earlier` the job of which this is a version."""
 
     inputs: reading.Inputs
     rows: int
@@ -114,17 +108,14 @@ class _Checked:
     cut: tuple[StoredProblem, ...]
     lines: tuple[str, ...]  # the rows with a problem, in words
     offers: tuple[CandidateOffer, ...]
-    version: Compared | None
-
-    @property
-    def doubtful(self) -> int:
-        return sum(each.kind == ProblemKind.DOUBTFUL_ROW for each in self.found)
+    earlier: Job | None
+    differences: Differences | None
 
 
 def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, console: Console) -> _Checked:
-    settings = Settings.load(paths.settings)
-    model, earlier = arguments.model or settings.model, EarlierJobs(paths, settings, console)
-    connection = earlier.connection(arguments.connection)
+    settings, book = working.read_address_book(paths.root)
+    model = arguments.model or settings.model
+    connection = book.find(arguments.connection) if arguments.connection else settings.connection or PRACTICE.id
     known_model = find_model(model)
     inputs = reading.open_inputs(arguments, arguments.file, arguments.second)
     on_counts = partial(reading.say_counts, console)
@@ -137,38 +128,44 @@ def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, con
         raise doubt.error()
     options = JobOptions(reuse=arguments.reuse is not False)
     job = Job("check", arguments.file.stem, arguments.kind, model, connection, time.time(), options)
-    reusable = earlier.find(job, folder)
+
+    def folder_of(job_id: str) -> JobFolder:
+        return folder if job_id == job.id else JobFolder(paths.job(job_id))
+
+    with closing(read_ledger(paths, console)) as ledger:
+        reusable = EarlierResults(ledger.jobs, folder_of, lambda each: service_mark_at(book, each.connection)).find(job)
+        asked_for = arguments.compared_with
+        earlier = ledger.find(asked_for) if asked_for else find_predecessor(job, ledger.jobs(), folder_of)
+    if earlier is not None and earlier.kind is not job.kind:
+        raise UsageError(message("“{name}” is another kind of job, so it cannot be compared.", name=earlier.name))
+    if earlier is not None:
+        check_comparable(folder, folder_of(earlier.id))
     known = Calibration(paths.calibration, lambda job: True)
     preflight = calibrated(examine(folder, job, reusable=reusable), job, folder, known_model, known)
     cut = tuple(too_long_texts(folder, known_model)) if preflight.too_long else ()
-    lines = tuple(_problem_lines(folder, preflight, cut, arguments.doubtful, console.width))
-    doubtful_sent = problems(folder, kind=ProblemKind.DOUBTFUL_SENT)
     offers = candidate_offers(inputs.source, inputs.mapping.kind, known_model)
-    offers = with_known(offers, inputs.source.candidates, preflight)
     return _Checked(
         *(inputs, filled.rows, model, connection, preflight),
-        *(problems(folder), doubtful_sent, cut, lines, offers),
-        earlier.compared(job, folder, arguments.compared_with),
+        *(problems(folder), problems(folder, kind=ProblemKind.DOUBTFUL_SENT), cut),
+        tuple(_problem_lines(folder, preflight, cut, arguments.doubtful, console.width)),
+        with_known(offers, inputs.source.candidates, preflight),
+        earlier,
+        compare_versions(folder, folder_of(earlier.id)) if earlier is not None else None,
     )
 
 
 def _problem_lines(
     folder: JobFolder, preflight: Preflight, cut: Sequence[StoredProblem], choice: str | None, width: int
 ) -> Iterator[str]:
-    rows = reading.RowLines(folder, width)
     for problem in preflight.problems:
-        yield said(problem.sentence)
-        if problem.kind is ProblemKind.DOUBTFUL_ROW:
-            yield from reading.lines_of_doubtful(folder, problem.count, choice, width)
-        else:
-            yield from rows.of_kind(problem.kind, problem.count)
+        yield from reading.lines_of_problem(folder, problem, choice, width)
     if cut:
         yield plural(
             len(cut),
             "Of {n} text the model may read the beginning only.",
             "Of {n} texts the model may read the beginning only.",
         )
-        yield from rows.of_rows(cut[: reading.SHOWN], total=len(cut))
+        yield from reading.lines_of_rows(folder, cut[: reading.SHOWN], width, total=len(cut))
 
 
 def _lines(checked: _Checked) -> Iterator[str]:
@@ -184,7 +181,7 @@ def _lines(checked: _Checked) -> Iterator[str]:
         yield from (f"  {said(notice)}" for notice in source.notices)
     yield said(describe(inputs.mapping, preflight.queries, preflight.texts))
     yield from map(said, preflight.notices)
-    yield from lines_of_version(checked.version)
+    yield from _lines_of_version(checked)
     yield from pricing.lines_of_reuse(preflight, inputs.mapping.kind, checked.connection)
     yield from labelled(_sums(checked), 9)
     yield from reading.lines_of_offers(checked.offers, inputs.source.candidates, inputs.mapping.kind)
@@ -260,7 +257,7 @@ def _facts(checked: _Checked) -> dict[str, object]:
         "texts": preflight.texts,
         "repeated_texts": preflight.repeated,
         "reuse": pricing.json_of_reuse(preflight),
-        "version": json_of_version(checked.version),
+        "version": _json_of_version(checked),
         "requests": preflight.requests,
         "batches": [{"requests": b.requests, "texts": b.texts, "bytes": b.bytes} for b in preflight.batches],
         "tokens": {
@@ -339,47 +336,9 @@ def _answer(*arguments: str, means: str = "") -> Answer:
     return {"arguments": list(arguments)} | ({"means": means} if means else {})
 
 
-class EarlierJobs:
-    """The jobs of a data folder that another process may have open."""
-
-    def __init__(self, paths: Paths, settings: Settings, console: Console) -> None:
-        self._paths, self._settings, self._console = paths, settings, console
-        _, self._book = read_address_book(paths.root)
-
-    def connection(self, asked_for: str | None) -> str:
-        """The id of the connection that a job would be sent through."""
-        return self._book.find(asked_for) if asked_for else self._settings.connection or PRACTICE.id
-
-    def find(self, draft: Job, folder: JobFolder) -> Reusable:
-        """For a job that is in no ledger, and whose data is in this folder."""
-        folder_of = partial(self._folder_of, draft, folder)
-        with closing(read_ledger(self._paths, self._console)) as ledger:
-            return EarlierResults(ledger.jobs, folder_of, self._service_of).find(draft)
-
-    def _folder_of(self, draft: Job, folder: JobFolder, job_id: str) -> JobFolder:
-        return folder if job_id == draft.id else JobFolder(self._paths.job(job_id))
-
-    def compared(self, draft: Job, folder: JobFolder, asked_for: str | None) -> "Compared | None":
-        """Beside the earlier job of that name or id, or else the one that it is a version of."""
-        folder_of = partial(self._folder_of, draft, folder)
-        with closing(read_ledger(self._paths, self._console)) as ledger:
-            earlier = ledger.find(asked_for) if asked_for else None
-            earlier = earlier or find_predecessor(draft, ledger.jobs(), folder_of)
-        if earlier is None:
-            return None
-        if earlier.kind is not draft.kind:
-            raise UsageError(message("“{name}” is another kind of job, so it cannot be compared.", name=earlier.name))
-        check_comparable(folder, folder_of(earlier.id))
-        return Compared(earlier, compare_versions(folder, folder_of(earlier.id)))
-
-    def _service_of(self, job: Job) -> str:
-        return service_mark_at(self._book, job.connection)
-
-
-def lines_of_version(found: Compared | None) -> Iterator[str]:
-    if found is None:
+def _lines_of_version(checked: _Checked) -> Iterator[str]:
+    if checked.earlier is None or (each := checked.differences) is None:
         return
-    each = found.differences
     counts = (
         plural(len(each.added), "{n} new", "{n} new"),
         plural(len(each.changed), "{n} changed", "{n} changed"),
@@ -388,11 +347,11 @@ def lines_of_version(found: Compared | None) -> Iterator[str]:
         plural(len(each.removed), "{n} gone", "{n} gone"),
     )
     words = tr("Since “{name}”: {counts}.")
-    yield words.format(name=one_line(found.earlier.name), counts=" · ".join(filter(None, counts)))
+    yield words.format(name=one_line(checked.earlier.name), counts=" · ".join(filter(None, counts)))
 
 
-def json_of_version(found: Compared | None) -> dict[str, object] | None:
-    if found is None:
+def _json_of_version(checked: _Checked) -> dict[str, object] | None:
+    if checked.earlier is None or (found := checked.differences) is None:
         return None
-    counts = {change.value: len(found.differences.items(change)) for change in Change}
-    return {"job": found.earlier.id, "name": found.earlier.name, "by_id": found.differences.are_by_id, **counts}
+    counts = {change.value: len(found.items(change)) for change in Change}
+    return {"job": checked.earlier.id, "name": checked.earlier.name, "by_id": found.are_by_id, **counts}

@@ -129,7 +129,7 @@ def _is_unfinished(program: Program, job: Job) -> bool:
     """The job is not final, or a file that was asked for has not been written."""
     if job.state is JobState.DRAFT or job.paused_because in WAITS_FOR_WORD:
         return False
-    return job.state not in FINAL or (working.has_results(job) and bool(working.owed(program.folder(job.id))))
+    return job.state not in FINAL or (job.state in working.WITH_RESULTS and bool(working.owed(program.folder(job.id))))
 
 
 def _concluded(program: Program, job: Job, console: Console, *, may_leave: bool) -> ExitStatus:

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,6 @@ from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.core.errors import EncodingUnknown, InputError
-from cfbatch_gui.core.inputs.input_values import ProblemKind
 from cfbatch_gui.core.inputs.layouts import describe
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
@@ -62,7 +60,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
 
 async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     files = [path for path in (arguments.file, arguments.second) if path]
-    outputs = working.check_outputs(arguments.out, arguments.kind, files)
+    arguments.out = working.check_outputs(arguments.out, arguments.kind, files)
     progress = Progress(console)
     async with working.opened(data_dir, progress) as program:
         job: Job | None = None
@@ -71,9 +69,7 @@ async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) 
             working.check_may_collect(program, connection, arguments)
             inputs = await asyncio.to_thread(reading.open_inputs, arguments, arguments.file, arguments.second)
             job = _draft(program, arguments, connection)
-            job = await _send(
-                program, job, inputs, outputs, progress, budget=arguments.budget, doubtful=arguments.doubtful
-            )
+            job = await _send(program, job, inputs, arguments, progress)
             may_leave = _may_be_left if arguments.leave else None
             (job,) = await working.wait_for(program, [job], progress, may_leave=may_leave)
         except asyncio.CancelledError:
@@ -100,16 +96,10 @@ def _draft(program: Program, arguments: argparse.Namespace, connection: str) -> 
 
 
 async def _send(
-    program: Program,
-    job: Job,
-    inputs: reading.Inputs,
-    outputs: Sequence[Path],
-    progress: Progress,
-    *,
-    budget: float | None,
-    doubtful: str | None,
+    program: Program, job: Job, inputs: reading.Inputs, arguments: argparse.Namespace, progress: Progress
 ) -> Job:
     """A draft that cannot be sent is deleted."""
+    console, folder = progress.console, program.folder(job.id)
     try:
         try:
             job = await _load(program, job, inputs, progress)
@@ -117,19 +107,20 @@ async def _send(
             inputs = inputs.as_guessed(error)
             job = await _load(program, job, inputs, progress)
         for sentence in inputs.guesses():
-            progress.console.say(sentence)
+            console.say(sentence)
         await asyncio.to_thread(_refuse_doubts, program, job)
         preflight = await in_thread(program.examine, job.id)
-        console = progress.console
-        count = sum(each.count for each in preflight.problems if each.kind is ProblemKind.DOUBTFUL_ROW)
-        rows = reading.lines_of_doubtful(program.folder(job.id), count, doubtful, console.width) if count else ()
-        _say_plan(inputs, job, preflight, console, doubtful=rows)
+        for notice in (*(each for source in inputs.sources for each in source.notices), *preflight.notices):
+            console.say(said(notice))
+        for problem in preflight.problems:
+            for line in reading.lines_of_problem(folder, problem, arguments.doubtful, console.width):
+                console.say(line)
+        _say_plan(inputs, job, preflight, console)
         working.say_limit(program, job, len(preflight.batches), console)
         if job.connection != PRACTICE.id:
-            pricing.check_budget(
-                preflight, budget, program.settings.budget, await asyncio.to_thread(program.spent_today)
-            )
-        working.remember(program.folder(job.id), outputs)
+            spent = await asyncio.to_thread(program.spent_today)
+            pricing.check_budget(preflight, arguments.budget, program.settings.budget, spent)
+        working.remember(folder, arguments.out)
         return await program.actions.send(job.id)
     except BaseException:
         if not program.ledger.job(job.id).is_sent:
@@ -157,20 +148,8 @@ async def _load(program: Program, job: Job, inputs: reading.Inputs, progress: Pr
         progress.end()
 
 
-def _say_plan(
-    inputs: reading.Inputs, job: Job, preflight: Preflight, console: Console, *, doubtful: Iterable[str]
-) -> None:
+def _say_plan(inputs: reading.Inputs, job: Job, preflight: Preflight, console: Console) -> None:
     """Raises InputError when nothing can be sent."""
-    for source in inputs.sources:
-        for notice in source.notices:
-            console.say(said(notice))
-    for notice in preflight.notices:
-        console.say(said(notice))
-    for problem in preflight.problems:
-        console.say(said(problem.sentence))
-        if problem.kind is ProblemKind.DOUBTFUL_ROW:
-            for line in doubtful:
-                console.say(line)
     if preflight.blocker:
         raise InputError(preflight.blocker)
     console.say(said(describe(inputs.mapping, preflight.queries, preflight.texts)))
@@ -183,10 +162,9 @@ def _say_plan(
     else:
         sends = plural(len(preflight.batches), "{n} batch", "{n} batches")
         if preflight.fits_synchronous and console.is_interactive:
-            console.say(tr("{sentence} Use --at-once.").format(sentence=said(preflight.synchronous_sentence)))
+            console.say(tr("{sentence} Use --at-once."), sentence=said(preflight.synchronous_sentence))
+    words = tr("Job {id}: {sends}, {tokens} tokens, {price}.")
     if job.connection == PRACTICE.id:
-        sentence = tr("Job {id}: {sends}, {tokens} tokens.")
-    else:
-        sentence = tr("Job {id}: {sends}, {tokens} tokens, {price}.")
+        words = tr("Job {id}: {sends}, {tokens} tokens.")
     tokens, price = pricing.tokens_words(preflight), pricing.price_words(preflight)
-    console.say(sentence.format(id=job.id, sends=sends, tokens=tokens, price=price))
+    console.say(words, id=job.id, sends=sends, tokens=tokens, price=price)
