@@ -8,7 +8,6 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSizePolicy
 
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.evaluation.comparison import JudgedQuery, judged_queries
 from cfbatch_gui.core.evaluation.joining import Run, read_run
 from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, RunMeasures, measure
@@ -20,6 +19,7 @@ from cfbatch_gui.core.judgements.agreement import Agreement, between_judges
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades
 from cfbatch_gui.core.results.rankings import Rankings
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.memory import Memory
