@@ -242,11 +242,18 @@ def _certificates() -> Finding:
 
 def _files_of_program() -> Finding:
     names = resource(CONTENTS).read_text("utf-8").split()
-    bad = [name for name in names if not resource(name).is_file() or not resource(name).stat().st_size]
+    bad = [name for name in names if not _is_whole(name)]
     if not bad:
         return ok(counted_message(len(names), "{n} file is there and whole.", "{n} files are there and whole."))
     named = cut_list(bad[:_NAMED], len(bad) - _NAMED)
     return failed(message("Install CF Batch again: these files are missing or empty: {files}", files=named))
+
+
+def _is_whole(name: str) -> bool:
+    try:
+        return resource(name).stat().st_size > 0
+    except OSError:
+        return False
 
 
 def _practice_model() -> Finding:
