@@ -40,7 +40,6 @@ from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed, open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import (
-    RowProblem,
     StoredProblem,
     problem_columns,
     problems,
@@ -443,7 +442,7 @@ class RowLines:
         self._folder, self._width = folder, width
         self._names: dict[int, tuple[str, ...]] = {}  # of the columns of each file
 
-    def of_rows(self, found: Sequence[StoredProblem | RowProblem], *, total: int = 0) -> Iterator[str]:
+    def of_rows(self, found: Sequence[StoredProblem], *, total: int = 0) -> Iterator[str]:
         for each in found:
             yield from self.of_row(each)
         if total > len(found):
@@ -452,7 +451,7 @@ class RowLines:
     def of_kind(self, kind: ProblemKind, total: int) -> Iterator[str]:
         yield from self.of_rows(problems(self._folder, kind=kind, limit=SHOWN), total=total)
 
-    def of_row(self, row: StoredProblem | RowProblem) -> Iterator[str]:
+    def of_row(self, row: StoredProblem) -> Iterator[str]:
         text = tr("row {n}: {reason}").format(n=number(row.row), reason=said(reason_of(row)))
         if not row.raw:
             yield f"  {elided(text, self._width - 2)}"
@@ -505,9 +504,9 @@ def status_with_doubtful(status: ExitStatus, left_out: int, choice: str | None, 
     return ExitStatus.FAILED
 
 
-def json_of_row(row: StoredProblem | RowProblem) -> dict[str, object]:
+def json_of_row(row: StoredProblem) -> dict[str, object]:
     return {"raw": row.raw, "cells": list(row.cells)} if row.raw else {}
 
 
-def reason_of(row: StoredProblem | RowProblem) -> str:
+def reason_of(row: StoredProblem) -> str:
     return row.reason if row.file == 1 else message("In the second file: {reason}", reason=row.reason)
