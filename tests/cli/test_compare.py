@@ -96,7 +96,7 @@ def test_refuses_with_a_sentence(run: Run, arguments: tuple[object, ...], says: 
 
 def test_show_has_the_figures_of_the_overview(run: Run) -> None:
     _, out, _ = run("show", "one")
-    assert "from ten queries on" in out
+    assert "that takes ten queries" in out
     _, out, _ = run("show", "begun")
     assert "12 of 36; partial" in out
     assert "no text was ranked for two queries" in out

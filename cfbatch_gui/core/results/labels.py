@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import counted_message, message
 
 _FACT = "grades"  # the name of the choice in the job's data
 _MOST_LABELS = 50
@@ -105,7 +105,7 @@ def _shares(folded: Mapping[str, str]) -> dict[str, int] | None:
 
 
 NO_LABEL = -(2**31)
-_MOST_EXAMPLES, _MOST_ROWS = 3, 10
+_MOST_EXAMPLES, _MOST_ROWS, _LONGEST_LABEL = 3, 10, 40
 
 
 def read_labels(database: sqlite3.Connection, texts: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -127,6 +127,15 @@ class UnusableLabels:
     examples: tuple[str, ...]
     rows: tuple[int, ...]
     proposal: tuple[tuple[str, int], ...] = ()
+
+    def words(self) -> str:
+        return counted_message(
+            self.count,
+            "{n} label is no whole number and is left out: “{label}” in row {row:,}.",
+            "{n} labels are no whole numbers and are left out, such as “{label}” in row {row:,}.",
+            label=" ".join(self.examples[0].split())[:_LONGEST_LABEL],
+            row=self.rows[0],
+        )
 
 
 def read_unusable_labels(database: sqlite3.Connection) -> UnusableLabels | None:
