@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QApplication
 from benchmarks.heartbeat import Heartbeat, add_beats, measured
 from benchmarks.limits import Figures, best_of, seconds
 from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.job_folder.checksums import note_results
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.groups import find_clusters, find_duplicates
@@ -54,6 +55,8 @@ def job(path: Path, count: int) -> Embeddings:
         block[1::50] = block[0::50] + 0.1 * block[1::50]
         vectors[start : start + len(topic)] = block / np.linalg.norm(block, axis=1, keepdims=True)
     vectors.flush()
+    with closing(sqlite3.connect(folder.data)) as database, database:
+        note_results(database, 1, vectors)
     return Embeddings(folder)
 
 

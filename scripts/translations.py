@@ -19,6 +19,7 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from cfbatch_gui.cli.parser import described_options
 from cfbatch_gui.core.workers_ai.probe import all_assumptions
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,6 +35,7 @@ KEYWORDS: Final[dict[str, Any]] = {
     "counted_message": (2, 3),
     "breach": (1,),
 }
+_OPTIONS: Final[dict[str, Any]] = {"add_options": (1,), "one_of": (1,)}  # with the words of each option
 _NEVER = datetime(2026, 1, 1, tzinfo=UTC)
 # Lines of the header that nobody reads, or that differ each time.
 _UNREAD = ("Project-Id", "Report-", "POT-", "PO-Rev", "Last-Tr", "Language-Team", "Generated")
@@ -47,6 +49,12 @@ def collected() -> Catalog:
         PACKAGE, method_map=[("**.py", "python")], keywords=KEYWORDS, comment_tags=()
     ):
         catalog.add(text, context=context)
+    for _, _, text, _, _ in extract_from_dir(
+        PACKAGE / "cli", method_map=[("**.py", "python")], keywords=_OPTIONS, comment_tags=()
+    ):
+        for _, values, _, words in described_options(text):
+            for each in (*(value for value in values if value.isupper() and len(value) > 1), words):
+                catalog.add(each)
     for each in all_assumptions():
         for sentence in filter(None, (each.sentence, each.otherwise, each.reason)):
             catalog.add(sentence)

@@ -49,31 +49,25 @@ EXAMPLES = """
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     command = Actions(parser, parents, parser_class=IntermixedParser).add
     listing = command("list", tr("list the jobs in your account, whichever computer sent them"), _list)
-    listing.add_argument("--json", action="store_true", help=tr("print one JSON object"))
+    listing.add_options("--json  print one JSON object")
     taking = command("take-over", tr("fetch a job here that another computer has sent"), _take_over)
     removing = command("remove", tr("delete a job from your account; answers that nobody fetched are lost"), _remove)
     for each in (taking, removing):
-        each.add_argument("job", metavar=tr("JOB"), help=tr("its id, the beginning of it, or its name in the account"))
+        each.add_options("job JOB  its id, the beginning of it, or its name in the account")
     for each in (listing, taking, removing):
-        each.add_argument(
-            "--connection", metavar="C", help=tr("the Worker in the account (default: as set in the window)")
-        )
+        each.add_options("--connection C  the Worker in the account (default: as set in the window)")
     _add_taking_options(taking)
-    removing.add_argument("--yes", action="store_true", help=tr("do not ask"))
+    removing.add_options("--yes  do not ask")
     clearing = command("clear", tr("delete your account's copies of a finished job now; its results stay here"), _clear)
-    clearing.add_argument("job", metavar=tr("JOB"), help=tr("a job's id, the beginning of it, or its name"))
+    clearing.add_options("job JOB  a job's id, the beginning of it, or its name")
 
 
 def _add_taking_options(parser: Parser) -> None:
     parser.epilog = tr("examples:") + EXAMPLES
     parser.formatter_class = RawHelpFormatter
-    parser.add_argument(
-        "files",
-        metavar=tr("FILE"),
-        type=Path,
-        nargs="*",
-        default=[],
-        help=tr("what was sent; it is read as it was read there. Without it texts get names"),
+    parser.add_options(
+        "files [FILE...]  what was sent; it is read as it was read there. Without it texts get names",
+        {"files": {"default": []}},
     )
     add_reading_arguments(parser)
     add_doubtful_as_sent_argument(parser)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.language import tr
-from cfbatch_gui.cli.parser import RawHelpFormatter
+from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.reading import (
     add_doubtful_as_sent_argument,
@@ -38,28 +38,26 @@ EXAMPLES = """
 _MOST_BYTES = 1_000_000
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     parser.epilog = tr("examples:") + EXAMPLES
     parser.formatter_class = RawHelpFormatter
-    parser.add_argument(
-        "job", metavar=tr("REQUEST_ID|FILE|-"), help=tr("the id, or the service's whole answer in a file")
-    )
-    parser.add_argument("--model", metavar="M", help=tr("the model it was sent to, where the answer does not say"))
-    parser.add_argument(
-        "--input",
-        metavar=tr("FILE"),
-        type=Path,
-        nargs="+",
-        default=[],
-        help=tr("what was sent; without it texts get names"),
+    parser.add_options(
+        """
+        job REQUEST_ID|FILE|-  the id, or the service's whole answer in a file
+        --model M  the model it was sent to, where the answer does not say
+        --input FILE  what was sent; without it texts get names
+        """,
+        {"--input": {"nargs": "+", "default": []}},
     )
     add_reading_arguments(parser)
     parser.set_defaults(split=None)  # how the texts were split elsewhere is unknown
     add_doubtful_as_sent_argument(parser)
-    parser.add_argument(
-        "--connection", metavar="C", help=tr("through which it was sent (default: as set in the window)")
+    parser.add_options(
+        """
+        --connection C  through which it was sent (default: as set in the window)
+        --name NAME  what to call the job
+        """
     )
-    parser.add_argument("--name", metavar=tr("NAME"), help=tr("what to call the job"))
     add_output_arguments(parser)
 
 

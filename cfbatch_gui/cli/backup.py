@@ -5,14 +5,15 @@ from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
-from cfbatch_gui.cli.language import plural, tr
+from cfbatch_gui.cli.language import plural
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.jobs.store.backup import back_up
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.paths import Paths
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar=tr("FILE"), type=Path, help=tr("the zip file to write"))
+def add_arguments(parser: Parser) -> None:
+    parser.add_options("file FILE  the zip file to write")
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:

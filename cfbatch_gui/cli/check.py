@@ -13,8 +13,8 @@ from cfbatch_gui.cli.console import Console, labelled, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import read_ledger
 from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.pricing import (
-    DOLLARS,
     add_reuse_arguments,
     check_budget,
     json_of_reuse,
@@ -26,7 +26,6 @@ from cfbatch_gui.cli.pricing import (
 from cfbatch_gui.cli.reading import (
     SHOWN,
     ColumnsUnsettled,
-    Doubtful,
     Inputs,
     RowLines,
     add_input_arguments,
@@ -77,30 +76,24 @@ from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 Answer = dict[str, object]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     add_input_arguments(parser)
-    parser.add_argument("--model", metavar="M", help=tr("the model's name, for example @cf/baai/bge-m3"))
-    parser.add_argument(
-        "--connection",
-        metavar="C",
-        help=tr("where it would be sent, which is where earlier results count from (default: as set in the window)"),
+    parser.add_options(
+        """
+        --model M  the model's name, for example @cf/baai/bge-m3
+        --connection C  where it would be sent, which is where earlier results count from (default: as set in the
+            window)
+        """
     )
     add_reuse_arguments(parser)
-    parser.add_argument(
-        "--compared-with",
-        metavar=tr("JOB"),
-        help=tr("say what is new, changed and gone since this earlier job (default: the one that it is a version of)"),
-    )
-    parser.add_argument(
-        "--budget",
-        metavar=tr("DOLLARS"),
-        type=DOLLARS,
-        help=tr("end with exit status {status} if it may cost more than this").format(
-            status=f"{ExitStatus.OVER_BUDGET:d}"
-        ),
-    )
-    parser.add_argument(
-        "--json", action="store_true", help=tr("print one JSON object; what must be known first is one too")
+    parser.add_options(
+        """
+        --compared-with JOB  say what is new, changed and gone since this earlier job (default: the one that it is a
+            version of)
+        --budget DOLLARS  end with exit status {status} if it may cost more than this
+        --json  print one JSON object; what must be known first is one too
+        """,
+        status=f"{ExitStatus.OVER_BUDGET:d}",
     )
 
 
@@ -184,7 +177,7 @@ def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, con
 
 
 def _problem_lines(
-    folder: JobFolder, preflight: Preflight, cut: Sequence[StoredProblem], choice: Doubtful | None, width: int
+    folder: JobFolder, preflight: Preflight, cut: Sequence[StoredProblem], choice: str | None, width: int
 ) -> Iterator[str]:
     rows = RowLines(folder, width)
     for problem in preflight.problems:

@@ -13,6 +13,7 @@ from cfbatch_gui.cli.console import Console, one_line, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.language import figures, number, percent, plural, tr
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import check_outputs
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.comparison import (
@@ -204,11 +205,9 @@ def remarks(runs: Sequence[RunMeasures]) -> Iterator[str]:
         )
 
 
-def add_judgements_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--judgements",
-        metavar=tr("BOOK"),
-        help=tr("measure by this book of judgements besides the labels (default: the one that the window uses)"),
+def add_judgements_argument(parser: Parser) -> None:
+    parser.add_options(
+        "--judgements BOOK  measure by this book of judgements besides the labels (default: the one of the window)"
     )
 
 
@@ -241,35 +240,24 @@ def read_limit(text: str) -> Limit:
     return Limit(found[1].strip(), int(found[2]) if found[2] else None, float(found[3].replace(",", ".")))
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "jobs",
-        metavar=tr("JOB"),
-        nargs="+",
-        help=tr("a job's id, the beginning of it, or its name; all are compared with the first"),
+def add_arguments(parser: Parser) -> None:
+    parser.add_options(
+        """
+        jobs JOB...  a job's id, the beginning of it, or its name; all are compared with the first
+        --top K  how many first texts (default: {k})
+        --most N  how many queries that moved most (default: {n})
+        --out FILE  write a row for each text, as CSV
+        --queries FILE  write a row for each query, as CSV
+        --fail-if-worse MEASURE:BY  exit with 6 if a job's mean is below the first's by more than BY and p < 0.05, with
+            7 if it is below by more and that cannot be told from chance, with 8 if less than 80 % of the first texts
+            are judged; for example nDCG@10:0.02
+        --json  print one JSON object
+        """,
+        {"--most": {"default": _MOST}, "--fail-if-worse": read_limit},
+        k=TOP_K,
+        n=_MOST,
     )
-    parser.add_argument("--top", metavar="K", type=int, help=tr("how many first texts (default: {n})").format(n=TOP_K))
-    parser.add_argument(
-        "--most",
-        metavar="N",
-        type=int,
-        default=_MOST,
-        help=tr("how many queries that moved most (default: {n})").format(n=_MOST),
-    )
-    parser.add_argument("--out", metavar=tr("FILE"), type=Path, help=tr("write a row for each text, as CSV"))
-    parser.add_argument("--queries", metavar=tr("FILE"), type=Path, help=tr("write a row for each query, as CSV"))
     add_judgements_argument(parser)
-    parser.add_argument(
-        "--fail-if-worse",
-        metavar=tr("MEASURE:BY"),
-        type=read_limit,
-        help=tr(
-            "exit with 6 if a job's mean is below the first's by more than BY and p < 0.05, with 7 if it is below by"
-            " more and that cannot be told from chance, with 8 if less than 80 % of the first texts are judged; for"
-            " example nDCG@10:0.02"
-        ),
-    )
-    parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:

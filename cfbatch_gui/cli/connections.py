@@ -10,7 +10,7 @@ from cfbatch_gui.cli import worker_setup
 from cfbatch_gui.cli.console import Console, agreed, from_variable, read_secret, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.parser import NO_SECONDS, Actions, Parser, RawHelpFormatter, number_in
+from cfbatch_gui.cli.parser import Actions, Parser, RawHelpFormatter, number_in
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
@@ -55,23 +55,27 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     adding = command("add", tr("add a connection, and test it"), _add)
     _add_options(adding)
     changing = command("change", tr(_CHANGE_WORDS), _change)
-    changing.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
+    changing.add_options("connection NAME  its name or id")
     _add_collecting_options(changing)
     testing = command("test", tr("ask four questions that cost nothing and send no text"), _test)
-    testing.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
-    testing.add_argument(
-        "--model", metavar="M", help=tr("the model that is asked about (default: as set in the window)")
+    testing.add_options(
+        """
+        connection NAME  its name or id
+        --model M  the model that is asked about (default: as set in the window)
+        """
     )
     add_probe_arguments(command("probe", tr(_PROBE_WORDS), run_probe))
     worker_setup.add_set_up_arguments(command("set-up", tr(worker_setup.SET_UP_WORDS), worker_setup.set_up))
     worker_setup.add_take_down_arguments(command("take-down", tr(worker_setup.TAKE_DOWN_WORDS), worker_setup.take_down))
     removing = command("remove", tr("forget a connection and its secrets; its jobs stay"), _remove)
-    removing.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
-    removing.add_argument(
-        "--force", action="store_true", help=tr("also while jobs are under way there, which then pause")
+    removing.add_options(
+        """
+        connection NAME  its name or id
+        --force  also while jobs are under way there, which then pause
+        """
     )
     for each in (listing, adding, testing):
-        each.add_argument("--json", action="store_true", help=tr("print one JSON object"))
+        each.add_options("--json  print one JSON object")
 
 
 def _add_options(parser: Parser) -> None:
@@ -81,33 +85,22 @@ def _add_options(parser: Parser) -> None:
     )
     parser.epilog = secrets + "\n\n" + tr("examples:") + EXAMPLES
     parser.formatter_class = RawHelpFormatter
-    parser.add_argument("kind", choices=tuple(_TITLES), help=tr("an account, a Worker of your own, or an AI Gateway"))
-    parser.add_argument("--name", metavar=tr("NAME"), default="", help=tr("what to call it"))
-    parser.add_argument(
-        "--account", metavar=tr("ID"), default="", help=tr("the account's id, or a dashboard address with it")
-    )
-    parser.add_argument("--url", metavar=tr("ADDRESS"), default="", help=tr("of a Worker"))
-    parser.add_argument(
-        "--gateway", metavar=tr("GATEWAY"), default="", help=tr("the gateway's id, or its whole address")
-    )
-    parser.add_argument(
-        "--by-header", action="store_true", help=tr("reach the gateway by a header on the usual address")
-    )
-    parser.add_argument(
-        "--paid-plan", action="store_true", help=tr("the Worker is on the Paid plan: batches up to 10 MB")
-    )
-    parser.add_argument(
-        "--secret-from", metavar=tr("VARIABLE"), default="", help=tr("where the token or secret stands")
+    parser.add_options(
+        """
+        kind cloudflare|worker|gateway  an account, a Worker of your own, or an AI Gateway
+        --name NAME  what to call it
+        --account ID  the account's id, or a dashboard address with it
+        --url ADDRESS  of a Worker
+        --gateway GATEWAY  the gateway's id, or its whole address
+        --by-header  reach the gateway by a header on the usual address
+        --paid-plan  the Worker is on the Paid plan: batches up to 10 MB
+        --secret-from VARIABLE  where the token or secret stands
+        --gateway-token-from VARIABLE  where the token stands that the gateway asks for
+        --use  new jobs go there from now on
+        --no-test  do not ask the service anything
+        """
     )
     _add_collecting_options(parser)
-    parser.add_argument(
-        "--gateway-token-from",
-        metavar=tr("VARIABLE"),
-        default="",
-        help=tr("where the token stands that the gateway asks for"),
-    )
-    parser.add_argument("--use", action="store_true", help=tr("new jobs go there from now on"))
-    parser.add_argument("--no-test", action="store_true", help=tr("do not ask the service anything"))
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
@@ -270,19 +263,13 @@ _CHANGE_WORDS: Final = message("change whether a Worker collects answers in your
 
 
 def _add_collecting_options(parser: Parser) -> None:
-    parser.add_argument(
-        "--collects",
-        action=argparse.BooleanOptionalAction,
-        help=tr(
-            "of a Worker: your account collects the answers of its jobs, so that the computer may be turned off, or"
-            " they are asked for from this computer (the default)"
-        ),
-    )
-    parser.add_argument(
-        "--keep-days",
-        metavar=tr("DAYS"),
-        type=number_in(0, 9_999, message("give a number of days, from 0 to 9999"), whole=True),
-        help=tr("of a Worker: how long your account keeps its copies when all answers are here (default: 0)"),
+    parser.add_options(
+        """
+        --[no-]collects  of a Worker: your account collects the answers of its jobs, so that the computer may be turned
+            off, or they are asked for from this computer (the default)
+        --keep-days DAYS  of a Worker: how long your account keeps its copies when all answers are here (default: 0)
+        """,
+        {"--keep-days": number_in(0, 9_999, message("give a number of days, from 0 to 9999"), whole=True)},
     )
 
 
@@ -338,19 +325,17 @@ _WITHOUT_TERMINAL: Final = message("Nothing was sent. Agree to this price with -
 def add_probe_arguments(parser: Parser) -> None:
     parser.epilog = said(_EPILOG)
     parser.formatter_class = RawHelpFormatter
-    parser.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
-    parser.add_argument("--model", metavar="M", help=tr("the model to check (default: as set in the window)"))
-    parser.add_argument("--yes", action="store_true", help=tr("agree to the price without being asked"))
-    parser.add_argument(
-        "--report", metavar=tr("FILE"), type=Path, help=tr("write the report there too; as JSON for .json")
-    )
-    parser.add_argument("--json", action="store_true", help=tr("print the report as one JSON object"))
-    parser.add_argument(
-        "--wait",
-        metavar=tr("SECONDS"),
-        type=number_in(0, 86_400, NO_SECONDS),
-        default=WAIT_SECONDS,
-        help=tr("how long to wait for the batches (default: {n})").format(n=number(WAIT_SECONDS, "g")),
+    parser.add_options(
+        """
+        connection NAME  its name or id
+        --model M  the model to check (default: as set in the window)
+        --yes  agree to the price without being asked
+        --report FILE  write the report there too; as JSON for .json
+        --json  print the report as one JSON object
+        --wait SECONDS  how long to wait for the batches (default: {n})
+        """,
+        {"--wait": {"default": WAIT_SECONDS}},
+        n=number(WAIT_SECONDS, "g"),
     )
 
 

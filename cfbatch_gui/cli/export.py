@@ -12,7 +12,7 @@ from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.parser import names_in_line
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import check_outputs, say_file
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.export_metadata import metadata_of
@@ -31,49 +31,24 @@ from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 _NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("job", metavar=tr("JOB"), help=tr("a job's id, the beginning of it, or its name"))
-    parser.add_argument(
-        "--out",
-        metavar=tr("PATH"),
-        type=Path,
-        action="append",
-        default=[],
-        help=tr("a file, or a folder, to write; may repeat"),
+def add_arguments(parser: Parser) -> None:
+    parser.add_options(
+        """
+        job JOB  a job's id, the beginning of it, or its name
+        --out PATH...  a file, or a folder, to write; may repeat
+        --format F  the format of each --out (default: by its suffix)
+        --to F PATH...  a format with the file or folder to write; may repeat. Formats: {names}
+        --columns NAMES  columns to write, in that order, with commas between them; "a, b" in double quotes is one name
+        --top-k K  of each query, only ranks up to K; ties stay
+        --separator S  between the cells of CSV for Excel: a comma, a semicolon, a tab or a bar (default: as numbers are
+            written here, a semicolon where they have a comma); between semicolons numbers have a decimal comma
+        --changed-since JOB  only what is new or changed since this earlier job; what is gone is listed in a file beside
+            each
+        --threshold SCORE  only scores from this one on
+        """,
+        {"--to": {"nargs": 2, "type": str}},
+        names=_NAMES,
     )
-    parser.add_argument(
-        "--format", metavar="F", default="", help=tr("the format of each --out (default: by its suffix)")
-    )
-    parser.add_argument(
-        "--to",
-        metavar=("F", tr("PATH")),
-        nargs=2,
-        action="append",
-        default=[],
-        help=tr("a format with the file or folder to write; may repeat. Formats: {names}").format(names=_NAMES),
-    )
-    parser.add_argument(
-        "--columns",
-        metavar=tr("NAMES"),
-        type=names_in_line,
-        help=tr('columns to write, in that order, with commas between them; "a, b" in double quotes is one name'),
-    )
-    parser.add_argument("--top-k", metavar="K", type=int, help=tr("of each query, only ranks up to K; ties stay"))
-    parser.add_argument(
-        "--separator",
-        metavar="S",
-        default="",
-        help=tr(
-            "between the cells of CSV for Excel: a comma, a semicolon, a tab or a bar (default: as numbers are written"
-            " here, a semicolon where they have a comma); between semicolons numbers have a decimal comma"
-        ),
-    )
-    parser.add_argument(
-        "--changed-since",
-        metavar=tr("JOB"),
-        help=tr("only what is new or changed since this earlier job; what is gone is listed in a file beside each"),
-    )
-    parser.add_argument("--threshold", metavar=tr("SCORE"), type=float, help=tr("only scores from this one on"))
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:

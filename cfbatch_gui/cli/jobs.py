@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 from cfbatch_gui.cli.console import Console, one_line, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import tr
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import account_cell, json_of_account, place_of
 from cfbatch_gui.core.errors import LedgerDamaged
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -36,8 +37,8 @@ JOB_STATES: Final = {
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
+def add_arguments(parser: Parser) -> None:
+    parser.add_options("--json  print one JSON object")
 
 
 def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:

@@ -52,26 +52,38 @@ FORMS = {
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     command = Actions(parser, parents).add
     grading = command("grades", tr("what labels that are words mean in a job (default: what is proposed)"), _grades)
-    grading.add_argument("job", metavar=tr("JOB"), help=tr("a job's id, or its name"))
-    ways = grading.add_mutually_exclusive_group()
-    ways.add_argument("--use", metavar=tr("GRADES"), help=tr("such as yes=1,no=0"))
-    ways.add_argument("--accept", action="store_true", help=tr("use what is proposed"))
-    ways.add_argument("--forget", action="store_true", help=tr("take an earlier choice back"))
+    grading.add_options("job JOB  a job's id, the beginning of it, or its name")
+    grading.one_of(
+        """
+        --use GRADES  such as yes=1,no=0
+        --accept  use what is proposed
+        --forget  take an earlier choice back
+        """
+    )
     reading = command("import", tr("take the judgements of a file into a book"), _import)
-    reading.add_argument("file", metavar=tr("FILE"), type=Path, help=tr("its form is known by its content"))
-    reading.add_argument("--judge", metavar=tr("WHO"), help=tr("of lines that name nobody (default: the file's name)"))
-    reading.add_argument("--skip-bad", action="store_true", help=tr("leave lines out that are no judgements"))
+    reading.add_options(
+        """
+        file FILE  its form is known by its content
+        --judge WHO  of lines that name nobody (default: the file's name)
+        --skip-bad  leave lines out that are no judgements
+        """
+    )
     writing = command("export", tr("write the judgements of a book to a file"), _export)
-    writing.add_argument("file", metavar=tr("FILE"), type=Path, help=tr("the file to write"))
-    writing.add_argument("--format", choices=[form.value for form in Form], required=True)
+    writing.add_options(
+        """
+        file FILE  the file to write
+        --format trec|beir|quepid|csv|jsonl  its form
+        """,
+        {"--format": {"required": True}},
+    )
     showing = command("show", tr("what is in a book, and how far its judges agree; without --book, all books"), _show)
     for each in (reading, writing, showing):
-        each.add_argument("--book", metavar=tr("NAME"), help=tr("the book (default: the one that the window uses)"))
+        each.add_options("--book NAME  the book (default: the one that the window uses)")
         each.epilog, each.formatter_class = _forms_help(), RawHelpFormatter
     for each in (reading, writing):
-        each.add_argument("--job", metavar=tr("JOB"), help=tr("whose texts the ids name: a job's id, or its name"))
+        each.add_options("--job JOB  whose texts the ids name: a job's id, the beginning of it, or its name")
     for each in (reading, showing):
-        each.add_argument("--json", action="store_true", help=tr("print one JSON object"))
+        each.add_options("--json  print one JSON object")
 
 
 def _forms_help() -> str:

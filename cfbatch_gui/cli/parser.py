@@ -2,9 +2,12 @@
 
 import argparse
 import csv
+import inspect
+import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import nan
+from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from cfbatch_gui.cli.language import tr
@@ -25,9 +28,6 @@ ERRORS: Final = (
     message("invalid {type} value: {value}"),
     message("invalid choice: {value} (choose from {choices})"),
 )
-
-
-NO_SECONDS: Final = message("“{text}” is not a time; it must be seconds from 0 to 86400")
 
 
 class HelpFormatter(argparse.HelpFormatter):
@@ -52,11 +52,88 @@ class RawHelpFormatter(HelpFormatter, argparse.RawDescriptionHelpFormatter):
     """Descriptions keep their lines."""
 
 
+def number_in(
+    least: float, most: float, words: str, /, *, whole: bool = False, **more: object
+) -> Callable[[str], float]:
+    """A number in these bounds, for argparse; `words` are a sentence for any other, with {text}."""
+
+    def read(text: str) -> float:
+        try:
+            value = int(text) if whole and text.isascii() else float(text.removeprefix("$").replace(",", "."))
+        except ValueError:
+            value = nan
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(tr(words).format(text=text, **more))
+        return value
+
+    return read
+
+
+def names_in_line(text: str) -> tuple[str, ...]:
+    """The names in a line of CSV, for argparse."""
+    return tuple(next(csv.reader([text], skipinitialspace=True), ()))
+
+
+DOLLARS: Final = number_in(0, 1e12, message("“{text}” should be an amount of dollars, for example 0.50"))
+_SECONDS: Final = number_in(0, 86_400, message("“{text}” is not a time; it must be seconds from 0 to 86400"))
+_PORT: Final = number_in(0, 65_535, message("“{text}” is not a port; it must be a number from 0 to 65535"), whole=True)
+_TYPES: Final[Mapping[str, Callable[[str], object]]] = {
+    **{"FILE": Path, "FILE2": Path, "PATH": Path, "K": int, "N": int, "BATCH": int, "SCORE": float},
+    **{"NAMES": names_in_line, "DOLLARS": DOLLARS, "SECONDS": _SECONDS, "PORT": _PORT},
+}
+
+
+def described_options(text: str) -> Iterator[tuple[str, list[str], str, str]]:
+    """Of each option its name, its values, how often argparse may find the value (or ""), and its words.
+
+    An option is a line, such as `--out FILE  the file to write`; further lines of it are indented. Without hyphens it
+    is known by its place. `[FILE]` may be left out, `FILE...` may come several times, `yes|no` is a choice. What has no
+    value is true where it is given, with `--[no-]` also false.
+    """
+    for option in re.split(r"\n(?! )", inspect.cleandoc(text)):
+        head, words = option.split("  ", 1)
+        name, *values = head.split()
+        marked = re.fullmatch(r"(\[?)(.+?)(\.{3})?(\]?)", values[-1]) if values else None
+        often = ""
+        if marked is not None and (marked[1] or marked[3]):
+            values[-1], often = marked[2], "*" if marked[1] and marked[3] else "+" if marked[3] else "?"
+        yield name, values, often, " ".join(words.split())
+
+
 class Parser(argparse.ArgumentParser):
     """A parser without abbreviations; `-h` is among the arguments that all commands share."""
 
     def __init__(self, *, formatter_class: Any = HelpFormatter, **more: Any) -> None:
         super().__init__(**more, formatter_class=formatter_class, add_help=False, allow_abbrev=False)
+
+    def add_options(self, text: str, how: Mapping[str, Any] = {}, /, **values: object) -> None:
+        """Add what the text describes, with `values` in its words. `how` has types, or more that argparse is to do."""
+        self._add_to(self, text, how, values)
+
+    def one_of(self, text: str, how: Mapping[str, Any] = {}, /, *, required: bool = False) -> None:
+        self._add_to(self.add_mutually_exclusive_group(required=required), text, how, {})
+
+    def _add_to(
+        self, group: argparse._ActionsContainer, text: str, how: Mapping[str, Any], values: Mapping[str, object]
+    ) -> None:
+        for name, metavars, often, words in described_options(text):
+            own = how.get(name, {})
+            more: dict[str, Any] = {"help": tr(words).format(**values) if values else tr(words)}
+            if metavars and re.fullmatch(r"[a-z-]+(\|[a-z-]+)+", metavars[-1]):
+                more["choices"] = metavars[-1].split("|")
+            elif metavars:
+                shown = [tr(each) if len(each) > 1 else each for each in metavars]
+                more |= {"metavar": shown[0] if len(shown) == 1 else tuple(shown), "type": _TYPES.get(metavars[-1])}
+            elif name.startswith("--[no-]"):
+                more["action"] = argparse.BooleanOptionalAction
+            elif not own:
+                more["action"] = "store_true"
+            if often == "+" and name.startswith("-"):
+                more |= {"action": "append", "default": []}
+            elif often:
+                more["nargs"] = often
+            more |= {"type": own} if callable(own) else own
+            group.add_argument(name.replace("[no-]", ""), **more)
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -93,25 +170,3 @@ class IntermixedParser(Parser):
             return self.parse_known_intermixed_args(args, namespace)
         finally:
             self.usage, self._is_parsing = None, False
-
-
-def number_in(
-    least: float, most: float, words: str, /, *, whole: bool = False, **more: object
-) -> Callable[[str], float]:
-    """A number in these bounds, for argparse; `words` are a sentence for any other, with {text}."""
-
-    def read(text: str) -> float:
-        try:
-            value = int(text) if whole and text.isascii() else float(text.removeprefix("$").replace(",", "."))
-        except ValueError:
-            value = nan
-        if not least <= value <= most:
-            raise argparse.ArgumentTypeError(tr(words).format(text=text, **more))
-        return value
-
-    return read
-
-
-def names_in_line(text: str) -> tuple[str, ...]:
-    """The names in a line of CSV, for argparse."""
-    return tuple(next(csv.reader([text], skipinitialspace=True), ()))

@@ -9,8 +9,7 @@ from pathlib import Path
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, tr
-from cfbatch_gui.cli.parser import NO_SECONDS, Parser, RawHelpFormatter, number_in
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system import processes
 from cfbatch_gui.core.system.paths import Paths
@@ -18,7 +17,6 @@ from cfbatch_gui.core.system.paths import Paths
 TOKEN_VARIABLE = processes.OF_PRACTICE
 _ACCOUNT = "0" * 32
 _PORT, _SECONDS = 8787, 5.0
-_NO_PORT = message("“{text}” is not a port; it must be a number from 0 to 65535")
 
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
@@ -33,27 +31,16 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
             "leaves this computer and nothing is paid. Any bearer token is taken, unless\n{variable} names one."
         ).format(variable=TOKEN_VARIABLE),
     )
-    command.add_argument(
-        "--port",
-        type=number_in(0, 65_535, _NO_PORT, whole=True),
-        metavar=tr("PORT"),
-        default=_PORT,
-        help=tr("0 takes any free one (default: {n})").format(n=_PORT),
+    command.add_options(
+        """
+        --port PORT  0 takes any free one (default: {port})
+        --seconds-queued SECONDS  how long a batch is queued (default: {n})
+        --seconds-running SECONDS  how long it then runs (default: {n})
+        """,
+        port=_PORT,
+        n=number(_SECONDS, "g"),
     )
-    command.add_argument(
-        "--seconds-queued",
-        type=number_in(0, 86_400, NO_SECONDS),
-        default=_SECONDS,
-        metavar="S",
-        help=tr("how long a batch is queued (default: {n})").format(n=number(_SECONDS, "g")),
-    )
-    command.add_argument(
-        "--seconds-running",
-        type=number_in(0, 86_400, NO_SECONDS),
-        default=_SECONDS,
-        metavar="S",
-        help=tr("how long it then runs (default: {n})").format(n=number(_SECONDS, "g")),
-    )
+    command.set_defaults(port=_PORT, seconds_queued=_SECONDS, seconds_running=_SECONDS)
 
 
 def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:

@@ -1,13 +1,12 @@
 """What a job may cost, in words, and the check against the budget."""
 
-import argparse
 import time
 from collections.abc import Iterator
 from datetime import datetime
 
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, percent, tr
-from cfbatch_gui.cli.parser import number_in
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.errors import OverBudget
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, reuse_sentence
@@ -20,17 +19,14 @@ from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import Price, next_reset
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
-DOLLARS = number_in(0, 1e12, message("“{text}” should be an amount of dollars, for example 0.50"))
 
-
-def add_budget_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--budget",
-        metavar=tr("DOLLARS"),
-        type=DOLLARS,
-        help=tr(
-            "send nothing if it may cost more; exit status {status} (default: the budget that is set in the window)"
-        ).format(status=f"{ExitStatus.OVER_BUDGET:d}"),
+def add_budget_argument(parser: Parser) -> None:
+    parser.add_options(
+        """
+        --budget DOLLARS  send nothing if it may cost more; exit status {status} (default: the budget that is set in the
+            window)
+        """,
+        status=f"{ExitStatus.OVER_BUDGET:d}",
     )
 
 
@@ -88,14 +84,13 @@ def reset_words() -> str:
     return f"{datetime.fromtimestamp(next_reset(time.time())).astimezone():%H:%M}"
 
 
-def add_reuse_arguments(parser: argparse.ArgumentParser) -> None:
+def add_reuse_arguments(parser: Parser) -> None:
     """None, which is neither, means reuse."""
-    parser.add_argument(
-        "--reuse",
-        action=argparse.BooleanOptionalAction,
-        help=tr(
-            "take what earlier jobs have of it from there, and send only what is new (the default), or send everything"
-        ),
+    parser.add_options(
+        """
+        --[no-]reuse  take what earlier jobs have of it from there, and send only what is new (the default), or send
+            everything
+        """
     )
 
 

@@ -8,7 +8,6 @@ import textwrap
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields, replace
-from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
@@ -16,6 +15,7 @@ from typing import BinaryIO
 from cfbatch_gui.cli.console import Console, elided, padded, width_of
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import index_of, listed
 from cfbatch_gui.core.inputs.encodings import shown_name
@@ -56,13 +56,6 @@ _UNITS = {"line": FileFormat.LINES, "paragraph": FileFormat.PARAGRAPHS, "file": 
 _ANSWERS = {"yes": True, "no": False}
 
 
-class Doubtful(StrEnum):
-    """Without it such rows are left out too, but the command says so by its exit status."""
-
-    SEND = "send"
-    SKIP = "skip"
-
-
 @dataclass(frozen=True, slots=True)
 class ColumnRole:
     column: str
@@ -81,90 +74,73 @@ def column_role(text: str) -> ColumnRole:
         raise argparse.ArgumentTypeError(sentence) from None
 
 
-def add_input_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file",
-        metavar=tr("FILE"),
-        type=Path,
-        help=tr("{formats}, packed or not; a folder; “-” for standard input").format(
-            formats=", ".join(map(said, listed_formats()))
-        ),
-    )
-    parser.add_argument(
-        "second", metavar=tr("FILE2"), type=Path, nargs="?", help=tr("one set of contexts for every query")
+def add_input_arguments(parser: Parser) -> None:
+    parser.add_options(
+        """
+        file FILE  {formats}, packed or not; a folder; “-” for standard input
+        second [FILE2]  one set of contexts for every query
+        --doubtful send|skip  rows that may have been misread, in either file: send them as they were read, or skip
+            them. Without this option they are skipped and listed, and the exit status is {status}
+        """,
+        formats=", ".join(map(said, listed_formats())),
+        status=f"{ExitStatus.FAILED:d}",
     )
     add_reading_arguments(parser)
-    parser.add_argument(
-        "--doubtful",
-        type=Doubtful,
-        choices=list(Doubtful),
-        help=tr(
-            "rows that may have been misread, in either file: send them as they were read, or skip them. Without this"
-            " option they are skipped and listed, and the exit status is {status}"
-        ).format(status=f"{ExitStatus.FAILED:d}"),
-    )
     add_split_argument(parser)
 
 
-def add_doubtful_as_sent_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--doubtful",
-        type=Doubtful,
-        choices=list(Doubtful),
-        help=tr("rows that may have been misread: whether they were sent as they are read here (default: skip)"),
+def add_doubtful_as_sent_argument(parser: Parser) -> None:
+    parser.add_options(
+        """
+        --doubtful send|skip  rows that may have been misread: whether they were sent as they are read here (default:
+            skip)
+        """
     )
 
 
-def add_split_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--split",
-        metavar=tr("TOKENS[:OVERLAP]"),
-        type=split_size,
-        help=tr("cut longer texts into parts of so many tokens; a ranking counts the best part"),
+def add_split_argument(parser: Parser) -> None:
+    parser.add_options(
+        "--split TOKENS[:OVERLAP]  cut longer texts into parts of so many tokens; a ranking counts the best part",
+        {"--split": split_size},
     )
 
 
-def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
+def add_reading_arguments(parser: Parser) -> None:
     """`open_inputs` also needs `split` and `doubtful`."""
-    kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--rank", dest="kind", action="store_const", const=Kind.RANK, help=tr("order contexts by query"))
-    kind.add_argument(
-        "--embed", dest="kind", action="store_const", const=Kind.EMBED, help=tr("turn texts into vectors")
+    parser.one_of(
+        """
+        --rank  order contexts by query
+        --embed  turn texts into vectors
+        """,
+        {
+            "--rank": {"dest": "kind", "action": "store_const", "const": Kind.RANK},
+            "--embed": {"dest": "kind", "action": "store_const", "const": Kind.EMBED},
+        },
     )
-    parser.add_argument(
-        "--recipe",
-        metavar=tr("NAME"),
-        default="",
-        help=tr("read and map the files as a recipe says that was saved in the window"),
+    parser.add_options(
+        """
+        --recipe NAME  read and map the files as a recipe says that was saved in the window
+        --role COLUMN=ROLE...  what a column is for: {roles}
+        --layout LAYOUT  of a ranking: {layouts}
+        --encoding NAME  of the first file, such as utf-8, cp1252 or shift_jis
+        --separator SIGN  of the first file: , ; | or tab
+        --header yes|no  is the first row of the first file a header?
+        --sheet NAME  of the first file, when it is a workbook
+        --texts-by line|paragraph|file  how plain text is cut into texts
+        --candidates judged|corpus|sample[:N]  of a data set with judgements and no run, the texts to rank for each
+            query: those that are judged, the whole corpus, or those that are judged and others drawn from the corpus, N
+            in all ({n})
+        """,
+        {
+            "--role": {"dest": "roles", "type": column_role},
+            "--layout": {"type": Layout, "choices": list(Layout)},
+            "--candidates": candidate_rule,
+        },
+        roles=", ".join(Role),
+        layouts=", ".join(layout for layout in Layout if layout is not Layout.TEXTS),
+        n=CandidateRule().size,
     )
-    parser.add_argument(
-        "--role",
-        dest="roles",
-        metavar=tr("COLUMN=ROLE"),
-        type=column_role,
-        action="append",
-        default=[],
-        help=tr("what a column is for: {roles}").format(roles=", ".join(Role)),
-    )
-    layouts = [layout.value for layout in Layout if layout is not Layout.TEXTS]
-    parser.add_argument(
-        "--layout",
-        metavar=tr("LAYOUT"),
-        type=Layout,
-        choices=list(Layout),
-        help=tr("of a ranking: {layouts}").format(layouts=", ".join(layouts)),
-    )
-    parser.add_argument(
-        "--encoding", metavar=tr("NAME"), help=tr("of the first file, such as utf-8, cp1252 or shift_jis")
-    )
-    parser.add_argument("--separator", metavar=tr("SIGN"), help=tr("of the first file: , ; | or tab"))
-    parser.add_argument("--header", choices=tuple(_ANSWERS), help=tr("is the first row of the first file a header?"))
-    parser.add_argument("--sheet", metavar=tr("NAME"), help=tr("of the first file, when it is a workbook"))
-    parser.add_argument("--texts-by", choices=tuple(_UNITS), help=tr("how plain text is cut into texts"))
-    add_candidates_argument(parser)
-    parser.add_argument(
-        "--template", metavar=tr("TEXT"), default="", help=tr("join columns, for example “{title}. {body}”")
-    )
+    parser.add_options("--template TEXT  join columns, for example “{title}. {body}”")
 
 
 def split_size(text: str) -> Split:
@@ -227,18 +203,6 @@ def say_counts(console: Console, queries: int, texts: int) -> None:
 
 
 _LEAST_SHOWN = 0.0001  # dollars; for less it is said that it is less
-
-
-def add_candidates_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--candidates",
-        metavar="|".join((CandidatePool.JUDGED, CandidatePool.CORPUS, f"{CandidatePool.SAMPLE}[:N]")),
-        type=candidate_rule,
-        help=tr(
-            "of a data set with judgements and no run, the texts to rank for each query: those that are judged, the"
-            " whole corpus, or those that are judged and others drawn from the corpus, N in all ({n})"
-        ).format(n=CandidateRule().size),
-    )
 
 
 def candidate_rule(text: str) -> CandidateRule:
@@ -397,7 +361,7 @@ def _options(arguments: argparse.Namespace) -> ReadOptions:
         has_header=_ANSWERS.get(arguments.header or ""),
         sheet=arguments.sheet,
         unit=_UNITS.get(arguments.texts_by or ""),
-        sends_doubtful=arguments.doubtful is Doubtful.SEND,
+        sends_doubtful=arguments.doubtful == "send",
         candidates=arguments.candidates,
     )
     recipe: Recipe | None = arguments.recipe
@@ -509,8 +473,8 @@ class RowLines:
         return self._names[file]
 
 
-def lines_of_doubtful(folder: JobFolder, total: int, choice: Doubtful | None, width: int) -> Iterator[str]:
-    if choice is not Doubtful.SKIP:
+def lines_of_doubtful(folder: JobFolder, total: int, choice: str | None, width: int) -> Iterator[str]:
+    if choice != "skip":
         yield from RowLines(folder, width).of_kind(ProblemKind.DOUBTFUL_ROW, total)
         return
     found = problems(folder, kind=ProblemKind.DOUBTFUL_ROW, limit=SHOWN)
@@ -523,7 +487,7 @@ def lines_of_doubtful(folder: JobFolder, total: int, choice: Doubtful | None, wi
     yield from textwrap.wrap(text, max(_NARROWEST, width), initial_indent="  ", subsequent_indent="  ")
 
 
-def status_with_doubtful(status: ExitStatus, left_out: int, choice: Doubtful | None, console: Console) -> ExitStatus:
+def status_with_doubtful(status: ExitStatus, left_out: int, choice: str | None, console: Console) -> ExitStatus:
     """FAILED instead of DONE if rows were left out about which nobody has decided."""
     if status is not ExitStatus.DONE or not left_out or choice is not None:
         return status

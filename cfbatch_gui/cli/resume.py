@@ -9,6 +9,7 @@ from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error, worst_of
 from cfbatch_gui.cli.jobs import lines_of_jobs, summary_of
 from cfbatch_gui.cli.language import tr
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.pricing import add_budget_argument, send_again
 from cfbatch_gui.cli.progress import FINAL, Progress
 from cfbatch_gui.cli.working import (
@@ -34,18 +35,14 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "job", metavar=tr("JOB"), nargs="?", help=tr("a job's id or name (default: every unfinished job)")
-    )
-    parser.add_argument("--failed", action="store_true", help=tr("send exactly what failed again; needs JOB"))
-    parser.add_argument(
-        "--json", action="store_true", help=tr("print one JSON object instead of the result or the list")
-    )
-    parser.add_argument(
-        "--folder-was",
-        choices=[answer.value for answer in FolderAnswer],
-        help=tr("when asked: whether the data folder was only moved, or is a copy or a restored backup"),
+def add_arguments(parser: Parser) -> None:
+    parser.add_options(
+        """
+        job [JOB]  a job's id, the beginning of it, or its name (default: every unfinished job)
+        --failed  send exactly what failed again; needs JOB
+        --json  print one JSON object instead of the result or the list
+        --folder-was moved|copied  when asked: whether the data folder was only moved, or is a copy or a restored backup
+        """
     )
     add_collect_arguments(parser)
     add_leave_argument(parser)

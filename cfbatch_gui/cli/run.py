@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.language import plural, tr
-from cfbatch_gui.cli.parser import RawHelpFormatter
+from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
 from cfbatch_gui.cli.pricing import (
     add_budget_argument,
     add_reuse_arguments,
@@ -20,7 +20,6 @@ from cfbatch_gui.cli.pricing import (
 )
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.reading import (
-    Doubtful,
     Inputs,
     add_input_arguments,
     lines_of_doubtful,
@@ -68,26 +67,23 @@ EXAMPLES = """
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     parser.epilog = tr("examples:") + EXAMPLES
     parser.formatter_class = RawHelpFormatter
     add_input_arguments(parser)
-    parser.add_argument(
-        "--connection",
-        metavar="C",
-        help=tr("where to send it: practice, cloudflare, or the name of another one (default: as set in the window)"),
-    )
-    parser.add_argument("--model", metavar="M", help=tr("the model's name, for example @cf/baai/bge-m3"))
-    parser.add_argument(
-        "--at-once",
-        action="store_true",
-        help=tr("without the queue, request by request: an answer in seconds for few texts"),
+    parser.add_options(
+        """
+        --connection C  where to send it: practice, cloudflare, or the name of another one (default: as set in the
+            window)
+        --model M  the model's name, for example @cf/baai/bge-m3
+        --at-once  without the queue, request by request: an answer in seconds for few texts
+        """
     )
     add_collect_arguments(parser)
     add_leave_argument(parser)
     add_reuse_arguments(parser)
     add_budget_argument(parser)
-    parser.add_argument("--name", metavar=tr("NAME"), help=tr("what to call the job (default: the file's name)"))
+    parser.add_options("--name NAME  what to call the job (default: the file's name)")
     add_output_arguments(parser)
 
 
@@ -144,7 +140,7 @@ async def _send(
     progress: Progress,
     *,
     budget: float | None,
-    doubtful: Doubtful | None,
+    doubtful: str | None,
 ) -> Job:
     """A draft that cannot be sent is deleted."""
     try:

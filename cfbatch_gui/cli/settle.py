@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
-from cfbatch_gui.cli.language import tr
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.pricing import add_budget_argument, send_again
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import opened, present, wait_for
@@ -14,18 +14,22 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("job", metavar=tr("JOB"), help=tr("a job's id or name"))
-    parser.add_argument(
-        "batch", metavar=tr("BATCH"), nargs="?", type=int, help=tr("its number (default: the only one in doubt)")
+def add_arguments(parser: Parser) -> None:
+    parser.add_options(
+        """
+        job JOB  a job's id, the beginning of it, or its name
+        batch [BATCH]  its number (default: the only one in doubt)
+        """,
     )
-    ways = parser.add_mutually_exclusive_group(required=True)
-    ways.add_argument(
-        "--request-id", metavar=tr("ID"), help=tr("it was accepted, under this id; its answer must be this batch's")
+    parser.one_of(
+        """
+        --request-id ID  it was accepted, under this id; its answer must be this batch's
+        --send-again  send it again; it may then be billed twice
+        --dismiss  lay it to rest; it stays in the history
+        """,
+        required=True,
     )
-    ways.add_argument("--send-again", action="store_true", help=tr("send it again; it may then be billed twice"))
-    ways.add_argument("--dismiss", action="store_true", help=tr("lay it to rest; it stays in the history"))
-    parser.add_argument("--json", action="store_true", help=tr("print one JSON object instead of the result"))
+    parser.add_options("--json  print one JSON object instead of the result")
     add_budget_argument(parser)
 
 

@@ -9,8 +9,7 @@ from cfbatch_gui.cli.compare import add_judgements_argument, json_of_quality, li
 from cfbatch_gui.cli.console import Console, labelled
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import found_jobs
-from cfbatch_gui.cli.language import tr
-from cfbatch_gui.cli.parser import number_in
+from cfbatch_gui.cli.parser import Parser, number_in
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.joining import Run, read_run
 from cfbatch_gui.core.evaluation.judged import Evaluation, measure
@@ -27,25 +26,24 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 
+_NO_SIMILARITY = message("“{text}” is no similarity; give a number above 0 and at most 1, like 0.95")
 _NO_CLUSTERS = message("“{text}” is no number of clusters; give one from 1 to {most}")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("job", metavar=tr("JOB"), help=tr("a job's id, the beginning of it, or its name"))
-    parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
-    parser.add_argument(
-        "--duplicates",
-        type=number_in(1e-9, 1, message("“{text}” is no similarity; give a number above 0 and at most 1, like 0.95")),
-        metavar=tr("SIMILARITY"),
-        help=tr(
-            "of vectors: also the groups of texts at least so similar (up to 1), with the one of each that would stay"
-        ),
-    )
-    parser.add_argument(
-        "--clusters",
-        type=number_in(1, MOST_CLUSTERS, _NO_CLUSTERS, most=MOST_CLUSTERS, whole=True),
-        metavar=tr("NUMBER"),
-        help=tr("of vectors: also so many groups of texts about the same things, with the texts typical of each"),
+def add_arguments(parser: Parser) -> None:
+    parser.add_options(
+        """
+        job JOB  a job's id, the beginning of it, or its name
+        --json  print one JSON object
+        --duplicates SIMILARITY  of vectors: also the groups of texts at least so similar (up to 1), with the one of
+            each that would stay
+        --clusters NUMBER  of vectors: also so many groups of texts about the same things, with the texts typical of
+            each
+        """,
+        {
+            "--duplicates": number_in(1e-9, 1, _NO_SIMILARITY),
+            "--clusters": number_in(1, MOST_CLUSTERS, _NO_CLUSTERS, most=MOST_CLUSTERS, whole=True),
+        },
     )
     add_judgements_argument(parser)
 

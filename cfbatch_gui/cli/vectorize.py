@@ -43,53 +43,55 @@ _LABEL = 14  # columns
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     command = Actions(parser, parents).add
     pushing = command("push", tr("put a job's vectors into an index; again: only what changed"), _push)
-    pushing.add_argument("job", metavar=tr("JOB"), help=tr("a job's id, the beginning of it, or its name"))
-    pushing.add_argument("--index", metavar=tr("NAME"), required=True, help=tr("the index"))
+    pushing.add_options(
+        """
+        job JOB  a job's id, the beginning of it, or its name
+        --index NAME  the index
+        """,
+        {"--index": {"required": True}},
+    )
     _add_push_options(pushing)
     listing = command("list", tr("list the indexes of the account"), _list)
     about = command("info", tr("what an index holds"), _info)
-    about.add_argument("index", metavar=tr("NAME"), help=tr("the index"))
+    about.add_options("index NAME  the index")
     searching = command("search", tr("search an index for a sentence, beside an exact search in the job"), _search)
-    searching.add_argument("job", metavar=tr("JOB"), help=tr("a job's id, the beginning of it, or its name"))
-    searching.add_argument("sentence", metavar=tr("SENTENCE"), help=tr("sent once, as one request that is paid for"))
-    searching.add_argument("--index", metavar=tr("NAME"), required=True, help=tr("the index"))
+    searching.add_options(
+        """
+        job JOB  a job's id, the beginning of it, or its name
+        sentence SENTENCE  sent once, as one request that is paid for
+        --index NAME  the index
+        """,
+        {"--index": {"required": True}},
+    )
     for each in (pushing, listing, about, searching):
-        each.add_argument(
-            "--connection",
-            metavar=tr("NAME"),
-            help=tr("the connection to the account (default: the job's, or the usual)"),
+        each.add_options(
+            """
+            --connection NAME  the connection to the account (default: the job's, or the usual)
+            --json  print one JSON object
+            """
         )
-        each.add_argument("--json", action="store_true", help=tr("print one JSON object"))
 
 
 def _add_push_options(parser: Parser) -> None:
-    parser.add_argument("--create", action="store_true", help=tr("create the index if there is none of this name"))
-    parser.add_argument(
-        "--metric",
-        choices=[str(each) for each in Metric],
-        default="",
-        help=tr("how a new index compares vectors (default: as the model's are compared)"),
+    parser.add_options(
+        """
+        --create  create the index if there is none of this name
+        --metric cosine|euclidean|dot-product  how a new index compares vectors (default: as the model's are compared)
+        --namespace COLUMN  the column with the namespaces
+        --metadata COLUMNS  columns to send as metadata, with commas between them; COLUMN=NAME sends one under another
+            name
+        --numbers-as-text  send columns of plain numbers as texts all the same
+        --delete-removed  delete what earlier pushes have put into the index and this job does not hold
+        --everything  send also what the index has already
+        """,
+        {"--metadata": {"type": names_in_line, "default": ()}},
     )
-    ids = parser.add_mutually_exclusive_group()
-    ids.add_argument("--ids", metavar=tr("COLUMN"), default="", help=tr("the column with the ids (default: the job's)"))
-    ids.add_argument("--row-ids", action="store_true", help=tr("take row numbers for ids"))
-    parser.add_argument("--namespace", metavar=tr("COLUMN"), default="", help=tr("the column with the namespaces"))
-    parser.add_argument(
-        "--metadata",
-        metavar=tr("COLUMNS"),
-        type=names_in_line,
-        default=(),
-        help=tr("columns to send as metadata, with commas between them; COLUMN=NAME sends one under another name"),
+    parser.one_of(
+        """
+        --ids COLUMN  the column with the ids (default: the job's)
+        --row-ids  take row numbers for ids
+        """
     )
-    parser.add_argument(
-        "--numbers-as-text", action="store_true", help=tr("send columns of plain numbers as texts all the same")
-    )
-    parser.add_argument(
-        "--delete-removed",
-        action="store_true",
-        help=tr("delete what earlier pushes have put into the index and this job does not hold"),
-    )
-    parser.add_argument("--everything", action="store_true", help=tr("send also what the index has already"))
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:

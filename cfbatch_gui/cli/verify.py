@@ -12,6 +12,7 @@ from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import read_ledger
 from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.job_check import JobCheck, Outcome, asked_for_again
 from cfbatch_gui.core.jobs.states import Job
@@ -22,16 +23,14 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "job", metavar=tr("JOB"), nargs="?", help=tr("a job's id or name (default: every job that was sent)")
+def add_arguments(parser: Parser) -> None:
+    parser.add_options(
+        """
+        job [JOB]  a job's id, the beginning of it, or its name (default: every job that was sent)
+        --mend  put right what the answers hold; close the window first. Sends nothing
+        --json  print one JSON object
+        """
     )
-    parser.add_argument(
-        "--mend",
-        action="store_true",
-        help=tr("put right what the answers hold; close the window first. Sends nothing"),
-    )
-    parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:

@@ -51,52 +51,43 @@ _STATES: Final = {
 
 def add_set_up_arguments(parser: Parser) -> None:
     _add_common(parser)
-    parser.add_argument("--name", metavar=tr("NAME"), default=_TITLE, help=tr("what to call the connection"))
-    parser.add_argument(
-        "--paid-plan", action="store_true", help=tr("the account is on the Workers Paid plan: batches up to 10 MB")
+    parser.add_options(
+        """
+        --name NAME  what to call the connection
+        --paid-plan  the account is on the Workers Paid plan: batches up to 10 MB
+        --replace  replace a Worker or a Workflow of this name that this program did not put there
+        --secret-from VARIABLE  where a secret of your own for the Worker stands (default: one is made and kept in the
+            keyring)
+        --use  new jobs go there from now on
+        """,
+        {"--name": {"default": _TITLE}},
     )
-    parser.add_argument(
-        "--replace",
-        action="store_true",
-        help=tr("replace a Worker or a Workflow of this name that this program did not put there"),
-    )
-    parser.add_argument(
-        "--secret-from",
-        metavar=tr("VARIABLE"),
-        default="",
-        help=tr("where a secret of your own for the Worker stands (default: one is made and kept in the keyring)"),
-    )
-    parser.add_argument("--use", action="store_true", help=tr("new jobs go there from now on"))
 
 
 def add_take_down_arguments(parser: Parser) -> None:
-    parser.add_argument(
-        "connection", metavar=tr("NAME"), nargs="?", default="", help=tr("the name or id of the connection to it")
-    )
+    parser.add_options("connection [NAME]  the name or id of the connection to it")
     _add_common(parser)
-    parser.add_argument(
-        "--keep-answers",
-        action="store_true",
-        help=tr("keep the bucket with what is stored in it; R2 goes on billing it"),
-    )
-    parser.add_argument(
-        "--forget", action="store_true", help=tr("forget the connection and its secret too; its jobs stay")
+    parser.add_options(
+        """
+        --keep-answers  keep the bucket with what is stored in it; R2 goes on billing it
+        --forget  forget the connection and its secret too; its jobs stay
+        """
     )
 
 
 def _add_common(parser: Parser) -> None:
     parser.epilog = said(_EPILOG)
     parser.formatter_class = RawHelpFormatter
-    parser.add_argument(
-        "--account", metavar=tr("ID"), default="", help=tr("the account's id, or a dashboard address with it")
+    parser.add_options(
+        """
+        --account ID  the account's id, or a dashboard address with it
+        --worker WORKER  what the Worker is called in the account
+        --token-from VARIABLE  where the token stands
+        --yes  agree to the calls without being asked
+        --dry-run  print the calls, and make none
+        --json  print one JSON object
+        """
     )
-    parser.add_argument(
-        "--worker", metavar=tr("WORKER"), default="", help=tr("what the Worker is called in the account")
-    )
-    parser.add_argument("--token-from", metavar=tr("VARIABLE"), default="", help=tr("where the token stands"))
-    parser.add_argument("--yes", action="store_true", help=tr("agree to the calls without being asked"))
-    parser.add_argument("--dry-run", action="store_true", help=tr("print the calls, and make none"))
-    parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
 
 
 async def set_up(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:

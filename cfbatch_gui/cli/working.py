@@ -15,6 +15,7 @@ import msgspec
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error
 from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.report import facts_of_job, lines_of_result
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, AddressBook
@@ -255,16 +256,13 @@ def say_file(console: Console, file: Exported) -> None:
         console.say(tr("Next:") + f"\n{file.next_command}")
 
 
-def add_output_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--out",
-        metavar=tr("PATH"),
-        type=Path,
-        action="append",
-        default=[],
-        help=tr("write the result to a file, in the format of its suffix"),
+def add_output_arguments(parser: Parser) -> None:
+    parser.add_options(
+        """
+        --out PATH...  write the result to a file, in the format of its suffix
+        --json  print one JSON object instead of the result
+        """
     )
-    parser.add_argument("--json", action="store_true", help=tr("print one JSON object instead of the result"))
 
 
 def check_outputs(
@@ -336,27 +334,25 @@ def _outputs_file(folder: JobFolder) -> Path:
     return folder.path / "outputs.json"
 
 
-def add_collect_arguments(parser: argparse.ArgumentParser) -> None:
+def add_collect_arguments(parser: Parser) -> None:
     """Without either the connection decides."""
-    parser.add_argument(
-        "--collect-in-account",
-        dest="collect",
-        action=argparse.BooleanOptionalAction,
-        help=tr(
-            "have your account collect the answers, through a Worker of your own, or ask for them from this computer"
-            " (default: as the connection is set up)"
-        ),
+    parser.add_options(
+        """
+        --[no-]collect-in-account  have your account collect the answers, through a Worker of your own, or ask for them
+            from this computer (default: as the connection is set up)
+        """,
+        {"--[no-]collect-in-account": {"dest": "collect"}},
     )
 
 
-def add_leave_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--leave",
-        action="store_true",
-        help=tr(
-            "end when your account collects all answers, with exit status {left}: the computer may be turned off, and"
-            " “cfbatch resume” fetches them; with {not_left} when it does not collect them"
-        ).format(left=f"{ExitStatus.LEFT:d}", not_left=f"{ExitStatus.NOT_LEFT:d}"),
+def add_leave_argument(parser: Parser) -> None:
+    parser.add_options(
+        """
+        --leave  end when your account collects all answers, with exit status {left}: the computer may be turned off,
+            and “cfbatch resume” fetches them; with {not_left} when it does not collect them
+        """,
+        left=f"{ExitStatus.LEFT:d}",
+        not_left=f"{ExitStatus.NOT_LEFT:d}",
     )
 
 

@@ -17,6 +17,7 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import data_version, metadata_value
+from cfbatch_gui.core.job_folder.vector_file import rows_apart
 from cfbatch_gui.core.messages import Message, counted_message, enumerated, message
 
 # An item as it is read with its score, or a part of one (then `query` is the part, `text` and `position` where it
@@ -112,7 +113,7 @@ def _with_vectors(checksum: int, items: NDArray[np.int32], vectors: NDArray[np.f
             return -1  # no checksum is negative
         first, last = int(numbers[0]), int(numbers[-1])
         follow = last - first + 1 == len(numbers)  # they ascend
-        checksum = zlib.crc32((vectors[first - 1 : last] if follow else vectors[numbers - 1]).data, checksum)
+        checksum = zlib.crc32((rows_apart(vectors, first - 1, last) if follow else vectors[numbers - 1]).data, checksum)
     return checksum
 
 

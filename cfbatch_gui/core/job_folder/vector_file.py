@@ -43,6 +43,15 @@ def stored_vectors(path: Path) -> np.memmap[tuple[int, int], np.dtype[np.float32
     return found
 
 
+def rows_apart(vectors: NDArray[np.float32], start: int, stop: int) -> NDArray[np.float32]:
+    """Rows of all vectors, `start` to before `stop`; of a map in one of its own, whose memory is given back with it."""
+    if not isinstance(vectors, np.memmap) or vectors.filename is None:
+        return vectors[start:stop]
+    width = vectors.shape[1]
+    first_byte = vectors.offset + start * width * vectors.itemsize
+    return np.memmap(vectors.filename, np.float32, "r", first_byte, (stop - start, width))
+
+
 class VectorFile:
     """A file of vectors, open for writing. Nothing is on the disk for sure before `flush`."""
 

@@ -225,6 +225,9 @@ class Embeddings:
             # The file exists before it has its full size; the dimension is stored together with the first vectors.
             if schema.metadata_value(database, "dimension") is None:
                 return np.empty((self._count, 0), dtype=np.float32)
+        return self._mapped()
+
+    def _mapped(self) -> NDArray[np.float32]:
         vectors = stored_vectors(self._folder.vectors)
         if len(vectors) != self._count:
             raise DataError(
@@ -258,7 +261,9 @@ class Embeddings:
         for start in range(0, len(present), size):
             there = np.flatnonzero(present[start : start + size])
             if len(there):
-                block = self.rows(start, min(start + size, len(present)))
+                vectors = self._mapped()
+                self._checked.check(vectors, range(start + 1, min(start + size, len(present)) + 1))
+                block = vectors[start : start + size]
                 yield start, there, block if len(there) == len(block) else block[there]
 
     def checks(self, progress: Progress | None = None) -> VectorChecks:

@@ -159,7 +159,7 @@ class CheckedStream:
     """A file that is written from its beginning, and read back and compared by size and checksum."""
 
     def __init__(self, stream: BinaryIO, path: Path, work: Work) -> None:
-        self._stream, self._path, self._work = stream, path, work
+        self._stream, self.path, self._work = stream, path, work
         self._checksum = 0
         self.size = 0
         self.items = 0
@@ -188,7 +188,7 @@ class CheckedStream:
             size += len(data)
             self._work.tick_back(self.items * size // max(1, self.size))
         if (size, checksum) != (self.size, self._checksum):
-            not_as_written(self._path, f"{size} bytes with checksum {checksum:08x}")
+            not_as_written(self.path, f"{size} bytes with checksum {checksum:08x}")
 
 
 @contextmanager

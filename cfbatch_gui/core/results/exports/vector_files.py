@@ -7,8 +7,7 @@ quoted or not, and skips blank lines.
 import json
 import zipfile
 from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import IO
+from typing import IO, NoReturn
 
 import numpy as np
 
@@ -29,8 +28,12 @@ def write_array(work: Work) -> Written:
         for vectors in table.vector_blocks():
             stream.write(vectors.data)
             stream.tick(len(vectors))
-        for rows, names in table.ids():
-            ids.write(_lines(rows, names, ids_path))
+        for names in table.ids():
+            lines = "".join([f"{name}\n" for name in names])
+            if "\r" in lines or lines.count("\n") != len(names):
+                _refuse_id(table, names, ids)
+            ids.write(lines.encode())
+            ids.items += len(names)
         stream.compare()
         ids.compare()
         work.tick_end()
@@ -42,19 +45,16 @@ def _header(table: VectorRows) -> dict[str, object]:
     return {"descr": "<f4", "fortran_order": False, "shape": (table.count, table.dimension)}
 
 
-def _lines(rows: Sequence[int], names: Sequence[str], path: Path) -> bytes:
-    text = "\n".join((*names, ""))
-    if "\r" in text or text.count("\n") != len(rows):
-        row = next(row for row, name in zip(rows, names, strict=True) if "\n" in name or "\r" in name)
-        raise ExportError(
-            message(
-                "The id of row {row} has a line break, and “{name}” holds one id a line. Nothing was written. "
-                "Choose .npz, which takes any id.",
-                row=row,
-                name=path.name,
-            ),
-        )
-    return text.encode()
+def _refuse_id(table: VectorRows, names: Sequence[str], ids: CheckedStream) -> NoReturn:
+    index = next(index for index, name in enumerate(names) if "\n" in name or "\r" in name)
+    raise ExportError(
+        message(
+            "The id of row {row} has a line break, and “{name}” holds one id a line. Nothing was written. "
+            "Choose .npz, which takes any id.",
+            row=table.row_of(ids.items + index),
+            name=ids.path.name,
+        ),
+    )
 
 
 _MOST_ID_BYTES = 1_000_000_000

@@ -26,7 +26,7 @@ BLOCK = 512  # texts; 2 MB of vectors of 1,024 numbers
 _MANY_BYTES = 2_000_000
 _IDS_AT_ONCE = 50_000
 _IDS = """
-SELECT t.text_id, t.row FROM items i JOIN texts t USING(text_no)
+SELECT iif(?, t.text_id, t.row) FROM items i JOIN texts t USING(text_no)
 WHERE i.item_no BETWEEN ? AND ? ORDER BY i.item_no
 """
 
@@ -118,20 +118,20 @@ class VectorRows:
                 total = vectors.sum()
             if not np.isfinite(total) and not np.isfinite(vectors).all():
                 (index,) = np.flatnonzero(~np.isfinite(vectors).all(axis=1))[:1]
-                item = int(np.flatnonzero(self._present)[done + index]) + 1
-                _refuse(self._embeddings.texts([item])[0])
+                _refuse(self.row_of(done + int(index)))
             done += len(vectors)
             yield vectors
 
-    def ids(self) -> Iterator[tuple[Sequence[int], Sequence[str]]]:
-        """Row numbers and ids of the texts that have a vector, in the order of `blocks`, up to 50,000 at a time."""
+    def ids(self) -> Iterator[list[str]]:
+        """The ids of the texts that have a vector, in the order of `blocks`, up to 50,000 at a time."""
         for start in range(0, len(self._present), _IDS_AT_ONCE):
             with self._folder.open(read_only=True) as database:
-                found = database.execute(_IDS, (start + 1, start + _IDS_AT_ONCE)).fetchall()
-            there = list(compress(found, self._present[start : start + _IDS_AT_ONCE].tolist()))
-            if there:
-                names, rows = zip(*there, strict=True)
-                yield rows, names if self._embeddings.has_ids else [*map(str, rows)]
+                found = database.execute(_IDS, (self._embeddings.has_ids, start + 1, start + _IDS_AT_ONCE)).fetchall()
+            yield [str(name) for (name,) in compress(found, self._present[start : start + _IDS_AT_ONCE].tolist())]
+
+    def row_of(self, index: int) -> int:
+        """The row of the file that the text has whose vector is that of this index in the export."""
+        return self._embeddings.texts([int(self.item_numbers[index])])[0].row
 
 
 def write_vector_lines(
@@ -169,16 +169,15 @@ def _index_of_text(folder: JobFolder) -> int:
 def _check_finite(texts: Sequence[EmbeddedText], vectors: NDArray[np.float32]) -> None:
     bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if len(bad):
-        _refuse(texts[bad[0]])
+        _refuse(texts[bad[0]].row)
 
 
-def _refuse(text: EmbeddedText) -> NoReturn:
+def _refuse(row: int) -> NoReturn:
     raise ExportError(
         message(
             "The vector of row {row} holds a value that is not a number. Nothing was written. Send the job again.",
-            row=text.row,
-        ),
-        detail=f"item {text.item_no}",
+            row=row,
+        )
     )
 
 
