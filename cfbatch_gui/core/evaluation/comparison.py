@@ -212,6 +212,7 @@ def query_moves(comparison: Comparison, other: int, *, top_k: int = TOP_K) -> tu
 
 
 def most_moved_first(moves: Sequence[QueryMove]) -> list[QueryMove]:
+    """By ascending overlap, then by descending largest change."""
     return sorted(moves, key=lambda move: (move.rbo, -move.largest_change))
 
 
