@@ -9,13 +9,12 @@ from operator import attrgetter
 from cfbatch_gui.cli.console import elided, labelled, one_line, padded, table, width_of
 from cfbatch_gui.cli.jobs import JOB_STATES, kind_words, summary_of, time_words
 from cfbatch_gui.cli.language import figures, number, plural, tr
-from cfbatch_gui.cli.progress import PLACES, facts_of_account, place_of
-from cfbatch_gui.cli.reading import RowLines, json_of_row, reason_of
+from cfbatch_gui.cli.progress import facts_of_account, state_words
+from cfbatch_gui.cli.reading import json_of_row, lines_of_rows, reason_of
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import RowProblem, StoredProblem, count_sent_rows, problems, row_problems
-from cfbatch_gui.core.jobs.states import BatchState, Job
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorChecks
 from cfbatch_gui.core.results.exports import Exported
 from cfbatch_gui.core.results.groups import Clusters, Duplicates
@@ -28,18 +27,6 @@ from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 _RANK, _SCORE = 6, 9  # columns
 _LABEL = 11
-_BATCH_STATES = {
-    BatchState.PLANNED: message("planned"),
-    BatchState.SENDING: message("sending"),
-    BatchState.QUEUED: message("queued"),
-    BatchState.RUNNING: message("running"),
-    BatchState.COLLECTING: message("collecting"),
-    BatchState.DONE: message("done"),
-    BatchState.FAILED: message("failed"),
-    BatchState.GONE: message("gone"),
-    BatchState.OUTCOME_UNKNOWN: message("outcome unknown"),
-    BatchState.DISMISSED: message("dismissed"),
-}
 
 
 def facts_of_job(
@@ -82,7 +69,7 @@ def lines_of_job(job: Job, folder: JobFolder, width: int, title: str) -> Iterato
         rows = [
             (
                 str(each.number),
-                said(PLACES[place] if (place := place_of(each)) else _BATCH_STATES[each.state]),
+                state_words(each),
                 number(each.requests),
                 number(each.bytes),
                 each.request_id,
@@ -96,7 +83,7 @@ def lines_of_job(job: Job, folder: JobFolder, width: int, title: str) -> Iterato
     if left_out:
         yield ""
         yield plural(len(left_out), "{n} problem:", "{n} problems:")
-        yield from RowLines(folder, width).of_rows(left_out)
+        yield from lines_of_rows(folder, left_out, width)
 
 
 def _facts(job: Job, folder: JobFolder, title: str) -> Iterator[tuple[str, str]]:

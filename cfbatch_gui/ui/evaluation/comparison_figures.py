@@ -13,7 +13,7 @@ from cfbatch_gui.core.evaluation.comparison import (
     summary,
 )
 from cfbatch_gui.core.evaluation.joining import Joined, MatchedBy, read_run
-from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, evaluate
+from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, evaluate, remarks
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades
 from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, TOLD_APART, Paired
 from cfbatch_gui.core.export_metadata import metadata_of
@@ -119,8 +119,11 @@ def scatter_words(same_model: bool) -> str:
 
 def unusable_words(compared: Compared) -> str:
     pattern = tr("Job {job}: {sentence}")
-    found = ((letter(number), run.unusable) for number, run in enumerate(compared.comparison.runs))
-    return " ".join(pattern.format(job=job, sentence=said(each.words())) for job, each in found if each is not None)
+    return " ".join(
+        pattern.format(job=letter(number), sentence=said(run.unusable.sentence))
+        for number, run in enumerate(compared.comparison.runs)
+        if run.unusable is not None
+    )
 
 
 def judged_words(found: Evaluation | None) -> str:
@@ -149,22 +152,7 @@ def judged_words(found: Evaluation | None) -> str:
                 "{n} texts are labelled differently; the label of job A holds.",
             )
         )
-    if any(run.without_answer for run in found.runs):
-        sentences.append(tr("A judged query without an answer counts 0."))
-    if found.measures_nothing:
-        sentences.append(
-            tr("Nothing can be measured: all candidates of a query have the same grade, so every order is as good.")
-        )
-    if any(mean.depends_on_ties for run in found.runs for mean in run.means.values()):
-        sentences.append(tr("A range is what a figure may be, as texts of other labels have equal scores."))
-    if repeated := sum(run.repeated for run in found.runs):
-        sentences.append(
-            display.plural(
-                repeated,
-                "{n} text is listed twice in its query; it counts once, by its best rank.",
-                "{n} texts are listed twice in their query; each counts once, by its best rank.",
-            )
-        )
+    sentences += map(said, remarks(found.runs))
     return " ".join(sentences)
 
 

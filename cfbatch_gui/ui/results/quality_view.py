@@ -107,7 +107,7 @@ def trouble_words(found: Quality) -> str:
     if found.run.is_partial:
         sentences.append(tr("Partial: only what is back so far is measured."))
     if found.run.unusable is not None:
-        sentences.append(said(found.run.unusable.words()))
+        sentences.append(said(found.run.unusable.sentence))
     elif found.has_chosen_grades:
         sentences.append(tr("Words in the label column are read as the grades you chose."))
     if found.evaluation is not None and found.evaluation.conflicts:
