@@ -39,7 +39,6 @@ from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed, open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import (
-    RowProblem,
     StoredProblem,
     problem_columns,
     problems,
@@ -392,9 +391,7 @@ _INDENT = "    "
 _NARROWEST = 20  # columns for a row as it stands, in however narrow a terminal
 
 
-def lines_of_rows(
-    folder: JobFolder, rows: Sequence[StoredProblem | RowProblem], width: int, *, total: int = 0
-) -> Iterator[str]:
+def lines_of_rows(folder: JobFolder, rows: Sequence[StoredProblem], width: int, *, total: int = 0) -> Iterator[str]:
     """Each with its reason, and where it may be misread as it stands in the file and as it was read."""
     names = {file: problem_columns(folder, file=file) for file in {row.file for row in rows if row.raw}}
     in_the_file, as_read = tr("in the file"), tr("as read")
@@ -441,9 +438,9 @@ def status_with_doubtful(status: ExitStatus, left_out: int, choice: str | None, 
     return ExitStatus.FAILED
 
 
-def json_of_row(row: StoredProblem | RowProblem) -> dict[str, object]:
+def json_of_row(row: StoredProblem) -> dict[str, object]:
     return {"raw": row.raw, "cells": list(row.cells)} if row.raw else {}
 
 
-def reason_of(row: StoredProblem | RowProblem) -> str:
+def reason_of(row: StoredProblem) -> str:
     return row.reason if row.file == 1 else message("In the second file: {reason}", reason=row.reason)

@@ -13,7 +13,7 @@ from cfbatch_gui.cli.progress import facts_of_account, state_words
 from cfbatch_gui.cli.reading import json_of_row, lines_of_rows, reason_of
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.row_problems import RowProblem, StoredProblem, count_sent_rows, problems, row_problems
+from cfbatch_gui.core.job_folder.row_problems import StoredProblem, count_sent_rows, problems, row_problems
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorChecks
 from cfbatch_gui.core.results.exports import Exported
@@ -151,7 +151,7 @@ def _embedded(job: Job, folder: JobFolder) -> Iterator[str]:
     yield from labelled([(tr("Texts"), number(checks.texts)), *lines_of_vector_checks(checks)], _LABEL)
 
 
-def _problem(problem: RowProblem | StoredProblem) -> dict[str, object]:
+def _problem(problem: StoredProblem) -> dict[str, object]:
     kind = {"kind": problem.kind} if problem.raw else {}
     return {"row": problem.row, "reason": reason_of(problem), **kind, **json_of_row(problem)}
 
