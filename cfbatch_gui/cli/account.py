@@ -6,31 +6,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from cfbatch_gui.cli import reading, working
 from cfbatch_gui.cli.console import Console, agreed, one_line, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import kind_words, time_words
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Actions, IntermixedParser, Parser, RawHelpFormatter
 from cfbatch_gui.cli.progress import FINAL, Progress
-from cfbatch_gui.cli.reading import (
-    ColumnsUnsettled,
-    Inputs,
-    add_doubtful_as_sent_argument,
-    add_reading_arguments,
-    add_split_argument,
-    open_inputs,
-    settle_kind,
-)
-from cfbatch_gui.cli.working import (
-    add_output_arguments,
-    check_outputs,
-    opened,
-    present,
-    remember,
-    stopped_sentence,
-    usable_connection,
-    wait_for,
-)
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import AttachedInput
 from cfbatch_gui.core.jobs.account.shards import has_copies
@@ -69,21 +51,21 @@ def _add_taking_options(parser: Parser) -> None:
         "files [FILE...]  what was sent; it is read as it was read there. Without it texts get names",
         {"files": {"default": []}},
     )
-    add_reading_arguments(parser)
-    add_doubtful_as_sent_argument(parser)
-    add_split_argument(parser)
-    add_output_arguments(parser)
+    reading.add_reading_arguments(parser)
+    reading.add_doubtful_as_sent_argument(parser)
+    reading.add_split_argument(parser)
+    working.add_output_arguments(parser)
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     progress = Progress(console)
-    async with opened(data_dir, progress) as program:
+    async with working.opened(data_dir, progress) as program:
         return int(await arguments.act(program, arguments, progress))
 
 
 async def _list(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
     console = progress.console
-    connection = await usable_connection(program, arguments.connection, console)
+    connection = await working.usable_connection(program, arguments.connection, console)
     jobs = await program.account_jobs.listed(connection)
     if arguments.json:
         console.print_json({"jobs": [{"job": job.id, "name": job.title, **asdict(job)} for job in jobs]})
@@ -114,13 +96,13 @@ async def _take_over(program: Program, arguments: argparse.Namespace, progress: 
         raise UsageError(message("Two files at most: one of queries and one of contexts."))
     job: Job | None = None
     try:
-        connection = await usable_connection(program, arguments.connection, console)
+        connection = await working.usable_connection(program, arguments.connection, console)
         found = _find(await program.account_jobs.listed(connection), arguments.job)
-        outputs = check_outputs(arguments.out, found.kind, arguments.files)
+        outputs = working.check_outputs(arguments.out, found.kind, arguments.files)
         inputs = await asyncio.to_thread(_inputs, arguments, found, program.paths) if arguments.files else None
         attached = AttachedInput(inputs.source, inputs.mapping, inputs.second) if inputs else None
         job = await program.account_jobs.take_over(connection, found, attached)
-        remember(program.folder(job.id), outputs)
+        working.remember(program.folder(job.id), outputs)
         console.say(
             plural(
                 found.batches,
@@ -130,32 +112,31 @@ async def _take_over(program: Program, arguments: argparse.Namespace, progress: 
                 name=one_line(job.name),
             )
         )
-        (job,) = await wait_for(program, [job], progress)
+        (job,) = await working.wait_for(program, [job], progress)
     except asyncio.CancelledError:
-        console.say(stopped_sentence(job and program.ledger.job(job.id)))
+        console.say(working.stopped_sentence(job and program.ledger.job(job.id)))
         raise
-    return present(program, job, console, as_json=arguments.json)
+    return working.present(program, job, console, as_json=arguments.json)
 
 
-def _inputs(arguments: argparse.Namespace, found: AccountJob, paths: Paths) -> Inputs:
+def _inputs(arguments: argparse.Namespace, found: AccountJob, paths: Paths) -> reading.Inputs:
     """The account knows the kind of job, not all of how the files were read."""
     if arguments.kind is None and not arguments.recipe:
         arguments.kind = found.kind
-    settle_kind(arguments, paths)
+    reading.settle_kind(arguments, paths)
     try:
-        return open_inputs(arguments, *arguments.files)
-    except ColumnsUnsettled as error:
+        return reading.open_inputs(arguments, *arguments.files)
+    except reading.ColumnsUnsettled as error:
         return error.inputs
 
 
 async def _remove(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
     console = progress.console
-    connection = await usable_connection(program, arguments.connection, console)
+    connection = await working.usable_connection(program, arguments.connection, console)
     found = _find(await program.account_jobs.listed(connection), arguments.job)
     words = tr("This deletes job {id}, “{name}”, from your account. Answers that no computer has fetched are lost.")
     console.say(words.format(id=found.id, name=one_line(found.title)))
-    if not arguments.yes and not agreed(console, message("Nothing was deleted. Agree to it with --yes.")):
-        console.say(tr("Nothing was deleted."))
+    if not agreed(console, arguments.yes, message("Nothing was sent. Agree to it with --yes.")):
         return ExitStatus.FAILED
     await program.account_jobs.remove(connection, found)
     console.say(tr("Deleted job {id} from your account.").format(id=found.id))
@@ -185,22 +166,14 @@ async def _clear(program: Program, arguments: argparse.Namespace, progress: Prog
 
 
 def _find(jobs: Sequence[AccountJob], words: str) -> AccountJob:
-    """By id, name, or the beginning of the id."""
-    for fits in (
-        [job for job in jobs if job.id == words],
-        [job for job in jobs if job.title == words],
-        [job for job in jobs if words and job.id.startswith(words)],
-    ):
-        if len(fits) == 1:
-            return fits[0]
-        if fits:
-            raise UsageError(
-                message(
-                    "“{name}” fits {n} jobs in your account. Use the id that “cfbatch account list” shows.",
-                    name=words,
-                    n=len(fits),
-                )
-            )
+    """By id or name, else by the beginning of the id."""
+    found = [job for job in jobs if words in (job.id, job.title)] or [job for job in jobs if job.id.startswith(words)]
+    if len(found) == 1 and words:
+        return found[0]
     raise UsageError(
-        message("There is no job “{name}” in your account. “cfbatch account list” lists them.", name=words)
+        message(
+            "{n} jobs in your account have the id or the name “{name}”. “cfbatch account list” lists them.",
+            n=len(found),
+            name=words,
+        )
     )

@@ -5,26 +5,11 @@ import asyncio
 import sys
 from pathlib import Path
 
+from cfbatch_gui.cli import reading, working
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.reading import (
-    add_doubtful_as_sent_argument,
-    add_reading_arguments,
-    open_inputs,
-    settle_kind,
-)
-from cfbatch_gui.cli.working import (
-    add_output_arguments,
-    check_outputs,
-    opened,
-    present,
-    remember,
-    stopped_sentence,
-    usable_connection,
-    wait_for,
-)
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.input_values import AttachedInput
 from cfbatch_gui.core.jobs.states import Job
@@ -49,47 +34,49 @@ def add_arguments(parser: Parser) -> None:
         """,
         {"--input": {"nargs": "+", "default": []}},
     )
-    add_reading_arguments(parser)
+    reading.add_reading_arguments(parser)
     parser.set_defaults(split=None)  # how the texts were split elsewhere is unknown
-    add_doubtful_as_sent_argument(parser)
+    reading.add_doubtful_as_sent_argument(parser)
     parser.add_options(
         """
         --connection C  through which it was sent (default: as set in the window)
         --name NAME  what to call the job
         """
     )
-    add_output_arguments(parser)
+    working.add_output_arguments(parser)
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     if len(arguments.input) > 2:
         raise UsageError(message("Two files at most: one of queries and one of contexts."))
     if arguments.input:
-        settle_kind(arguments, Paths(data_dir))
+        reading.settle_kind(arguments, Paths(data_dir))
     if arguments.out and arguments.kind is None:
         raise UsageError(message("Say what the result is: --rank for scores or --embed for vectors."))
-    outputs = check_outputs(arguments.out, arguments.kind, arguments.input) if arguments.out else ()
+    outputs = working.check_outputs(arguments.out, arguments.kind, arguments.input) if arguments.out else ()
     pasted = await asyncio.to_thread(_read, arguments.job)
     progress = Progress(console)
-    async with opened(data_dir, progress) as program:
+    async with working.opened(data_dir, progress) as program:
         job: Job | None = None
         try:
-            connection = await usable_connection(program, arguments.connection, console)
-            found = await asyncio.to_thread(open_inputs, arguments, *arguments.input) if arguments.input else None
+            connection = await working.usable_connection(program, arguments.connection, console)
+            found = (
+                await asyncio.to_thread(reading.open_inputs, arguments, *arguments.input) if arguments.input else None
+            )
             for sentence in found.guesses() if found else ():
                 console.say(sentence)
             inputs = AttachedInput(found.source, found.mapping, found.second) if found else None
             job = await program.attach(
                 connection, pasted, model=arguments.model or "", name=(arguments.name or "").strip(), inputs=inputs
             )
-            remember(program.folder(job.id), outputs)
+            working.remember(program.folder(job.id), outputs)
             sentence = tr("Job {id}: request ID {request_id}, model {model}.")
             console.say(sentence.format(id=job.id, request_id=job.batches[0].request_id, model=job.model))
-            (job,) = await wait_for(program, [job], progress)
+            (job,) = await working.wait_for(program, [job], progress)
         except asyncio.CancelledError:
-            console.say(stopped_sentence(job and program.ledger.job(job.id)))
+            console.say(working.stopped_sentence(job and program.ledger.job(job.id)))
             raise
-        return present(program, job, console, as_json=arguments.json)
+        return working.present(program, job, console, as_json=arguments.json)
 
 
 def _read(words: str) -> str:

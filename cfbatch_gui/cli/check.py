@@ -9,37 +9,12 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from cfbatch_gui.cli import pricing, reading, working
 from cfbatch_gui.cli.console import Console, labelled, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import read_ledger
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Parser
-from cfbatch_gui.cli.pricing import (
-    add_reuse_arguments,
-    check_budget,
-    json_of_reuse,
-    lines_of_reuse,
-    reset_words,
-    share_words,
-    tokens_words,
-)
-from cfbatch_gui.cli.reading import (
-    SHOWN,
-    ColumnsUnsettled,
-    Inputs,
-    RowLines,
-    add_input_arguments,
-    json_of_offers,
-    json_of_row,
-    lines_of_doubtful,
-    lines_of_offers,
-    open_inputs,
-    say_counts,
-    settle_kind,
-    standard_input_as_file,
-    status_with_doubtful,
-)
-from cfbatch_gui.cli.working import read_address_book
 from cfbatch_gui.core.connections.address_book import service_mark_at
 from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
 from cfbatch_gui.core.inputs.encodings import CHOICES
@@ -56,12 +31,12 @@ from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, candidat
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.plan.spending import Spent
-from cfbatch_gui.core.jobs.reuse import EarlierResults, Reusable
+from cfbatch_gui.core.jobs.reuse import EarlierResults
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.settings import Budget, Settings
+from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.versions import (
     Change,
@@ -77,7 +52,7 @@ Answer = dict[str, object]
 
 
 def add_arguments(parser: Parser) -> None:
-    add_input_arguments(parser)
+    reading.add_input_arguments(parser)
     parser.add_options(
         """
         --model M  the model's name, for example @cf/baai/bge-m3
@@ -85,7 +60,7 @@ def add_arguments(parser: Parser) -> None:
             window)
         """
     )
-    add_reuse_arguments(parser)
+    pricing.add_reuse_arguments(parser)
     parser.add_options(
         """
         --compared-with JOB  say what is new, changed and gone since this earlier job (default: the one that it is a
@@ -100,9 +75,9 @@ def add_arguments(parser: Parser) -> None:
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     paths = Paths(data_dir)
     try:
-        settle_kind(arguments, paths)
+        reading.settle_kind(arguments, paths)
         with TemporaryDirectory(prefix="cfbatch-", ignore_cleanup_errors=True) as kept:
-            async with standard_input_as_file(arguments.file) as arguments.file:
+            async with reading.standard_input_as_file(arguments.file) as arguments.file:
                 checked = await in_thread(_examine, arguments, paths, JobFolder(Path(kept) / "job"), console)
     except UserError as error:
         if arguments.json:
@@ -113,22 +88,17 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     else:
         console.print_result(_lines(checked))
     if arguments.budget is not None:
-        check_budget(checked.preflight, arguments.budget, Budget(), Spent())
+        pricing.check_budget(checked.preflight, arguments.budget, Budget(), Spent())
+    doubtful = sum(each.kind == ProblemKind.DOUBTFUL_ROW for each in checked.found)
     status = ExitStatus.BAD_INPUT if checked.preflight.blocker else ExitStatus.DONE
-    return status_with_doubtful(status, checked.doubtful, arguments.doubtful, console)
-
-
-@dataclass(frozen=True, eq=False)
-class Compared:
-    earlier: Job
-    differences: Differences
+    return reading.status_with_doubtful(status, doubtful, arguments.doubtful, console)
 
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """`cut` has the texts of which the model reads only the beginning."""
+    """`cut` has the texts of which the model reads only the beginning, `earlier` the job of which this is a version."""
 
-    inputs: Inputs
+    inputs: reading.Inputs
     rows: int
     model: str
     connection: str
@@ -138,20 +108,17 @@ class _Checked:
     cut: tuple[StoredProblem, ...]
     lines: tuple[str, ...]  # the rows with a problem, in words
     offers: tuple[CandidateOffer, ...]
-    version: Compared | None
-
-    @property
-    def doubtful(self) -> int:
-        return sum(each.kind == ProblemKind.DOUBTFUL_ROW for each in self.found)
+    earlier: Job | None
+    differences: Differences | None
 
 
 def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, console: Console) -> _Checked:
-    settings = Settings.load(paths.settings)
-    model, earlier = arguments.model or settings.model, EarlierJobs(paths, settings, console)
-    connection = earlier.connection(arguments.connection)
+    settings, book = working.read_address_book(paths.root)
+    model = arguments.model or settings.model
+    connection = book.find(arguments.connection) if arguments.connection else settings.connection or PRACTICE.id
     known_model = find_model(model)
-    inputs = open_inputs(arguments, arguments.file, arguments.second)
-    on_counts = partial(say_counts, console)
+    inputs = reading.open_inputs(arguments, arguments.file, arguments.second)
+    on_counts = partial(reading.say_counts, console)
     try:
         filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_counts=on_counts)
     except EncodingUnknown as error:
@@ -161,38 +128,44 @@ def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, con
         raise doubt.error()
     options = JobOptions(reuse=arguments.reuse is not False)
     job = Job("check", arguments.file.stem, arguments.kind, model, connection, time.time(), options)
-    reusable = earlier.find(job, folder)
+
+    def folder_of(job_id: str) -> JobFolder:
+        return folder if job_id == job.id else JobFolder(paths.job(job_id))
+
+    with closing(read_ledger(paths, console)) as ledger:
+        reusable = EarlierResults(ledger.jobs, folder_of, lambda each: service_mark_at(book, each.connection)).find(job)
+        asked_for = arguments.compared_with
+        earlier = ledger.find(asked_for) if asked_for else find_predecessor(job, ledger.jobs(), folder_of)
+    if earlier is not None and earlier.kind is not job.kind:
+        raise UsageError(message("“{name}” is another kind of job, so it cannot be compared.", name=earlier.name))
+    if earlier is not None:
+        check_comparable(folder, folder_of(earlier.id))
     known = Calibration(paths.calibration, lambda job: True)
     preflight = calibrated(examine(folder, job, reusable=reusable), job, folder, known_model, known)
     cut = tuple(too_long_texts(folder, known_model)) if preflight.too_long else ()
-    lines = tuple(_problem_lines(folder, preflight, cut, arguments.doubtful, console.width))
-    doubtful_sent = problems(folder, kind=ProblemKind.DOUBTFUL_SENT)
     offers = candidate_offers(inputs.source, inputs.mapping.kind, known_model)
-    offers = with_known(offers, inputs.source.candidates, preflight)
     return _Checked(
         *(inputs, filled.rows, model, connection, preflight),
-        *(problems(folder), doubtful_sent, cut, lines, offers),
-        earlier.compared(job, folder, arguments.compared_with),
+        *(problems(folder), problems(folder, kind=ProblemKind.DOUBTFUL_SENT), cut),
+        tuple(_problem_lines(folder, preflight, cut, arguments.doubtful, console.width)),
+        with_known(offers, inputs.source.candidates, preflight),
+        earlier,
+        compare_versions(folder, folder_of(earlier.id)) if earlier is not None else None,
     )
 
 
 def _problem_lines(
     folder: JobFolder, preflight: Preflight, cut: Sequence[StoredProblem], choice: str | None, width: int
 ) -> Iterator[str]:
-    rows = RowLines(folder, width)
     for problem in preflight.problems:
-        yield said(problem.sentence)
-        if problem.kind is ProblemKind.DOUBTFUL_ROW:
-            yield from lines_of_doubtful(folder, problem.count, choice, width)
-        else:
-            yield from rows.of_kind(problem.kind, problem.count)
+        yield from reading.lines_of_problem(folder, problem, choice, width)
     if cut:
         yield plural(
             len(cut),
             "Of {n} text the model may read the beginning only.",
             "Of {n} texts the model may read the beginning only.",
         )
-        yield from rows.of_rows(cut[:SHOWN], total=len(cut))
+        yield from reading.lines_of_rows(folder, cut[: reading.SHOWN], width, total=len(cut))
 
 
 def _lines(checked: _Checked) -> Iterator[str]:
@@ -208,10 +181,10 @@ def _lines(checked: _Checked) -> Iterator[str]:
         yield from (f"  {said(notice)}" for notice in source.notices)
     yield said(describe(inputs.mapping, preflight.queries, preflight.texts))
     yield from map(said, preflight.notices)
-    yield from lines_of_version(checked.version)
-    yield from lines_of_reuse(preflight, inputs.mapping.kind, checked.connection)
+    yield from _lines_of_version(checked)
+    yield from pricing.lines_of_reuse(preflight, inputs.mapping.kind, checked.connection)
     yield from labelled(_sums(checked), 9)
-    yield from lines_of_offers(checked.offers, inputs.source.candidates, inputs.mapping.kind)
+    yield from reading.lines_of_offers(checked.offers, inputs.source.candidates, inputs.mapping.kind)
     yield from checked.lines
     if preflight.blocker:
         yield said(preflight.blocker)
@@ -239,7 +212,7 @@ def _sums(checked: _Checked) -> Iterator[tuple[str, str]]:
             all=number(preflight.total_bytes), largest=number(preflight.largest_bytes)
         ),
     )
-    tokens = tokens_words(preflight)
+    tokens = pricing.tokens_words(preflight)
     if preflight.learned_from:
         tokens = plural(
             preflight.learned_from,
@@ -256,8 +229,8 @@ def _sums(checked: _Checked) -> Iterator[tuple[str, str]]:
         tr("{low} to {high}, {share} of a day's free use, which begins anew at {time}").format(
             low=number(low.neurons, ",.0f"),
             high=number(high.neurons, ",.0f"),
-            share=share_words(high),
-            time=reset_words(),
+            share=pricing.share_words(high),
+            time=pricing.reset_words(),
         ),
     )
     yield (
@@ -283,8 +256,8 @@ def _facts(checked: _Checked) -> dict[str, object]:
         "queries": preflight.queries,
         "texts": preflight.texts,
         "repeated_texts": preflight.repeated,
-        "reuse": json_of_reuse(preflight),
-        "version": json_of_version(checked.version),
+        "reuse": pricing.json_of_reuse(preflight),
+        "version": _json_of_version(checked),
         "requests": preflight.requests,
         "batches": [{"requests": b.requests, "texts": b.texts, "bytes": b.bytes} for b in preflight.batches],
         "tokens": {
@@ -297,7 +270,7 @@ def _facts(checked: _Checked) -> dict[str, object]:
         "problems": [_problem(each) for each in checked.found],
         "doubtful_sent": [_problem(each) for each in checked.doubtful_sent],
         "too_long": [_problem(each) for each in checked.cut],
-        "candidates": json_of_offers(checked.offers, inputs.source.candidates),
+        "candidates": reading.json_of_offers(checked.offers, inputs.source.candidates),
         "blocker": preflight.blocker,
     }
 
@@ -320,7 +293,7 @@ def _file(source: Source) -> dict[str, object]:
 
 def _problem(problem: StoredProblem) -> dict[str, object]:
     about = {"file": problem.file, "row": problem.row, "kind": problem.kind, "reason": problem.reason}
-    return about | json_of_row(problem)
+    return about | reading.json_of_row(problem)
 
 
 def open_question(error: UserError, arguments: argparse.Namespace) -> dict[str, object]:
@@ -332,7 +305,7 @@ def open_question(error: UserError, arguments: argparse.Namespace) -> dict[str, 
 def _answers(error: UserError, arguments: argparse.Namespace) -> tuple[str, list[Answer]]:
     if isinstance(error, EncodingUnknown):
         return "encoding", list(_encodings(error, arguments))
-    if isinstance(error, ColumnsUnsettled):
+    if isinstance(error, reading.ColumnsUnsettled):
         return "columns", list(_columns(error.inputs))
     if arguments.kind is None and not arguments.recipe:
         return "kind", [
@@ -350,7 +323,7 @@ def _encodings(error: EncodingUnknown, arguments: argparse.Namespace) -> Iterato
             yield _answer("--encoding", codec, means=title)
 
 
-def _columns(inputs: Inputs) -> Iterator[Answer]:
+def _columns(inputs: reading.Inputs) -> Iterator[Answer]:
     mapping, second = inputs.mapping, inputs.second
     text = Role.TEXT if mapping.kind is Kind.EMBED else Role.CONTEXT
     if mapping.kind is Kind.RANK and Role.QUERY not in mapping.roles:
@@ -363,47 +336,9 @@ def _answer(*arguments: str, means: str = "") -> Answer:
     return {"arguments": list(arguments)} | ({"means": means} if means else {})
 
 
-class EarlierJobs:
-    """The jobs of a data folder that another process may have open."""
-
-    def __init__(self, paths: Paths, settings: Settings, console: Console) -> None:
-        self._paths, self._settings, self._console = paths, settings, console
-        _, self._book = read_address_book(paths.root)
-
-    def connection(self, asked_for: str | None) -> str:
-        """The id of the connection that a job would be sent through."""
-        return self._book.find(asked_for) if asked_for else self._settings.connection or PRACTICE.id
-
-    def find(self, draft: Job, folder: JobFolder) -> Reusable:
-        """For a job that is in no ledger, and whose data is in this folder."""
-        folder_of = partial(self._folder_of, draft, folder)
-        with closing(read_ledger(self._paths, self._console)) as ledger:
-            return EarlierResults(ledger.jobs, folder_of, self._service_of).find(draft)
-
-    def _folder_of(self, draft: Job, folder: JobFolder, job_id: str) -> JobFolder:
-        return folder if job_id == draft.id else JobFolder(self._paths.job(job_id))
-
-    def compared(self, draft: Job, folder: JobFolder, asked_for: str | None) -> "Compared | None":
-        """Beside the earlier job of that name or id, or else the one that it is a version of."""
-        folder_of = partial(self._folder_of, draft, folder)
-        with closing(read_ledger(self._paths, self._console)) as ledger:
-            earlier = ledger.find(asked_for) if asked_for else None
-            earlier = earlier or find_predecessor(draft, ledger.jobs(), folder_of)
-        if earlier is None:
-            return None
-        if earlier.kind is not draft.kind:
-            raise UsageError(message("“{name}” is another kind of job, so it cannot be compared.", name=earlier.name))
-        check_comparable(folder, folder_of(earlier.id))
-        return Compared(earlier, compare_versions(folder, folder_of(earlier.id)))
-
-    def _service_of(self, job: Job) -> str:
-        return service_mark_at(self._book, job.connection)
-
-
-def lines_of_version(found: Compared | None) -> Iterator[str]:
-    if found is None:
+def _lines_of_version(checked: _Checked) -> Iterator[str]:
+    if checked.earlier is None or (each := checked.differences) is None:
         return
-    each = found.differences
     counts = (
         plural(len(each.added), "{n} new", "{n} new"),
         plural(len(each.changed), "{n} changed", "{n} changed"),
@@ -412,11 +347,11 @@ def lines_of_version(found: Compared | None) -> Iterator[str]:
         plural(len(each.removed), "{n} gone", "{n} gone"),
     )
     words = tr("Since “{name}”: {counts}.")
-    yield words.format(name=one_line(found.earlier.name), counts=" · ".join(filter(None, counts)))
+    yield words.format(name=one_line(checked.earlier.name), counts=" · ".join(filter(None, counts)))
 
 
-def json_of_version(found: Compared | None) -> dict[str, object] | None:
-    if found is None:
+def _json_of_version(checked: _Checked) -> dict[str, object] | None:
+    if checked.earlier is None or (found := checked.differences) is None:
         return None
-    counts = {change.value: len(found.differences.items(change)) for change in Change}
-    return {"job": found.earlier.id, "name": found.earlier.name, "by_id": found.differences.are_by_id, **counts}
+    counts = {change.value: len(found.items(change)) for change in Change}
+    return {"job": checked.earlier.id, "name": checked.earlier.name, "by_id": found.are_by_id, **counts}

@@ -13,7 +13,7 @@ from cfbatch_gui.cli.console import Console, one_line, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.language import figures, number, percent, plural, tr
-from cfbatch_gui.cli.parser import Parser
+from cfbatch_gui.cli.parser import Parser, checked
 from cfbatch_gui.cli.working import check_outputs
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.comparison import (
@@ -22,8 +22,8 @@ from cfbatch_gui.core.evaluation.comparison import (
     P,
     QueryChange,
     QueryMove,
-    QueryMoves,
     compare,
+    most_moved_first,
     query_changes,
     query_moves,
     summary,
@@ -31,7 +31,7 @@ from cfbatch_gui.core.evaluation.comparison import (
     write_texts,
 )
 from cfbatch_gui.core.evaluation.joining import MatchedBy, Run, read_run
-from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, RunMeasures, answers, evaluate
+from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, RunMeasures, answers, evaluate, remarks
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades, read_book_grades
 from cfbatch_gui.core.evaluation.significance import LEVEL, TOLD_APART, Paired
 from cfbatch_gui.core.export_metadata import metadata_of
@@ -47,7 +47,6 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 
-_LONGEST_LABEL = 40  # characters
 _MOST_QUERIES = 10
 
 
@@ -79,7 +78,7 @@ def lines_of_quality(
     yield tr("Quality"), sentence
     for name, mean in measures.means.items():
         yield "", f"{name:<14} {figures(mean.text())}"
-    yield from (("", words) for words in remarks((measures,)))
+    yield from (("", said(words)) for words in remarks((measures,)))
     name = next(iter(measures.values))
     values = measures.values[name]
     worst = [index for index in values.argsort(kind="stable").tolist() if values[index] < 1][:_MOST_QUERIES]
@@ -134,75 +133,41 @@ def json_of_measures(run: RunMeasures) -> dict[str, object]:
 
 
 def unusable_words(unusable: UnusableLabels) -> str:
-    """Such as "12 labels are no whole numbers and were left out, such as “0.5” and “yes” (rows 2, 3, 5, …)"."""
-    quoted = tr("“{label}”")
-    examples = tr(" and ").join(quoted.format(label=one_line(each)[:_LONGEST_LABEL]) for each in unusable.examples)
-    rows = ", ".join(map(number, unusable.rows)) + (", …" if len(unusable.rows) < unusable.count else "")
-    words = plural(
-        unusable.count,
-        "{n} label is no whole number and was left out: {examples} (row {rows})",
-        "{n} labels are no whole numbers and were left out, such as {examples} (rows {rows})",
-        examples=examples,
-        rows=rows,
-    )
+    sentence = said(unusable.sentence)
     if not unusable.proposal:
-        return words
-    grades = ", ".join(f"{one_line(label)[:_LONGEST_LABEL]} = {grade}" for label, grade in unusable.proposal)
-    return tr("{labels}; “cfbatch judgements grades JOB --accept” uses {grades}").format(labels=words, grades=grades)
+        return sentence
+    grades = ", ".join(f"{one_line(label)} = {grade}" for label, grade in unusable.proposal)
+    words = tr("{sentence} “cfbatch judgements grades JOB --accept” uses {grades}.")
+    return words.format(sentence=sentence, grades=grades)
 
 
 def answer_words(found: Paired, job: int, metric: str) -> str:
     """Whether a difference to the first can be seen, with its interval, and what would tell."""
-    counts = plural(
-        found.better,
-        "{job} is better than 1 for {n} query, worse for {worse}, the same for {same}",
-        "{job} is better than 1 for {n} queries, worse for {worse}, the same for {same}",
-        job=job,
-        worse=number(found.worse),
-        same=number(found.same),
+    queries = plural(found.better + found.worse + found.same, "{n} query", "{n} queries")
+    words = tr("Of {queries} {job} is better than 1 for {better} and worse for {worse}: {answer}.").format(
+        queries=queries, job=job, better=number(found.better), worse=number(found.worse), answer=_answer(found)
     )
-    if found.low is None or found.high is None:
-        queries = number(found.better + found.worse + found.same)
-        return tr("{counts}: {n} queries are too few to tell.").format(counts=counts, n=queries)
+    if found.low is not None and found.high is not None:
+        words += " " + tr("{measure} changes by {difference}, 95 % {low} to {high}, p = {p}.").format(
+            measure=metric,
+            difference=number(found.difference, "+.4f"),
+            low=number(found.low, "+.4f"),
+            high=number(found.high, "+.4f"),
+            p=number(found.p, ".3f"),
+        )
+    if found.needed and not found.is_seen:
+        words += " " + tr("To see a difference of {size}, judge about {n} more queries.").format(
+            size=number(TOLD_APART, "g"), n=number(found.needed)
+        )
+    return words
+
+
+def _answer(found: Paired) -> str:
+    if found.low is None:
+        return tr("too few to tell")
     if not found.is_seen:
-        template = tr("{counts}: no difference can be seen ({measure} {difference}, 95 % {low} to {high}, p = {p}).")
-    elif found.difference > 0:
-        template = tr("{counts}: {job} is better ({measure} {difference}, 95 % {low} to {high}, p = {p}).")
-    else:
-        template = tr("{counts}: {job} is worse ({measure} {difference}, 95 % {low} to {high}, p = {p}).")
-    words = template.format(
-        counts=counts,
-        job=job,
-        measure=metric,
-        difference=number(found.difference, "+.4f"),
-        low=number(found.low, "+.4f"),
-        high=number(found.high, "+.4f"),
-        p=number(found.p, ".3f"),
-    )
-    if found.is_seen or not found.needed:
-        return words
-    return tr("{answer} To see a difference of {difference}, judge about {n} more queries.").format(
-        answer=words, difference=number(TOLD_APART, "g"), n=number(found.needed)
-    )
-
-
-def remarks(runs: Sequence[RunMeasures]) -> Iterator[str]:
-    if not any(run.has_contrast for run in runs):
-        yield tr("Nothing can be measured: all candidates of a query have the same grade, so every order is as good.")
-    if any(mean.depends_on_ties for run in runs for mean in run.means.values()):
-        yield tr("A range is what a figure may be, as contexts of other labels have equal scores.")
-    if without := sum(run.without_answer for run in runs):
-        yield plural(
-            without,
-            "{n} judged query has no answer; it counts 0.",
-            "{n} judged queries have no answer; each counts 0.",
-        )
-    if repeated := sum(run.repeated for run in runs):
-        yield plural(
-            repeated,
-            "{n} context is listed twice in its query; each document counts once, by its best rank.",
-            "{n} contexts are listed twice in their query; each document counts once, by its best rank.",
-        )
+        return tr("no difference can be seen")
+    return tr("it is better") if found.difference > 0 else tr("it is worse")
 
 
 def add_judgements_argument(parser: Parser) -> None:
@@ -219,6 +184,7 @@ def read_judgements(paths: Paths, name: str | None) -> BookGrades | None:
 
 
 _MOST = 10
+_NO_LIMIT = message("“{text}” is no limit; give a measure and a number from 0 to 1, like nDCG@10:0.02")
 _LIMIT = re.compile(r"([^:@]+(?:@([1-9][0-9]*)(?: \(exp\))?)?):(0?[.,][0-9]+|0|1)")
 
 
@@ -235,8 +201,7 @@ def read_limit(text: str) -> Limit:
     """Read "nDCG@10:0.02", for argparse."""
     found = _LIMIT.fullmatch(text.strip())
     if found is None:
-        sentence = tr("“{text}” is no limit; give a measure and a number from 0 to 1, like nDCG@10:0.02")
-        raise argparse.ArgumentTypeError(sentence.format(text=text))
+        raise ValueError
     return Limit(found[1].strip(), int(found[2]) if found[2] else None, float(found[3].replace(",", ".")))
 
 
@@ -253,7 +218,7 @@ def add_arguments(parser: Parser) -> None:
             are judged; for example nDCG@10:0.02
         --json  print one JSON object
         """,
-        {"--most": {"default": _MOST}, "--fail-if-worse": read_limit},
+        {"--most": {"default": _MOST}, "--fail-if-worse": checked(read_limit, _NO_LIMIT)},
         k=TOP_K,
         n=_MOST,
     )
@@ -344,30 +309,16 @@ def check(evaluation: Evaluation | None, limit: Limit) -> tuple[ExitStatus, Mess
     results = []
     for other, found in enumerate(answers(evaluation, metric), 2):
         if found.difference >= -limit.by:
-            status = ExitStatus.DONE
-            words = message(
-                "{metric} of job {job} changes by {difference:+.4f} (p = {p:.3f}), which is within the {limit:g} that"
-                " is allowed."
-            )
+            status, verdict = ExitStatus.DONE, message("within the {limit:g} that is allowed", limit=limit.by)
         elif found.is_seen and found.p < LEVEL:
-            status = ExitStatus.WORSE
-            words = message(
-                "{metric} of job {job} changes by {difference:+.4f} (p = {p:.3f}): worse by more than the {limit:g}"
-                " that is allowed."
-            )
+            status, verdict = ExitStatus.WORSE, message("worse by more than the {limit:g} allowed", limit=limit.by)
         else:
-            status = ExitStatus.CANNOT_TELL
-            words = message(
-                "{metric} of job {job} changes by {difference:+.4f} (p = {p:.3f}): below by more than {limit:g}, but"
-                " that may be chance."
-            )
+            status, verdict = ExitStatus.CANNOT_TELL, message("below by more, but that may be chance")
             if found.needed:
-                words = message(
-                    "{metric} of job {job} changes by {difference:+.4f} (p = {p:.3f}): below by more than {limit:g},"
-                    " but that may be chance. Judge about {needed:,} more queries."
-                )
-        values = {"metric": metric, "job": other, "difference": found.difference, "p": found.p, "limit": limit.by}
-        results.append((status, words.filled(**values, needed=found.needed)))
+                verdict = message("below by more, but that may be chance; judge about {n:,} more", n=found.needed)
+        words = message("{metric} of job {job} changes by {difference:+.4f} (p = {p:.3f}): {verdict}.")
+        values = {"metric": metric, "job": other, "difference": found.difference, "p": found.p, "verdict": verdict}
+        results.append((status, words.filled(**values)))
     order = (ExitStatus.WORSE, ExitStatus.CANNOT_TELL, ExitStatus.DONE)
     return min(results, key=lambda result: order.index(result[0]))
 
@@ -380,7 +331,7 @@ class Report:
     """`moves` has one item for each job but the first."""
 
     comparison: Comparison
-    moves: Sequence[QueryMoves]
+    moves: Sequence[Sequence[QueryMove]]
     evaluation: Evaluation | None
     top_k: int
     most: int
@@ -453,10 +404,9 @@ class Report:
             yield ""
             yield from self._metric_lines(self.evaluation, width)
 
-    def _most(self, moves: QueryMoves) -> list[QueryMove]:
-        order = moves.most_moved_first()
-        moved = order[moves.largest_change[order] > 0]
-        return [moves[index] for index in moved[: self.most].tolist()]
+    def _most(self, moves: Sequence[QueryMove]) -> list[QueryMove]:
+        moved = [move for move in most_moved_first(moves) if move.largest_change]
+        return moved[: self.most]
 
     def _summary_row(self, index: int) -> tuple[str, ...]:
         total = summary(self.moves[index - 1])
@@ -490,7 +440,7 @@ class Report:
         )
         titles = (tr("JOB"), *names, tr("JUDGED@{k}").format(k=evaluation.k), tr("NO ANSWER"))
         yield from table(titles, rows, width)
-        yield from remarks(evaluation.runs)
+        yield from map(said, remarks(evaluation.runs))
         if not any(run.has_contrast for run in evaluation.runs):
             return
         for index, found in enumerate(answers(evaluation), 2):

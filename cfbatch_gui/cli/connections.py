@@ -204,7 +204,7 @@ def _record(arguments: argparse.Namespace, given: str, program: Program) -> tupl
             message("Give the account's id: --account, or what you copied, with the id in it, as the secret.")
         )
     if arguments.kind == "gateway":
-        gateway = _gateway(arguments.gateway) or pasted.gateway
+        gateway = _gateway(arguments.gateway or "") or pasted.gateway
         if not gateway:
             raise UsageError(message("Give the gateway's id: --gateway, as the dashboard shows it."))
         return replace(record, gateway=gateway, by_header=arguments.by_header), secret
@@ -347,8 +347,7 @@ async def run_probe(arguments: argparse.Namespace, data_dir: Path, console: Cons
         plan = program.connections.plan_probe(found, arguments.model or program.settings.model)
         is_practice = found == PRACTICE.id
         console.say(_what_it_does(said(program.address_book.title(found)), plan, is_practice=is_practice))
-        if not is_practice and not arguments.yes and not agreed(console, _WITHOUT_TERMINAL):
-            console.say(tr("Nothing was sent."))
+        if not agreed(console, is_practice or arguments.yes, _WITHOUT_TERMINAL):
             return ExitStatus.FAILED
         result = await program.connections.probe(
             found, plan, show=lambda sentence: console.say(said(sentence)), wait_seconds=arguments.wait

@@ -71,8 +71,8 @@ class Console:
         """Consoles of Windows may show control sequences as signs."""
         return f"\r{' ' * (self.width - 1)}\r" if self._is_windows else "\r\x1b[K"
 
-    def say(self, text: str) -> None:
-        self.write_error(f"{text}\n")
+    def say(self, text: str, **values: object) -> None:
+        self.write_error(f"{text.format(**values) if values else text}\n")
 
     def say_error(self, error: UserError) -> None:
         self.say(f"cfbatch: {one_line(said(error.message))}")
@@ -188,13 +188,18 @@ def _not_printed(error: OSError) -> UserError:
     return ExportError(message("The result could not be printed. The job and its results are kept."), detail=detail)
 
 
-def agreed(console: Console, otherwise: Message) -> bool:
-    """Raises UsageError, with the sentence `otherwise`, where nobody can be asked."""
+def agreed(console: Console, is_said: bool, otherwise: Message) -> bool:
+    """Whether the user agrees. Raises UsageError, with the sentence `otherwise`, where nobody can be asked."""
+    if is_said:
+        return True
     if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError(otherwise)
     console.write_error(tr("Go on? [y/N] "))
     with handled_signals(_end_prompt):
-        return sys.stdin.readline().strip().casefold() in ("y", "yes", tr("y", "answer"), tr("yes", "answer"))
+        if sys.stdin.readline().strip().casefold() in ("y", "yes", tr("y", "answer"), tr("yes", "answer")):
+            return True
+    console.say(tr("Nothing was sent."))
+    return False
 
 
 _MOST = 100_000  # characters; a pasted curl command has a few hundred

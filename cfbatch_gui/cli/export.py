@@ -101,7 +101,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
 
 
 def _outputs(arguments: argparse.Namespace, job: Job) -> list[tuple[Path, Target]]:
-    names = [arguments.format] * len(arguments.out) + [name for name, _ in arguments.to]
+    names = [arguments.format or ""] * len(arguments.out) + [name for name, _ in arguments.to]
     given = [*arguments.out, *(Path(path) for _, path in arguments.to)]
     paths = check_outputs(given, job.kind, [Path(job.source_path)], formats=names)
     return [(path, target_for(path, job.kind, name)) for path, name in zip(paths, names, strict=True)]

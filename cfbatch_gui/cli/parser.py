@@ -6,13 +6,14 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import nan
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
 from cfbatch_gui.cli.language import tr
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
+
+T = TypeVar("T")
 
 # What argparse says of arguments that it refuses, in Python 3.11 to 3.13. Here to be collected and recognised.
 ERRORS: Final = (
@@ -52,21 +53,30 @@ class RawHelpFormatter(HelpFormatter, argparse.RawDescriptionHelpFormatter):
     """Descriptions keep their lines."""
 
 
+def checked(read: Callable[[str], T], words: str, **more: object) -> Callable[[str], T]:
+    """For argparse: a ValueError becomes a sentence, of `words` with {text}."""
+
+    def parse(text: str) -> T:
+        try:
+            return read(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(tr(words).format(text=text, **more)) from None
+
+    return parse
+
+
 def number_in(
     least: float, most: float, words: str, /, *, whole: bool = False, **more: object
 ) -> Callable[[str], float]:
-    """A number in these bounds, for argparse; `words` are a sentence for any other, with {text}."""
+    """A number in these bounds, for argparse."""
 
     def read(text: str) -> float:
-        try:
-            value = int(text) if whole and text.isascii() else float(text.removeprefix("$").replace(",", "."))
-        except ValueError:
-            value = nan
+        value = int(text) if whole else float(text.removeprefix("$").replace(",", "."))
         if not least <= value <= most:
-            raise argparse.ArgumentTypeError(tr(words).format(text=text, **more))
+            raise ValueError
         return value
 
-    return read
+    return checked(read, words, **more)
 
 
 def names_in_line(text: str) -> tuple[str, ...]:

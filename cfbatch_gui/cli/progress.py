@@ -24,9 +24,19 @@ class Place(StrEnum):
     IN_ACCOUNT = "in_account"
 
 
-PLACES: Final = {
+_STATES: Final[dict[BatchState | Place, Message]] = {
+    BatchState.PLANNED: message("to send"),
+    BatchState.SENDING: message("sending"),
+    BatchState.QUEUED: message("queued"),
+    BatchState.RUNNING: message("running"),
     Place.AT_SERVICE: message("at the service"),
     Place.IN_ACCOUNT: message("waiting in your account"),
+    BatchState.COLLECTING: message("collecting"),
+    BatchState.DONE: message("done"),
+    BatchState.FAILED: message("failed"),
+    BatchState.GONE: message("no longer known to the service"),
+    BatchState.OUTCOME_UNKNOWN: message("outcome unknown"),
+    BatchState.DISMISSED: message("dismissed"),
 }
 
 
@@ -37,34 +47,34 @@ def place_of(batch: Batch) -> Place | None:
     return Place.IN_ACCOUNT if batch.is_in_account else Place.AT_SERVICE
 
 
+def state_words(batch: Batch) -> str:
+    return said(_STATES[place_of(batch) or batch.state])
+
+
 def uses_account(job: Job | ListedJob) -> bool:
     return bool(job.account_problem) or any(batch.handed_over_at for batch in job.batches)
 
 
-def account_line(job: Job) -> str:
-    """Such as "3 here · 1 waiting in your account, 2.5 MB · 40 at the service"."""
+def account_line(job: Job | ListedJob, most: int = 5) -> str:
+    """Such as "1 waiting in your account, 2.5 MB · 40 at the service · 3 here"."""
     found = account_progress(job)
-    waiting = tr("{n} waiting in your account, {size} MB").format(
-        n=number(found.in_account), size=number(found.bytes_in_account / 1e6, ",.1f")
-    )
+    waiting = tr("waiting in your account, {size} MB").format(size=number(found.bytes_in_account / 1e6, ",.1f"))
     parts = (
-        (found.here, tr("{n} here").format(n=number(found.here))),
         (found.in_account, waiting),
-        (found.at_service, tr("{n} at the service").format(n=number(found.at_service))),
-        (found.direct, tr("{n} asked for by this computer").format(n=number(found.direct))),
-        (found.to_send, tr("{n} to send").format(n=number(found.to_send))),
+        (found.at_service, said(_STATES[Place.AT_SERVICE])),
+        (found.here, tr("here")),
+        (found.direct, tr("asked for by this computer")),
+        (found.to_send, said(_STATES[BatchState.PLANNED])),
     )
-    return " · ".join(text for count, text in parts if count)
+    return " · ".join(f"{number(count)} {words}" for count, words in parts[:most] if count)
 
 
 def account_cell(job: Job | ListedJob) -> str:
-    """The same without what is here; "" for finished jobs."""
+    """The same without what is here or needs this computer; "" for finished jobs."""
     if not uses_account(job) or job.state in FINAL:
         return ""
-    found = account_progress(job)
-    parts = [tr("{n} waiting").format(n=number(found.in_account))] if found.in_account else []
-    parts += [tr("{n} at the service").format(n=number(found.at_service))] if found.at_service else []
-    return " · ".join([*parts, tr("stopped", "collecting")] if job.account_problem else parts)
+    stopped = tr("stopped", "collecting") if job.account_problem else ""
+    return " · ".join(filter(None, (account_line(job, 2), stopped)))
 
 
 def problem_line(job: Job) -> str:
@@ -102,20 +112,6 @@ def json_of_account(job: Job) -> dict[str, object] | None:
 
 _BAR, _LEAST_BAR = 24, 6  # columns
 _SECONDS_BETWEEN = 0.1  # between two redraws of the line while a file is read
-
-_WORDS: Final[dict[BatchState | Place, Message]] = {
-    BatchState.PLANNED: message("{n:,} to send"),
-    BatchState.SENDING: message("{n:,} sending"),
-    BatchState.QUEUED: message("{n:,} queued"),
-    BatchState.RUNNING: message("{n:,} running"),
-    Place.AT_SERVICE: message("{n:,} at the service"),
-    Place.IN_ACCOUNT: message("{n:,} waiting in your account"),
-    BatchState.COLLECTING: message("{n:,} collecting"),
-    BatchState.FAILED: message("{n:,} failed"),
-    BatchState.GONE: message("{n:,} no longer known to the service"),
-    BatchState.OUTCOME_UNKNOWN: message("{n:,} with unknown outcome"),
-    BatchState.DISMISSED: message("{n:,} dismissed"),
-}
 
 
 class Progress:
@@ -200,7 +196,11 @@ def describe(batches: Sequence[Batch]) -> str:
     counts = Counter(place_of(batch) or batch.state for batch in batches)
     done = number(counts[BatchState.DONE])
     parts = [plural(len(batches), "{done} of {n} batch done", "{done} of {n} batches done", done=done)]
-    parts += [said(words.filled(n=counts[state])) for state, words in _WORDS.items() if counts[state]]
+    parts += [
+        f"{number(counts[state])} {said(words)}"
+        for state, words in _STATES.items()
+        if counts[state] and state is not BatchState.DONE
+    ]
     parts += _unknown_words(batches)
     hindrance = next((batch.error for batch in batches if batch.error and not batch.state.is_final), "")
     return " · ".join([*parts, said(hindrance)] if hindrance else parts)

@@ -10,12 +10,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import BinaryIO
 
 from cfbatch_gui.cli.console import Console, elided, padded, width_of
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.parser import Parser
+from cfbatch_gui.cli.parser import Parser, checked
 from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import index_of, listed
 from cfbatch_gui.core.inputs.encodings import shown_name
@@ -40,13 +39,13 @@ from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed, open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import (
-    RowProblem,
     StoredProblem,
     problem_columns,
     problems,
     with_signs,
 )
 from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer
+from cfbatch_gui.core.jobs.plan.preflight import ProblemCount
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
@@ -54,24 +53,16 @@ from cfbatch_gui.core.system.paths import Paths
 STANDARD_INPUT = Path("-")
 _UNITS = {"line": FileFormat.LINES, "paragraph": FileFormat.PARAGRAPHS, "file": FileFormat.WHOLE}
 _ANSWERS = {"yes": True, "no": False}
+_NO_ROLE = message("“{text}” should be COLUMN=ROLE, for example title=text; the roles are {roles}")
+_NO_CANDIDATES = message("“{text}” should be judged, corpus, sample, or for example sample:100")
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnRole:
-    column: str
-    role: Role
-
-
-def column_role(text: str) -> ColumnRole:
+def column_role(text: str) -> tuple[str, Role]:
     """A column's name may itself contain "="."""
-    column, separator, role = text.rpartition("=")
-    if not separator or not column:
-        raise argparse.ArgumentTypeError(tr("“{text}” should be COLUMN=ROLE, for example title=text").format(text=text))
-    try:
-        return ColumnRole(column, Role(role.strip().lower()))
-    except ValueError:
-        sentence = tr("“{role}” is not a role; the roles are {roles}").format(role=role, roles=", ".join(Role))
-        raise argparse.ArgumentTypeError(sentence) from None
+    column, _, role = text.rpartition("=")
+    if not column:
+        raise ValueError
+    return column, Role(role.strip().lower())
 
 
 def add_input_arguments(parser: Parser) -> None:
@@ -101,7 +92,7 @@ def add_doubtful_as_sent_argument(parser: Parser) -> None:
 def add_split_argument(parser: Parser) -> None:
     parser.add_options(
         "--split TOKENS[:OVERLAP]  cut longer texts into parts of so many tokens; a ranking counts the best part",
-        {"--split": split_size},
+        {"--split": checked(split_size, message("“{text}” should be a number of tokens, for example 400 or 400:50"))},
     )
 
 
@@ -132,9 +123,9 @@ def add_reading_arguments(parser: Parser) -> None:
             in all ({n})
         """,
         {
-            "--role": {"dest": "roles", "type": column_role},
+            "--role": {"dest": "roles", "type": checked(column_role, _NO_ROLE, roles=", ".join(Role))},
             "--layout": {"type": Layout, "choices": list(Layout)},
-            "--candidates": candidate_rule,
+            "--candidates": checked(candidate_rule, _NO_CANDIDATES),
         },
         roles=", ".join(Role),
         layouts=", ".join(layout for layout in Layout if layout is not Layout.TEXTS),
@@ -144,13 +135,18 @@ def add_reading_arguments(parser: Parser) -> None:
 
 
 def split_size(text: str) -> Split:
-    """Parse TOKENS[:OVERLAP], for argparse."""
     tokens, _, overlap = text.partition(":")
-    try:
-        return Split(int(tokens), int(overlap or 0))
-    except ValueError:
-        sentence = tr("“{text}” should be a number of tokens, for example 400 or 400:50").format(text=text)
-        raise argparse.ArgumentTypeError(sentence) from None
+    return Split(int(tokens), int(overlap or 0))
+
+
+def candidate_rule(text: str) -> CandidateRule:
+    name, colon, size = text.partition(":")
+    pool = CandidatePool(name.strip().lower())
+    if not colon:
+        return CandidateRule(pool)
+    if pool is not CandidatePool.SAMPLE or int(size) < 1:
+        raise ValueError
+    return CandidateRule(pool, int(size))
 
 
 def settle_kind(arguments: argparse.Namespace, paths: Paths) -> None:
@@ -181,13 +177,9 @@ async def standard_input_as_file(path: Path) -> AsyncIterator[Path]:
         raise UsageError(message("“-” reads from another program: write “program | cfbatch …”, or name a file."))
     with TemporaryDirectory(prefix="cfbatch-", ignore_cleanup_errors=True) as folder:
         copy = Path(folder) / "standard input"
-        await asyncio.to_thread(_copy, sys.stdin.buffer, copy)
+        with copy.open("wb") as file:
+            await asyncio.to_thread(shutil.copyfileobj, sys.stdin.buffer, file)
         yield copy
-
-
-def _copy(stream: BinaryIO, path: Path) -> None:
-    with path.open("wb") as file:
-        shutil.copyfileobj(stream, file)
 
 
 _MANY = 100_000  # texts whose tokens are counted in more than a moment
@@ -199,25 +191,10 @@ def say_counts(console: Console, queries: int, texts: int) -> None:
         counted = plural(texts, "{n} text", "{n} texts")
         if queries:
             counted = plural(queries, "{n} query, {texts}", "{n} queries, {texts}", texts=counted)
-        console.say(tr("{counted} in all. Counting tokens takes a while; Ctrl+C stops it.").format(counted=counted))
+        console.say(tr("{counted} in all. Counting tokens takes a while; Ctrl+C stops it."), counted=counted)
 
 
 _LEAST_SHOWN = 0.0001  # dollars; for less it is said that it is less
-
-
-def candidate_rule(text: str) -> CandidateRule:
-    """Parse judged, corpus, sample or sample:N, for argparse."""
-    name, colon, size = text.partition(":")
-    try:
-        pool = CandidatePool(name.strip().lower())
-        if not colon:
-            return CandidateRule(pool)
-        if pool is CandidatePool.SAMPLE and int(size) > 0:
-            return CandidateRule(pool, int(size))
-    except ValueError:
-        pass
-    sentence = tr("“{text}” should be judged, corpus, sample, or for example sample:100").format(text=text)
-    raise argparse.ArgumentTypeError(sentence)
 
 
 def words_of_rule(rule: CandidateRule) -> str:
@@ -241,16 +218,9 @@ def lines_of_offers(offers: Sequence[CandidateOffer], rule: CandidateRule | None
             comes_to = plural(each.pairs, "{n} pair, {price}", "{n} pairs, {price}", price=price)
         else:
             comes_to = plural(each.pairs, "{n} text, {price}", "{n} texts, {price}", price=price)
-        mark = "→" if each.rule == rule else " "
-        yield f"{mark} {words_of_rule(each.rule):<{width}}  {comes_to}{_nothing(each, kind)}"
-
-
-def _nothing(offer: CandidateOffer, kind: Kind) -> str:
-    if kind is not Kind.RANK or not offer.measures_nothing:
-        return ""
-    if offer.are_all_relevant:
-        return tr("; nothing can be measured: every candidate is relevant")
-    return tr("; nothing can be measured: all candidates of a query have the same grade")
+        if kind is Kind.RANK and each.measures_nothing:
+            comes_to += tr("; nothing can be measured: all candidates of a query have the same grade")
+        yield f"{'→' if each.rule == rule else ' '} {words_of_rule(each.rule):<{width}}  {comes_to}"
 
 
 def json_of_offers(offers: Sequence[CandidateOffer], rule: CandidateRule | None) -> dict[str, object] | None:
@@ -297,11 +267,7 @@ class Inputs:
     def guesses(self) -> Iterator[str]:
         for source in self.sources:
             if source.is_encoding_guessed:
-                sentence = (
-                    tr("{name} is read as {encoding}, our guess; --encoding NAME chooses another.")
-                    if source is self.source
-                    else tr("{name} is read as {encoding}, our guess; save it as UTF-8 to be sure.")
-                )
+                sentence = tr("{name} is read as {encoding}, our guess; save it as UTF-8 to be sure.")
                 yield sentence.format(name=source.path.name, encoding=said(shown_name(source.encoding)))
 
 
@@ -336,20 +302,9 @@ def open_inputs(arguments: argparse.Namespace, first: Path, second: Path | None 
     mapping = _over(_with_roles(mapping, source, other, arguments.roles), arguments)
     missing = check_mapping(mapping, source, other)
     if missing:
-        sentence = message(
-            "{missing} Use --role COLUMN=ROLE. {name} has the columns {columns}.",
-            missing=missing,
-            name=first.name,
-            columns=listed(source.columns),
-        )
-        if other:
-            sentence = message(
-                "{missing} Use --role COLUMN=ROLE. {name} has the columns {columns}, {other} has {others}.",
-                **sentence.parameters,
-                other=other.path.name,
-                others=listed(other.columns),
-            )
-        raise ColumnsUnsettled(sentence, Inputs(source, other, mapping))
+        words = message("{missing} Use --role COLUMN=ROLE. The columns are {columns}.")
+        columns = listed((*source.columns, *(other.columns if other else ())))
+        raise ColumnsUnsettled(words.filled(missing=missing, columns=columns), Inputs(source, other, mapping))
     return Inputs(source, other, mapping)
 
 
@@ -400,8 +355,8 @@ def _by_recipe(recipe: Recipe, source: Source, second: Source | None) -> Mapping
     return found
 
 
-def _with_roles(mapping: Mapping, source: Source, second: Source | None, roles: Sequence[ColumnRole]) -> Mapping:
-    wanted = [(*_find(each, source, second), each.role) for each in roles]
+def _with_roles(mapping: Mapping, source: Source, second: Source | None, roles: Sequence[tuple[str, Role]]) -> Mapping:
+    wanted = [(*_find(column, role, source, second), role) for column, role in roles]
     # Text columns named in the arguments replace those that were guessed.
     for is_second in {is_second for is_second, _, role in wanted if role in _TEXTS}:
         named = {column for in_second, column, _ in wanted if in_second is is_second}
@@ -414,21 +369,19 @@ def _with_roles(mapping: Mapping, source: Source, second: Source | None, roles: 
     return mapping
 
 
-def _find(wanted: ColumnRole, source: Source, second: Source | None) -> tuple[bool, int]:
+def _find(column: str, role: Role, source: Source, second: Source | None) -> tuple[bool, int]:
     """A name in both files means the first's column, unless its role is one of a text: contexts are in the second."""
-    found = [(False, index_of(wanted.column, source.columns))]
+    found = [(False, index_of(column, source.columns))]
     if second is not None:
-        found.append((True, index_of(wanted.column, second.columns)))
-        if wanted.role in _TEXTS:
+        found.append((True, index_of(column, second.columns)))
+        if role in _TEXTS:
             found.reverse()
     for is_second, index in found:
         if index is not None:
             return is_second, index
     columns = (*source.columns, *(second.columns if second else ()))
     raise UsageError(
-        message(
-            "There is no column “{column}”. The columns are {columns}.", column=wanted.column, columns=listed(columns)
-        )
+        message("There is no column “{column}”. The columns are {columns}.", column=column, columns=listed(columns))
     )
 
 
@@ -438,53 +391,33 @@ _INDENT = "    "
 _NARROWEST = 20  # columns for a row as it stands, in however narrow a terminal
 
 
-class RowLines:
-    def __init__(self, folder: JobFolder, width: int) -> None:
-        self._folder, self._width = folder, width
-        self._names: dict[int, tuple[str, ...]] = {}  # of the columns of each file
-
-    def of_rows(self, found: Sequence[StoredProblem | RowProblem], *, total: int = 0) -> Iterator[str]:
-        for each in found:
-            yield from self.of_row(each)
-        if total > len(found):
-            yield "  " + tr("and {n} more").format(n=number(total - len(found)))
-
-    def of_kind(self, kind: ProblemKind, total: int) -> Iterator[str]:
-        yield from self.of_rows(problems(self._folder, kind=kind, limit=SHOWN), total=total)
-
-    def of_row(self, row: StoredProblem | RowProblem) -> Iterator[str]:
+def lines_of_rows(folder: JobFolder, rows: Sequence[StoredProblem], width: int, *, total: int = 0) -> Iterator[str]:
+    """Each with its reason, and where it may be misread as it stands in the file and as it was read."""
+    names = {file: problem_columns(folder, file=file) for file in {row.file for row in rows if row.raw}}
+    in_the_file, as_read = tr("in the file"), tr("as read")
+    wide = max(width_of(in_the_file), width_of(as_read))
+    room = max(_NARROWEST, width - wide - len(_INDENT) - 2)
+    for row in rows:
         text = tr("row {n}: {reason}").format(n=number(row.row), reason=said(reason_of(row)))
         if not row.raw:
-            yield f"  {elided(text, self._width - 2)}"
-            return
-        yield from textwrap.wrap(text, max(_NARROWEST, self._width), initial_indent="  ", subsequent_indent="    ")
-        in_the_file, as_read = tr("in the file"), tr("as read")
-        wide = max(width_of(in_the_file), width_of(as_read))
-        room = max(_NARROWEST, self._width - wide - len(_INDENT) - 2)
+            yield f"  {elided(text, width - 2)}"
+            continue
+        yield from textwrap.wrap(text, max(_NARROWEST, width), initial_indent="  ", subsequent_indent=_INDENT)
         yield f"{_INDENT}{padded(in_the_file, wide)}  {elided(with_signs(row.raw), room)}"
         if row.kind in DOUBTFUL:
-            cells = zip(self._columns(row.file), row.cells, strict=False)
+            cells = zip(names[row.file], row.cells, strict=False)
             shown = " | ".join(f"{name}: {with_signs(cell[:room])}" for name, cell in cells)
             yield f"{_INDENT}{padded(as_read, wide)}  {elided(shown, room)}"
-
-    def _columns(self, file: int) -> tuple[str, ...]:
-        if file not in self._names:
-            self._names[file] = problem_columns(self._folder, file=file)
-        return self._names[file]
+    if total > len(rows):
+        yield "  " + tr("and {n} more").format(n=number(total - len(rows)))
 
 
-def lines_of_doubtful(folder: JobFolder, total: int, choice: str | None, width: int) -> Iterator[str]:
-    if choice != "skip":
-        yield from RowLines(folder, width).of_kind(ProblemKind.DOUBTFUL_ROW, total)
-        return
-    found = problems(folder, kind=ProblemKind.DOUBTFUL_ROW, limit=SHOWN)
-    in_second = tr("{n} of the second file")
-    numbers = ", ".join(f"{each.row}" if each.file == 1 else in_second.format(n=each.row) for each in found)
-    if more := total - len(found):
-        text = tr("rows {numbers} and {n} more").format(numbers=numbers, n=number(more))
-    else:
-        text = plural(total, "row {numbers}", "rows {numbers}", numbers=numbers)
-    yield from textwrap.wrap(text, max(_NARROWEST, width), initial_indent="  ", subsequent_indent="  ")
+def lines_of_problem(folder: JobFolder, problem: ProblemCount, choice: str | None, width: int) -> Iterator[str]:
+    """Its sentence and its first rows; no rows of which the user has said that they are to be skipped."""
+    yield said(problem.sentence)
+    if problem.kind is not ProblemKind.DOUBTFUL_ROW or choice != "skip":
+        rows = problems(folder, kind=problem.kind, limit=SHOWN)
+        yield from lines_of_rows(folder, rows, width, total=problem.count)
 
 
 def status_with_doubtful(status: ExitStatus, left_out: int, choice: str | None, console: Console) -> ExitStatus:
@@ -505,9 +438,9 @@ def status_with_doubtful(status: ExitStatus, left_out: int, choice: str | None, 
     return ExitStatus.FAILED
 
 
-def json_of_row(row: StoredProblem | RowProblem) -> dict[str, object]:
+def json_of_row(row: StoredProblem) -> dict[str, object]:
     return {"raw": row.raw, "cells": list(row.cells)} if row.raw else {}
 
 
-def reason_of(row: StoredProblem | RowProblem) -> str:
+def reason_of(row: StoredProblem) -> str:
     return row.reason if row.file == 1 else message("In the second file: {reason}", reason=row.reason)

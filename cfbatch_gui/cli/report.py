@@ -9,37 +9,24 @@ from operator import attrgetter
 from cfbatch_gui.cli.console import elided, labelled, one_line, padded, table, width_of
 from cfbatch_gui.cli.jobs import JOB_STATES, kind_words, summary_of, time_words
 from cfbatch_gui.cli.language import figures, number, plural, tr
-from cfbatch_gui.cli.progress import PLACES, facts_of_account, place_of
-from cfbatch_gui.cli.reading import RowLines, json_of_row, reason_of
+from cfbatch_gui.cli.progress import facts_of_account, state_words
+from cfbatch_gui.cli.reading import json_of_row, lines_of_rows, reason_of
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.row_problems import RowProblem, StoredProblem, count_sent_rows, problems, row_problems
-from cfbatch_gui.core.jobs.states import BatchState, Job
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.job_folder.row_problems import StoredProblem, count_sent_rows, problems, row_problems
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorChecks
 from cfbatch_gui.core.results.exports import Exported
 from cfbatch_gui.core.results.groups import Clusters, Duplicates
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings, rank_text
-from cfbatch_gui.core.results.score_table import Baseline, ScoreFigures, Spread, score_figures
+from cfbatch_gui.core.results.score_table import ScoreFigures, Spread, score_figures
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 _RANK, _SCORE = 6, 9  # columns
 _LABEL = 11
-_BATCH_STATES = {
-    BatchState.PLANNED: message("planned"),
-    BatchState.SENDING: message("sending"),
-    BatchState.QUEUED: message("queued"),
-    BatchState.RUNNING: message("running"),
-    BatchState.COLLECTING: message("collecting"),
-    BatchState.DONE: message("done"),
-    BatchState.FAILED: message("failed"),
-    BatchState.GONE: message("gone"),
-    BatchState.OUTCOME_UNKNOWN: message("outcome unknown"),
-    BatchState.DISMISSED: message("dismissed"),
-}
 
 
 def facts_of_job(
@@ -82,7 +69,7 @@ def lines_of_job(job: Job, folder: JobFolder, width: int, title: str) -> Iterato
         rows = [
             (
                 str(each.number),
-                said(PLACES[place] if (place := place_of(each)) else _BATCH_STATES[each.state]),
+                state_words(each),
                 number(each.requests),
                 number(each.bytes),
                 each.request_id,
@@ -96,7 +83,7 @@ def lines_of_job(job: Job, folder: JobFolder, width: int, title: str) -> Iterato
     if left_out:
         yield ""
         yield plural(len(left_out), "{n} problem:", "{n} problems:")
-        yield from RowLines(folder, width).of_rows(left_out)
+        yield from lines_of_rows(folder, left_out, width)
 
 
 def _facts(job: Job, folder: JobFolder, title: str) -> Iterator[tuple[str, str]]:
@@ -164,20 +151,13 @@ def _embedded(job: Job, folder: JobFolder) -> Iterator[str]:
     yield from labelled([(tr("Texts"), number(checks.texts)), *lines_of_vector_checks(checks)], _LABEL)
 
 
-def _problem(problem: RowProblem | StoredProblem) -> dict[str, object]:
+def _problem(problem: StoredProblem) -> dict[str, object]:
     kind = {"kind": problem.kind} if problem.raw else {}
     return {"row": problem.row, "reason": reason_of(problem), **kind, **json_of_row(problem)}
 
 
 def _doubtful_sent(folder: JobFolder) -> Sequence[StoredProblem]:
     return problems(folder, kind=ProblemKind.DOUBTFUL_SENT)
-
-
-_NO_BASELINE = {
-    Baseline.NO_TEXT_TWICE: message("none: no text was ranked for two queries"),
-    Baseline.TOO_FEW_QUERIES: message("none: what contexts score with other queries can be said from ten queries on"),
-    Baseline.TOO_FEW: message("none: too few texts were ranked for a query while they fit another one better"),
-}
 
 
 def lines_of_scores(found: ScoreFigures) -> Iterator[tuple[str, str]]:
@@ -191,18 +171,12 @@ def lines_of_scores(found: ScoreFigures) -> Iterator[tuple[str, str]]:
     tied = plural(found.queries, "{tied} of {n} query", "{tied} of {n} queries", tied=number(found.first_tied))
     yield tr("First tied"), tied
     if found.others is None:
-        yield tr("Baseline"), said(_NO_BASELINE[found.baseline])
+        yield tr("Baseline"), tr("none: that takes ten queries, and contexts that were ranked for several of them")
         return
-    if found.is_whole_pool:
-        template = tr(
-            "{n} contexts of the whole list score {mean} on average; 9 in 10 stay below {high}, {above} of all scores"
-            " lie above"
-        )
-    else:
-        template = tr(
-            "{n} contexts picked for other queries score {mean} on average; 9 in 10 stay below {high}, {above} of all"
-            " scores lie above"
-        )
+    template = tr(
+        "{n} contexts that suit another query better score {mean} on average; 9 in 10 stay below {high}, {above} of all"
+        " scores lie above"
+    )
     yield (
         tr("Baseline"),
         template.format(

@@ -5,6 +5,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from cfbatch_gui.cli import working
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error, worst_of
 from cfbatch_gui.cli.jobs import lines_of_jobs, summary_of
@@ -12,21 +13,6 @@ from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.pricing import add_budget_argument, send_again
 from cfbatch_gui.cli.progress import FINAL, Progress
-from cfbatch_gui.cli.working import (
-    add_collect_arguments,
-    add_leave_argument,
-    check_may_leave,
-    conclude,
-    has_results,
-    is_fetched,
-    leave,
-    leaving_status,
-    opened,
-    owed,
-    present,
-    stopped_sentence,
-    wait_for,
-)
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.data_folder import WAITS_FOR_WORD, FolderAnswer
@@ -44,14 +30,14 @@ def add_arguments(parser: Parser) -> None:
         --folder-was moved|copied  when asked: whether the data folder was only moved, or is a copy or a restored backup
         """
     )
-    add_collect_arguments(parser)
-    add_leave_argument(parser)
+    working.add_collect_arguments(parser)
+    working.add_leave_argument(parser)
     add_budget_argument(parser)
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     progress = Progress(console)
-    async with opened(data_dir, progress) as program:
+    async with working.opened(data_dir, progress) as program:
         await _settle_doubt(program, arguments.folder_was, console)
         if arguments.failed and not arguments.job:
             raise UsageError(message("Say whose failed requests are to be sent again: cfbatch resume JOB --failed."))
@@ -71,7 +57,7 @@ async def _resume_named(program: Program, arguments: argparse.Namespace, progres
     job = program.ledger.find(arguments.job)
     if arguments.failed:
         if arguments.leave:
-            check_may_leave(program, [job], collect=arguments.collect)
+            working.check_may_leave(program, [job], collect=arguments.collect)
         job = await send_again(program, job.id, asked=arguments.budget)
     return await _resume_one(program, job, progress, arguments)
 
@@ -91,9 +77,9 @@ async def _resume_one(program: Program, job: Job, progress: Progress, arguments:
     (job,) = await _carry_on(program, [job], progress, arguments)
     if job.has_results:
         await asyncio.to_thread(complete_results, program.folder(job.id), job)
-    if arguments.leave and (left := leaving_status(job)) is not None:
-        return leave(program, job, left, progress.console, as_json=arguments.json)
-    return present(program, job, progress.console, as_json=arguments.json)
+    if arguments.leave and (left := working.leaving_status(job)) is not None:
+        return working.leave(program, job, left, progress.console, as_json=arguments.json)
+    return working.present(program, job, progress.console, as_json=arguments.json)
 
 
 async def _resume_all(program: Program, progress: Progress, arguments: argparse.Namespace) -> int:
@@ -120,10 +106,10 @@ async def _carry_on(
     """Until each job is final, needs the user, or may be left. Raises UsageError when one cannot be."""
     unfinished = [job for job in jobs if job.state not in FINAL]
     if arguments.leave:
-        check_may_leave(program, unfinished, collect=arguments.collect)
+        working.check_may_leave(program, unfinished, collect=arguments.collect)
 
     def may_leave(job: Job) -> bool:
-        return leaving_status(job) is ExitStatus.NOT_LEFT or is_fetched(program, job)
+        return working.leaving_status(job) is ExitStatus.NOT_LEFT or working.is_fetched(program, job)
 
     try:
         for job in unfinished:
@@ -133,9 +119,9 @@ async def _carry_on(
                 await program.actions.collect_here(job.id)
             await program.runner.carry_on(job.id)
         going_on = [program.ledger.job(job.id) for job in jobs]
-        return await wait_for(program, going_on, progress, may_leave=may_leave if arguments.leave else None)
+        return await working.wait_for(program, going_on, progress, may_leave=may_leave if arguments.leave else None)
     except asyncio.CancelledError:
-        progress.console.say(stopped_sentence(program.ledger.job(jobs[0].id), others=len(jobs) > 1))
+        progress.console.say(working.stopped_sentence(program.ledger.job(jobs[0].id), others=len(jobs) > 1))
         raise
 
 
@@ -143,15 +129,15 @@ def _is_unfinished(program: Program, job: Job) -> bool:
     """The job is not final, or a file that was asked for has not been written."""
     if job.state is JobState.DRAFT or job.paused_because in WAITS_FOR_WORD:
         return False
-    return job.state not in FINAL or (has_results(job) and bool(owed(program.folder(job.id))))
+    return job.state not in FINAL or (job.state in working.WITH_RESULTS and bool(working.owed(program.folder(job.id))))
 
 
 def _concluded(program: Program, job: Job, console: Console, *, may_leave: bool) -> ExitStatus:
     """An error is shown and not raised, so that the files of other jobs are written."""
     try:
-        if may_leave and (left := leaving_status(job)) is not None:
-            return leave(program, job, left, console)
-        return conclude(program, job, console)
+        if may_leave and (left := working.leaving_status(job)) is not None:
+            return working.leave(program, job, left, console)
+        return working.conclude(program, job, console)
     except UserError as error:
         console.say_error(error)
         return status_of_error(error)

@@ -2,51 +2,16 @@
 
 import argparse
 import asyncio
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from cfbatch_gui.cli import pricing, reading, working
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
-from cfbatch_gui.cli.pricing import (
-    add_budget_argument,
-    add_reuse_arguments,
-    check_budget,
-    lines_of_reuse,
-    price_words,
-    tokens_words,
-)
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.reading import (
-    Inputs,
-    add_input_arguments,
-    lines_of_doubtful,
-    open_inputs,
-    say_counts,
-    settle_kind,
-    standard_input_as_file,
-    status_with_doubtful,
-)
-from cfbatch_gui.cli.working import (
-    add_collect_arguments,
-    add_leave_argument,
-    add_output_arguments,
-    check_may_collect,
-    check_outputs,
-    leave,
-    leaving_status,
-    opened,
-    present,
-    remember,
-    say_limit,
-    stopped_sentence,
-    usable_connection,
-    wait_for,
-)
 from cfbatch_gui.core.errors import EncodingUnknown, InputError
-from cfbatch_gui.core.inputs.input_values import ProblemKind
 from cfbatch_gui.core.inputs.layouts import describe
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
@@ -70,7 +35,7 @@ EXAMPLES = """
 def add_arguments(parser: Parser) -> None:
     parser.epilog = tr("examples:") + EXAMPLES
     parser.formatter_class = RawHelpFormatter
-    add_input_arguments(parser)
+    reading.add_input_arguments(parser)
     parser.add_options(
         """
         --connection C  where to send it: practice, cloudflare, or the name of another one (default: as set in the
@@ -79,48 +44,46 @@ def add_arguments(parser: Parser) -> None:
         --at-once  without the queue, request by request: an answer in seconds for few texts
         """
     )
-    add_collect_arguments(parser)
-    add_leave_argument(parser)
-    add_reuse_arguments(parser)
-    add_budget_argument(parser)
+    working.add_collect_arguments(parser)
+    working.add_leave_argument(parser)
+    pricing.add_reuse_arguments(parser)
+    pricing.add_budget_argument(parser)
     parser.add_options("--name NAME  what to call the job (default: the file's name)")
-    add_output_arguments(parser)
+    working.add_output_arguments(parser)
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    settle_kind(arguments, Paths(data_dir))
-    async with standard_input_as_file(arguments.file) as arguments.file:
+    reading.settle_kind(arguments, Paths(data_dir))
+    async with reading.standard_input_as_file(arguments.file) as arguments.file:
         return await _run(arguments, data_dir, console)
 
 
 async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     files = [path for path in (arguments.file, arguments.second) if path]
-    outputs = check_outputs(arguments.out, arguments.kind, files)
+    arguments.out = working.check_outputs(arguments.out, arguments.kind, files)
     progress = Progress(console)
-    async with opened(data_dir, progress) as program:
+    async with working.opened(data_dir, progress) as program:
         job: Job | None = None
         try:
-            connection = await usable_connection(program, arguments.connection, console)
-            check_may_collect(program, connection, arguments)
-            inputs = await asyncio.to_thread(open_inputs, arguments, arguments.file, arguments.second)
+            connection = await working.usable_connection(program, arguments.connection, console)
+            working.check_may_collect(program, connection, arguments)
+            inputs = await asyncio.to_thread(reading.open_inputs, arguments, arguments.file, arguments.second)
             job = _draft(program, arguments, connection)
-            job = await _send(
-                program, job, inputs, outputs, progress, budget=arguments.budget, doubtful=arguments.doubtful
-            )
+            job = await _send(program, job, inputs, arguments, progress)
             may_leave = _may_be_left if arguments.leave else None
-            (job,) = await wait_for(program, [job], progress, may_leave=may_leave)
+            (job,) = await working.wait_for(program, [job], progress, may_leave=may_leave)
         except asyncio.CancelledError:
-            console.say(stopped_sentence(job and program.ledger.job(job.id)))
+            console.say(working.stopped_sentence(job and program.ledger.job(job.id)))
             raise
-        if arguments.leave and (left := leaving_status(job)) is not None:
-            return leave(program, job, left, console, as_json=arguments.json)
-        status = present(program, job, console, as_json=arguments.json)
+        if arguments.leave and (left := working.leaving_status(job)) is not None:
+            return working.leave(program, job, left, console, as_json=arguments.json)
+        status = working.present(program, job, console, as_json=arguments.json)
         left_out = (await asyncio.to_thread(read_planned, program.folder(job.id))).doubtful
-        return status_with_doubtful(status, left_out, arguments.doubtful, console)
+        return reading.status_with_doubtful(status, left_out, arguments.doubtful, console)
 
 
 def _may_be_left(job: Job) -> bool:
-    return leaving_status(job) is not None
+    return working.leaving_status(job) is not None
 
 
 def _draft(program: Program, arguments: argparse.Namespace, connection: str) -> Job:
@@ -133,16 +96,10 @@ def _draft(program: Program, arguments: argparse.Namespace, connection: str) -> 
 
 
 async def _send(
-    program: Program,
-    job: Job,
-    inputs: Inputs,
-    outputs: Sequence[Path],
-    progress: Progress,
-    *,
-    budget: float | None,
-    doubtful: str | None,
+    program: Program, job: Job, inputs: reading.Inputs, arguments: argparse.Namespace, progress: Progress
 ) -> Job:
     """A draft that cannot be sent is deleted."""
+    console, folder = progress.console, program.folder(job.id)
     try:
         try:
             job = await _load(program, job, inputs, progress)
@@ -150,17 +107,20 @@ async def _send(
             inputs = inputs.as_guessed(error)
             job = await _load(program, job, inputs, progress)
         for sentence in inputs.guesses():
-            progress.console.say(sentence)
+            console.say(sentence)
         await asyncio.to_thread(_refuse_doubts, program, job)
         preflight = await in_thread(program.examine, job.id)
-        console = progress.console
-        count = sum(each.count for each in preflight.problems if each.kind is ProblemKind.DOUBTFUL_ROW)
-        rows = lines_of_doubtful(program.folder(job.id), count, doubtful, console.width) if count else ()
-        _say_plan(inputs, job, preflight, console, doubtful=rows)
-        say_limit(program, job, len(preflight.batches), console)
+        for notice in (*(each for source in inputs.sources for each in source.notices), *preflight.notices):
+            console.say(said(notice))
+        for problem in preflight.problems:
+            for line in reading.lines_of_problem(folder, problem, arguments.doubtful, console.width):
+                console.say(line)
+        _say_plan(inputs, job, preflight, console)
+        working.say_limit(program, job, len(preflight.batches), console)
         if job.connection != PRACTICE.id:
-            check_budget(preflight, budget, program.settings.budget, await asyncio.to_thread(program.spent_today))
-        remember(program.folder(job.id), outputs)
+            spent = await asyncio.to_thread(program.spent_today)
+            pricing.check_budget(preflight, arguments.budget, program.settings.budget, spent)
+        working.remember(folder, arguments.out)
         return await program.actions.send(job.id)
     except BaseException:
         if not program.ledger.job(job.id).is_sent:
@@ -173,7 +133,7 @@ def _refuse_doubts(program: Program, job: Job) -> None:
         raise doubt.error()
 
 
-async def _load(program: Program, job: Job, inputs: Inputs, progress: Progress) -> Job:
+async def _load(program: Program, job: Job, inputs: reading.Inputs, progress: Progress) -> Job:
     source = inputs.source
     whole = source.size if is_read_by_bytes(source) else 0
 
@@ -182,28 +142,18 @@ async def _load(program: Program, job: Job, inputs: Inputs, progress: Progress) 
 
     try:
         given = job.id, source, inputs.mapping, inputs.second
-        counts = partial(say_counts, progress.console)
+        counts = partial(reading.say_counts, progress.console)
         return await in_thread(program.drafts.load, *given, progress=show, on_counts=counts)
     finally:
         progress.end()
 
 
-def _say_plan(inputs: Inputs, job: Job, preflight: Preflight, console: Console, *, doubtful: Iterable[str]) -> None:
+def _say_plan(inputs: reading.Inputs, job: Job, preflight: Preflight, console: Console) -> None:
     """Raises InputError when nothing can be sent."""
-    for source in inputs.sources:
-        for notice in source.notices:
-            console.say(said(notice))
-    for notice in preflight.notices:
-        console.say(said(notice))
-    for problem in preflight.problems:
-        console.say(said(problem.sentence))
-        if problem.kind is ProblemKind.DOUBTFUL_ROW:
-            for line in doubtful:
-                console.say(line)
     if preflight.blocker:
         raise InputError(preflight.blocker)
     console.say(said(describe(inputs.mapping, preflight.queries, preflight.texts)))
-    for line in lines_of_reuse(preflight, job.kind, job.connection):
+    for line in pricing.lines_of_reuse(preflight, job.kind, job.connection):
         console.say(line)
     if not preflight.batches:
         return
@@ -212,10 +162,9 @@ def _say_plan(inputs: Inputs, job: Job, preflight: Preflight, console: Console, 
     else:
         sends = plural(len(preflight.batches), "{n} batch", "{n} batches")
         if preflight.fits_synchronous and console.is_interactive:
-            console.say(tr("{sentence} Use --at-once.").format(sentence=said(preflight.synchronous_sentence)))
+            console.say(tr("{sentence} Use --at-once."), sentence=said(preflight.synchronous_sentence))
+    words = tr("Job {id}: {sends}, {tokens} tokens, {price}.")
     if job.connection == PRACTICE.id:
-        sentence = tr("Job {id}: {sends}, {tokens} tokens.")
-    else:
-        sentence = tr("Job {id}: {sends}, {tokens} tokens, {price}.")
-    tokens, price = tokens_words(preflight), price_words(preflight)
-    console.say(sentence.format(id=job.id, sends=sends, tokens=tokens, price=price))
+        words = tr("Job {id}: {sends}, {tokens} tokens.")
+    tokens, price = pricing.tokens_words(preflight), pricing.price_words(preflight)
+    console.say(words, id=job.id, sends=sends, tokens=tokens, price=price)

@@ -151,8 +151,8 @@ def _options(arguments: argparse.Namespace, columns: Sequence[str]) -> PushOptio
     source = IdSource.ROWS if arguments.row_ids else IdSource.COLUMN if arguments.ids else IdSource.OWN
     return PushOptions(
         source,
-        arguments.ids,
-        arguments.namespace,
+        arguments.ids or "",
+        arguments.namespace or "",
         tuple(metadata),
         numbers_as_text=arguments.numbers_as_text,
         delete_removed=arguments.delete_removed,

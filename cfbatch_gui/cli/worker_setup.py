@@ -1,7 +1,7 @@
 """`cfbatch connections set-up` and `take-down`: the user's Worker, by a token that is used once."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -98,7 +98,6 @@ async def set_up(arguments: argparse.Namespace, data_dir: Path, console: Console
         return ExitStatus.DONE if arguments.dry_run else ExitStatus.FAILED
     own_secret = check_secret(from_variable(arguments.secret_from)) if arguments.secret_from else None
     token = _token(arguments)
-    lines = _Lines(calls, console)
     async with opened(data_dir, JobProgress(console)) as program:
         setup = _setup_of(program)
         try:
@@ -109,7 +108,7 @@ async def set_up(arguments: argparse.Namespace, data_dir: Path, console: Console
                 may_replace=arguments.replace,
                 own_secret=own_secret,
                 must_keep_secret=True,
-                show=lines.show,
+                show=_printing(calls, console),
             )
         except Stopped as error:
             return _stopped(error, console)
@@ -117,15 +116,12 @@ async def set_up(arguments: argparse.Namespace, data_dir: Path, console: Console
         if arguments.use:
             await program.keep_settings(connection=connection.id)
         words = tr("Done: connection “{name}” was added.") if done.is_new else tr("Done: connection “{name}” is kept.")
-        console.say(words.format(name=connection.name))
+        console.say(words, name=connection.name)
         if done.has_other_secret:
             console.say(tr("The Worker has a new secret: programs elsewhere that use it need it too."))
-        console.say(
-            tr(
-                "A new address may take a minute until it answers; then test it with “{command}”. The token is not"
-                " needed any more: delete it in the dashboard."
-            ).format(command=f"cfbatch connections test {connection.id}")
-        )
+        words = tr("A new address may take a minute until it answers; then test it with “{command}”.")
+        console.say(words, command=f"cfbatch connections test {connection.id}")
+        console.say(tr("The token is not needed any more: delete it in the dashboard."))
         await say_where(program, connection.name, connection.id, console)
         if arguments.json:
             found = {"id": connection.id, "name": connection.name, "url": connection.url, "added": done.is_new}
@@ -153,18 +149,15 @@ async def take_down(arguments: argparse.Namespace, data_dir: Path, console: Cons
             taken = await _setup_of(program).take_down(
                 *(account_id, token, names),
                 keep_bucket=arguments.keep_answers,
-                show=_Lines(calls, console).show,
+                show=_printing(calls, console),
             )
         except Stopped as error:
             return _stopped(error, console)
         if arguments.forget:
             await program.connections.remove(found)
-    answers = plural(taken.answers, "{n} stored object was deleted.", "{n} stored objects were deleted.")
-    console.say(
-        tr("Done: “{name}” is not in the account any more. {answers}")
-        .format(name=names.worker, answers=answers if taken.bucket else "")
-        .rstrip()
-    )
+    console.say(tr("Done: “{name}” is not in the account any more."), name=names.worker)
+    if taken.bucket:
+        console.say(plural(taken.answers, "{n} stored object was deleted.", "{n} stored objects were deleted."))
     console.say(tr("The token is not needed any more: delete it in the dashboard."))
     if arguments.json:
         gone = {"worker": taken.worker, "workflow": taken.workflow, "bucket": taken.bucket, "objects": taken.answers}
@@ -199,19 +192,14 @@ def _shown(
     for line in lines:
         console.say(line)
     permissions = enumerated([*dict.fromkeys(call.permission for call in calls)])
-    console.say(
-        tr(
-            "The token needs {permissions} for this account; the dashboard calls these “Edit”. Make one for this once,"
-            " here:"
-        ).format(permissions=said(permissions))
+    words = tr(
+        "The token needs {permissions} for this account; the dashboard calls these “Edit”. Make one for this, here:"
     )
+    console.say(words, permissions=said(permissions))
     console.say(token_page(account_id))
     if sentence:
         console.say(sentence)
-    if arguments.yes or agreed(console, _WITHOUT_TERMINAL):
-        return True
-    console.say(tr("Nothing was sent."))
-    return False
+    return agreed(console, arguments.yes, _WITHOUT_TERMINAL)
 
 
 def _lines_of(number: int, call: Call) -> tuple[str, str]:
@@ -231,27 +219,25 @@ def _token(arguments: argparse.Namespace) -> Token:
 def _stopped(error: Stopped, console: Console) -> ExitStatus:
     console.say_error(error)
     if error.detail:
-        console.say(tr("Details: {words}").format(words=one_line(error.detail)))
+        console.say(tr("Details: {words}"), words=one_line(error.detail))
     if isinstance(error.reason, NotOurs):
-        console.say(tr("That is: --worker {name}, or --replace.").format(name=error.reason.other_name))
+        console.say(tr("That is: --worker {name}, or --replace."), name=error.reason.other_name)
     if isinstance(error.reason, SecretWouldBeLost):
         console.say(tr("That is: --secret-from VARIABLE."))
     return status_of_error(error.reason)
 
 
-class _Lines:
+def _printing(calls: Sequence[Call], console: Console) -> Callable[[Progress], None]:
     """A line for each call that has ended, or waits, by its number in the list."""
+    numbers = {call.step: number for number, call in enumerate(calls, 1)}
+    printed: dict[Step, State] = {}
 
-    def __init__(self, calls: Sequence[Call], console: Console) -> None:
-        self._numbers = {call.step: number for number, call in enumerate(calls, 1)}
-        self._console = console
-        self._printed: dict[Step, State] = {}
-
-    def show(self, progress: Progress) -> None:
-        """What is deleted one after the other has one line."""
+    def show(progress: Progress) -> None:
         step, state = progress.call.step, progress.state
-        if state is State.RUNNING or (state is not State.WAITING and self._printed.get(step) is state):
-            return
-        self._printed[step] = state
+        if state is State.RUNNING or (state is not State.WAITING and printed.get(step) is state):
+            return  # what is deleted one after the other has one line
+        printed[step] = state
         note = "" if step is Step.DELETE_ANSWER and state is State.DONE else said(progress.note)
-        self._console.say(f"{self._numbers[step]:2}. {said(_STATES[state])} {note}".rstrip())
+        console.say(f"{numbers[step]:2}. {said(_STATES[state])} {note}".rstrip())
+
+    return show

@@ -48,16 +48,11 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 _GLANCE = 0.2  # seconds between two looks at whether jobs may be left
 PATIENCE = 5  # a command ends after so many failures in a row to reach the service
-_WITH_RESULTS = (JobState.DONE, JobState.PARTLY_DONE)
-_AT_ONCE = message("Requests without the queue are answered here, so such a job cannot be left. Leave out --leave.")
-_NOT_COLLECTED = message(
-    "This job is not collected in your account, so it cannot be left. Say --collect-in-account as well, or have the "
-    "connection collect all of its jobs: cfbatch connections change NAME --collects."
-)
+WITH_RESULTS = (JobState.DONE, JobState.PARTLY_DONE)
 
 
 @asynccontextmanager
@@ -68,8 +63,9 @@ async def opened(root: Path, progress: Progress) -> AsyncIterator[Program]:
         for sentence in (*program.damage, *lost):
             progress.console.say(said(sentence))
         if program.doubt is not None:
-            way = tr("{sentence} Say so with “cfbatch resume --folder-was moved”, or “copied”.")
-            progress.console.say(way.format(sentence=said(HELD_BACK)))
+            progress.console.say(
+                tr("{sentence} Say so with “cfbatch resume --folder-was moved”, or “copied”."), sentence=said(HELD_BACK)
+            )
         yield program
     finally:
         await program.close()
@@ -137,7 +133,9 @@ async def say_where(program: Program, name: str, secret_id: str, console: Consol
             tr(
                 "There is no keyring on this computer, so the secret is gone when this command ends. Set the"
                 " environment variable {variable} to it before you use “{name}”."
-            ).format(variable=variable_of(secret_id), name=name)
+            ),
+            variable=variable_of(secret_id),
+            name=name,
         )
 
 
@@ -145,27 +143,23 @@ async def usable_connection(program: Program, asked_for: str | None, console: Co
     """Raises NotConnected, before any file is read, when it cannot be used."""
     wanted = program.address_book.find(asked_for) if asked_for else program.settings.connection or PRACTICE.id
     facts = next((facts for facts in await program.connections.summaries() if facts.id == wanted), None)
-    if facts is None or not facts.is_ready:
-        raise NotConnected(
-            message("{sentence} {way_out}", sentence=facts.sentence, way_out=_way_to_connect(wanted))
-            if facts
-            else message("There is no connection “{name}”.", name=wanted)
-        )
-    console.say(
-        tr("Connection: {title}. {sentence}").format(title=said(facts.title), sentence=said(facts.sentence)).rstrip()
-    )
+    if facts is None:
+        raise NotConnected(message("There is no connection “{name}”.", name=wanted))
+    if not facts.is_ready:
+        raise NotConnected(message("{sentence} {way_out}", sentence=facts.sentence, way_out=_way_to_connect(wanted)))
+    words = tr("Connection: {title}. {sentence}").format(title=said(facts.title), sentence=said(facts.sentence))
+    console.say(words.rstrip())
     return wanted
 
 
 def _way_to_connect(connection_id: str) -> Message:
-    if connection_id == CLOUDFLARE:
-        return message(
-            "Set {account} and {token}, or connect the account with “cfbatch connections add cloudflare” or in the"
-            " window.",
-            account=ACCOUNT_VARIABLE,
-            token=TOKEN_VARIABLE,
-        )
-    return message("Set {name} to its secret, or enter it in the window.", name=variable_of(connection_id))
+    if connection_id != CLOUDFLARE:
+        return message("Set {name} to its secret, or enter it in the window.", name=variable_of(connection_id))
+    return message(
+        "Set {account} and {token}, or connect the account with “cfbatch connections add cloudflare” or in the window.",
+        account=ACCOUNT_VARIABLE,
+        token=TOKEN_VARIABLE,
+    )
 
 
 def status_of_job(job: Job, trouble: UserError | None) -> ExitStatus:
@@ -179,53 +173,52 @@ def status_of_job(job: Job, trouble: UserError | None) -> ExitStatus:
             return status_of_error(trouble) if trouble else ExitStatus.FAILED
 
 
-def has_results(job: Job) -> bool:
-    return job.state in _WITH_RESULTS
-
-
-def conclude(program: Program, job: Job, console: Console, wrote: Callable[[Exported], object] = bool) -> ExitStatus:
-    """`wrote` is called after each file. Raises UserError when one cannot be written."""
+def conclude(program: Program, job: Job, console: Console, written: list[Exported] | None = None) -> ExitStatus:
+    """The files that were asked for are added to `written`, one by one. Raises UserError when one cannot be written."""
     folder = program.folder(job.id)
     console.say(sentence(job))
-
-    def written(file: Exported) -> None:
-        say_file(console, file)
-        wrote(file)
-
-    if has_results(job):
-        write_owed(folder, job, program.address_book.title(job.connection), written)
-    else:
+    if job.state not in WITH_RESULTS:
         say_owed(folder, console)
+    elif paths := owed(folder):
+        complete_results(folder, job)
+        for index, path in enumerate(paths, start=1):
+            file = export(folder, metadata_of(job, program.address_book.title(job.connection)), path)
+            say_file(console, file)
+            if written is not None:
+                written.append(file)
+            remember(folder, paths[index:])
+        _outputs_file(folder).unlink(missing_ok=True)
     return status_of_job(job, program.runner.pause_error(job.id))
 
 
 def say_owed(folder: JobFolder, console: Console) -> None:
     if paths := owed(folder):
-        console.say(tr("Not written yet: {paths}.").format(paths=", ".join(map(str, paths))))
+        console.say(tr("Not written yet: {paths}."), paths=", ".join(map(str, paths)))
 
 
 def present(program: Program, job: Job, console: Console, *, as_json: bool = False) -> ExitStatus:
     """The object is printed also when a file cannot be written: it lists those that were."""
-    folder = program.folder(job.id)
     files: list[Exported] = []
     try:
-        status = conclude(program, job, console, files.append)
-    except UserError:
+        status = conclude(program, job, console, files)
+        if job.state in WITH_RESULTS and not as_json:
+            console.print_result(lines_of_result(job, program.folder(job.id), console.width))
+        return status
+    finally:
         if as_json:
-            console.print_json(facts_of_job(job, folder, files))
-        raise
-    if as_json:
-        console.print_json(facts_of_job(job, folder, files))
-    elif has_results(job):
-        console.print_result(lines_of_result(job, folder, console.width))
-    return status
+            console.print_json(facts_of_job(job, program.folder(job.id), files))
 
 
 def sentence(job: Job) -> str:
     """The sentence for the job's outcome, with the command to use next."""
-    if job.state is JobState.DONE:
-        return _done(job)
+    what = plural(job.texts, "{n} text", "{n} texts")
+    if job.tokens:  # which synchronous answers may lack
+        what = plural(job.tokens, "{texts}, {n} token", "{texts}, {n} tokens", texts=what)
     match job.state:
+        case JobState.DONE if job.connection == PRACTICE.id:
+            template = tr("Job {id} is done: {what} (practice service, on this computer).")
+        case JobState.DONE:
+            template = tr("Job {id} is done: {what}.")
         case JobState.PARTLY_DONE:
             template = tr("Job {id} is done in part. {error}")
         case JobState.FAILED:
@@ -238,16 +231,7 @@ def sentence(job: Job) -> str:
             template = tr("Job {id} stopped. {error} The job is kept: “cfbatch resume {id}” goes on with it.")
         case _:
             template = tr("Job {id} stopped. The job is kept: “cfbatch resume {id}” goes on with it.")
-    return template.format(id=job.id, error=said(job.error))
-
-
-def _done(job: Job) -> str:
-    what = plural(job.texts, "{n} text", "{n} texts")
-    if job.tokens:  # which synchronous answers may lack
-        what = plural(job.tokens, "{texts}, {n} token", "{texts}, {n} tokens", texts=what)
-    if job.connection == PRACTICE.id:
-        return tr("Job {id} is done: {what} (practice service, on this computer).").format(id=job.id, what=what)
-    return tr("Job {id} is done: {what}.").format(id=job.id, what=what)
+    return template.format(id=job.id, error=said(job.error), what=what)
 
 
 def say_file(console: Console, file: Exported) -> None:
@@ -319,17 +303,6 @@ def owed(folder: JobFolder) -> tuple[Path, ...]:
         return ()
 
 
-def write_owed(folder: JobFolder, job: Job, title: str, wrote: Callable[[Exported], object]) -> None:
-    """A file that fails and those after it stay stored. Raises UserError."""
-    paths = owed(folder)
-    if paths:
-        complete_results(folder, job)
-    for index, path in enumerate(paths, start=1):
-        wrote(export(folder, metadata_of(job, title), path))
-        remember(folder, paths[index:])
-    _outputs_file(folder).unlink(missing_ok=True)
-
-
 def _outputs_file(folder: JobFolder) -> Path:
     return folder.path / "outputs.json"
 
@@ -361,29 +334,39 @@ def check_may_collect(program: Program, connection_id: str, arguments: argparse.
     connection = program.address_book.connection(connection_id)
     if arguments.collect or arguments.leave:
         check_is_worker(connection)
-    if arguments.leave and arguments.at_once:
-        raise UsageError(_AT_ONCE)
-    if arguments.leave and not (connection.collects if arguments.collect is None else arguments.collect):
-        raise UsageError(_NOT_COLLECTED)
+    if arguments.leave:
+        is_collected = connection.collects if arguments.collect is None else arguments.collect
+        _check_may_leave(at_once=arguments.at_once, is_collected=is_collected)
 
 
 def check_may_leave(program: Program, jobs: Iterable[Job], *, collect: bool | None) -> None:
     """Raise UsageError when one of these jobs cannot be left."""
     for job in jobs:
+        connection = program.address_book.connection(job.connection)
+        going_on = [batch for batch in job.batches if not batch.state.is_final]
+        is_collected = account_progress(job).is_used or wants_account(job, connection)
         try:
-            _check_may_leave(job, program.address_book.connection(job.connection), collect=collect)
+            check_is_worker(connection)
+            _check_may_leave(
+                at_once=bool(going_on) and all(batch.at_once for batch in going_on),
+                is_collected=is_collected if collect is None else collect,
+            )
         except UsageError as error:
             raise UsageError(message("Job {id}: {sentence}", id=job.id, sentence=error.message)) from error
 
 
-def _check_may_leave(job: Job, connection: Connection, *, collect: bool | None) -> None:
-    check_is_worker(connection)
-    going_on = [batch for batch in job.batches if not batch.state.is_final]
-    if going_on and all(batch.at_once for batch in going_on):
-        raise UsageError(_AT_ONCE)
-    is_collected = account_progress(job).is_used or wants_account(job, connection)
-    if not (is_collected if collect is None else collect):
-        raise UsageError(_NOT_COLLECTED)
+def _check_may_leave(*, at_once: bool, is_collected: bool) -> None:
+    if at_once:
+        raise UsageError(
+            message("Requests without the queue are answered here, so such a job cannot be left. Leave out --leave.")
+        )
+    if not is_collected:
+        raise UsageError(
+            message(
+                "This job is not collected in your account, so it cannot be left. Say --collect-in-account as well, or "
+                "have the connection collect all of its jobs: cfbatch connections change NAME --collects."
+            )
+        )
 
 
 def say_limit(program: Program, job: Job, batches: int, console: Console) -> None:
@@ -391,12 +374,11 @@ def say_limit(program: Program, job: Job, batches: int, console: Console) -> Non
     most = most_batches(connection)
     if not wants_account(job, connection) or connection.has_paid_worker or batches <= most:
         return
-    console.say(
-        tr(
-            "On the Workers Free plan your account collects {most} batches of a job. This computer asks for the other"
-            " {others}, so it is needed until these are here."
-        ).format(most=number(most), others=number(batches - most))
+    words = tr(
+        "On the Workers Free plan your account collects {most} batches of a job. This computer asks for the other"
+        " {others}, so it is needed until these are here."
     )
+    console.say(words, most=number(most), others=number(batches - most))
 
 
 def is_fetched(program: Program, job: Job) -> bool:
@@ -434,11 +416,10 @@ def _leaving_sentence(job: Job, status: ExitStatus) -> str:
     if status is ExitStatus.OUTCOME_UNKNOWN:
         return sentence(job)
     if status is ExitStatus.NOT_LEFT:
-        words = tr(
+        return tr(
             "Job {id} was not left, as your account does not collect all of its answers: this computer is still needed."
             " “cfbatch resume {id}” goes on with it."
-        )
-        return words.format(id=job.id)
+        ).format(id=job.id)
     found = account_progress(job)
     return plural(
         found.in_account + found.at_service,

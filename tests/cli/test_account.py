@@ -71,13 +71,13 @@ def test_what_cannot_be_taken_over_leaves_nothing(world: World, tmp_path: Path) 
         jobs = [run(first, tmp_path / f"{number}.csv", *named, "--json").json["job"] for number in range(2)]
     (tmp_path / "texts.csv").write_text("id,text\n1,a\n", encoding="utf-8")
     for arguments, words in (
-        (("nothing",), "There is no job “nothing” in your account."),
-        (("of this test",), "“of this test” fits 2 jobs in your account."),
+        (("nothing",), "0 jobs in your account have the id or the name “nothing”"),
+        (("of this test",), "2 jobs in your account have"),
         ((jobs[0], EXAMPLE, EXAMPLE, EXAMPLE), "Two files at most"),
         ((jobs[0], EXAMPLE, "--embed"), "another kind of result"),
         ((jobs[0], tmp_path / "texts.csv"), "This is not the file that was sent"),
         ((jobs[0], tmp_path / "missing.csv"), "There is no file"),
-        ((jobs[0], EXAMPLE, "--out", tmp_path / "vectors.npy"), "cannot hold a ranking"),
+        ((jobs[0], EXAMPLE, "--out", tmp_path / "vectors.npy"), "is no form of a ranking"),
         ((jobs[0], EXAMPLE, "--out", EXAMPLE), "is the file that is read"),
         ((jobs[0], EXAMPLE, "--recipe", "none"), "none"),
     ):
@@ -127,7 +127,7 @@ def test_a_person_is_asked_before_a_job_is_removed(world: World, tmp_path: Path)
         return ended.returncode, ended.stdout.decode()
 
     status, said = answered("n\n")
-    assert (status, "Nothing was deleted." in said) == (1, True)
+    assert (status, "Nothing was sent." in said) == (1, True)
     assert "Answers that no computer has fetched are lost." in said
     ids = [each["job"] for each in terminal.run("account", "list", "--connection", DOOR, "--json").json["jobs"]]
     assert job in ids

@@ -1,6 +1,5 @@
 """`cfbatch compare`, its status for what is worse and for what cannot be told, and the scores in `cfbatch show`."""
 
-import argparse
 import csv
 import json
 from collections.abc import Sequence
@@ -96,10 +95,9 @@ def test_refuses_with_a_sentence(run: Run, arguments: tuple[object, ...], says: 
 
 def test_show_has_the_figures_of_the_overview(run: Run) -> None:
     _, out, _ = run("show", "one")
-    assert "from ten queries on" in out
+    assert "that takes ten queries" in out
     _, out, _ = run("show", "begun")
     assert "12 of 36; partial" in out
-    assert "no text was ranked for two queries" in out
     _, out, _ = run("show", "one", "--json")
     scores = json.loads(out)["scores"]
     assert (scores["scored"], scores["other_pairs"]) == (36, 24)
@@ -121,7 +119,7 @@ def test_labels_that_are_no_grades_are_said_with_their_rows(run: Run, paths: Pat
     odd = {1: "0.5", 4: "yes", 5: "{n}", 6: "yes"}
     made = [replace(pair, label=odd.get(number, pair.label)) for number, pair in enumerate(pairs())]
     keep_job(paths, "odd", made)
-    said = "4 labels are no whole numbers and were left out, such as “0.5” and “yes” and “{n}” (rows 3, 6, 7, 8)"
+    said = "4 labels are no whole numbers and are left out, such as “0.5” in row 3."
     assert said in run("show", "odd")[1]
     assert f"Job 2: {said}" in run("compare", "one", "odd")[1]
     _, out, _ = run("show", "odd", "--json")
@@ -133,7 +131,7 @@ def test_labels_that_are_no_grades_are_said_with_their_rows(run: Run, paths: Pat
 
 def test_compare_answers_in_words(run: Run) -> None:
     _, out, _ = run("compare", "one", "two")
-    assert "2 is better than 1 for 0 queries, worse for 3, the same for 0: 3 queries are too few to tell." in out
+    assert "Of 3 queries 2 is better than 1 for 0 and worse for 3: too few to tell." in out
     _, out, _ = run("compare", "one", "two", "--json")
     (answer,) = json.loads(out)["answers"]
     assert (answer["metric"], answer["worse"], answer["low"], answer["difference_is_seen"]) == (
@@ -167,7 +165,7 @@ def score(text: int, first: bool) -> float:
     ("new", "status", "says"),
     [
         ([True] * 12, 0, "within the 0.02 that is allowed"),
-        ([True] * 3 + [False] * 9, 6, "worse by more than the 0.02 that is allowed"),
+        ([True] * 3 + [False] * 9, 6, "worse by more than the 0.02 allowed"),
         ([True] * 11 + [False], 7, "but that may be chance"),
     ],
 )
@@ -218,7 +216,7 @@ def test_a_limit_has_a_measure_and_a_number() -> None:
     assert (read_limit("nDCG@5:0.02").metric, read_limit("nDCG@5:0.02").k) == ("nDCG@5", 5)
     assert (read_limit("AP:0,1").k, read_limit("AP:0,1").by) == (None, 0.1)
     for wrong in ("nDCG@10", "nDCG@10:2", "nDCG@0:0.1", ":0.1", "RR:-0.1", "RR:x"):
-        with pytest.raises(argparse.ArgumentTypeError):
+        with pytest.raises(ValueError):
             read_limit(wrong)
 
 

@@ -231,9 +231,9 @@ class Recorder:
 
 
 def is_left_out(name: str) -> bool:
-    """Paths that are not recorded: logs, the file that only takes up room, input files, and the child's output."""
+    """Paths that are not recorded: logs, notes, the file that only takes up room, input files, the child's output."""
     is_input = "/" not in name and name.endswith(".csv")
-    return name in ("child.log", "data/ballast") or name.startswith("data/logs/") or is_input
+    return name in ("child.log", "data/ballast") or name.startswith(("data/logs/", "data/unfinished/")) or is_input
 
 
 def tree_of(root: Path) -> Tree:

@@ -143,7 +143,7 @@ async def test_the_answer_is_given_in_words(compared: Compared, until: Until) ->
     assert page.answer.sentence.text() == "All 8 judged queries have the same Success@3 under both."
     assert not page.answer.chart.isVisible()
     assert (
-        "Job A: 3 labels are no whole numbers and are left out (“0.5”; rows 30, 31, 33)." in page.job_lines.texts()[-1]
+        "Job A: 3 labels are no whole numbers and are left out, such as “0.5” in row 30." in page.job_lines.texts()[-1]
     )
 
 

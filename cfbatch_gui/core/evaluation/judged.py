@@ -1,6 +1,6 @@
 """Measures of rankings by labels and judgements, in the order of the exported run, each document once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -24,6 +24,7 @@ from cfbatch_gui.core.evaluation.significance import Paired, compare_pairs
 from cfbatch_gui.core.judgements.book import USUAL_NAME, Book, Shelf, disagreeing, newest
 from cfbatch_gui.core.judgements.session import Shown
 from cfbatch_gui.core.judgements.values import USUAL, Scale, Source, Subject
+from cfbatch_gui.core.messages import Message, counted_message, message
 from cfbatch_gui.core.results.labels import NO_LABEL
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.score_table import QueryText, read_queries
@@ -371,3 +372,25 @@ def disagreements(book: Book) -> tuple[Disagreement, ...]:
         Disagreement(Shown(subjects[query], subjects[document]), tuple(grades))
         for (query, document), grades in found.items()
     )
+
+
+def remarks(runs: Sequence[RunMeasures]) -> Iterator[Message]:
+    """What has to be known about the measures."""
+    if not any(run.has_contrast for run in runs):
+        yield message(
+            "Nothing can be measured: all candidates of a query have the same grade, so every order is as good."
+        )
+    if any(mean.depends_on_ties for run in runs for mean in run.means.values()):
+        yield message("A range is what a figure may be, as texts of other labels have equal scores.")
+    if without := sum(run.without_answer for run in runs):
+        yield counted_message(
+            without,
+            "{n} judged query has no answer; it counts 0.",
+            "{n:,} judged queries have no answer; each counts 0.",
+        )
+    if repeated := sum(run.repeated for run in runs):
+        yield counted_message(
+            repeated,
+            "{n} text is listed twice in its query; it counts once, by its best rank.",
+            "{n:,} texts are listed twice in their query; each counts once, by its best rank.",
+        )

@@ -269,7 +269,7 @@ def results_damaged(
         message(
             "The results of {rows} are damaged on the disk, so they are not shown. “cfbatch verify {id} --mend” puts"
             " right what the answers that are kept still hold.",
-            rows=rows or message("some rows"),
+            rows=rows,
             id=path.name,
         ),
         detail=f"{path.name}: batches {sorted(batches)} do not have the checksums they were stored with",
@@ -354,9 +354,9 @@ _MOST_NAMED = 8  # ranges of rows in a sentence
 
 
 def rows_in_words(rows: list[int], words: RowWords = ROWS, *, most: int = _MOST_NAMED) -> str:
-    """ "row 3", "rows 3 to 7 and 12"; "" for none. Of more than `most` ranges only the first is named."""
+    """ "row 3", "rows 3 to 7 and 12". Of more than `most` ranges only the first is named."""
     if not rows:
-        return ""
+        return message("some rows")
     starts = [rows[0], *(after for before, after in pairwise(rows) if after != before + 1)]
     stops = [*(before for before, after in pairwise(rows) if after != before + 1), rows[-1]]
     ranges = [

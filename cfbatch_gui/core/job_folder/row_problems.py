@@ -6,7 +6,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cfbatch_gui.core.inputs.input_values import Layout
@@ -23,13 +23,15 @@ _ITEM_ROW = "SELECT DISTINCT {file}, {row} FROM items i JOIN texts t USING(text_
 
 @dataclass(frozen=True, slots=True)
 class StoredProblem:
-    """A row with a problem and its original cells. `raw` is how it stands in the file, "" where that is not known."""
+    """A row, or a part of it, without a result, and its original cells. `file` is 1 or 2; `kind` is "" for what the
+    service refused; `raw` is how it stands in the file, "" where that is not known.
+    """
 
     file: int
     row: int
     kind: str
     reason: str
-    cells: tuple[str, ...]
+    cells: tuple[str, ...] = ()
     raw: str = ""
 
 
@@ -51,18 +53,6 @@ def _problems(database: sqlite3.Connection, kind: str, limit: int) -> Iterator[S
         yield StoredProblem(file, row, found_kind, reason, tuple(json.loads(cells)) if cells else (), raw or "")
 
 
-@dataclass(frozen=True, slots=True)
-class RowProblem:
-    """A row, or a part of it, without a result. `file` is 1 or 2; `kind` is "" for what the service refused."""
-
-    file: int
-    row: int
-    reason: str
-    kind: str = ""
-    raw: str = ""
-    cells: tuple[str, ...] = ()
-
-
 def count_sent_rows(folder: JobFolder) -> int:
     """Rows of the first file that were sent, whole or in part. 0 for a draft."""
     with folder.open(read_only=True) as database:
@@ -73,18 +63,17 @@ def count_sent_rows(folder: JobFolder) -> int:
     return int(str(rows)) - len(left_out - sent) if sent else 0
 
 
-def row_problems(folder: JobFolder) -> Iterator[RowProblem]:
+def row_problems(folder: JobFolder) -> Iterator[StoredProblem]:
     """Rows that were left out, in the order of the file, then those that the service refused."""
     for problem in problems(folder):
-        cells = problem.cells if problem.raw else ()
-        yield RowProblem(problem.file, problem.row, problem.reason, problem.kind, problem.raw, cells)
+        yield problem if problem.raw else replace(problem, cells=())
     with folder.open(read_only=True) as database:
         item_row = _item_row(metadata_value(database, "layout"), ", r.error")
         refused = database.execute(
             f"{item_row} JOIN requests r USING(request_no) WHERE r.state = 'failed' ORDER BY 1, 2"
         )
         for file, row, reason in refused:
-            yield RowProblem(file, row, reason)
+            yield StoredProblem(file, row, "", reason)
 
 
 def _item_row(layout: object, more: str = "") -> str:

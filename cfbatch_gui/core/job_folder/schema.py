@@ -4,11 +4,11 @@ order of the input, and shared texts are stored once.
 
 import json
 import os
-import queue
 import sqlite3
-import threading
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain, count
 from pathlib import Path
@@ -287,19 +287,15 @@ def form_of(roles: Sequence[Role]) -> list[int | None]:
 MOST_ROWS = 5_000  # of one statement; with more the window waits longer for Python while they are bound, now 1 ms
 _MOST_WAITING = 8  # statements; each may hold some thousand rows
 
-_Statement = tuple[str, Sequence[object]]
-
 
 class WriteQueue:
-    """Takes statements that give nothing back. What one raises, a later call raises, or the end of `write_queue`."""
+    """Runs statements that give nothing back in a thread. What one raises, a later call raises, or the end of
+    `write_queue`.
+    """
 
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self._database = database
-        self._waiting: queue.Queue[_Statement | None] = queue.Queue(_MOST_WAITING)
-        self._error: BaseException | None = None
-        self._is_dropped = False
-        self._thread = threading.Thread(target=self._work, name="write")
-        self._thread.start()
+    def __init__(self, database: sqlite3.Connection, thread: Executor) -> None:
+        self._database, self._thread = database, thread
+        self._waiting = deque[Future[None]]()
 
     @property
     def most_values(self) -> int:
@@ -308,40 +304,29 @@ class WriteQueue:
     def execute(self, statement: str, values: Sequence[object] = ()) -> None:
         """Run a statement when its turn has come; `values` belong to it from now on."""
         check_stopped()
-        if self._error is not None:
-            raise self._error
-        self._waiting.put((statement, values))
+        if len(self._waiting) >= _MOST_WAITING:
+            self._waiting.popleft().result()
+        self._waiting.append(self._thread.submit(self._run, statement, values))
 
     def finish(self) -> None:
-        self._waiting.put(None)
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
+        while self._waiting:
+            self._waiting.popleft().result()
 
-    def drop(self) -> None:
-        self._is_dropped = True
-        self._waiting.put(None)
-        self._thread.join()
-
-    def _work(self) -> None:
-        while (found := self._waiting.get()) is not None:
-            if self._error is None and not self._is_dropped:
-                try:
-                    self._database.execute(*found)
-                except BaseException as error:  # noqa: BLE001  # raised by the next call
-                    self._error = error
+    def _run(self, statement: str, values: Sequence[object]) -> None:
+        self._database.execute(statement, values)
 
 
 @contextmanager
 def write_queue(database: sqlite3.Connection) -> Iterator[WriteQueue]:
     """Within the block nobody else may use the connection, which any thread may use; after it all has been run."""
-    writes = WriteQueue(database)
-    try:
-        yield writes
-    except BaseException:
-        writes.drop()
-        raise
-    writes.finish()
+    with ThreadPoolExecutor(1, "write") as thread:
+        writes = WriteQueue(database, thread)
+        try:
+            yield writes
+            writes.finish()
+        except BaseException:
+            thread.shutdown(cancel_futures=True)
+            raise
 
 
 class Inserts:

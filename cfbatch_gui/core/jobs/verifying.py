@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import DataError, ReplyError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.checksums import (
-    ROWS,
     TEXTS,
     check_stored,
     checksums_of,
@@ -54,29 +53,25 @@ def verify_job(folder: JobFolder, job: Job, *, mend: bool = False, batches: Coll
     if not done and not job.reused:
         return check
     if not folder.data.exists():
-        return check.with_finding(_unreadable(job, "data.db is missing"))
+        return check.with_finding(_unreadable("data.db is missing"))
     try:
         if batches is not None:
             done = [batch for batch in done if batch.number in batches]
         else:
-            check = _indexes(folder, job, check, mend=mend)
+            check = _structure(folder, check, mend=mend)
             if not check.is_mended and mend:
                 return check
             check = _inputs(folder, job, done, check)
         with folder.open(read_only=not mend) as database, _at_once(database, mend=mend):
             verifying = _Verifying(database, folder, job, check, mend=mend)
             check = verifying.run(done, has_taken=job.reused > 0 and (batches is None or NOT_SENT in batches))
-        if batches is None:
-            check = _structure(folder, job, check)
     except DataError as error:
         if type(error) is not DataError:
             raise
-        return check.with_finding(_unreadable(job, error.detail or error.message))
-    except (sqlite3.Error, OSError) as error:
-        return check.with_finding(_unreadable(job, f"{type(error).__name__}: {error}"))
-    except (ValueError, TypeError, LookupError, OverflowError) as error:
-        _log.warning("job %s: its data holds what it cannot hold", job.id, exc_info=True)
-        return check.with_finding(_unreadable(job, f"{type(error).__name__}: {error}"))
+        return check.with_finding(_unreadable(error.detail or error.message))
+    except (sqlite3.Error, OSError, ValueError, TypeError, LookupError, OverflowError) as error:
+        _log.warning("job %s: its data cannot be read", job.id, exc_info=True)
+        return check.with_finding(_unreadable(f"{type(error).__name__}: {error}"))
     return check
 
 
@@ -86,53 +81,31 @@ def _at_once(database: sqlite3.Connection, *, mend: bool) -> Iterator[None]:
         yield
 
 
-def _unreadable(job: Job, detail: str) -> Finding:
+def _unreadable(detail: str) -> Finding:
     """What is beyond mending here; it says what can be done instead."""
-    if job.attached:
-        again = message("Add it again by its request ID.")
-    elif job.taken_over:
-        again = message("Delete it, and take it over again if it is still in your account.")
-    else:
-        again = message(
-            "The answers are in its folder. Put data.db back from a backup, or send the file again as a new job; it was"
-            " “{path}”.",
-            path=job.source_path or job.source_name,
-        )
-    words = message("This job's data cannot be read, or is damaged inside. {cure}", cure=again)
+    words = message(
+        "This job's data cannot be read, or is damaged inside. Put data.db back from a backup, or get the results anew:"
+        " send the file as a new job, or add what was sent from elsewhere by its request ID once more."
+    )
     return Finding(Damage.DATA, 0, (), Outcome.LOST, words, detail)
 
 
-def _indexes(folder: JobFolder, job: Job, check: JobCheck, *, mend: bool) -> JobCheck:
-    """Whether rows are found by their indexes; to be asked first. With `mend`, what is broken otherwise is a finding at
-    once.
+def _structure(folder: JobFolder, check: JobCheck, *, mend: bool) -> JobCheck:
+    """What SQLite itself finds, but for scores that are no numbers: those are results. To be asked first, as rows are
+    found by the indexes.
     """
     with folder.open(read_only=not mend) as database:
-        problems = _problems(database)
-        others = [problem for problem in problems if not any(words in problem for words in _INDEX_ONLY)]
-        broken = [problem for problem in others if not problem.endswith(_SCORE_COLUMNS)]
-        if mend and broken:
-            return check.with_finding(_unreadable(job, broken[0]))
-        if not problems or others:
+        problems = [problem for problem in _problems(database) if not problem.endswith(_SCORE_COLUMNS)]
+        if not problems:
             return check
+        for problem in problems:
+            if not any(words in problem for words in _INDEX_ONLY):
+                return check.with_finding(_unreadable(problem))
         if mend:
             database.execute("REINDEX")
     outcome = Outcome.HEALED if mend else Outcome.HEALABLE
     words = message("An index of this job's data is damaged.")
     return check.with_finding(Finding(Damage.DATA, 0, (), outcome, words, problems[0]))
-
-
-def _structure(folder: JobFolder, job: Job, check: JobCheck) -> JobCheck:
-    """What SQLite itself finds, but for what has been found by other means; to be asked after mending."""
-    with folder.open(read_only=True) as database:
-        problems = _problems(database)
-    known = {found.detail for found in check.findings}
-    is_named = any(found.damage is Damage.RESULTS for found in check.findings)
-    others = [
-        problem for problem in problems if problem not in known and not (is_named and problem.endswith(_SCORE_COLUMNS))
-    ]
-    if not others or all(any(words in problem for words in _INDEX_ONLY) for problem in others):
-        return check
-    return check.with_finding(_unreadable(job, others[0]))
 
 
 def _problems(database: sqlite3.Connection) -> list[str]:
@@ -150,7 +123,7 @@ def _inputs(folder: JobFolder, job: Job, done: list[Batch], check: JobCheck) -> 
                     "Batch {number}: of {rows}, a text or the order is damaged; it is not what was sent. Its results"
                     " are left as they are.",
                     number=batch.number,
-                    rows=rows_in_words(rows, most=50) or message("some rows"),
+                    rows=rows_in_words(rows, most=50),
                 )
                 check = check.with_finding(Finding(Damage.INPUTS, batch.number, tuple(rows), Outcome.LOST, words))
     return check
@@ -172,14 +145,13 @@ def _is_as_sent(database: sqlite3.Connection, job: Job, batch: Batch) -> bool:
 @dataclass(frozen=True, slots=True)
 class _KeptAnswer:
     """A batch's answer in the folder; `finished` None when there is none to go by. `is_noted`: by its checksum the
-    results are from it. `is_named`: each element names its request. `is_foreign`: it is another batch's.
+    results are from it; None when that was not noted. `is_named`: each element names its request.
     """
 
     finished: Finished | None
     problem: str = ""
-    is_noted: bool = False
+    is_noted: bool | None = None
     is_named: bool = False
-    is_foreign: bool = False
 
 
 def _kept_answer(database: sqlite3.Connection, folder: JobFolder, job: Job, batch: Batch) -> _KeptAnswer:
@@ -199,17 +171,9 @@ def _kept_answer(database: sqlite3.Connection, folder: JobFolder, job: Job, batc
         finished = by_id_alone(finished) if job.attached else _without_moved(database, batch, finished)
     except ReplyError:
         return _KeptAnswer(None, message("cannot be read"))
-    noted, trailer = noted_reply(database, batch.number), trailer_of(folder.reply(batch.number))
-    is_foreign = noted is not None and trailer is not None and _is_foreign(database, noted, trailer)
-    return _KeptAnswer(finished, "", noted is not None and noted == trailer, is_named, is_foreign)
-
-
-def _is_foreign(database: sqlite3.Connection, noted: tuple[int, int], found: tuple[int, int]) -> bool:
-    """A noted answer differs in size and checksum from another; of a damaged note one of the two is still right."""
-    if noted[0] != found[0] and noted[1] != found[1]:
-        return True
-    is_other = "SELECT 1 FROM batches WHERE reply_size = ? AND reply_crc = ?"
-    return noted != found and database.execute(is_other, found).fetchone() is not None
+    noted = noted_reply(database, batch.number)
+    is_noted = None if noted is None else noted == trailer_of(folder.reply(batch.number))
+    return _KeptAnswer(finished, "", is_noted, is_named)
 
 
 _POSITIONS = "SELECT position FROM requests WHERE batch = ? ORDER BY position"
@@ -230,11 +194,8 @@ def _without_moved(database: sqlite3.Connection, batch: Batch, finished: Finishe
 
 @dataclass
 class _Compared:
-    """What is stored otherwise than it was answered, by number. `agreeing` counts equal scores or vectors, which those
-    of another batch would not be.
-    """
+    """What is stored otherwise than it was answered, by number."""
 
-    agreeing: int = 0
     wrong_items: list[int] = field(default_factory=list)
     wrong_requests: int = 0
 
@@ -268,9 +229,7 @@ def _compare(
                 right = matched.scores.tolist()
                 for table in ("items", "parts"):
                     for item_no, position, score in database.execute(_STORED.format(table), (request_no,)):
-                        is_same = isinstance(score, float) and score == right[position]
-                        found.agreeing += is_same
-                        if not is_same or (is_other and table == "items"):
+                        if score != right[position] or (is_other and table == "items"):
                             found.wrong_items.append(item_no)
             case Embedded():
                 items, positions = items_of_request(database, request_no)
@@ -278,7 +237,6 @@ def _compare(
                 if vectors is not None:
                     differs = vectors[items - 1].view(np.uint32) != matched.vectors[positions].view(np.uint32)
                     is_wrong |= differs.any(axis=1)
-                    found.agreeing += int(np.count_nonzero(~differs.any(axis=1)))
                 found.wrong_items += items[is_wrong].tolist()
             case Refused():
                 found.wrong_items += [item for (item,) in database.execute(_WITH_SCORE, (request_no, is_other))]
@@ -317,7 +275,7 @@ class _Verifying:
     def _named(self, items: Collection[int]) -> str:
         if self._job.has_named_texts:
             return rows_in_words(sorted(items), TEXTS, most=50)
-        return rows_in_words(rows_of_items(self._database, items), ROWS, most=50) or message("some rows")
+        return rows_in_words(rows_of_items(self._database, items), most=50)
 
     def _ending(self) -> str:
         if self._mend:
@@ -326,33 +284,20 @@ class _Verifying:
 
     def _check_vector_file(self) -> None:
         dimension = metadata_value(self._database, "dimension")
-        if not isinstance(dimension, int):
-            self._without_dimension()
-            return
         (count,) = self._database.execute("SELECT max(item_no) FROM items").fetchone()
         vectors = self._vectors()
-        if vectors is not None and vectors.shape == (count, dimension):
-            return
-        if self._folder.vectors.exists():
-            state = message("The file of the vectors, vectors.npy, is cut short, or its header is damaged.")
-        else:
-            state = message("The file of the vectors, vectors.npy, is missing.")
-        if self._mend:
-            rewrite(self._folder.vectors, count, dimension)
-            ending = message("It was written anew.")
-        else:
-            ending = message("--mend writes it anew from the answers.")
-        words = message("{sentence} {next}", sentence=state, next=ending)
-        self._add(Damage.VECTOR_FILE, 0, (), self._outcome, words)
-
-    def _without_dimension(self) -> None:
-        if not self._database.execute("SELECT 1 FROM requests WHERE state = 'done' LIMIT 1").fetchone():
+        if isinstance(dimension, int):
+            if vectors is not None and vectors.shape == (count, dimension):
+                return
+            if self._mend:
+                rewrite(self._folder.vectors, count, dimension)
+        elif not self._database.execute("SELECT 1 FROM requests WHERE state = 'done' LIMIT 1").fetchone():
             return  # every batch that is done will be found without its results
-        if self._mend and (vectors := self._vectors()) is not None:
+        elif self._mend and vectors is not None:
             put_metadata_value(self._database, "dimension", vectors.shape[1])
         elif self._mend:
             self._database.execute("UPDATE requests SET state = 'waiting'")  # each is stored anew
-        words = message("It is no longer noted how long the vectors are. {ending}", ending=self._ending())
+        words = message("The file of the vectors, vectors.npy, is missing or damaged. {ending}", ending=self._ending())
         self._add(Damage.VECTOR_FILE, 0, (), self._outcome, words)
 
     def _vectors(self) -> NDArray[np.float32] | None:
@@ -375,28 +320,18 @@ class _Verifying:
         if found.is_right:
             if not (is_whole and answer.is_noted):
                 self._note_anew(batch)
-        elif self._is_trusted(answer, found, is_whole=is_whole):
+        # An answer that names no requests, and is not known by its checksum, may be that of any batch.
+        elif answer.is_named or answer.is_noted or (answer.is_noted is None and not is_whole):
             self._wrong_results(batch, answer.finished, found.wrong_items)
         else:
             self._without_answer(batch, message("is not the one that the results are from"), is_whole=is_whole)
 
-    def _is_trusted(self, answer: _KeptAnswer, found: _Compared, *, is_whole: bool) -> bool:
-        """An answer that names no requests, and is not known by its checksum, may be that of any batch."""
-        if answer.is_named or answer.is_noted:
-            return True
-        return not is_whole and (found.agreeing > 0 or not answer.is_foreign)
-
     def _wrong_results(self, batch: Batch, finished: Finished, wrong: list[int]) -> None:
-        if wrong:
-            words = message(
-                "Batch {number}: the results of {rows} are not what the service answered.",
-                number=batch.number,
-                rows=self._named(wrong),
-            )
-        else:
-            words = message(
-                "Batch {number}: what is noted of its requests is not what the service answered.", number=batch.number
-            )
+        words = message(
+            "Batch {number}: the results of {rows} are not what the service answered.",
+            number=batch.number,
+            rows=self._named(wrong),
+        )
         if batch.number in self._not_to_touch:
             self._add(Damage.RESULTS, batch.number, wrong, Outcome.LOST, words)
             return

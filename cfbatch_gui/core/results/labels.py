@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import Message, counted_message, message
 
 _FACT = "grades"  # the name of the choice in the job's data
 _MOST_LABELS = 50
+_LONGEST = 40  # characters of a label in a sentence
 # Each line is one way of labelling: its words from grade 0 upwards; those of one grade are divided by a bar.
 _SCALES = (
     "no|n|false|f|irrelevant|not relevant|non-relevant|nonrelevant|not_relevant, yes|y|true|t|relevant",
@@ -127,6 +128,17 @@ class UnusableLabels:
     examples: tuple[str, ...]
     rows: tuple[int, ...]
     proposal: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def sentence(self) -> Message:
+        """With the first of them."""
+        return counted_message(
+            self.count,
+            "{n} label is no whole number and is left out: “{label}” in row {row:,}.",
+            "{n:,} labels are no whole numbers and are left out, such as “{label}” in row {row:,}.",
+            label=" ".join(self.examples[0][:_LONGEST].split()),
+            row=self.rows[0],
+        )
 
 
 def read_unusable_labels(database: sqlite3.Connection) -> UnusableLabels | None:

@@ -2,20 +2,18 @@
 
 import errno
 import hashlib
-import itertools
 import os
 import secrets
 import shutil
 import stat
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError, UserError
+from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.threads import check_stopped
 
@@ -377,21 +375,13 @@ def _persistently(act: Callable[[], object], pauses: Sequence[float] = _PAUSES) 
 
 
 def keep_aside(path: Path) -> str:
-    """Copy a damaged “recipes.json” to “recipes.damaged-1.json” or the next; its name, "" where none can be made."""
+    """Rename a damaged “recipes.json” to “recipes.damaged-” and the time; its name then, "" where it has to stay."""
+    aside = path.with_name(f"{path.stem}.damaged-{int(time.time())}{path.suffix}")
     try:
-        content = path.read_bytes()
-        for number in itertools.count(1):
-            aside = path.with_name(f"{path.stem}.damaged-{number}{path.suffix}")
-            if not aside.exists():
-                write_own_file(aside, content)
-                return aside.name
-            if aside.read_bytes() == content:
-                return aside.name
-    except (OSError, UserError) as error:
-        import logging  # not needed by a start
-
-        logging.getLogger(__name__).warning("No copy of %s was made: %s", path.name, error)
-    return ""
+        move_file(path, aside)
+    except OSError:
+        return ""
+    return aside.name
 
 
 # Locks on open files. The operating system releases them when the process ends, after a crash too.
@@ -430,62 +420,30 @@ def is_unsupported(error: OSError) -> bool:
     return error.errno in _WITHOUT_LOCKS
 
 
-# Lists of files that are being written, so that the next start can remove those that a crash left behind: an export
-# can be anywhere on the disk. Each process has its own list in the data folder and keeps it locked: a list that is not
-# locked belongs to a process that has ended.
+# Notes of what is being written, so that the next start can remove what a crash left behind: an export can be anywhere
+# on the disk. Each is a locked file in the data folder: one that is not locked is of a process that has ended.
 
-
-class _List:
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / secrets.token_hex(8)
-        self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | _AS_BYTES, 0o600)
-        try:
-            take_lock(self._descriptor)
-        except OSError:  # a file system without locks, on which no start could tell whose list it is
-            os.close(self._descriptor)
-            self.path.unlink()
-            raise
-        self._names = 0
-        self._guard = threading.Lock()
-
-    def add(self, path: Path) -> None:
-        with self._guard, suppress(OSError):
-            self._names += 1
-            os.write(self._descriptor, os.fsencode(path) + _END)
-
-    def take_off(self) -> None:
-        with self._guard, suppress(OSError):
-            self._names -= 1
-            if not self._names:
-                os.ftruncate(self._descriptor, 0)
-
-    def close(self) -> None:
-        """What a thread is still at is removed; should it outlive this process's end, by the next start."""
-        with self._guard, suppress(OSError):
-            os.close(self._descriptor)
-            if self._names:
-                _remove_listed(self.path)
-            else:
-                self.path.unlink()
-
-
-_lists: list[_List] = []  # the last one is used; more than one while a process has two programs open
+_folders: list[Path] = []  # the last one is used; more than one while a process has two programs open
+_notes: dict[Path, int] = {}  # of this process, each with its descriptor
 
 
 def keep_list(folder: Path) -> None:
-    """Create this process's list, and remove what ended processes were writing."""
+    """Keep notes in this folder from now on, and remove what ended processes were writing."""
     with suppress(OSError):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for path in list(folder.iterdir()):
-            _clear(path)
-        _lists.append(_List(folder))
+        folder.mkdir(mode=OWN_FOLDER, parents=True, exist_ok=True)
+        for note in list(folder.iterdir()):
+            _clear(note)
+        _folders.append(folder)
 
 
 def end_list(folder: Path) -> None:
-    """Close and remove this process's list in a folder."""
-    for found in [each for each in _lists if each.path.parent == folder]:
-        _lists.remove(found)
-        found.close()
+    """Remove what a thread is still at; should it go on until this process ends, the next start does."""
+    if folder in _folders:
+        _folders.remove(folder)
+    for note in [each for each in list(_notes) if each.parent == folder]:
+        os.close(_notes.pop(note))
+        with suppress(OSError):
+            _remove_noted(note)
 
 
 @contextmanager
@@ -500,17 +458,32 @@ def listing(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def noted(*paths: Path) -> Iterator[None]:
-    """List these files or folders as unfinished within the block. The caller removes them if the block fails."""
-    kept = _lists[-1] if _lists else None
-    if kept is not None:
-        for path in paths:
-            kept.add(path.absolute())
+    """Note these files or folders as unfinished within the block. The caller removes them if the block fails."""
+    note = _note(paths) if _folders else None
     try:
         yield
     finally:
-        if kept is not None:
-            for _ in paths:
-                kept.take_off()
+        if note in _notes:
+            os.close(_notes.pop(note))
+            with suppress(OSError):
+                os.unlink(note)  # noqa: PTH108
+
+
+def _note(paths: Sequence[Path]) -> Path | None:
+    """None where none can be made, as on a file system without locks, on which no start could tell whose it is."""
+    note = _folders[-1] / secrets.token_hex(8)
+    with suppress(OSError):
+        descriptor = os.open(note, os.O_RDWR | os.O_CREAT | os.O_EXCL | _AS_BYTES, OWN_FILE)
+        try:
+            take_lock(descriptor)
+            os.write(descriptor, b"".join(os.fsencode(path.absolute()) + _END for path in paths))
+        except OSError:
+            os.close(descriptor)
+            note.unlink()
+            raise
+        _notes[note] = descriptor
+        return note
+    return None
 
 
 @contextmanager
@@ -527,28 +500,22 @@ def temporary_folder() -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _clear(path: Path) -> None:
-    """Remove the files on a list, and the list, unless its process still runs, which the lock shows."""
+def _clear(note: Path) -> None:
+    """Remove what is noted, and the note, unless its process still runs, which the lock shows."""
     with suppress(OSError):
-        descriptor = os.open(path, os.O_RDWR | _AS_BYTES)
+        descriptor = os.open(note, os.O_RDWR | _AS_BYTES)
         try:
             take_lock(descriptor)
-            _remove_listed(path)
+            _remove_noted(note)
         finally:
             os.close(descriptor)
-        path.unlink()
+        note.unlink()
 
 
-def _remove_listed(path: Path) -> None:
-    for name in path.read_bytes().split(_END)[:-1]:  # less a last name that a crash cut short
-        _remove(Path(os.fsdecode(name)))
-
-
-def _remove(path: Path) -> None:
-    if not path.name.startswith(_OURS):
-        return
-    with suppress(OSError):
-        if path.is_dir() and not path.is_symlink():
+def _remove_noted(note: Path) -> None:
+    for name in note.read_bytes().split(_END)[:-1]:  # less a last name that a crash cut short
+        path = Path(os.fsdecode(name))
+        if path.name.startswith(_OURS) and path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink()
+        elif path.name.startswith(_OURS):
+            path.unlink(missing_ok=True)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -75,16 +75,14 @@ class Settings:
 
     @classmethod
     def load(cls, path: Path) -> "Settings":
-        """Read the file; what is broken or missing means the defaults, one by one."""
+        """Read the file; a missing or damaged one means the defaults."""
         return cls._read(path)[0]
 
     @classmethod
     def _read(cls, path: Path) -> "tuple[Settings, bool]":
         """The settings, and whether the file is damaged. One that may not be read counts as sound."""
-        stored: dict[str, Any] = {}
         try:
-            stored = msgspec.json.decode(path.read_bytes(), type=dict[str, Any]) | {"version": VERSION}
-            return msgspec.convert(stored, cls), False
+            return msgspec.json.decode(path.read_bytes(), type=cls), False
         except FileNotFoundError:
             return cls(), False
         except OSError as error:
@@ -92,31 +90,11 @@ class Settings:
             return cls(), False
         except (UnicodeDecodeError, msgspec.MsgspecError) as error:
             _log.warning("Settings in %s are damaged: %s", path, error)
-            return cls(**_sound(stored)), True
+            return cls(), True
 
     def save(self, path: Path) -> None:
         """Replace the file, whole or not at all. Raises DiskFull and DataError."""
         write_own_file(path, msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n")
-
-
-def _sound(stored: dict[str, Any]) -> dict[str, Any]:
-    """The settings that can be read, each by itself; of the connections, each that can be."""
-    found: dict[str, Any] = {}
-    for name, form in get_type_hints(Settings).items():
-        if name not in stored:
-            continue
-        if name == "connections" and isinstance(stored[name], list):
-            found[name] = tuple(filter(None, (_converted(each, SavedConnection) for each in stored[name])))
-        elif (value := _converted(stored[name], form)) is not None:
-            found[name] = value
-    return found
-
-
-def _converted(value: object, form: Any) -> Any:
-    try:
-        return msgspec.convert(value, form)
-    except msgspec.MsgspecError:
-        return None
 
 
 class SettingsStore:
@@ -125,7 +103,10 @@ class SettingsStore:
     def __init__(self, path: Path, disk: "Executor") -> None:
         self._path, self._disk = path, disk
         self.current, is_damaged = Settings._read(path)
-        self.damage = _sentence_about(keep_aside(path)) if is_damaged else ""
+        self.damage: str = ""
+        if is_damaged:
+            name = keep_aside(path) or path.name
+            self.damage = message("The settings were damaged and begin anew; the file is kept as “{name}”.", name=name)
         self._will_save = False
 
     async def keep(self, **changes: object) -> Settings:
@@ -156,15 +137,6 @@ class SettingsStore:
             self._save()
         except UserError as error:
             _log.warning("The settings were not saved: %s", error.message)
-
-
-def _sentence_about(kept: str) -> str:
-    """About a damaged file; `kept` is the name of its copy, "" without one."""
-    if not kept:
-        return message("The settings are damaged. What could be read of them is used.")
-    return message(
-        "The settings were damaged. What could be read of them is used; the file is kept as “{name}”.", name=kept
-    )
 
 
 class FolderUse(StrEnum):

@@ -3,14 +3,23 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cfbatch_gui.core.evaluation.comparison import Comparison, MoveSummary, QueryMoves, compare, query_moves, summary
+from cfbatch_gui.core.evaluation.comparison import (
+    Comparison,
+    MoveSummary,
+    QueryMove,
+    compare,
+    most_moved_first,
+    query_moves,
+    summary,
+)
 from cfbatch_gui.core.evaluation.joining import Joined, MatchedBy, read_run
-from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, answers, evaluate
+from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, evaluate, remarks
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades
 from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, TOLD_APART, Paired
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.state_names import is_practice
@@ -20,18 +29,15 @@ _TOPS = (10, 5, 3)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """`moves`, `orders` and `summaries` have one for each job but the first. `evaluation` is None without labels and
-    judgements, and then there are no `answers`, of which each further job has one. `book` has the judgements that
-    count beside the labels.
+    """`moves`, what moved most first, and `summaries` are of each job but the first. `evaluation` is None without
+    labels and judgements; `book` has those that count beside the labels.
     """
 
     jobs: tuple[Job, ...]
     comparison: Comparison
-    moves: tuple[QueryMoves, ...]
-    orders: tuple[tuple[int, ...], ...]
+    moves: tuple[tuple[QueryMove, ...], ...]
     summaries: tuple[MoveSummary, ...]
     evaluation: Evaluation | None
-    answers: tuple[Paired, ...]
     top_k: int
     book: BookGrades | None = None
 
@@ -53,11 +59,10 @@ def read_comparison(program: Program, jobs: Sequence[Job], top_k: int | None = N
 
 def with_top(jobs: tuple[Job, ...], comparison: Comparison, top_k: int, book: BookGrades | None) -> Compared:
     """Figures with this cut-off. Blocking."""
-    moves = tuple(query_moves(comparison, other, top_k=top_k) for other in range(1, len(jobs)))
-    orders = tuple(tuple(each.most_moved_first().tolist()) for each in moves)
+    found = (query_moves(comparison, other, top_k=top_k) for other in range(1, len(jobs)))
+    moves = tuple(tuple(most_moved_first(each)) for each in found)
     evaluation = evaluate(comparison.runs, comparison.joined, k=top_k, book=book)
-    found = answers(evaluation) if evaluation is not None else ()
-    return Compared(jobs, comparison, moves, orders, tuple(map(summary, moves)), evaluation, found, top_k, book)
+    return Compared(jobs, comparison, moves, tuple(map(summary, moves)), evaluation, top_k, book)
 
 
 def letter(number: int) -> str:
@@ -113,26 +118,12 @@ def scatter_words(same_model: bool) -> str:
 
 
 def unusable_words(compared: Compared) -> str:
-    sentences = []
-    for number, run in enumerate(compared.comparison.runs):
-        if run.unusable is not None:
-            pattern = tr("Job {job}: {n} labels are no whole numbers and are left out ({examples}; {rows}).")
-            if run.unusable.count == 1:
-                pattern = tr("Job {job}: {n} label is no whole number and is left out ({examples}; {rows}).")
-            rows = [display.number(row) for row in run.unusable.rows]
-            if len(rows) < run.unusable.count:
-                rows.append("…")
-            sentences.append(
-                pattern.format(
-                    n=display.number(run.unusable.count),
-                    job=letter(number),
-                    examples=display.listed(
-                        [tr("“{label}”").format(label=display.one_line(each, 40)) for each in run.unusable.examples]
-                    ),
-                    rows=(tr("row {rows}") if len(rows) == 1 else tr("rows {rows}")).format(rows=", ".join(rows)),
-                )
-            )
-    return " ".join(sentences)
+    pattern = tr("Job {job}: {sentence}")
+    return " ".join(
+        pattern.format(job=letter(number), sentence=said(run.unusable.sentence))
+        for number, run in enumerate(compared.comparison.runs)
+        if run.unusable is not None
+    )
 
 
 def judged_words(found: Evaluation | None) -> str:
@@ -161,22 +152,7 @@ def judged_words(found: Evaluation | None) -> str:
                 "{n} texts are labelled differently; the label of job A holds.",
             )
         )
-    if any(run.without_answer for run in found.runs):
-        sentences.append(tr("A judged query without an answer counts 0."))
-    if found.measures_nothing:
-        sentences.append(
-            tr("Nothing can be measured: all candidates of a query have the same grade, so every order is as good.")
-        )
-    if any(mean.depends_on_ties for run in found.runs for mean in run.means.values()):
-        sentences.append(tr("A range is what a figure may be, as texts of other labels have equal scores."))
-    if repeated := sum(run.repeated for run in found.runs):
-        sentences.append(
-            display.plural(
-                repeated,
-                "{n} text is listed twice in its query; it counts once, by its best rank.",
-                "{n} texts are listed twice in their query; each counts once, by its best rank.",
-            )
-        )
+    sentences += map(said, remarks(found.runs))
     return " ".join(sentences)
 
 

@@ -19,6 +19,7 @@ from cfbatch_gui.core.judgements.agreement import Agreement, between_judges
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades
 from cfbatch_gui.core.results.rankings import Rankings
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.memory import Memory
@@ -106,12 +107,7 @@ def trouble_words(found: Quality) -> str:
     if found.run.is_partial:
         sentences.append(tr("Partial: only what is back so far is measured."))
     if found.run.unusable is not None:
-        unusable = found.run.unusable
-        pattern = tr("{n} labels are no whole numbers and are left out, such as “{label}” in row {row}.")
-        if unusable.count == 1:
-            pattern = tr("{n} label is no whole number and is left out: “{label}” in row {row}.")
-        label, row = display.one_line(unusable.examples[0], 40), display.number(unusable.rows[0])
-        sentences.append(pattern.format(n=display.number(unusable.count), label=label, row=row))
+        sentences.append(said(found.run.unusable.sentence))
     elif found.has_chosen_grades:
         sentences.append(tr("Words in the label column are read as the grades you chose."))
     if found.evaluation is not None and found.evaluation.conflicts:

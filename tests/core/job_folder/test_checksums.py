@@ -77,7 +77,7 @@ def test_data_is_written_as_durably_as_the_ledger(database: sqlite3.Connection) 
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        ([], ""),
+        ([], "some rows"),
         ([3], "row 3"),
         ([3, 4, 5, 9], "rows 3 to 5 and 9"),
         ([1, 3, 5], "rows 1, 3 and 5"),
