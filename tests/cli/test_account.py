@@ -65,7 +65,7 @@ def test_what_cannot_be_taken_over_leaves_nothing(world: World, tmp_path: Path) 
         ((jobs[0], EXAMPLE, "--embed"), "another kind of result"),
         ((jobs[0], tmp_path / "texts.csv"), "This is not the file that was sent"),
         ((jobs[0], tmp_path / "missing.csv"), "There is no file"),
-        ((jobs[0], EXAMPLE, "--out", tmp_path / "vectors.npy"), "cannot hold a ranking"),
+        ((jobs[0], EXAMPLE, "--out", tmp_path / "vectors.npy"), "is no form of a ranking"),
         ((jobs[0], EXAMPLE, "--out", EXAMPLE), "is the file that is read"),
         ((jobs[0], EXAMPLE, "--recipe", "none"), "none"),
     ):
