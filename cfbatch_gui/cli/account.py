@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from cfbatch_gui.cli import reading, working
-from cfbatch_gui.cli.console import Console, agreed, one_line, table
+from cfbatch_gui.cli.console import Console, agreed, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import kind_words, time_words
 from cfbatch_gui.cli.language import number, plural, tr
@@ -69,24 +69,17 @@ async def _list(program: Program, arguments: argparse.Namespace, progress: Progr
     jobs = await program.account_jobs.listed(connection)
     if arguments.json:
         console.print_json({"jobs": [{"job": job.id, "name": job.title, **asdict(job)} for job in jobs]})
-    elif jobs:
-        titles = (tr("JOB"), tr("KIND"), tr("BATCHES"), tr("HANDED OVER"), tr("HERE"), tr("NAME"))
-        rows = [
-            (
-                job.id,
-                kind_words(job.kind),
-                number(job.batches),
-                time_words(job.at),
-                tr("yes") if job.is_here else tr("no"),
-                one_line(job.title),
-            )
-            for job in jobs
-        ]
-        console.print_result(table(titles, rows, console.width))
-    else:
-        console.say(
-            tr("There is no job in your account. “cfbatch run FILE … --collect-in-account” has it collect one.")
-        )
+        return ExitStatus.DONE
+    rows = [
+        (job.id, kind_words(job.kind), number(job.batches), time_words(job.at),
+         tr("yes") if job.is_here else tr("no"), one_line(job.title))
+        for job in jobs
+    ]  # fmt: skip
+    console.print_list(
+        rows,
+        (tr("JOB"), tr("KIND"), tr("BATCHES"), tr("HANDED OVER"), tr("HERE"), tr("NAME")),
+        tr("There is no job in your account. “cfbatch run FILE … --collect-in-account” has it collect one."),
+    )
     return ExitStatus.DONE
 
 

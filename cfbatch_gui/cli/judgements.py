@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from cfbatch_gui.cli.compare import unusable_words
-from cfbatch_gui.cli.console import Console, labelled, one_line, table
+from cfbatch_gui.cli.console import Console, labelled, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.language import number, plural, tr
@@ -165,20 +165,14 @@ async def _show(arguments: argparse.Namespace, paths: Paths, console: Console) -
         described = [_described(shelf.book(name)) for name in names]
     if arguments.json:
         console.print_json({"books": described})
-    elif not described:
-        console.say(tr("There is no book of judgements yet. “cfbatch judgements import FILE” makes one."))
     elif arguments.book:
         console.print_result(labelled(_lines_of_book(described[0]), 15))
     else:
-        titles = (tr("BOOK"), tr("JUDGED"), tr("CANNOT TELL"), tr("QUERIES"), tr("JUDGES"))
-        rows = [
-            (
-                one_line(each.name),
-                *map(number, each.counts),
-            )
-            for each in described
-        ]
-        console.print_result(table(titles, rows, console.width))
+        console.print_list(
+            [(one_line(each.name), *map(number, each.counts)) for each in described],
+            (tr("BOOK"), tr("JUDGED"), tr("CANNOT TELL"), tr("QUERIES"), tr("JUDGES")),
+            tr("There is no book of judgements yet. “cfbatch judgements import FILE” makes one."),
+        )
     return ExitStatus.DONE
 
 

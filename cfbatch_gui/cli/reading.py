@@ -15,6 +15,7 @@ from cfbatch_gui.cli.console import Console, elided, padded, width_of
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Parser, checked
+from cfbatch_gui.cli.pricing import most_words
 from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import index_of, listed
 from cfbatch_gui.core.inputs.encodings import shown_name
@@ -194,9 +195,6 @@ def say_counts(console: Console, queries: int, texts: int) -> None:
         console.say(tr("{counted} in all. Counting tokens takes a while; Ctrl+C stops it."), counted=counted)
 
 
-_LEAST_SHOWN = 0.0001  # dollars; for less it is said that it is less
-
-
 def words_of_rule(rule: CandidateRule) -> str:
     return f"{rule.pool}:{rule.size}" if rule.pool is CandidatePool.SAMPLE else rule.pool.value
 
@@ -207,13 +205,7 @@ def lines_of_offers(offers: Sequence[CandidateOffer], rule: CandidateRule | None
         yield tr("No file says which texts are the candidates of each query. Choose by --candidates:")
     width = max((len(words_of_rule(each.rule)) for each in offers), default=0)
     for each in offers:
-        dollars = each.price_high.dollars
-        if not each.price_high.is_listed:
-            price = tr("price not listed")
-        elif dollars < _LEAST_SHOWN:
-            price = tr("less than ${amount}").format(amount=number(_LEAST_SHOWN, ",.4f"))
-        else:
-            price = tr("about ${amount}").format(amount=number(dollars, ",.4f"))
+        price = most_words(each.price_high, digits=4)
         if kind is Kind.RANK:
             comes_to = plural(each.pairs, "{n} pair, {price}", "{n} pairs, {price}", price=price)
         else:
