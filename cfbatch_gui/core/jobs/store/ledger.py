@@ -103,8 +103,8 @@ _BATCHES = _Table("batches", Batch, "job_id, number", _OF_JOB)
 _SCHEMA = (
     _JOBS.statement,
     _BATCHES.statement,
-    "CREATE INDEX jobs_once_more ON jobs(is_sent, connection, model, kind, paused_because)",
-    "CREATE INDEX batches_once_more ON batches(state, attempt, request_id, at_once, adopted)",
+    "CREATE INDEX jobs_once_more ON jobs(id, is_sent, connection, model, kind, paused_because)",
+    "CREATE INDEX batches_once_more ON batches(job_id, number, state, attempt, request_id, at_once, adopted)",
     "CREATE TABLE attempts(attempt TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID",
     "CREATE TABLE data_folder(id TEXT NOT NULL, generation INTEGER NOT NULL, is_in_use INTEGER NOT NULL)",
     "INSERT INTO data_folder VALUES('', 0, 0)",
@@ -458,7 +458,9 @@ class Ledger:
 
     def _write(self, job: Job, batches: Sequence[Batch] | None) -> None:
         """Write a job and some of its batches, in the caller's transaction; None for all, in place of others."""
-        _JOBS.write(self._database, [job])
+        known = self._jobs.get(job.id)
+        if known is None or replace(known, batches=job.batches) != job:
+            _JOBS.write(self._database, [job])
         if batches is None:
             self._database.execute("DELETE FROM batches WHERE job_id = ?", (job.id,))
             batches = job.batches
