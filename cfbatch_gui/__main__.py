@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if answer is Answer.TAKEN:
         return 0
     environ = take_secrets(os.environ)  # or a browser and a file manager would be given them
-    from cfbatch_gui.without_window import missing_for_screen, named_library, say_missing_libraries
+    from cfbatch_gui.without_window import missing_for_screen, named_library, say_missing_library
 
     try:
         from cfbatch_gui.ui.window.app import Start, open_window
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
     if missing:
         speak(given, environ)
-        return say_missing_libraries(missing, environ)
+        return say_missing_library(missing, environ)
     is_silent = answer is Answer.SILENT
     return open_window(Start(root, files, with_example=arguments.example, is_window_silent=is_silent), environ)
 

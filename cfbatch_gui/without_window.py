@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from cfbatch_gui.core.messages import comma_list, message
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.processes import without_secrets
 
@@ -23,38 +23,14 @@ STATUS = 2  # as for wrong usage: the user can do something about it
 # What the loader says: "libEGL.so.1: cannot open shared object file: …", "/usr/lib/libEGL.so.1: file too short".
 _NAMED = re.compile(r"(?:^|[\s/'\"])(lib[\w.+-]*\.so(?:\.\d+)*): (?:cannot open|file too short|invalid ELF)")
 
-# The libraries that a window needs and Qt does not bring along, by their sonames, with Debian's packages.
+# Debian's packages of the libraries that a window needs and Qt does not bring along.
 # Source: the wheels of PySide6 6.11, read with ldd.
-_PACKAGES: Final = {
-    "libGL.so.1": "libgl1",
-    "libEGL.so.1": "libegl1",
-    "libfontconfig.so.1": "libfontconfig1",
-    "libfreetype.so.6": "libfreetype6",
-    "libglib-2.0.so.0": "libglib2.0-0",
-    "libgthread-2.0.so.0": "libglib2.0-0",
-    "libdbus-1.so.3": "libdbus-1-3",
-    "libzstd.so.1": "libzstd1",
-    "libxkbcommon.so.0": "libxkbcommon0",
-    "libX11.so.6": "libx11-6",
-    "libxcb.so.1": "libxcb1",
-    "libX11-xcb.so.1": "libx11-xcb1",
-    "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
-    "libxcb-cursor.so.0": "libxcb-cursor0",
-    "libxcb-icccm.so.4": "libxcb-icccm4",
-    "libxcb-image.so.0": "libxcb-image0",
-    "libxcb-keysyms.so.1": "libxcb-keysyms1",
-    "libxcb-render-util.so.0": "libxcb-render-util0",
-    "libxcb-render.so.0": "libxcb-render0",
-    "libxcb-randr.so.0": "libxcb-randr0",
-    "libxcb-shape.so.0": "libxcb-shape0",
-    "libxcb-shm.so.0": "libxcb-shm0",
-    "libxcb-sync.so.1": "libxcb-sync1",
-    "libxcb-xfixes.so.0": "libxcb-xfixes0",
-    "libxcb-xkb.so.1": "libxcb-xkb1",
-    "libwayland-client.so.0": "libwayland-client0",
-    "libwayland-cursor.so.0": "libwayland-cursor0",
-}
-_WAYLAND: Final = frozenset(name for name in _PACKAGES if "wayland" in name)
+_PACKAGES: Final = (
+    "libgl1 libegl1 libfontconfig1 libfreetype6 libglib2.0-0 libdbus-1-3 libzstd1 libxkbcommon0 libx11-6 libxcb1"
+    " libx11-xcb1 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 libxcb-image0 libxcb-keysyms1 libxcb-render-util0"
+    " libxcb-render0 libxcb-randr0 libxcb-shape0 libxcb-shm0 libxcb-sync1 libxcb-xfixes0 libxcb-xkb1"
+    " libwayland-client0 libwayland-cursor0"
+)
 
 
 def say_no_screen() -> int:
@@ -63,9 +39,9 @@ def say_no_screen() -> int:
     return STATUS
 
 
-def say_missing_libraries(soname: str, environ: Mapping[str, str]) -> int:
-    """A library that Qt needs is missing, and perhaps others; the exit status."""
-    sentence = said(missing_sentence(missing_libraries(soname)))
+def say_missing_library(soname: str, environ: Mapping[str, str]) -> int:
+    """A library that Qt needs is missing; the exit status."""
+    sentence = said(missing_sentence(soname))
     _say(sentence)
     if sys.stderr is None or not sys.stderr.isatty():
         show_on_desktop(sentence, environ)
@@ -118,27 +94,15 @@ def named_library(error: BaseException) -> str:
     return found[1] if found else ""
 
 
-def missing_libraries(first: str, load: Callable[[str], object] = ctypes.CDLL) -> tuple[str, ...]:
-    """`first`, which is known to be missing, and all others that the window would not find after it."""
-    others = [name for name in _PACKAGES if name != first and _lacks(name, load) is not None]
-    return (first, *(name for name in others if name not in _WAYLAND or first in _WAYLAND))
-
-
-def missing_sentence(missing: Sequence[str], *, has_apt: bool | None = None) -> str:
-    """That there can be no window, for want of which libraries, and what brings them."""
-    return message(
-        "CF Batch cannot open its window: this system lacks {libraries}. {way_out}",
-        libraries=comma_list(missing),
-        way_out=way_to_libraries(missing, has_apt=has_apt),
-    )
-
-
-def way_to_libraries(missing: Sequence[str], *, has_apt: bool | None = None) -> str:
-    """A sentence that says how to get all of them."""
-    return way_to_install(
-        [_PACKAGES.get(name, name) for name in missing],
-        otherwise=message("Install what has these files by the program for packages of your system, and start again."),
+def missing_sentence(soname: str, *, has_apt: bool | None = None) -> str:
+    """That there can be no window, for want of which library, and what brings it and all others."""
+    way_out = way_to_install(
+        _PACKAGES.split(),
+        otherwise=message("Install what has such files by the program for packages of your system, and start again."),
         has_apt=has_apt,
+    )
+    return message(
+        "CF Batch cannot open its window: this system lacks {library}. {way_out}", library=soname, way_out=way_out
     )
 
 
@@ -178,16 +142,11 @@ def qt_plugin(name: str) -> Path | None:
 
 def what_plugin_lacks(path: str | os.PathLike[str], load: Callable[[str], object] = ctypes.CDLL) -> str:
     """The soname of a library for want of which a plugin of Qt's cannot be loaded, "" when it can."""
-    error = _lacks(os.fspath(path), load)
-    return "" if error is None else named_library(error)
-
-
-def _lacks(library: str, load: Callable[[str], object]) -> OSError | None:
     try:
-        load(library)
+        load(os.fspath(path))
     except OSError as error:
-        return error
-    return None
+        return named_library(error)
+    return ""
 
 
 def _wanted(environ: Mapping[str, str]) -> tuple[str, ...]:

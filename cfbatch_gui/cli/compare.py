@@ -22,8 +22,8 @@ from cfbatch_gui.core.evaluation.comparison import (
     P,
     QueryChange,
     QueryMove,
-    QueryMoves,
     compare,
+    most_moved_first,
     query_changes,
     query_moves,
     summary,
@@ -331,7 +331,7 @@ class Report:
     """`moves` has one item for each job but the first."""
 
     comparison: Comparison
-    moves: Sequence[QueryMoves]
+    moves: Sequence[Sequence[QueryMove]]
     evaluation: Evaluation | None
     top_k: int
     most: int
@@ -404,10 +404,9 @@ class Report:
             yield ""
             yield from self._metric_lines(self.evaluation, width)
 
-    def _most(self, moves: QueryMoves) -> list[QueryMove]:
-        order = moves.most_moved_first()
-        moved = order[moves.largest_change[order] > 0]
-        return [moves[index] for index in moved[: self.most].tolist()]
+    def _most(self, moves: Sequence[QueryMove]) -> list[QueryMove]:
+        moved = [move for move in most_moved_first(moves) if move.largest_change]
+        return moved[: self.most]
 
     def _summary_row(self, index: int) -> tuple[str, ...]:
         total = summary(self.moves[index - 1])

@@ -15,14 +15,13 @@ from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, count_sent_rows, problems, row_problems
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorChecks
 from cfbatch_gui.core.results.exports import Exported
 from cfbatch_gui.core.results.groups import Clusters, Duplicates
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings, rank_text
-from cfbatch_gui.core.results.score_table import Baseline, ScoreFigures, Spread, score_figures
+from cfbatch_gui.core.results.score_table import ScoreFigures, Spread, score_figures
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
@@ -161,13 +160,6 @@ def _doubtful_sent(folder: JobFolder) -> Sequence[StoredProblem]:
     return problems(folder, kind=ProblemKind.DOUBTFUL_SENT)
 
 
-_NO_BASELINE = {
-    Baseline.NO_TEXT_TWICE: message("none: no text was ranked for two queries"),
-    Baseline.TOO_FEW_QUERIES: message("none: what contexts score with other queries can be said from ten queries on"),
-    Baseline.TOO_FEW: message("none: too few texts were ranked for a query while they fit another one better"),
-}
-
-
 def lines_of_scores(found: ScoreFigures) -> Iterator[tuple[str, str]]:
     scored = number(found.scored)
     if found.is_partial:
@@ -179,18 +171,12 @@ def lines_of_scores(found: ScoreFigures) -> Iterator[tuple[str, str]]:
     tied = plural(found.queries, "{tied} of {n} query", "{tied} of {n} queries", tied=number(found.first_tied))
     yield tr("First tied"), tied
     if found.others is None:
-        yield tr("Baseline"), said(_NO_BASELINE[found.baseline])
+        yield tr("Baseline"), tr("none: that takes ten queries, and contexts that were ranked for several of them")
         return
-    if found.is_whole_pool:
-        template = tr(
-            "{n} contexts of the whole list score {mean} on average; 9 in 10 stay below {high}, {above} of all scores"
-            " lie above"
-        )
-    else:
-        template = tr(
-            "{n} contexts picked for other queries score {mean} on average; 9 in 10 stay below {high}, {above} of all"
-            " scores lie above"
-        )
+    template = tr(
+        "{n} contexts that suit another query better score {mean} on average; 9 in 10 stay below {high}, {above} of all"
+        " scores lie above"
+    )
     yield (
         tr("Baseline"),
         template.format(

@@ -29,12 +29,10 @@ from cfbatch_gui.core.self_test import (
 from cfbatch_gui.core.system.languages import languages
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.without_window import (
-    missing_libraries,
     missing_sentence,
     named_library,
     qt_plugin,
     way_to_install,
-    way_to_libraries,
     what_plugin_lacks,
 )
 
@@ -105,8 +103,7 @@ def _run_qt(report: Report, *, has_screen: bool) -> None:
         checks = _checks_of_qt(report, has_screen=has_screen)
     except Exception as error:  # noqa: BLE001 # there is no check yet that could report it
         library = named_library(error)
-        lacking = missing_sentence(missing_libraries(library)) if library else ""
-        report.add(_QT, failed(lacking) if lacking else raised(error))
+        report.add(_QT, failed(missing_sentence(library)) if library else raised(error))
     else:
         for check in checks:
             report.add(check.title, run_guarded(check))
@@ -190,14 +187,12 @@ def _screen_plugins(app: "QApplication") -> Finding:
             lacking[name] = soname
     if not lacking:
         return ok(message("X11 and Wayland"))
-    missing = missing_libraries(next(iter(lacking.values())))
     if "xcb" in lacking and app.platformName() != "wayland":
-        return failed(missing_sentence(missing))
+        return failed(missing_sentence(lacking["xcb"]))
     return warning(
         message(
-            "One of X11 and Wayland works, which is enough. For the other this system lacks {libraries}. {way_out}",
-            libraries=comma_list(missing),
-            way_out=way_to_libraries(missing),
+            "One of X11 and Wayland works, which is enough. For the other this system lacks {libraries}.",
+            libraries=comma_list(list(lacking.values())),
         )
     )
 

@@ -30,7 +30,6 @@ STEPS: dict[str, Callable[[Hit], None]] = {
     "a file or a folder flushed": after_call(os, "fsync"),
     "before a file takes its place": before_call(Path, "replace"),
     "a file in its place": after_call(Path, "replace"),
-    "the old manifest aside": after_call(Path, "rename"),
     "an old file removed": after_call(Path, "unlink"),
 }
 

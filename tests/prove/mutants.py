@@ -187,11 +187,7 @@ def _written_in_place() -> None:
 
 
 def _old_manifest_left_beside_the_new_file() -> None:
-    @contextmanager
-    def left(_: Path) -> Iterator[Callable[[], None]]:
-        yield lambda: None
-
-    put(writing, "old_manifest", left)
+    put(writing, "remove_manifest", lambda path: None)
 
 
 def _unfinished_files_not_noted() -> None:

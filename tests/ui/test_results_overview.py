@@ -34,11 +34,11 @@ async def test_a_score_can_be_judged_by_texts_of_other_questions(driver: JobPage
     assert "9 in 10 of these" in view.reading.text()
     assert any(isinstance(layer, Steps) for layer in view.chart.layers)
     assert any(isinstance(layer, Mark) for layer in view.chart.layers)
-    assert view.spread.texts()[7:9][0] == "Texts of the whole list"
+    assert view.spread.texts()[7:9][0] == "Texts that suit another question better"
     assert not view.partial_bar.isVisible()
     rows = list(csv.DictReader(io.StringIO(view.chart.data().csv().decode("utf-8-sig"))))
     assert sum(int(row["Contexts"]) for row in rows if row["series"] == "All scores") == 160
-    assert {row["series"] for row in rows} == {"All scores", "Texts of the whole list"}
+    assert {row["series"] for row in rows} == {"All scores", "Texts that suit another question better"}
     # The same figures are in the foot of the ranking.
     await until(lambda: "Texts that suit another question better have a mean score of" in driver.ranking.foot.text())
     await driver.idle()

@@ -91,11 +91,11 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
     assert page.list.title.whole_text().startswith("Nearest to “")
     (near,) = pages.views.pages["map"].row_choices()
     assert len(near.items) == 26 and near.is_proposed
-    first = page.list.neighbours.row(0).text.item_no
+    first = page.list.rows.row(0).text.item_no
     page.list.opened.emit(first)
     await pages.until(lambda: not page.tasks.running())
-    assert page.list.items[0] == first
-    page.list.closed.emit()
+    assert page.list.of == (first,)
+    page.close_button.click()
     assert not page.list.isVisible()
 
     seen = {}
@@ -156,11 +156,12 @@ async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> 
     assert not page.button.isEnabled()
     QTest.keyClicks(page.sentence, "a lamp of brass for my desk")
     QTest.keyClick(page.sentence, Qt.Key.Key_Return)
-    await pages.until(lambda: page.found.rowCount() > 0 and not page.tasks.running())
-    assert page.found.row(0).text.text.startswith("Desk lamp of brass")
-    similarities = [each.similarity for each in page.found.rows()]
+    await pages.until(lambda: page.found.rows.rowCount() > 0 and not page.tasks.running())
+    found = [page.found.rows.row(index) for index in range(page.found.rows.rowCount())]
+    assert found[0].text.text.startswith("Desk lamp of brass")
+    similarities = [each.similarity for each in found]
     assert similarities == sorted(similarities, reverse=True)
-    assert page.panel.text() == page.found.row(0).text.text
+    assert page.found.panel.text() == found[0].text.text
     assert offered(pages.views.pages["similar"]) == {"Most similar to “a lamp of brass for my desk”": 80}
     assert page.minimumSizeHint().width() <= 700
     page.search()
@@ -175,11 +176,11 @@ async def test_near_duplicates_change_with_the_threshold_and_are_written(pages: 
     assert found.gone >= 40  # each text is there twice
     assert page.count.text().startswith(f"{found.gone} would go · ")
     group = page.groups.row(0)
-    assert page.members.row(0).text == group.text
-    assert page.members.rowCount() == len(group.group.goes) + 1
+    assert page.members.rows.row(0).text == group.text
+    assert page.members.rows.rowCount() == len(group.group.goes) + 1
     names = offered(pages.views.pages["duplicates"])
     assert names["without near duplicates"] == 80 - found.gone and names["near duplicates that go"] == found.gone
-    assert names["this group"] == page.members.rowCount() and page.minimumSizeHint().width() <= 700
+    assert names["this group"] == page.members.rows.rowCount() and page.minimumSizeHint().width() <= 700
     await page.write(tmp_path / "keep.csv")
     with (tmp_path / "keep.csv").open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.DictReader(stream))
@@ -204,9 +205,9 @@ async def test_clusters_show_their_typical_texts(pages: Pages) -> None:
     assert found is not None
     assert np.bincount(found.members).tolist() == [20, 20, 20, 20]
     chosen = page.rows.row(0)
-    assert page.title.text() == "Cluster 1: 20 texts"
-    assert page.members.row(0).text.item_no == chosen.typical[0].item_no
-    assert len({page.members.row(index).text.text.split(",")[0] for index in range(20)}) == 1
+    assert page.members.title.whole_text() == "Cluster 1: 20 texts"
+    assert page.members.rows.row(0).text.item_no == chosen.typical[0].item_no
+    assert len({page.members.rows.row(index).text.text.split(",")[0] for index in range(20)}) == 1
     assert offered(pages.views.pages["clusters"]) == {"cluster 1": 20} and page.minimumSizeHint().width() <= 700
     page.table.selectAll()
     assert offered(pages.views.pages["clusters"]) == {"selected clusters": 80}

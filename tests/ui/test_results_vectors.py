@@ -37,10 +37,10 @@ async def test_texts_lengths_neighbours_and_checks_are_shown_and_a_vector_is_cop
     assert "1 repeated vector" in driver.vectors.foot.text()
     assert "practice" in driver.vectors.foot.text()
 
-    neighbours = driver.vectors.panel.neighbours
+    neighbours = driver.vectors.panel.near.rows
     await until(lambda: neighbours.rowCount() == 3)
     assert neighbours.row(0).text.id == "0010"
-    assert neighbours.text(0, 2) == "1.0000"
+    assert neighbours.text(0, 3) == "1.0000"
     assert neighbours.row(2).text.text == "Garden hose"
 
     job = driver.page.job()
@@ -59,11 +59,12 @@ async def test_a_search_hides_and_finds_also_what_is_typed_before_the_texts_are_
     QTest.keyClicks(driver.vectors.find_field, "garden")
     await until(lambda: driver.vectors.rows.rowCount() == 1)
     assert driver.vectors.count.text() == "1 of 4 texts"
-    await until(lambda: driver.vectors.panel.nearest_title.whole_text() == "Nearest to “Garden hose”")
-    await until(lambda: {each.text.id for each in driver.vectors.panel.neighbours.rows()} == {"0007", "0008", "0010"})
-    driver.vectors.panel.table.selectRow(0)
-    wanted = driver.vectors.panel.neighbours.row(0).text.text
-    QTest.keyClick(driver.vectors.panel.table, Qt.Key.Key_Return)
+    await until(lambda: driver.vectors.panel.near.title.whole_text() == "Nearest to “Garden hose”")
+    near = driver.vectors.panel.near
+    assert {near.rows.row(index).text.id for index in range(3)} == {"0007", "0008", "0010"}
+    near.table.selectRow(0)
+    wanted = near.rows.row(0).text.text
+    QTest.keyClick(near.table, Qt.Key.Key_Return)
     assert driver.vectors.rows.rowCount() == 4
     assert driver.vectors.panel.text_panel.text() == wanted
 

@@ -5,10 +5,11 @@ Moffat, J. Zobel, ACM TOIS 28, 2010, equation 32). As CSV it has a row for each 
 end with the job's number.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from statistics import fmean
 
 import msgspec
 import numpy as np
@@ -165,7 +166,6 @@ def compare(runs: Sequence[Run]) -> Comparison:
 
 
 TOP_K = 10
-_QUERIES_AT_ONCE = 10_000  # queries
 
 
 class QueryMove(msgspec.Struct, frozen=True, gc=False):
@@ -182,39 +182,6 @@ class QueryMove(msgspec.Struct, frozen=True, gc=False):
     largest_change: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class QueryMoves:
-    """All queries in the order of the first job, as arrays of shape (queries,): a `QueryMove` each takes 200 bytes."""
-
-    queries: tuple[QueryText, ...]
-    contexts: NDArray[np.int64]
-    rbo: NDArray[np.float64]
-    top: NDArray[np.float64]
-    first_kept: NDArray[np.bool_]
-    mean_change: NDArray[np.float64]
-    largest_change: NDArray[np.int32]
-
-    def __len__(self) -> int:
-        return len(self.queries)
-
-    def __iter__(self) -> Iterator[QueryMove]:
-        for start in range(0, len(self), _QUERIES_AT_ONCE):  # Python numbers take four times the memory of an array's
-            yield from self._rows(slice(start, start + _QUERIES_AT_ONCE))
-
-    def __getitem__(self, index: int) -> QueryMove:
-        return next(self._rows(slice(index, index + 1)))
-
-    def most_moved_first(self) -> NDArray[np.int64]:
-        """The indices of the queries, by ascending `rbo` and then by descending largest change."""
-        return np.lexsort((-self.largest_change, self.rbo))
-
-    def _rows(self, some: slice) -> Iterator[QueryMove]:
-        columns = (self.contexts, self.rbo, self.top, self.first_kept, self.mean_change, self.largest_change)
-        figures = zip(*(column[some].tolist() for column in columns), strict=True)
-        for index, (query, of_query) in enumerate(zip(self.queries[some], figures, strict=True), some.start):
-            yield QueryMove(index, query.id, query.text, *of_query)
-
-
 @dataclass(frozen=True, slots=True)
 class MoveSummary:
     """Means over all queries; `other_first` counts those with others at rank 1, `unmoved` those without a change."""
@@ -227,27 +194,37 @@ class MoveSummary:
     unmoved: int
 
 
-def query_moves(comparison: Comparison, other: int, *, top_k: int = TOP_K, p: float = P) -> QueryMoves:
-    """The moves from the first run to `comparison.runs[other]`."""
-    count, ranks = len(comparison.queries), comparison.ranks
-    found = overlaps(comparison.query, ranks[0], ranks[other], count, top_k=top_k, p=p)
+def query_moves(comparison: Comparison, other: int, *, top_k: int = TOP_K) -> tuple[QueryMove, ...]:
+    """The moves of all queries from the first run to `comparison.runs[other]`, in the order of the first job."""
+    queries, ranks = comparison.queries, comparison.ranks
+    found = overlaps(comparison.query, ranks[0], ranks[other], len(queries), top_k=top_k)
     changes = np.abs(comparison.changes(other))
-    contexts = np.bincount(comparison.query, minlength=count)
-    totals = np.bincount(comparison.query, weights=changes, minlength=count)
-    largest = np.zeros(count, dtype=np.int32)
+    contexts = np.bincount(comparison.query, minlength=len(queries))
+    means = np.bincount(comparison.query, weights=changes, minlength=len(queries)) / contexts
+    largest = np.zeros(len(queries), dtype=np.int32)
     np.maximum.at(largest, comparison.query, changes)
-    return QueryMoves(comparison.queries, contexts, found.rbo, found.top, found.first > 0, totals / contexts, largest)
+    columns = (contexts, found.rbo, found.top, found.first > 0, means, largest)
+    figures = zip(*(column.tolist() for column in columns), strict=True)
+    return tuple(
+        QueryMove(index, query.id, query.text, *of_query)
+        for index, (query, of_query) in enumerate(zip(queries, figures, strict=True))
+    )
 
 
-def summary(moves: QueryMoves) -> MoveSummary:
+def most_moved_first(moves: Sequence[QueryMove]) -> list[QueryMove]:
+    """By ascending overlap, then by descending largest change."""
+    return sorted(moves, key=lambda move: (move.rbo, -move.largest_change))
+
+
+def summary(moves: Sequence[QueryMove]) -> MoveSummary:
     """The summary of one query or more."""
     return MoveSummary(
         len(moves),
-        int(moves.contexts.sum()),
-        float(moves.rbo.mean()),
-        float(moves.top.mean()),
-        int((~moves.first_kept).sum()),
-        int((moves.largest_change == 0).sum()),
+        sum(move.contexts for move in moves),
+        fmean(move.rbo for move in moves),
+        fmean(move.top for move in moves),
+        sum(not move.first_kept for move in moves),
+        sum(move.largest_change == 0 for move in moves),
     )
 
 
@@ -341,11 +318,10 @@ def write_texts(
     *,
     options: ExportOptions = _PLAIN,
     queries: Collection[int] | None = None,
-    progress: Callable[[int, int], None] | None = None,
 ) -> int:
     """Write a row for each text, by query and rank of the first job; the number of rows.
 
-    `queries` are indices, None for all; `progress` may raise. Raises DiskFull, ExportError, DataError.
+    `queries` are indices, None for all. Raises DiskFull, ExportError, DataError.
     """
     numbers = range(1, len(comparison.runs) + 1)
     columns = (
@@ -353,9 +329,7 @@ def write_texts(
         *(f"{name}_{number}" for number in numbers for name in ("score", "rank")),
         *(f"change_{number}" for number in numbers[1:]),
     )
-    total = len(comparison.query)
-    tell = (lambda done: progress(done, total)) if progress else None
-    return _write(path, columns, _text_rows(comparison, queries), options, tell=tell)
+    return _write(path, columns, _text_rows(comparison, queries), options)
 
 
 def write_queries(
@@ -364,7 +338,6 @@ def write_queries(
     *,
     options: ExportOptions = _PLAIN,
     top_k: int = TOP_K,
-    p: float = P,
     evaluation: Evaluation | None = None,
     queries: Collection[int] | None = None,
 ) -> int:
@@ -372,22 +345,20 @@ def write_queries(
     names = ("rbo", f"top_{top_k}", "first_kept", "mean_change", "largest_change")
     others = range(1, len(comparison.runs))
     columns = ("query_id", "query", "contexts", *(f"{name}_{other + 1}" for other in others for name in names))
-    moves = [query_moves(comparison, other, top_k=top_k, p=p) for other in others]
+    moves = [query_moves(comparison, other, top_k=top_k) for other in others]
     measures, measured = _measures(evaluation)
     columns = (*columns, *measures)
     nothing: tuple[Cell, ...] = (None,) * len(measures)
 
     def rows() -> Iterator[tuple[Cell, ...]]:
         for of_query in zip(*moves, strict=True):
-            figures = (
-                (each.rbo, each.top, int(each.first_kept), each.mean_change, each.largest_change) for each in of_query
-            )
             first = of_query[0]
-            if queries is not None and first.index not in queries:
-                continue
-            moved = (value for each in figures for value in each)
-            number = comparison.queries[first.index].number
-            yield first.id, first.text, first.contexts, *moved, *measured.get(number, nothing)
+            if queries is None or first.index in queries:
+                moved: list[Cell] = []
+                for each in of_query:
+                    moved += (each.rbo, each.top, int(each.first_kept), each.mean_change, each.largest_change)
+                number = comparison.queries[first.index].number
+                yield first.id, first.text, first.contexts, *moved, *measured.get(number, nothing)
 
     return _write(path, columns, rows(), options)
 
@@ -423,14 +394,7 @@ def _text_rows(comparison: Comparison, queries: Collection[int] | None) -> Itera
             yield asked.id, asked.text, text.id, text.text, text.label, *rest
 
 
-def _write(
-    path: Path,
-    columns: Sequence[str],
-    rows: Iterator[tuple[Cell, ...]],
-    options: ExportOptions,
-    *,
-    tell: Callable[[int], None] | None = None,
-) -> int:
+def _write(path: Path, columns: Sequence[str], rows: Iterator[tuple[Cell, ...]], options: ExportOptions) -> int:
     dialect = Dialect(options)
     done = 0
     with atomic_writer(path) as stream:
@@ -438,6 +402,4 @@ def _write(
         while block := list(islice(rows, _ROWS_AT_ONCE)):
             stream.write(dialect.encode(block))
             done += len(block)
-            if tell:
-                tell(done)
     return done

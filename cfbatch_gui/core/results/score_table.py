@@ -1,14 +1,12 @@
 """All scores of a ranking job as arrays, their distribution, and 64-bit hashes of its texts, of this process only.
 
 A text ranked for several queries makes *other pairs* with all but its best, unless it stands first or is labelled
-relevant there. With all texts under every query, one in ten unrelated pairs lies above their ninetieth percentile;
-candidates that were picked are named apart.
+relevant there. With all texts under every query, one in ten unrelated pairs lies above their ninetieth percentile.
 """
 
 import math
 import sqlite3
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 
 import msgspec
@@ -159,15 +157,6 @@ LEAST_QUERIES = 10
 _MOST_BINS = 50
 
 
-class Baseline(StrEnum):
-    """Whether there is a baseline, and if not, the reason."""
-
-    THERE = "there"
-    NO_TEXT_TWICE = "no text under two queries"
-    TOO_FEW_QUERIES = "fewer than ten queries"
-    TOO_FEW = "too few pairs"
-
-
 @dataclass(frozen=True, slots=True)
 class Spread:
     """A distribution of scores; `tenth`, `median` and `ninetieth` are the 10th, 50th and 90th percentiles."""
@@ -185,7 +174,7 @@ class Spread:
 class ScoreFigures:
     """The scores of one job; `counts` (n,) and `other_counts` are histograms over `edges` (n + 1,).
 
-    `others` is None unless `baseline` is THERE; `above` counts scores above its 90th percentile.
+    `others`, of the other pairs, is None for too few queries or pairs; `above` counts scores above its 90th percentile.
     """
 
     queries: int
@@ -193,10 +182,8 @@ class ScoreFigures:
     scored: int
     first_tied: int
     spread: Spread | None
-    baseline: Baseline
     other_pairs: int
     others: Spread | None
-    is_whole_pool: bool
     above: int
     edges: NDArray[np.float64]
     counts: NDArray[np.int64]
@@ -215,16 +202,12 @@ def score_figures(folder: JobFolder) -> ScoreFigures:
         judges = schema.metadata_value(database, "layout") != Layout.SHARED
         labels = read_labels(database, table.texts) if judges else np.full(len(table), NO_LABEL)
     texts, queries = read_text_hashes(folder, table).texts, read_query_hashes(folder, table).texts
-    found = _other_pairs(table, texts, queries, labels)
+    others, compared = _other_pairs(table, texts, queries, labels)
     there = table.has_score
     scores = table.scores[there]
-    pairs = table.scores[found.others]
-    baseline = Baseline.NO_TEXT_TWICE
-    if found.seen_twice and found.queries < LEAST_QUERIES:
-        baseline = Baseline.TOO_FEW_QUERIES
-    elif found.seen_twice:
-        baseline = Baseline.THERE if len(pairs) >= LEAST_PAIRS else Baseline.TOO_FEW
-    beside = spread_of(pairs) if baseline is Baseline.THERE else None
+    pairs = table.scores[others]
+    is_enough = compared >= LEAST_QUERIES and len(pairs) >= LEAST_PAIRS
+    beside = spread_of(pairs) if is_enough else None
     edges = _edges(scores)
     return ScoreFigures(
         queries=len(table.asked),
@@ -232,10 +215,8 @@ def score_figures(folder: JobFolder) -> ScoreFigures:
         scored=len(scores),
         first_tied=_first_tied(table.queries[there], scores),
         spread=spread_of(scores),
-        baseline=baseline,
         other_pairs=len(pairs),
         others=beside,
-        is_whole_pool=found.is_whole_pool,
         above=int((scores > beside.ninetieth).sum()) if beside else 0,
         edges=edges,
         counts=_counted(scores, edges),
@@ -251,38 +232,27 @@ def spread_of(scores: NDArray[np.float64]) -> Spread | None:
     return Spread(len(scores), lowest, tenth, median, ninetieth, highest, float(scores.mean()))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _OtherPairs:
-    """`others` is a mask (pairs,); `seen_twice`: some text is scored for two queries."""
-
-    others: NDArray[np.bool_]
-    queries: int = 0
-    seen_twice: bool = False
-    is_whole_pool: bool = False
-
-
 def _other_pairs(
     table: ScoreTable, texts: NDArray[np.int64], asked: NDArray[np.int64], labels: NDArray[np.int64]
-) -> _OtherPairs:
-    """The pairs of a text with a query that it fits less well than another; texts are hashes."""
+) -> tuple[NDArray[np.bool_], int]:
+    """The pairs of a text with a query that it fits less well than another, (pairs,), and the number of queries with a
+    score, 0 without such pairs; texts are hashes.
+    """
     nothing = np.zeros(len(table), dtype=np.bool_)
     known, text = np.unique(texts, return_inverse=True)
     if len(known) == len(table):
-        return _OtherPairs(nothing)
+        return nothing, 0
     # Two queries with the same text and different ids count as one.
     query = np.unique(asked, return_inverse=True)[1][table.query_indices()]
     there = table.has_score
     queries = int(query.max(initial=0)) + 1
     pairs = distinct(text[there] * queries + query[there])
     queries_of_text = np.bincount(pairs // queries, minlength=len(known))
-    if not (queries_of_text > 1).any():
-        return _OtherPairs(nothing)
     scores = np.where(there, table.scores, -np.inf)
     others = there & (labels <= 0) & (queries_of_text[text] > 1)
     others &= scores < _most(scores, text)[text]  # the text fits another query better
     others &= scores < _most(scores, query)[query]  # and is not the best of this query
-    all_pairs = distinct(text * queries + query)  # also without a score: a request may have failed
-    return _OtherPairs(others, len(distinct(query[there])), True, len(all_pairs) == len(known) * queries)
+    return others, len(distinct(query[there]))
 
 
 def _most(scores: NDArray[np.float64], group: NDArray[np.int64]) -> NDArray[np.float64]:

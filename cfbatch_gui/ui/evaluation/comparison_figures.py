@@ -3,9 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cfbatch_gui.core.evaluation.comparison import Comparison, MoveSummary, QueryMoves, compare, query_moves, summary
+from cfbatch_gui.core.evaluation.comparison import (
+    Comparison,
+    MoveSummary,
+    QueryMove,
+    compare,
+    most_moved_first,
+    query_moves,
+    summary,
+)
 from cfbatch_gui.core.evaluation.joining import Joined, MatchedBy, read_run
-from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, answers, evaluate, remarks
+from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, evaluate, remarks
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades
 from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, TOLD_APART, Paired
 from cfbatch_gui.core.export_metadata import metadata_of
@@ -21,18 +29,15 @@ _TOPS = (10, 5, 3)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """`moves`, `orders` and `summaries` have one for each job but the first. `evaluation` is None without labels and
-    judgements, and then there are no `answers`, of which each further job has one. `book` has the judgements that
-    count beside the labels.
+    """`moves`, what moved most first, and `summaries` are of each job but the first. `evaluation` is None without
+    labels and judgements; `book` has those that count beside the labels.
     """
 
     jobs: tuple[Job, ...]
     comparison: Comparison
-    moves: tuple[QueryMoves, ...]
-    orders: tuple[tuple[int, ...], ...]
+    moves: tuple[tuple[QueryMove, ...], ...]
     summaries: tuple[MoveSummary, ...]
     evaluation: Evaluation | None
-    answers: tuple[Paired, ...]
     top_k: int
     book: BookGrades | None = None
 
@@ -54,11 +59,10 @@ def read_comparison(program: Program, jobs: Sequence[Job], top_k: int | None = N
 
 def with_top(jobs: tuple[Job, ...], comparison: Comparison, top_k: int, book: BookGrades | None) -> Compared:
     """Figures with this cut-off. Blocking."""
-    moves = tuple(query_moves(comparison, other, top_k=top_k) for other in range(1, len(jobs)))
-    orders = tuple(tuple(each.most_moved_first().tolist()) for each in moves)
+    found = (query_moves(comparison, other, top_k=top_k) for other in range(1, len(jobs)))
+    moves = tuple(tuple(most_moved_first(each)) for each in found)
     evaluation = evaluate(comparison.runs, comparison.joined, k=top_k, book=book)
-    found = answers(evaluation) if evaluation is not None else ()
-    return Compared(jobs, comparison, moves, orders, tuple(map(summary, moves)), evaluation, found, top_k, book)
+    return Compared(jobs, comparison, moves, tuple(map(summary, moves)), evaluation, top_k, book)
 
 
 def letter(number: int) -> str:

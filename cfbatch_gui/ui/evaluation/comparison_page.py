@@ -311,7 +311,7 @@ class ComparisonPage(QWidget):
         self.queries.show_moves(compared, other)
 
     def _query_picked(self, index: int) -> None:
-        self.tasks.start("texts", self._read_texts(self.queries.queries_model.row(index)))
+        self.tasks.start("texts", self._read_texts(self.queries.queries_model.row(index).index))
 
     def _open_query(self, query: int) -> None:
         self.tabs.choose(QUERIES)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from cfbatch_gui.core.evaluation.comparison import QueryChange, QueryMoves, query_changes
+from cfbatch_gui.core.evaluation.comparison import QueryChange, QueryMove, query_changes
 from cfbatch_gui.core.evaluation.joining import RunText
 from cfbatch_gui.core.evaluation.judged import Evaluation, answers
 from cfbatch_gui.core.evaluation.significance import Paired
@@ -255,7 +255,7 @@ class QueriesTab(QWidget):
         self._queries: tuple[QueryText, ...] = ()
         self._index = -1
         self.queries = TableView("comparison/queries", self.tr("Queries, those that moved most first"), memory=memory)
-        self.queries_model: Rows[int] = Rows(())  # indices of the comparison's queries
+        self.queries_model: Rows[QueryMove] = Rows(())
         self.panel = TextPanel()
         self.texts = TableView(
             "comparison/texts",
@@ -273,11 +273,10 @@ class QueriesTab(QWidget):
 
     def show_moves(self, compared: Compared, other: int) -> None:
         moves = compared.moves[other - 1]
-        self._queries = moves.queries
-        columns = query_columns(moves, compared.top_k)
-        self.queries_model = Rows(columns, compared.orders[other - 1], key=int, parent=self)
+        self._queries = compared.comparison.queries
+        self.queries_model = Rows(query_columns(compared.top_k), moves, key=lambda move: move.index, parent=self)
         self.queries.show_rows(self.queries_model)
-        moved = text_columns(letter(other), most=int(moves.contexts.max()))
+        moved = text_columns(letter(other), most=max(move.contexts for move in moves))
         self.texts_model = Rows(moved, key=lambda row: row.index, parent=self)
         self.texts.show_rows(self.texts_model)
         self._letter = letter(other)
@@ -292,11 +291,11 @@ class QueriesTab(QWidget):
             self._show_text(shown)
 
     def selected(self) -> tuple[int, ...]:
-        return tuple(self.queries_model.row(index) for index in self.queries.selected_rows())
+        return tuple(self.queries_model.row(index).index for index in self.queries.selected_rows())
 
     def query_no(self) -> int:
         at = self.queries.currentIndex().row()
-        return self._queries[self.queries_model.row(at)].number if 0 <= at < self.queries_model.rowCount() else 0
+        return self._queries[self.queries_model.row(at).index].number if 0 <= at < self.queries_model.rowCount() else 0
 
     def choose_number(self, query_no: int) -> None:
         at = bisect_left(self._queries, query_no, key=lambda query: query.number)
@@ -304,7 +303,7 @@ class QueriesTab(QWidget):
             self.choose(at)
 
     def choose(self, index: int) -> None:
-        at = self.queries_model.index_of(index)
+        at = next((at for at in range(len(self._queries)) if self.queries_model.row(at).index == index), -1)
         self.queries.selectRow(at)
         self.queries.scrollTo(self.queries_model.index(at, 0))
 
@@ -332,21 +331,20 @@ def read_texts(compared: Compared, other: int, query: int) -> tuple[TextMove, ..
     return tuple(TextMove(texts[row[0]], *row) for row in columns)
 
 
-def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
-    """Query, texts, both overlaps, the largest change; a row is an index into `moves`."""
+def query_columns(top_k: int) -> tuple[Column[QueryMove], ...]:
     return (
-        Column(tr("Query"), lambda index: moves.queries[index].text, key="query", stretch=True),
-        NumberColumn(tr("Texts"), lambda index: int(moves.contexts[index]), key="texts", width=56, hidden=True),
+        Column(tr("Query"), lambda move: move.text, key="query", stretch=True),
+        NumberColumn(tr("Texts"), lambda move: move.contexts, key="texts", width=56, hidden=True),
         ScoreColumn(
             tr("Overlap"),
-            lambda index: float(moves.rbo[index]),
+            lambda move: move.rbo,
             key="rbo",
             width=74,
             tip=tr("Rank-biased overlap with p = 0.9: 1 is the same ranking, less the higher up two differ."),
         ),
         ScoreColumn(
             tr("Top {k}").format(k=top_k),
-            lambda index: float(moves.top[index]),
+            lambda move: move.top,
             key="top",
             width=72,
             gives_way=True,
@@ -354,12 +352,12 @@ def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
         ),
         NumberColumn(
             tr("Moved"),
-            lambda index: int(moves.largest_change[index]),
+            lambda move: move.largest_change,
             key="moved",
             width=64,
             tip=tr("The most ranks by which a text has risen or fallen."),
         ),
-        Column(tr("ID"), lambda index: moves.queries[index].id, key="id", width=90, hidden=True),
+        Column(tr("ID"), lambda move: move.id, key="id", width=90, hidden=True),
     )
 
 

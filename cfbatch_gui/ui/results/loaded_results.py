@@ -12,7 +12,7 @@ from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.outcomes import Status
-from cfbatch_gui.core.results.score_table import Baseline, ScoreFigures, score_figures
+from cfbatch_gui.core.results.score_table import ScoreFigures, score_figures
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
@@ -176,51 +176,32 @@ class FigureReader:
             return self._figures
 
 
-def others_name(figures: ScoreFigures) -> str:
-    return tr("Texts of the whole list") if figures.is_whole_pool else tr("Texts picked for other questions")
+def others_name() -> str:
+    return tr("Texts that suit another question better")
 
 
 def baseline_line(figures: ScoreFigures) -> str:
     if figures.others is None:
         return ""
-    pattern = tr("Texts picked for other questions score {mean} on average; 9 in 10 stay below {high}.")
-    if figures.is_whole_pool:
-        pattern = tr("Texts that suit another question better have a mean score of {mean}; 9 in 10 stay below {high}.")
+    pattern = tr("Texts that suit another question better have a mean score of {mean}; 9 in 10 stay below {high}.")
     return pattern.format(mean=score_text(figures.others.mean), high=score_text(figures.others.ninetieth))
 
 
 def reading_line(figures: ScoreFigures) -> str:
-    if figures.others is not None:
-        pattern = tr(
-            "How to read it: a text that was picked for several of your questions fits one of them best, and is"
-            " compared with the others. 9 in 10 of these {pairs} score below {high}, and {above} of all {all} scores"
-            " lie above. Texts that were not picked for any of them would score lower still."
-        )
-        if figures.is_whole_pool:
-            pattern = tr(
-                "How to read it: every question was compared with the whole list, mostly with texts that fit another"
-                " question better. 9 in 10 of these {pairs} score below {high}, and {above} of all {all} scores lie"
-                " above. A score below says little; the further above, the less it is chance."
-            )
-        return pattern.format(
-            pairs=display.plural(figures.other_pairs, "{n} pair", "{n} pairs"),
-            high=score_text(figures.others.ninetieth),
-            above=display.number(figures.above),
-            all=display.number(figures.scored),
-        )
-    if figures.baseline is Baseline.TOO_FEW_QUERIES:
+    if figures.others is None:
         return tr(
-            "Not enough data to show a typical unrelated score: that takes ten questions or more. Compare scores within"
-            " one query, not with a fixed number."
-        )
-    if figures.baseline is Baseline.TOO_FEW:
-        return tr(
-            "Not enough data to show a typical unrelated score: too few of your texts were ranked for a query while"
-            " they fit another one better. Compare scores within one query, not with a fixed number."
+            "Not enough data to show a typical unrelated score: that takes ten questions, and texts that were ranked"
+            " for several of them. Compare scores within one query, not with a fixed number."
         )
     return tr(
-        "Not enough data to show a typical unrelated score: no text of your data was ranked for two queries. Compare"
-        " scores within one query, not with a fixed number."
+        "How to read it: a text that was ranked for several questions fits one of them best, and is compared with the"
+        " others. 9 in 10 of these {pairs} score below {high}, and {above} of all {all} scores lie above. Texts that"
+        " were not picked for any of your questions would score lower still."
+    ).format(
+        pairs=display.plural(figures.other_pairs, "{n} pair", "{n} pairs"),
+        high=score_text(figures.others.ninetieth),
+        above=display.number(figures.above),
+        all=display.number(figures.scored),
     )
 
 

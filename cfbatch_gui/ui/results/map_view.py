@@ -6,16 +6,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.groups import find_clusters, usual_number
-from cfbatch_gui.core.results.nearest import Neighbour, nearest
 from cfbatch_gui.core.results.text_map import Layout, TextMap, cached_map, make_map, tsne_map
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
@@ -26,29 +25,9 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import DotMap, PictureButtons, PlotData
 from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, PlacedName, by_category, by_cells, plain
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.vector_page import (
-    VectorPage,
-    VectorRow,
-    item_columns,
-    item_no_of,
-    neighbour_columns,
-    texts_of,
-)
-from cfbatch_gui.ui.tables.table_view import PagedRows, Rows, TableView
-from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import SMALL, TINY, WIDE, scaled
-from cfbatch_gui.ui.widgets import (
-    Choice,
-    ElidedLabel,
-    Flow,
-    IconButton,
-    LinkButton,
-    QuietButton,
-    SearchField,
-    column,
-    row,
-    split,
-)
+from cfbatch_gui.ui.results.vector_page import TextList, VectorPage
+from cfbatch_gui.ui.theme import scaled
+from cfbatch_gui.ui.widgets import Choice, ElidedLabel, Flow, IconButton, LinkButton, QuietButton, SearchField, split
 
 ONE, CLUSTERS, COLUMN = "one", "clusters", "column/"
 _SAMPLE, _FEW = 300, 24
@@ -106,81 +85,8 @@ def _of_clusters(embeddings: Embeddings, item_numbers: NDArray[np.int64]) -> Map
     return MapColours(by_category(members, names), tr("cluster"), [str(member + 1) for member in members.tolist()])
 
 
-_NEIGHBOURS = 25
-
-
-class MapList(QWidget):
-    """`opened` brings an item number; `rows_wanted` item numbers and their name, for the table of all texts."""
-
-    opened = Signal(int)
-    rows_wanted = Signal(object, str)
-    closed = Signal()
-
-    def __init__(self, tasks: Tasks, notices: Notices, *, memory: Memory | None = None) -> None:
-        super().__init__()
-        self._tasks, self._notices = tasks, notices
-        self._embeddings: Embeddings | None = None
-        self.items: tuple[int, ...] = ()
-        self.name = ""
-        self.title = ElidedLabel("", "strong")
-        self.table_link = LinkButton(
-            self.tr("Show in table"), "table", lambda: self.rows_wanted.emit(self.items, self.name)
-        )
-        close = IconButton("x", self.tr("Close the list"), self.closed.emit)
-        self.neighbours: Rows[Neighbour] = Rows(neighbour_columns(), key=item_no_of, sortable=False, parent=self)
-        self.rows: PagedRows[VectorRow] = PagedRows(item_columns(), count=0, fetch=self._fetch, parent=self)
-        self._near = TableView("vectors/near", self.tr("Nearest texts"), self.neighbours, memory=memory)
-        self._chosen = TableView("vectors/chosen", self.tr("Chosen texts"), self.rows, memory=memory)
-        self._stack = QStackedWidget()
-        for table, rows in ((self._near, self.neighbours), (self._chosen, self.rows)):
-            table.opened.connect(lambda index, rows=rows: self.opened.emit(rows.row(index).text.item_no))
-            self._stack.addWidget(table)
-        head = row((self.title, 1), self.table_link, close, margins=(WIDE, TINY, SMALL, TINY))
-        self.setLayout(column(head, (self._stack, 1), gap=0))
-        self.setMinimumHeight(160)
-        self.hide()
-
-    def show_neighbours(self, embeddings: Embeddings, item_no: int) -> None:
-        self._tasks.start("near", self._look(embeddings, item_no))
-
-    def show_items(self, embeddings: Embeddings, items: NDArray[np.int64], name: str) -> None:
-        self._tasks.cancel("near")
-        self._embeddings, self.items, self.name = embeddings, tuple(items.tolist()), name
-        count = display.plural(len(items), "{n} text", "{n} texts")
-        self.title.setText(f"{count} · {name}")
-        self.rows.refresh(len(items))
-        self._stack.setCurrentIndex(1)
-        self.show()
-
-    def mark(self, sought: str) -> None:
-        self._near.mark(sought)
-        self._chosen.mark(sought)
-
-    def selected(self) -> tuple[int, ...]:
-        if self._stack.currentWidget() is self._near:
-            return tuple(self.neighbours.row(index).text.item_no for index in self._near.selected_rows())
-        return tuple(self.rows.row(index).text.item_no for index in self._chosen.selected_rows())
-
-    async def _look(self, embeddings: Embeddings, item_no: int) -> None:
-        (asked,) = embeddings.texts([item_no])
-        found = await asyncio.to_thread(nearest, embeddings, item_no, _NEIGHBOURS)
-        self.neighbours.set_rows(found)
-        name = display.one_line(asked.text, 80)
-        self.items = (item_no, *(each.text.item_no for each in found))
-        self.name = self.tr("Nearest to “{text}”").format(text=name)
-        self.title.setText(self.name)
-        self._stack.setCurrentIndex(0)
-        self.show()
-
-    def _fetch(self, start: int, stop: int) -> Sequence[VectorRow]:
-        if self._embeddings is None:
-            return ()
-        texts = texts_of(self._embeddings, self.items[start:stop], self._notices)
-        return tuple(VectorRow(text, None) for text in texts)
-
-
 _TYPING = 0.12
-_ROOMY = 800  # pixels
+_ROOMY, _LEAST_LIST = 800, 160  # pixels
 _LONGEST = 400  # characters in the tip under the mouse
 _PAGE = 2_000
 _BY_ITSELF = 20_000  # texts up to which the t-SNE map is started automatically
@@ -204,19 +110,14 @@ class MapView(VectorPage):
         self._maps = {}
         self.stop_link.hide()
         self.find_field.reset()
-        self.list.mark("")
+        self.list.table.mark("")
         self.dots.show_points(np.zeros((0, 2), dtype=np.float32), lambda index: ("", ""), lambda: PlotData((), ()))
         self.list.hide()
 
     def row_choices(self) -> tuple[RowChoice, ...]:
         if self.list.isHidden():
             return ()
-        name, selected = self.list.name, self.list.selected()
-        return row_choices(
-            (name, self.list.items),
-            (self.tr("selected"), selected if len(selected) > 1 else ()),
-            proposed=name,
-        )
+        return row_choices((self.list.name, self.list.all_items()), self.list.selected(), proposed=self.list.name)
 
     def arrived(self, *, is_first: bool) -> None:
         self.picture.set_name(self.tr("{name}, map").format(name=self.job.name))
@@ -257,11 +158,13 @@ class MapView(VectorPage):
         self.dots.view_changed.connect(lambda: self.whole_button.setVisible(self.dots.is_moved()))
         self.dots.picked.connect(self._picked)
         self.dots.lassoed.connect(self._lassoed)
-        self.list = MapList(self.tasks, self.notices, memory=memory)
-        self.find_field.textChanged.connect(self.list.mark)
-        self.list.closed.connect(lambda: self._picked(-1))
+        self.close_button = IconButton("x", self.tr("Close the list"), lambda: self._picked(-1))
+        title = self.tr("Listed texts")
+        self.list = TextList(self, "vectors/near", title, memory=memory, beside=self.close_button, has_panel=False)
+        self.list.setMinimumHeight(_LEAST_LIST)
+        self.list.hide()
+        self.find_field.textChanged.connect(self.list.table.mark)
         self.list.opened.connect(self.show_text)
-        self.list.rows_wanted.connect(self.rows_wanted)
         folder = self.program.remembered_folder(FolderUse.PICTURES)
         self.picture = PictureButtons(self.dots, self.notices, self.tasks, folder)
 
@@ -428,7 +331,11 @@ class MapView(VectorPage):
         if index < 0 or self.embeddings is None or self.map is None:
             self.list.hide()
         else:
-            self.list.show_neighbours(self.embeddings, int(self.map.item_numbers[index]))
+            self.tasks.start("near", self._list_nearest(int(self.map.item_numbers[index])))
+
+    async def _list_nearest(self, item_no: int) -> None:
+        await self.list.show_nearest(item_no)
+        self.list.show()
 
     def _lassoed(self, indices: NDArray[np.int64]) -> None:
         self.lasso_button.setChecked(False)
@@ -440,8 +347,12 @@ class MapView(VectorPage):
     def _show_list(self, indices: NDArray[np.int64], name: str) -> None:
         self.dots.set_current(-1)
         self.dots.mark(indices)
-        if self.embeddings is not None and self.map is not None:
-            self.list.show_items(self.embeddings, self.map.item_numbers[indices], name)
+        if self.map is not None:
+            self.tasks.cancel("near")
+            count = display.plural(len(indices), "{n} text", "{n} texts")
+            items = self.map.item_numbers[indices].tolist()
+            self.list.show_items(items, name=name, title=f"{count} · {name}")
+            self.list.show()
 
     def _layout_picked(self, key: object) -> None:
         layout = Layout(str(key))

@@ -102,14 +102,14 @@ class OverviewView(ResultsPage[ScoreFigures]):
     def _show_chart(self, found: ScoreFigures) -> None:
         layers: list[Bars | Steps | Mark] = [Bars(found.edges, found.counts, self.tr("All scores"))]
         if found.others is not None:
-            layers.append(Steps(found.edges, found.other_counts, others_name(found)))
+            layers.append(Steps(found.edges, found.other_counts, others_name()))
             name = self.tr("9 in 10 with other questions stay below {score}")
             layers.append(Mark(found.others.ninetieth, name.format(score=score_text(found.others.ninetieth))))
         self.chart.show_layers(layers, across=self.tr("Score"), up=self.tr("Contexts"))
 
     def _show_spreads(self, found: ScoreFigures) -> None:
         lines = []
-        for name, each in ((self.tr("All scores"), found.spread), (others_name(found), found.others)):
+        for name, each in ((self.tr("All scores"), found.spread), (others_name(), found.others)):
             if each is not None:
                 scores = map(score_text, (each.lowest, each.tenth, each.median, each.ninetieth, each.highest))
                 lines.append((name, display.number(each.count), *scores))

@@ -1,7 +1,6 @@
 """Search by a typed sentence: one request gets its vector, the comparison runs on this computer."""
 
 import asyncio
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,38 +8,23 @@ from PySide6.QtWidgets import QLineEdit
 
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.nearest import LONGEST, Neighbour, embed_sentence, nearest_to
+from cfbatch_gui.core.results.nearest import LONGEST, embed_sentence, nearest_to
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.vector_page import (
+    TextList,
     VectorPage,
     id_column,
-    item_no_of,
     row_column,
-    selected_items,
-    show_whole,
-    table_over_text,
+    similarity_column,
     text_column,
 )
 from cfbatch_gui.ui.state_names import connection_title, is_practice, short_model, title_words
-from cfbatch_gui.ui.tables.table_view import Column, Rows, TableView
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
-from cfbatch_gui.ui.widgets import (
-    ElidedLabel,
-    IconLine,
-    LinkButton,
-    MaybeEmpty,
-    PrimaryButton,
-    boxed,
-    column,
-    line,
-    row,
-)
-from cfbatch_gui.ui.widgets.text_panel import TextPanel
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, TINY, WIDE, scaled
+from cfbatch_gui.ui.widgets import IconLine, MaybeEmpty, PrimaryButton, boxed, column, line, row
 
 _MOST = 100
 
@@ -58,7 +42,7 @@ class SimilarView(VectorPage):
     def clear(self) -> None:
         self._vector, self._asked = None, ""
         self.sentence.clear()
-        self._show_found(())
+        self._show_nothing()
 
     def arrived(self, *, is_first: bool) -> None:
         self._show_price()
@@ -67,9 +51,7 @@ class SimilarView(VectorPage):
             self.tasks.start("compare", self._compare(self._vector))
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        found = [each.text.item_no for each in self.found.rows()]
-        name = self.title.whole_text()
-        return row_choices((name, found), selected_items(self.table, self.found), proposed=name)
+        return row_choices((self.found.name, self.found.items), self.found.selected(), proposed=self.found.name)
 
     # Making
 
@@ -84,30 +66,14 @@ class SimilarView(VectorPage):
         self.button.setProperty("large", "true")
         self.sentence.setMinimumHeight(scaled(34))
         self.price = IconLine("", wrap=True)
-        self.title = ElidedLabel("", "strong")
-        self.table_link = LinkButton(self.tr("Show in table"), "table", self._show_in_table)
-        similarity: Column[Neighbour] = Column(
-            self.tr("Similarity"),
-            lambda each: each.similarity,
-            score_text,
-            key="similarity",
-            width=170,
-            bar=lambda each: max(0.0, each.similarity),
-            tip=self.tr("The cosine of both vectors: 1 is the same direction. The bar begins at 0 and ends at 1."),
-        )
-        columns = (row_column(), text_column(), id_column(width=110), similarity)
-        self.found: Rows[Neighbour] = Rows(columns, key=item_no_of, parent=self)
-        title = self.tr("Similar texts")
-        self.table = TableView("vectors/similar", title, self.found, memory=memory, on_picked=self._picked)
-        self.panel = TextPanel(lines=4)
+        columns = (row_column(), text_column(), id_column(width=110), similarity_column(width=170, bar=True))
+        self.found = TextList(self, "vectors/similar", self.tr("Similar texts"), memory=memory, columns=columns)
 
     def _lay_out(self) -> None:
         ask = column(row((self.sentence, 1), self.button), self.price, gap=TINY, margins=(WIDE, LARGE, WIDE, MEDIUM))
-        head = row((self.title, 1), self.table_link, margins=(WIDE, SMALL, MEDIUM, SMALL))
-        table = table_over_text(self.table, self.panel, margin=LARGE)
-        self._body = MaybeEmpty("search", boxed(column(head, (table, 1), gap=0)))
+        self._body = MaybeEmpty("search", self.found)
         self.lay_out_content(boxed(column(ask, line(), (self._body, 1), gap=0)))
-        self._show_found(())
+        self._show_nothing()
 
     # Searching
 
@@ -144,30 +110,20 @@ class SimilarView(VectorPage):
         if embeddings is None:
             return
         found = await asyncio.to_thread(nearest_to, embeddings, vector, _MOST)
-        self.title.setText(self.tr("Most similar to “{text}”").format(text=display.one_line(self._asked, 90)))
-        self._show_found(found)
+        self._show_nothing()
+        if found:
+            name = self.tr("Most similar to “{text}”").format(text=display.one_line(self._asked, 90))
+            self.found.show_found(found, name=name)
+            self._body.show_content()
         self.show_foot(self.tr("Similarity is the cosine of two vectors: 1 is the same direction."))
 
     # Showing
 
-    def _show_found(self, found: Sequence[Neighbour]) -> None:
-        self.found.set_rows(tuple(found))
-        if found:
-            self._body.show_content()
-            self.table.selectRow(0)
-            self.table.scrollToTop()
-        else:
-            self._body.show_sentence(
-                self.tr("The texts that are most like your sentence will stand here, with their similarity.")
-            )
-
-    def _picked(self, index: int) -> None:
-        if 0 <= index < self.found.rowCount():
-            show_whole(self.found.row(index).text, self.panel)
-
-    def _show_in_table(self) -> None:
-        items = tuple(each.text.item_no for each in self.found.rows())
-        self.rows_wanted.emit(items, self.title.whole_text())
+    def _show_nothing(self) -> None:
+        self.found.show_items(())
+        self._body.show_sentence(
+            self.tr("The texts that are most like your sentence will stand here, with their similarity.")
+        )
 
     def _show_price(self) -> None:
         text = self.sentence.text().strip()

@@ -7,19 +7,20 @@ from typing import Any, TypeVar
 
 import numpy as np
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLayout, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorChecks
-from cfbatch_gui.core.results.nearest import Neighbour
+from cfbatch_gui.core.results.nearest import Neighbour, nearest
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.unit_vectors import Progress
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.loaded_results import (
     ResultsPage,
@@ -29,14 +30,15 @@ from cfbatch_gui.ui.results.loaded_results import (
     status_words,
 )
 from cfbatch_gui.ui.state_names import is_practice, short_model
-from cfbatch_gui.ui.tables.table_rows import Column, ColumnRows, NumberColumn, ScoreColumn
-from cfbatch_gui.ui.tables.table_view import TableView
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
-from cfbatch_gui.ui.widgets import ThinProgress, boxed, column, line, row
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
+from cfbatch_gui.ui.tables.table_view import PagedRows, TableView
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE
+from cfbatch_gui.ui.widgets import ElidedLabel, LinkButton, ThinProgress, boxed, column, line, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 T = TypeVar("T")
 _SAMPLE = 200  # texts in which a label is looked for
+_NEIGHBOURS = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,13 @@ class VectorPage(ResultsPage[VectorsRead]):
         return self.vectors_read.embeddings if self.vectors_read is not None and self.vectors_read.done else None
 
     def texts(self, items: Sequence[int]) -> Sequence[EmbeddedText]:
-        """Also while painting, where no task would report that they cannot be read."""
-        return texts_of(self.embeddings, items, self.notices) if self.embeddings is not None else ()
+        """Also while painting, where no task would report that they cannot be read: then empty ones, after a notice."""
+        read = self.vectors_read
+        try:
+            return read.embeddings.texts(items) if read is not None else ()
+        except UserError as error:
+            self.notices.show_error(error)
+            return [EmbeddedText(number, "", "", "", number, (), Status.FAILED, "", 0) for number in items]
 
     async def worked_out(self, sentence: str, function: Callable[[Progress], T]) -> T:
         """Run `function` in a thread, its progress below; a cancel stops it when it reports progress next."""
@@ -181,24 +188,104 @@ class VectorRow:
     length: float | None
 
 
-def selected_items(table: TableView, rows: ColumnRows[Any]) -> tuple[str, Sequence[int]]:
-    """Several selected rows, as a choice for an export."""
-    items = [item_no_of(rows.row(index)) for index in table.selected_rows()]
+@dataclass(frozen=True, slots=True)
+class ListedText:
+    text: EmbeddedText
+    similarity: float | None
+
+
+class TextList(QWidget):
+    """Texts by their item numbers, each with its similarity to something, and the chosen one whole below.
+
+    `of` is the text that they are nearest to, which is not in the list; `name` says what chose them. `opened` brings
+    an item number.
+    """
+
+    opened = Signal(int)
+
+    def __init__(
+        self,
+        page: VectorPage,
+        name: str,
+        title: str,
+        *,
+        memory: Memory | None,
+        columns: Sequence[Column[ListedText]] = (),
+        beside: QWidget | None = None,
+        has_panel: bool = True,
+    ) -> None:
+        super().__init__()
+        self._page = page
+        self.of: tuple[int, ...] = ()
+        self.items: tuple[int, ...] = ()
+        self.name = ""
+        self._similarities: tuple[float | None, ...] = ()
+        self.title = ElidedLabel("", "strong")
+        self.table_link = LinkButton(tr("Show in table"), "table", self._show_in_table)
+        columns = columns or (row_column(), text_column(), id_column(hidden=True), similarity_column())
+        self.rows: PagedRows[ListedText] = PagedRows(columns, count=0, fetch=self._fetch, parent=self)
+        self.table = TableView(name, title, self.rows, memory=memory, on_picked=self._picked)
+        self.table.opened.connect(lambda index: self.opened.emit(self.items[index]))
+        self.panel = TextPanel(lines=4)
+        head = row((self.title, 1), self.table_link, *filter(None, [beside]), margins=(MEDIUM, TINY, SMALL, TINY))
+        self._head = boxed(head)
+        self._head.hide()
+        self._below = boxed(column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, SMALL)))
+        self._below.setVisible(has_panel)
+        self.setLayout(column(self._head, (self.table, 1), self._below, gap=0))
+
+    def show_items(
+        self,
+        items: Sequence[int],
+        similarities: Sequence[float | None] = (),
+        *,
+        of: tuple[int, ...] = (),
+        name: str = "",
+        title: str = "",
+    ) -> None:
+        """Without a name there is no line above the table."""
+        self.of, self.items, self.name = of, tuple(items), name
+        self._similarities = tuple(similarities) or (None,) * len(self.items)
+        self.title.setText(title or name)
+        self._head.setVisible(bool(name))
+        self.rows.refresh(len(self.items))
+        self.table.scrollToTop()
+        if not self._below.isHidden():
+            self.table.selectRow(0)
+
+    def show_found(self, found: Sequence[Neighbour], *, of: tuple[int, ...] = (), name: str = "") -> None:
+        self.show_items([each.text.item_no for each in found], [each.similarity for each in found], of=of, name=name)
+
+    async def show_nearest(self, item_no: int) -> None:
+        embeddings = self._page.embeddings
+        if embeddings is not None:
+            (asked,) = self._page.texts([item_no])
+            found = await asyncio.to_thread(nearest, embeddings, item_no, _NEIGHBOURS)
+            name = tr("Nearest to “{text}”").format(text=display.one_line(asked.text, 80))
+            self.show_found(found, of=(item_no,), name=name)
+
+    def all_items(self) -> tuple[int, ...]:
+        return (*self.of, *self.items)
+
+    def selected(self) -> tuple[str, Sequence[int]]:
+        """Several selected texts, as a choice for an export."""
+        return several_selected([self.items[index] for index in self.table.selected_rows()])
+
+    def _fetch(self, start: int, stop: int) -> Sequence[ListedText]:
+        texts = self._page.texts(self.items[start:stop])
+        return tuple(map(ListedText, texts, self._similarities[start:stop]))
+
+    def _picked(self, index: int) -> None:
+        text = self.rows.row(index).text
+        about = " · ".join(filter(None, (text.id, text.label)))
+        self.panel.show_text(tr("Row {n}").format(n=display.number(text.row)), text.text, about=about)
+
+    def _show_in_table(self) -> None:
+        self._page.rows_wanted.emit(self.all_items(), self.name)
+
+
+def several_selected(items: Sequence[int]) -> tuple[str, Sequence[int]]:
     return tr("selected"), items if len(items) > 1 else ()
-
-
-def show_whole(text: EmbeddedText, panel: TextPanel) -> None:
-    about = " · ".join(filter(None, (text.id, text.label)))
-    panel.show_text(tr("Row {n}").format(n=display.number(text.row)), text.text, about=about)
-
-
-def table_over_text(table: QWidget, panel: TextPanel, *, margin: int = MEDIUM) -> QVBoxLayout:
-    return column((table, 1), column(panel, margins=(margin, SMALL, margin, SMALL)), gap=0)
-
-
-def item_no_of(row: Any) -> int:
-    """The key of a row of `text_column` and the like."""
-    return int(row.text.item_no)
 
 
 def read_rows(embeddings: Embeddings, texts: Sequence[EmbeddedText]) -> tuple[VectorRow, ...]:
@@ -206,15 +293,6 @@ def read_rows(embeddings: Embeddings, texts: Sequence[EmbeddedText]) -> tuple[Ve
     vectors = embeddings.rows_of(np.array(done, dtype=np.int64)).astype(np.float64)
     lengths = dict(zip(done, np.linalg.norm(vectors, axis=1).tolist(), strict=True))
     return tuple(VectorRow(text, lengths.get(text.item_no)) for text in texts)
-
-
-def texts_of(embeddings: Embeddings, items: Sequence[int], notices: Notices) -> Sequence[EmbeddedText]:
-    """Empty ones, after a notice, if they cannot be read."""
-    try:
-        return embeddings.texts(items)
-    except UserError as error:
-        notices.show_error(error)
-        return [EmbeddedText(number, "", "", "", number, (), Status.FAILED, "", 0) for number in items]
 
 
 def length_text(row: VectorRow) -> str:
@@ -241,15 +319,6 @@ def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -
     )
 
 
-def item_columns() -> tuple[Column[VectorRow], ...]:
-    return row_column(), text_column(), id_column(width=110)
-
-
-def neighbour_columns() -> tuple[Column[Neighbour], ...]:
-    similarity = similarity_column(tip=tr("The cosine of both vectors: 1 is the same direction."))
-    return text_column(), id_column(hidden=True), similarity
-
-
 def row_column(*, width: int = 70, gives_way: bool = False, tip: str = "") -> Column[Any]:
     """This and the next ones are columns of rows whose `text` is an EmbeddedText."""
     return NumberColumn(tr("Row"), lambda each: each.text.row, key="row", width=width, gives_way=gives_way, tip=tip)
@@ -263,9 +332,17 @@ def id_column(*, width: int = 90, hidden: bool = False) -> Column[Any]:
     return Column(tr("ID"), lambda each: each.text.id, key="id", width=width, hidden=hidden, is_searched=True)
 
 
-def similarity_column(*, tip: str = "") -> Column[Any]:
-    name = tr("Similarity")
-    return ScoreColumn(name, lambda each: each.similarity, key="similarity", width=96, gives_way=True, tip=tip)
+def similarity_column(*, width: int = 96, bar: bool = False) -> Column[Any]:
+    return ScoreColumn(
+        tr("Similarity"),
+        lambda each: each.similarity,
+        key="similarity",
+        align="left" if bar else "right",
+        width=width,
+        gives_way=not bar,
+        bar=(lambda each: max(0.0, each.similarity)) if bar else None,
+        tip=tr("The cosine of both vectors: 1 is the same direction."),
+    )
 
 
 def checks_line(checks: VectorChecks) -> tuple[str, bool]:

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
@@ -14,69 +14,47 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.vector_rows import vector_texts
-from cfbatch_gui.core.results.nearest import Neighbour, nearest
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.loaded_results import (
-    SearchBar,
-    named_cells,
-    status_words,
-)
+from cfbatch_gui.ui.results.loaded_results import SearchBar, named_cells, status_words
 from cfbatch_gui.ui.results.vector_page import (
+    TextList,
     VectorPage,
     VectorRow,
     checks_line,
-    item_no_of,
-    neighbour_columns,
     read_rows,
-    selected_items,
-    texts_of,
+    several_selected,
     vector_columns,
 )
 from cfbatch_gui.ui.state_names import is_practice, short_model
-from cfbatch_gui.ui.tables.table_view import PagedRows, Rows, TableView, say_too_much
-from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.tables.table_view import PagedRows, TableView, say_too_much
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import ElidedLabel, Label, LinkButton, MaybeEmpty, SearchField, column, row, split
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
-_VALUES, _NEIGHBOURS = 5, 25
+_VALUES = 5
 _RESTING = 0.1  # seconds on a text before its neighbours are looked for
 
 
 class VectorPanel(QWidget):
-    """`opened` brings the item number of a neighbour that is to be shown itself."""
+    """The chosen text with its vector, and the texts nearest to it."""
 
-    opened = Signal(int)
-
-    def __init__(self, tasks: Tasks, *, memory: Memory | None = None) -> None:
+    def __init__(self, page: VectorPage, *, memory: Memory | None = None) -> None:
         super().__init__()
-        self._tasks = tasks
+        self._tasks = page.tasks
         self._row: VectorRow | None = None
-        self._near_of = 0  # the number of the text whose neighbours are shown
         self._vector: NDArray[np.float32] | None = None
         self.text_panel = TextPanel(lines=5)
         self.values = ElidedLabel("", "quiet")
         self.copy_button = LinkButton(self.tr("Copy vector"), "copy", self.copy_vector)
-        self.nearest_title = ElidedLabel("", "strong")
-        self._hint = Label(
-            self.tr("Similarity is the cosine of two vectors: 1 is the same direction."), "small", wrap=True
-        )
-        self.neighbours: Rows[Neighbour] = Rows(neighbour_columns(), key=item_no_of, sortable=False, parent=self)
-        self.table = TableView("vectors/neighbours", self.tr("Nearest texts"), self.neighbours, memory=memory)
-        self.table.opened.connect(lambda index: self.opened.emit(self.neighbours.row(index).text.item_no))
+        title = self.tr("Nearest texts")
+        self.near = TextList(page, "vectors/neighbours", title, memory=memory, has_panel=False)
         values = row((self.values, 1), self.copy_button)
-        self.setLayout(
-            column(
-                column(self.text_panel, values, margins=(MEDIUM, MEDIUM, MEDIUM, SMALL)),
-                column(self.nearest_title, self._hint, gap=2, margins=(MEDIUM, SMALL, MEDIUM, 0)),
-                self.table,
-                gap=0,
-            )
-        )
+        above = column(self.text_panel, values, margins=(MEDIUM, MEDIUM, MEDIUM, SMALL))
+        self.setLayout(column(above, (self.near, 1), gap=0))
 
     def shows(self, chosen: VectorRow) -> bool:
         return chosen == self._row
@@ -92,29 +70,24 @@ class VectorPanel(QWidget):
         )
         self._vector = embeddings.vector(text.item_no)
         self._show_values()
-        self.nearest_title.setText(self.tr("Nearest to “{text}”").format(text=display.one_line(text.text, 80)))
-        self._tasks.start("neighbours", self._look(embeddings, text.item_no))
+        self._tasks.start("neighbours", self._look(text.item_no))
 
     def mark(self, sought: str) -> None:
         self.text_panel.mark(sought)
-        self.table.mark(sought)
+        self.near.table.mark(sought)
 
     def items(self) -> tuple[int, ...]:
-        if self._row is None or self._near_of != self._row.text.item_no:
-            return ()
-        return (self._near_of, *(each.text.item_no for each in self.neighbours.rows()))
+        is_of_this = self._row is not None and self.near.of == (self._row.text.item_no,)
+        return self.near.all_items() if is_of_this else ()
 
     def copy_vector(self) -> None:
         """All numbers as a JSON array, each in the shortest form that reads back as the same float32."""
         if self._vector is not None:
             QGuiApplication.clipboard().setText(vector_texts(self._vector[None, :])[0].decode())
 
-    async def _look(self, embeddings: Embeddings, item_no: int) -> None:
+    async def _look(self, item_no: int) -> None:
         await asyncio.sleep(_RESTING)
-        found = await asyncio.to_thread(nearest, embeddings, item_no, _NEIGHBOURS)
-        self.neighbours.set_rows(found)
-        self._near_of = item_no
-        self.table.scrollToTop()
+        await self.near.show_nearest(item_no)
 
     def _show_values(self) -> None:
         self.copy_button.setEnabled(self._vector is not None)
@@ -162,7 +135,7 @@ class VectorsView(VectorPage):
         found = self._found_name or self.tr("“{text}”").format(text=self.find_field.text())
         return row_choices(
             (found, self._found or ()),
-            selected_items(self.table, self.rows),
+            several_selected([self.rows.row(index).text.item_no for index in self.table.selected_rows()]),
             (self.tr("nearest to the chosen text"), self.panel.items()),
             proposed=self._found_name,
         )
@@ -176,8 +149,8 @@ class VectorsView(VectorPage):
         self.count = Label("", "quiet")
         self.all_link = LinkButton(self.tr("Show all"), "x", self._all_clicked)
         self.all_link.hide()
-        self.panel = VectorPanel(self.tasks, memory=memory)
-        self.panel.opened.connect(self.choose)
+        self.panel = VectorPanel(self, memory=memory)
+        self.panel.near.opened.connect(self.choose)
         self.table = TableView("vectors/texts", self.tr("Texts"), memory=memory, on_picked=self._picked)
         self.table.too_much_to_copy.connect(partial(say_too_much, self.notices))
         self.rows: PagedRows[VectorRow] = PagedRows((), count=0, fetch=self._fetch)
@@ -241,7 +214,7 @@ class VectorsView(VectorPage):
         if self.vectors_read is None:
             return ()
         items = range(start + 1, stop + 1) if self._found is None else self._found[start:stop]
-        return read_rows(self.vectors_read.embeddings, texts_of(self.vectors_read.embeddings, items, self.notices))
+        return read_rows(self.vectors_read.embeddings, self.texts(items))
 
     async def _find(self) -> None:
         await asyncio.sleep(_TYPING)

@@ -19,9 +19,9 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, Dots, PictureButtons, PlotData
-from cfbatch_gui.ui.results.vector_page import VectorPage, table_over_text
-from cfbatch_gui.ui.theme import LARGE
-from cfbatch_gui.ui.widgets import Choice, ElidedLabel, MaybeEmpty, boxed, row
+from cfbatch_gui.ui.results.vector_page import VectorPage
+from cfbatch_gui.ui.theme import LARGE, SMALL
+from cfbatch_gui.ui.widgets import Choice, ElidedLabel, MaybeEmpty, boxed, column, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 _LONGEST = 160  # characters of each text in the tip under the mouse
@@ -61,7 +61,8 @@ class VersusScoresView(VectorPage):
         folder = program.remembered_folder(FolderUse.PICTURES)
         self.picture = PictureButtons(self.chart, notices, self.tasks, folder, self.tr("scores and similarities"))
         self.panel = TextPanel(lines=4)
-        self._body = MaybeEmpty("chart-scatter", boxed(table_over_text(self.chart, self.panel, margin=LARGE)))
+        below = column(self.panel, margins=(LARGE, SMALL, LARGE, SMALL))
+        self._body = MaybeEmpty("chart-scatter", boxed(column((self.chart, 1), below, gap=0)))
         self.lay_out_content(self._body, above=row(self.ranking, 4, (self.summary, 1), self.picture))
 
     def clear(self) -> None:

@@ -199,8 +199,8 @@ class ResultViews:
             "vectors": late("results.vectors_view", "VectorsView", memory=memory),
             "map": late("results.map_view", "MapView", memory=memory),
             "similar": late("results.similar_view", "SimilarView", memory=memory),
-            "duplicates": late("results.duplicates_view", "DuplicatesView", memory=memory),
-            "clusters": late("results.clusters_view", "ClustersView", memory=memory),
+            "duplicates": late("results.groups_view", "DuplicatesView", memory=memory),
+            "clusters": late("results.groups_view", "ClustersView", memory=memory),
             "versus": late("results.versus_scores_view", "VersusScoresView", has_something=self._has_ranking),
             "vectorize": late(
                 *("vectorize.vectorize_page", "VectorizePage", lambda: self._pushes),

@@ -17,6 +17,7 @@ from cfbatch_gui.core.evaluation.comparison import (
     Comparison,
     Overlaps,
     compare,
+    most_moved_first,
     overlaps,
     query_moves,
     summary,
@@ -172,20 +173,18 @@ def test_each_query_and_all_of_them(compared: Comparison) -> None:
 def test_what_moved_most_comes_first(tmp_path: Path) -> None:
     turned = scored(MOVED, 0.9, 0.5, 0.1, 0.3, 0.4)
     moves = query_moves(compare([run_of(tmp_path, MOVED, "one"), run_of(tmp_path, turned, "two")]), 1)
-    assert [moves[index].text for index in moves.most_moved_first().tolist()] == ["refund", "reset"]
+    assert [move.text for move in most_moved_first(moves)] == ["refund", "reset"]
 
 
 def test_a_row_for_each_text(compared: Comparison, tmp_path: Path) -> None:
     path = tmp_path / "texts.csv"
-    seen: list[tuple[int, int]] = []
-    assert write_texts(compared, path, progress=lambda *done: seen.append(done)) == 5
+    assert write_texts(compared, path) == 5
     rows = read(path)
     assert [row["doc_id"] for row in rows] == ["007", "B", "C", "D", "E"]
     assert rows[1]["text"] == "=1+1"
     first = rows[0]
     assert (first["query"], first["label"], first["score_1"], first["rank_1"]) == ("reset", "1", "0.9", "1")
     assert (first["score_2"], first["rank_2"], first["change_2"], first["change_3"]) == ("0.1", "3", "-2", "0")
-    assert seen == [(5, 5)]
     write_texts(compared, path, options=ExportOptions(preset=Preset.EXCEL, separator=";"))
     assert b";'=1+1;" in path.read_bytes(), "no live formula for a spreadsheet"
 

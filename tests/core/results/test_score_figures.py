@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.results.score_table import Baseline, score_figures
+from cfbatch_gui.core.results.score_table import score_figures
 from tests.core.results.folders import FAILED, WAITING, Pair, Table
 
 QUERIES = tuple(
@@ -40,24 +40,21 @@ def test_the_spread_of_all_scores(table: Table) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pairs", "reason", "other_pairs"),
+    ("pairs", "other_pairs"),
     [
-        ([Pair(f"q{index}", f"text {index}", 0.5) for index in range(50)], Baseline.NO_TEXT_TWICE, 0),
-        ([pair for pair in crossed(30) if pair.query != QUERIES[0]], Baseline.TOO_FEW_QUERIES, 216),
-        (crossed(2), Baseline.TOO_FEW, 10),
+        ([Pair(f"q{index}", f"text {index}", 0.5) for index in range(50)], 0),
+        ([pair for pair in crossed(30) if pair.query != QUERIES[0]], 216),
+        (crossed(2), 10),
     ],
 )
-def test_without_enough_other_pairs_there_is_no_baseline(
-    table: Table, pairs: list[Pair], reason: Baseline, other_pairs: int
-) -> None:
+def test_without_enough_other_pairs_there_is_no_baseline(table: Table, pairs: list[Pair], other_pairs: int) -> None:
     figures = score_figures(table.rank(pairs).folder)
-    assert (figures.baseline, figures.others, figures.other_pairs) == (reason, None, other_pairs)
+    assert (figures.others, figures.other_pairs) == (None, other_pairs)
     assert not figures.other_counts.any()
 
 
 def test_other_pairs_are_texts_that_fit_another_query_better(table: Table) -> None:
     figures = score_figures(table.rank(crossed(30)).folder)
-    assert figures.baseline is Baseline.THERE
     assert figures.other_pairs == 270
     assert figures.others is not None
     assert figures.others.highest == pytest.approx(0.129)
@@ -78,16 +75,8 @@ def test_where_every_query_has_every_text_about_one_far_pair_in_ten_lies_above(
     pairs = [Pair(f"q{q}", f"t{t}", float(scores[q, t])) for q in range(queries) for t in range(texts)]
     figures = score_figures(table.rank(pairs).folder)
     assert figures.others is not None
-    assert figures.is_whole_pool
     far = strange @ found.T / np.linalg.norm(strange, axis=1)[:, None]  # with queries that nothing was picked for
     assert 0.08 <= float((far > figures.others.ninetieth).mean()) <= most
-
-
-def test_where_candidates_were_picked_the_pairs_are_not_called_those_of_the_whole_pool(table: Table) -> None:
-    pairs = [pair for pair in crossed(30) if (pair.query, pair.text) != (QUERIES[3], "text 5")]
-    figures = score_figures(table.rank(pairs).folder)
-    assert figures.baseline is Baseline.THERE
-    assert not figures.is_whole_pool
 
 
 def test_a_text_that_stands_first_is_related_though_it_fits_another_query_better(table: Table) -> None:

@@ -270,13 +270,6 @@ TARGETS: tuple[Target, ...] = (
 _WHAT = {Kind.RANK: message("a ranking"), Kind.EMBED: message("embeddings")}
 
 
-_FORMAT_CANNOT = message("The format “{name}” cannot hold {results}. Choose one of: {choices}.")
-_FORMAT_UNKNOWN = message("Nothing is known about the format “{name}”. Choose one of: {choices}.")
-_FILE_CANNOT = message("A file named “{name}” cannot hold {results}. Choose one of: {choices}.")
-_FILE_UNKNOWN = message("Nothing is known about a file named “{name}”. Choose one of: {choices}.")
-_NAME_UNKNOWN = message("Nothing is known about “{name}”, a name without a suffix. Choose one of: {choices}.")
-
-
 def targets_for(kind: Kind) -> tuple[Target, ...]:
     """All targets for jobs of this kind, in the order of the table: the commonest first."""
     return tuple(target for target in TARGETS if target.kind is kind)
@@ -289,19 +282,17 @@ def columns_of(folder: JobFolder, kind: Kind) -> tuple[str, ...]:
 
 def target_for(path: Path, kind: Kind, name: str = "") -> Target:
     """The target called `name`, or the first one for the file's suffix. Raises UsageError, which lists the choices."""
-    is_named = bool(name)
-    if name:
-        found = [target for target in TARGETS if target.name == name.lower()]
-        cannot, unknown = _FORMAT_CANNOT, _FORMAT_UNKNOWN
-    else:
-        suffix = path.suffix.lower()
-        found = [target for target in TARGETS if suffix in target.suffixes]
-        cannot, unknown = _FILE_CANNOT, _FILE_UNKNOWN if suffix else _NAME_UNKNOWN
-        name = f"*{suffix}" if suffix else path.name
-    fitting = [target for target in found if target.kind is kind]
-    if fitting:
-        return fitting[0]
-    known = targets_for(kind)
+    known, suffix = targets_for(kind), path.suffix.lower()
+    for target in known:
+        if target.name == name.lower() if name else suffix in target.suffixes:
+            return target
     by_suffix = (target.suffixes[0] for target in known if target.suffixes and target.suffixes[0].count(".") == 1)
-    choices = ", ".join(dict.fromkeys((target.name for target in known) if is_named else by_suffix))
-    raise UsageError((cannot if found else unknown).filled(name=name, results=_WHAT[kind], choices=choices))
+    choices = ", ".join(dict.fromkeys((target.name for target in known) if name else by_suffix))
+    raise UsageError(
+        message(
+            "“{name}” is no form of {results}. Choose one of: {choices}.",
+            name=name or suffix or path.name,
+            results=_WHAT[kind],
+            choices=choices,
+        )
+    )

@@ -2,11 +2,9 @@
 
 import json
 import os
-import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,7 +17,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import ExportOptions, Progress, Target, Work
 from cfbatch_gui.core.results.exports.targets import target_for
 from cfbatch_gui.core.results.outcomes import JobMetadata, OutcomeCounts, column_mapping, count_items, origins
-from cfbatch_gui.core.system.files import PART_PREFIX, flush_folder, noted, write_atomically
+from cfbatch_gui.core.system.files import flush_folder, remove_file, write_atomically
 
 FORMAT_VERSION = 1
 TIE_RULE = (
@@ -32,48 +30,26 @@ def manifest_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.manifest.json")
 
 
-@contextmanager
-def old_manifest(path: Path) -> Iterator[Callable[[], None]]:
-    """A function that moves the old manifest of `path` away before the file is replaced.
-
-    It comes back if the block raises. Raises ExportError, DiskFull and DataError.
-    """
+def remove_manifest(path: Path) -> None:
+    """Remove the manifest of the file that is about to be replaced. Raises ExportError, DiskFull and DataError."""
     target = Path(os.path.realpath(manifest_path(path)))
-    part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
-
-    def step_aside() -> None:
-        try:
-            target.rename(part)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise ExportError(
-                message(
-                    "“{name}”, which speaks of the older file, could not be replaced. Close it where it is open, or "
-                    "choose another place.",
-                    name=target.name,
-                ),
-                detail=f"{target}: {error.strerror}",
-            ) from error
-        flush_folder(target.parent)  # else a power failure may bring it back beside the new file
-
-    with noted(part):
-        try:
-            yield step_aside
-        except BaseException:
-            with suppress(OSError):
-                part.rename(target)
-            raise
-        finally:
-            with suppress(OSError):
-                part.unlink()
+    if not target.exists():
+        return
+    try:
+        remove_file(target)
+    except OSError as error:
+        raise ExportError(
+            message(
+                "“{name}”, which speaks of the older file, could not be replaced. Close it where it is open, or "
+                "choose another place.",
+                name=target.name,
+            ),
+            detail=f"{target}: {error.strerror}",
+        ) from error
+    flush_folder(target.parent)  # else a power failure may bring it back beside the new file
 
 
-def kept_manifest_path(path: Path, folder: JobFolder) -> Path:
-    return folder.path / "exports" / f"{path.name}.manifest.json"
-
-
-def write_manifest(
+def _write_manifest(
     target: Path,
     metadata: JobMetadata,
     folder: JobFolder,
@@ -81,8 +57,10 @@ def write_manifest(
     export: Mapping[str, object],
     *,
     now: float,
-) -> Path:
-    """Write the manifest of an export to `target`; `export` is its section "export". Raises DiskFull, ExportError."""
+) -> None:
+    """Raises DiskFull, ExportError."""
+    with folder.open(read_only=True) as database:
+        columns = column_mapping(database)
     content = {
         "format_version": FORMAT_VERSION,
         "program": f"CF Batch {metadata.program_version}".rstrip(),
@@ -92,21 +70,11 @@ def write_manifest(
         "source": {
             "name": metadata.source_name,
             "sha256": metadata.source_sha256,
-            "columns": _mapping(folder),
+            "columns": columns,
         },
-        "rows": {
-            "in": metadata.rows_in,
-            "items": counts.items,
-            "done": counts.done,
-            "failed": counts.failed,
-            "waiting": counts.waiting,
-            "left_out": counts.left_out,
-            "skipped": counts.skipped,
-            "doubtful_sent": counts.doubtful_sent,
-        },
+        "rows": {"in": metadata.rows_in, "items": counts.items, **asdict(counts)},
     }
     write_atomically(target, json.dumps(content, ensure_ascii=False, indent=2).encode() + b"\n")
-    return target
 
 
 def _job(metadata: JobMetadata, folder: JobFolder) -> dict[str, object]:
@@ -136,11 +104,6 @@ def _job(metadata: JobMetadata, folder: JobFolder) -> dict[str, object]:
     with folder.open(read_only=True) as database:
         answered = schema.metadata_value(database, "pooling", "")
     return {**job, "pooling": answered or metadata.pooling}
-
-
-def _mapping(folder: JobFolder) -> dict[str, dict[str, str]]:
-    with folder.open(read_only=True) as database:
-        return column_mapping(database)
 
 
 def _utc(seconds: float) -> str:
@@ -190,16 +153,15 @@ def export(
     if target.needs_results and not counts.done:
         raise ExportError(message("There is nothing to write yet: no result has come back. Try again when some have."))
     steps = _Steps(counts.items + counts.skipped, progress)
-    with old_manifest(path) as step_aside:
 
-        def end() -> None:
-            steps.end()
-            step_aside()
+    def end() -> None:
+        steps.end()
+        remove_manifest(path)
 
-        written = target.write(Work(folder, metadata, path, options, steps.writing, steps.reading, end, say))
+    written = target.write(Work(folder, metadata, path, options, steps.writing, steps.reading, end, say))
     # Without it beside the file, a CSV whose formulas were made harmless could not be read again as it was.
     is_beside = not target.is_for_people or _has_marks(written.notes)
-    manifest = manifest_path(path) if is_beside else kept_manifest_path(path, folder)
+    manifest = manifest_path(path) if is_beside else folder.path / "exports" / manifest_path(path).name
     if keeps_manifest or is_beside:
         manifest.parent.mkdir(exist_ok=True)
         section = {
@@ -213,7 +175,7 @@ def export(
             **(note or {}),
             **written.notes,
         }
-        write_manifest(manifest, metadata, folder, counts, section, now=clock())
+        _write_manifest(manifest, metadata, folder, counts, section, now=clock())
     return Exported(
         path, target.name, written.rows, manifest, counts.is_complete, written.files, counts, written.next_command
     )

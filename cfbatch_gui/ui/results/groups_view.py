@@ -1,22 +1,28 @@
-"""Near duplicates: groups of texts of which one is kept, and the list of what stays and what goes."""
+"""Groups of similar texts: near duplicates, of which one is kept, and clusters; with the texts of the chosen group."""
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtWidgets import QSizePolicy, QStackedWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QSizePolicy, QSpinBox, QStackedWidget
 
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import EmbeddedText
 from cfbatch_gui.core.results.exports.csv_tables import write_keep_list
 from cfbatch_gui.core.results.groups import (
+    MOST_CLUSTERS,
     UNASKED_TEXTS,
     USUAL_THRESHOLD,
+    Cluster,
+    Clusters,
     Duplicates,
     Group,
     Keep,
+    find_clusters,
     find_duplicates,
+    usual_number,
 )
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
@@ -26,37 +32,151 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.ranking_limits import ThresholdField
 from cfbatch_gui.ui.results.vector_page import (
+    ListedText,
+    TextList,
     VectorPage,
     id_column,
-    item_no_of,
     row_column,
-    selected_items,
-    show_whole,
     similarity_column,
-    table_over_text,
     text_column,
 )
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import PagedRows, Rows, TableView
 from cfbatch_gui.ui.widgets import Choice, EmptyPlace, Flow, IconButton, Label, QuietButton, boxed, row, split
-from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 _RESTING = 0.35  # seconds after the last key
-_MEMBERS = 1_000  # of a group that are listed
+_TYPICAL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRow:
+    """A cluster, its number from 1, and the texts nearest to its centre; `share` is that of all texts that it has."""
+
+    number: int
+    cluster: Cluster
+    typical: tuple[EmbeddedText, ...]
+    share: float
+
+
+class ClustersView(VectorPage):
+    """Computes the clusters again whenever their number changes."""
+
+    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+        super().__init__(program, notices, "layers")
+        self.found: Clusters | None = None
+        self.number = QSpinBox()
+        self.number.setRange(2, MOST_CLUSTERS)
+        self.number.setAccessibleName(self.tr("Number of clusters"))
+        self.number.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.number.valueChanged.connect(lambda _: self.tasks.start("group", self._group(_RESTING)))
+        label = Label(self.tr("Number of clusters"), "quiet")
+        label.setBuddy(self.number)
+        self.count = Label("", "quiet")
+        self.rows: Rows[ClusterRow] = Rows(_cluster_columns(), key=lambda each: each.number, parent=self)
+        self.table = TableView(
+            "vectors/clusters", self.tr("Clusters"), self.rows, memory=memory, on_picked=self._picked
+        )
+        self.table.cells.sample = "0,000"
+        self.members = TextList(self, "vectors/cluster", self.tr("Texts of the cluster"), memory=memory)
+        body = split(self.table, self.members, sizes=(560, 440))
+        self.lay_out_content(body, above=Flow(boxed(row(label, self.number)), self.count))
+
+    def clear(self) -> None:
+        self.found = None
+        self.rows.set_rows(())
+        self.members.show_items(())
+        self.count.setText("")
+
+    def arrived(self, *, is_first: bool) -> None:
+        if is_first and self.embeddings is not None:
+            self.number.blockSignals(True)
+            self.number.setValue(usual_number(self.embeddings.count))
+            self.number.blockSignals(False)
+        self.tasks.start("group", self._group(0.0))
+
+    def row_choices(self) -> tuple[RowChoice, ...]:
+        if self.found is None:
+            return ()
+        clusters = [self.rows.row(index).number for index in self.table.selected_rows()]
+        items = [item for number in clusters for item in self.found.items_of(number - 1).tolist()]
+        one = self.tr("cluster {n}").format(n=clusters[0]) if clusters else ""
+        name = one if len(clusters) == 1 else self.tr("selected clusters")
+        return row_choices((name, items), self.members.selected())
+
+    async def _group(self, resting: float) -> None:
+        await asyncio.sleep(resting)
+        embeddings, number = self.embeddings, self.number.value()
+        if embeddings is None:
+            return
+        found = await self.worked_out(
+            self.tr("Grouping the texts…"), lambda tell: find_clusters(embeddings, number, _TYPICAL, tell)
+        )
+        typical = [await asyncio.to_thread(embeddings.texts, each.typical) for each in found.clusters]
+        self.found = found
+        self.rows.set_rows(
+            tuple(
+                ClusterRow(cluster_no, cluster, texts, cluster.size / len(found.item_numbers))
+                for cluster_no, (cluster, texts) in enumerate(zip(found.clusters, typical, strict=True), 1)
+            )
+        )
+        texts = display.plural(len(found.item_numbers), "{n} text", "{n} texts")
+        clusters = display.plural(len(found.clusters), "{n} cluster", "{n} clusters")
+        fewer = self.tr("no more different directions") if len(found.clusters) < number else ""
+        self.count.setText(" · ".join(filter(None, (texts, clusters, fewer))))
+        if found.clusters:
+            self.table.selectRow(0)
+            self._picked(0)
+        self.show_foot(
+            self.tr("Typical texts are those nearest to the middle of their cluster. The grouping is repeatable."),
+            without_direction=found.without_direction,
+        )
+
+    def _picked(self, index: int) -> None:
+        if self.found is None or not 0 <= index < self.rows.rowCount():
+            return
+        found, number = self.found, self.rows.row(index).number
+        items = found.items_of(number - 1)
+        similarities = found.similarities[found.item_numbers.searchsorted(items)]
+        count = display.plural(len(items), "{n} text", "{n} texts")
+        name = self.tr("Cluster {n}: {texts}").format(n=number, texts=count)
+        self.members.show_items(items.tolist(), similarities.tolist(), name=name)
+
+
+def _cluster_columns() -> tuple[Column[ClusterRow], ...]:
+    return (
+        Column("", lambda each: each.number, key="number", align="right", width=44),
+        Column(
+            tr("Texts"),
+            lambda each: each.cluster.size,
+            display.number,
+            key="size",
+            width=120,
+            least=64,
+            bar=lambda each: each.share,
+            tip=tr("How many texts it has. A full bar would be all texts of the job."),
+        ),
+        Column(
+            tr("Typical texts"),
+            lambda each: "  ·  ".join(display.one_line(text.text, 90) for text in each.typical),
+            key="typical",
+            stretch=True,
+            sortable=False,
+        ),
+        ScoreColumn(
+            tr("Likeness"),
+            lambda each: each.cluster.similarity,
+            key="similarity",
+            width=90,
+            gives_way=True,
+            tip=tr("The mean similarity of its texts to its middle: 1 is the same direction."),
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
     group: Group
     text: EmbeddedText
-
-
-@dataclass(frozen=True, slots=True)
-class MemberRow:
-    """A text of a group; `similarity` is that to the one that stays, None for itself."""
-
-    text: EmbeddedText
-    similarity: float | None
 
 
 class DuplicatesView(VectorPage):
@@ -92,13 +212,13 @@ class DuplicatesView(VectorPage):
         if found is None or not self._groups:
             return ()
         stays = found.stays == found.item_numbers
-        members = [each.text.item_no for each in self.members.rows()]
         groups = [self._groups[index] for index in self.group_table.selected_rows()]
+        of_groups = [item for group in groups for item in (group.stays, *group.goes)]
         return row_choices(
             (self.tr("without near duplicates"), found.item_numbers[stays].tolist()),
             (self.tr("near duplicates that go"), found.item_numbers[~stays].tolist()),
-            (self.tr("this group") if len(groups) < 2 else self.tr("selected groups"), _items_of(groups) or members),
-            selected_items(self.member_table, self.members),
+            (self.tr("this group") if len(groups) < 2 else self.tr("selected groups"), of_groups or self.members.items),
+            self.members.selected(),
         )
 
     def look(self) -> None:
@@ -124,14 +244,10 @@ class DuplicatesView(VectorPage):
         self.table_button = IconButton("table", words, self._show_in_table)
         self.groups: PagedRows[GroupRow] = PagedRows(_group_columns(), count=0, fetch=self._fetch, parent=self)
         self.group_table = TableView(
-            "vectors/groups", self.tr("Groups"), self.groups, memory=memory, on_picked=self._group_picked
+            "vectors/groups", self.tr("Groups"), self.groups, memory=memory, on_picked=self._picked
         )
-        self.members: Rows[MemberRow] = Rows(_member_columns(), key=item_no_of, sortable=False, parent=self)
         title = self.tr("Texts of the group")
-        self.member_table = TableView(
-            "vectors/members", title, self.members, memory=memory, on_picked=self._member_picked
-        )
-        self.panel = TextPanel(lines=4)
+        self.members = TextList(self, "vectors/members", title, memory=memory, columns=_member_columns())
         self._wait, self._none = EmptyPlace("hourglass", ""), EmptyPlace("circle-check", "")
         self._ask = EmptyPlace(
             "copy",
@@ -147,8 +263,7 @@ class DuplicatesView(VectorPage):
         self.count.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         fields = boxed(row(label, self.threshold, self.keep))
         buttons = boxed(row(self.table_button, self.save_button))
-        members = boxed(table_over_text(self.member_table, self.panel))
-        self._groups_and_members = split(self.group_table, members, sizes=(420, 580))
+        self._groups_and_members = split(self.group_table, self.members, sizes=(420, 580))
         self._body = QStackedWidget()
         for each in (self._wait, self._ask, self._none, self._groups_and_members):
             self._body.addWidget(each)
@@ -187,9 +302,7 @@ class DuplicatesView(VectorPage):
         why_not = "" if some else self.tr("There is nothing to leave out.")
         self.save_button.set_possible(why_not)
         self.table_button.setEnabled(some)
-        if some:
-            self.group_table.selectRow(0)
-            self._group_picked(0)
+        self.group_table.selectRow(0)
         self.show_foot(
             self.tr("Every text that goes is at least so similar to the one that stays. Nothing in the job changes."),
             without_direction=found.without_direction,
@@ -200,19 +313,9 @@ class DuplicatesView(VectorPage):
         texts = self.texts([group.stays for group in groups])
         return tuple(GroupRow(group, text) for group, text in zip(groups, texts, strict=True))
 
-    def _group_picked(self, index: int) -> None:
-        if not 0 <= index < len(self._groups):
-            return
+    def _picked(self, index: int) -> None:
         group = self._groups[index]
-        texts = self.texts([group.stays, *group.goes[:_MEMBERS]])
-        similarities = (None, *group.similarities[:_MEMBERS])
-        self.members.set_rows(tuple(map(MemberRow, texts, similarities)))
-        self.member_table.selectRow(0)
-        self._member_picked(0)
-
-    def _member_picked(self, index: int) -> None:
-        if 0 <= index < self.members.rowCount():
-            show_whole(self.members.row(index).text, self.panel)
+        self.members.show_items((group.stays, *group.goes), (None, *group.similarities))
 
     # Saving
 
@@ -247,10 +350,6 @@ class DuplicatesView(VectorPage):
         )
 
 
-def _items_of(groups: Sequence[Group]) -> list[int]:
-    return [item for group in groups for item in (group.stays, *group.goes)]
-
-
 def _group_columns() -> tuple[Column[GroupRow], ...]:
     least = tr("Least similar")
     return (
@@ -260,7 +359,7 @@ def _group_columns() -> tuple[Column[GroupRow], ...]:
     )
 
 
-def _member_columns() -> tuple[Column[MemberRow], ...]:
+def _member_columns() -> tuple[Column[ListedText], ...]:
     return (
         Column(
             "",
