@@ -167,7 +167,7 @@ def width_of(text: str) -> int:
 def table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
     """Columns are as wide as their longest text; the last one gets the rest of the line."""
     *columns, last = zip(titles, *rows, strict=True)
-    wide = [max(map(width_of, column)) for column in columns]
+    wide = [max(map(width_of, set(column))) for column in columns]
     rest = max(20, width - sum(wide) - 2 * len(wide))
     filled = [filled_up(column, size) for column, size in zip(columns, wide, strict=True)]
     for *cells, end in zip(*filled, last, strict=True):
