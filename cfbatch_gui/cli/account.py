@@ -11,7 +11,7 @@ from cfbatch_gui.cli.console import Console, agreed, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import kind_words, time_words
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.parser import Actions, IntermixedParser, Parser, RawHelpFormatter
+from cfbatch_gui.cli.parser import Actions, IntermixedParser, Parser
 from cfbatch_gui.cli.progress import FINAL, Progress
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import AttachedInput
@@ -46,14 +46,11 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
 
 def _add_taking_options(parser: Parser) -> None:
     parser.epilog = tr("examples:") + EXAMPLES
-    parser.formatter_class = RawHelpFormatter
     parser.add_options(
         "files [FILE...]  what was sent; it is read as it was read there. Without it texts get names",
         {"files": {"default": []}},
     )
     reading.add_reading_arguments(parser)
-    reading.add_doubtful_as_sent_argument(parser)
-    reading.add_split_argument(parser)
     working.add_output_arguments(parser)
 
 

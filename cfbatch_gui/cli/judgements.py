@@ -13,7 +13,7 @@ from cfbatch_gui.cli.console import Console, labelled, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.parser import Actions, Parser, RawHelpFormatter
+from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.errors import UsageError
@@ -79,7 +79,7 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     showing = command("show", tr("what is in a book, and how far its judges agree; without --book, all books"), _show)
     for each in (reading, writing, showing):
         each.add_options("--book NAME  the book (default: the one that the window uses)")
-        each.epilog, each.formatter_class = _forms_help(), RawHelpFormatter
+        each.epilog = _forms_help()
     for each in (reading, writing):
         each.add_options("--job JOB  whose texts the ids name: a job's id, the beginning of it, or its name")
     for each in (reading, showing):

@@ -55,6 +55,7 @@ STANDARD_INPUT = Path("-")
 _UNITS = {"line": FileFormat.LINES, "paragraph": FileFormat.PARAGRAPHS, "file": FileFormat.WHOLE}
 _ANSWERS = {"yes": True, "no": False}
 _NO_ROLE = message("“{text}” should be COLUMN=ROLE, for example title=text; the roles are {roles}")
+_NO_SIZE = message("“{text}” should be a number of tokens, for example 400 or 400:50")
 _NO_CANDIDATES = message("“{text}” should be judged, corpus, sample, or for example sample:100")
 
 
@@ -71,34 +72,13 @@ def add_input_arguments(parser: Parser) -> None:
         """
         file FILE  {formats}, packed or not; a folder; “-” for standard input
         second [FILE2]  one set of contexts for every query
-        --doubtful send|skip  rows that may have been misread, in either file: send them as they were read, or skip
-            them. Without this option they are skipped and listed, and the exit status is {status}
         """,
         formats=", ".join(map(said, listed_formats())),
-        status=f"{ExitStatus.FAILED:d}",
     )
     add_reading_arguments(parser)
-    add_split_argument(parser)
-
-
-def add_doubtful_as_sent_argument(parser: Parser) -> None:
-    parser.add_options(
-        """
-        --doubtful send|skip  rows that may have been misread: whether they were sent as they are read here (default:
-            skip)
-        """
-    )
-
-
-def add_split_argument(parser: Parser) -> None:
-    parser.add_options(
-        "--split TOKENS[:OVERLAP]  cut longer texts into parts of so many tokens; a ranking counts the best part",
-        {"--split": checked(split_size, message("“{text}” should be a number of tokens, for example 400 or 400:50"))},
-    )
 
 
 def add_reading_arguments(parser: Parser) -> None:
-    """`open_inputs` also needs `split` and `doubtful`."""
     parser.one_of(
         """
         --rank  order contexts by query
@@ -122,15 +102,21 @@ def add_reading_arguments(parser: Parser) -> None:
         --candidates judged|corpus|sample[:N]  of a data set with judgements and no run, the texts to rank for each
             query: those that are judged, the whole corpus, or those that are judged and others drawn from the corpus, N
             in all ({n})
+        --doubtful send|skip  rows that may have been misread, in either file: take them as they were read, or skip
+            them. Without this option they are skipped and listed, and after “run” and “check” the exit status is
+            {status}
+        --split TOKENS[:OVERLAP]  cut longer texts into parts of so many tokens; a ranking counts the best part
         """,
         {
             "--role": {"dest": "roles", "type": checked(column_role, _NO_ROLE, roles=", ".join(Role))},
             "--layout": {"type": Layout, "choices": list(Layout)},
             "--candidates": checked(candidate_rule, _NO_CANDIDATES),
+            "--split": checked(split_size, _NO_SIZE),
         },
         roles=", ".join(Role),
         layouts=", ".join(layout for layout in Layout if layout is not Layout.TEXTS),
         n=CandidateRule().size,
+        status=f"{ExitStatus.FAILED:d}",
     )
     parser.add_options("--template TEXT  join columns, for example “{title}. {body}”")
 

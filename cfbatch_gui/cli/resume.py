@@ -30,8 +30,7 @@ def add_arguments(parser: Parser) -> None:
         --folder-was moved|copied  when asked: whether the data folder was only moved, or is a copy or a restored backup
         """
     )
-    working.add_collect_arguments(parser)
-    working.add_leave_argument(parser)
+    working.add_collecting_arguments(parser)
     add_budget_argument(parser)
 
 

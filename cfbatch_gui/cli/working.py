@@ -301,23 +301,16 @@ def _outputs_file(folder: JobFolder) -> Path:
     return folder.path / "outputs.json"
 
 
-def add_collect_arguments(parser: Parser) -> None:
-    """Without either the connection decides."""
+def add_collecting_arguments(parser: Parser) -> None:
+    """`collect` is None where the connection decides."""
     parser.add_options(
         """
         --[no-]collect-in-account  have your account collect the answers, through a Worker of your own, or ask for them
             from this computer (default: as the connection is set up)
-        """,
-        {"--[no-]collect-in-account": {"dest": "collect"}},
-    )
-
-
-def add_leave_argument(parser: Parser) -> None:
-    parser.add_options(
-        """
         --leave  end when your account collects all answers, with exit status {left}: the computer may be turned off,
             and “cfbatch resume” fetches them; with {not_left} when it does not collect them
         """,
+        {"--[no-]collect-in-account": {"dest": "collect"}},
         left=f"{ExitStatus.LEFT:d}",
         not_left=f"{ExitStatus.NOT_LEFT:d}",
     )
