@@ -14,7 +14,7 @@ from cfbatch_gui.core.errors import LocksUnsupported
 from cfbatch_gui.core.jobs.store.ledger import WriterLock
 from cfbatch_gui.core.system.paths import Paths
 from tests.journeys.terminal import COMMAND, Terminal
-from tests.screen.disks import read_only
+from tests.support.disks import read_only
 
 CLOUDS = "query,text\nclouds,an orange cloud\nclouds,a grey one\n"
 
