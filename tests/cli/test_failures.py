@@ -100,9 +100,8 @@ def test_a_stream_that_was_closed_before_the_start(
     assert "Traceback" not in ended.stderr
 
 
-@pytest.mark.parametrize(("one", "other"), [("ranked.csv", "Ranked.CSV"), ("größe.csv", "gro\u0308ße.csv")])
-def test_names_that_differ_by_case_or_composition(tmp_path: Path, one: str, other: str) -> None:
-    both = [tmp_path / one, tmp_path / other]
+def test_names_that_differ_by_case(tmp_path: Path) -> None:
+    both = [tmp_path / "ranked.csv", tmp_path / "Ranked.CSV"]
     for platform in ("win32", "darwin"):
         with pytest.raises(UsageError, match="is given twice"):
             check_outputs(both, Kind.RANK, (), platform=platform)
