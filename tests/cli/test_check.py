@@ -150,7 +150,7 @@ def test_check_offers_each_choice_with_what_it_comes_to(run: Run, tmp_path: Path
         ("sample:50", 100, False),
         ("corpus", 240, False),
     ]
-    assert offers[2]["price"]["high"] == pytest.approx(facts["price"]["high"])
+    assert offers[2]["price"]["high"] == pytest.approx(facts["price"]["high"], rel=0.2)
 
 
 def test_run_sends_what_was_chosen_and_measures_it(run: Run, tmp_path: Path) -> None:
