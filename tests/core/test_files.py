@@ -9,12 +9,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+from pathlib import Path
 
 import pytest
 
 from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError
-from cfbatch_gui.core.system.databases import connect_durably, database_address
+from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.system.files import (
     append_line_durably,
     atomic_writer,
@@ -217,23 +217,6 @@ def test_only_files_of_our_own_kind_are_removed(tmp_path: Path) -> None:
     assert len(list(lists.iterdir())) == 1
     with listing(lists):
         assert precious.read_bytes() == b"ten years"
-
-
-@pytest.mark.parametrize(
-    ("path", "address"),
-    [
-        (PurePosixPath("/home/jörg/a b.db"), "file:///home/j%C3%B6rg/a%20b.db?mode=rw"),
-        (PurePosixPath("/home/100%?#.db"), "file:///home/100%25%3F%23.db?mode=rw"),
-        (
-            PureWindowsPath(r"C:\Users\Jörg Groß\CF Batch\x.db"),
-            "file:///C:/Users/J%C3%B6rg%20Gro%C3%9F/CF%20Batch/x.db?mode=rw",
-        ),
-        (PureWindowsPath(r"\\server\share $\x.db"), "file:////server/share%20%24/x.db?mode=rw"),
-    ],
-    ids=["umlaut", "signs", "drive", "share"],
-)
-def test_no_address_has_a_host(path: PurePath, address: str) -> None:
-    assert database_address(path, mode="rw") == address
 
 
 @pytest.mark.parametrize("name", ["größe 1", "100% #1?mode=ro", "a\\b", "C:", "日本語"])

@@ -161,9 +161,3 @@ def test_the_data_folder_may_be_named_before_or_after_the_command(
     ended = terminal.run(*arguments)
     assert (ended.status, ended.out) == (0, "")
     assert not (tmp_path / "elsewhere").exists()
-
-
-@pytest.mark.parametrize("arguments", [("--version",), ("run", "--version"), ("practice", "serve", "--version")])
-def test_the_version_everywhere(terminal: Terminal, arguments: tuple[str, ...]) -> None:
-    ended = terminal.run(*arguments)
-    assert (ended.status, ended.out) == (0, "CF Batch 0.1.0\n")

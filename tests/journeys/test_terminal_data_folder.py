@@ -56,16 +56,6 @@ def test_what_would_write_in_a_read_only_folder_says_so(finished: Terminal, tmp_
     assert len(finished.jobs()) == 2
 
 
-def test_an_empty_read_only_folder_says_so(terminal: Terminal, tmp_path: Path) -> None:
-    terminal.data.mkdir()
-    (tmp_path / "clouds.csv").write_text(CLOUDS)
-    with read_only(terminal.data):
-        ended = terminal.run("run", tmp_path / "clouds.csv", "--rank")
-        assert ended.status == ExitStatus.FAILED and "is read-only here" in ended.complaint
-        assert terminal.run("jobs").status == 0
-        assert list(terminal.data.iterdir()) == []
-
-
 def failing(number: int) -> Callable[[int], None]:
     def take(descriptor: int) -> None:
         os.fstat(descriptor)  # it is open

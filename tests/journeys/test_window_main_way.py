@@ -82,24 +82,6 @@ def test_by_mouse_from_the_example_to_a_file_that_is_dragged_to_another_program(
     assert len(desktop.accepted()) == 1
 
 
-def test_by_keys_from_the_first_start_to_a_file(desktop: Desktop) -> None:
-    desktop.start_and_wait()
-    desktop.press("Tab", "Tab", "Tab", "Tab")  # Find a job, Notices, Settings, Start with the example
-    desktop.press("Return")
-    desktop.until(lambda: desktop.is_in(JobState.DRAFT) and len(desktop.main_buttons()) == 2)
-    desktop.press("ctrl+Return")
-    until_finished(desktop)
-    window = desktop.wait_for_front()
-    desktop.press("ctrl+e")
-    desktop.until(lambda: len(desktop.main_buttons()) == 3)
-    desktop.wait_for_front(other_than=window)
-    desktop.press("shift+Tab", "Return")  # from the form that is proposed back to Save, the last in the dialog
-    written = desktop.home / "Help centre ranking.xlsx"
-    desktop.until(written.exists)
-    assert desktop.close() == 0
-    assert len(read_workbook(written)) == 82
-
-
 def test_closed_and_killed_in_the_middle_it_goes_on_and_sends_nothing_twice(desktop: Desktop) -> None:
     desktop.environ[PRACTICE_SECONDS_VARIABLE] = ""  # a batch is to be under way
     desktop.start_example()
