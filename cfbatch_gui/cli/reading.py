@@ -215,7 +215,6 @@ def json_of_offers(offers: Sequence[CandidateOffer], rule: CandidateRule | None)
                 "tokens": {"low": each.tokens_low, "high": each.tokens_high},
                 "price": {"low": each.price_low, "high": each.price_high},
                 "measures_nothing": each.measures_nothing,
-                "all_relevant": each.are_all_relevant,
             }
             for each in offers
         ],

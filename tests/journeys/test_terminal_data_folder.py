@@ -9,7 +9,7 @@ import pytest
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.core.system.paths import Paths
 from tests.journeys.terminal import COMMAND, Terminal
-from tests.screen.disks import read_only
+from tests.support.disks import read_only
 
 CLOUDS = "query,text\nclouds,an orange cloud\nclouds,a grey one\n"
 
