@@ -8,7 +8,7 @@ from pathlib import Path
 from cfbatch_gui.cli import reading, working
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.language import tr
-from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.input_values import AttachedInput
@@ -25,7 +25,6 @@ _MOST_BYTES = 1_000_000
 
 def add_arguments(parser: Parser) -> None:
     parser.epilog = tr("examples:") + EXAMPLES
-    parser.formatter_class = RawHelpFormatter
     parser.add_options(
         """
         job REQUEST_ID|FILE|-  the id, or the service's whole answer in a file
@@ -35,8 +34,6 @@ def add_arguments(parser: Parser) -> None:
         {"--input": {"nargs": "+", "default": []}},
     )
     reading.add_reading_arguments(parser)
-    parser.set_defaults(split=None)  # how the texts were split elsewhere is unknown
-    reading.add_doubtful_as_sent_argument(parser)
     parser.add_options(
         """
         --connection C  through which it was sent (default: as set in the window)

@@ -10,7 +10,7 @@ from cfbatch_gui.cli import worker_setup
 from cfbatch_gui.cli.console import Console, agreed, from_variable, read_secret, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.parser import Actions, Parser, RawHelpFormatter, number_in
+from cfbatch_gui.cli.parser import Actions, Parser, number_in
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
@@ -84,7 +84,6 @@ def _add_options(parser: Parser) -> None:
         " argument.\nAn API token may come in whatever it was copied with, such as a curl line."
     )
     parser.epilog = secrets + "\n\n" + tr("examples:") + EXAMPLES
-    parser.formatter_class = RawHelpFormatter
     parser.add_options(
         """
         kind cloudflare|worker|gateway  an account, a Worker of your own, or an AI Gateway
@@ -324,7 +323,6 @@ _WITHOUT_TERMINAL: Final = message("Nothing was sent. Agree to this price with -
 
 def add_probe_arguments(parser: Parser) -> None:
     parser.epilog = said(_EPILOG)
-    parser.formatter_class = RawHelpFormatter
     parser.add_options(
         """
         connection NAME  its name or id

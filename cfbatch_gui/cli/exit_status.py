@@ -38,8 +38,8 @@ class ExitStatus(IntEnum):
 
 
 def exit_statuses_help() -> str:
-    statuses = ", ".join(f"{status:d} {said(status.words)}" for status in ExitStatus if status.words)
-    return tr("exit status: {statuses}").format(statuses=statuses)
+    statuses = [f"  {status:<2d}  {said(status.words)}" for status in ExitStatus if status.words]
+    return "\n".join([tr("exit status:"), *statuses])
 
 
 def worst_of(statuses: Iterable[ExitStatus]) -> ExitStatus:

@@ -48,18 +48,6 @@ def test_another_computer_takes_the_job_over(world: World, tmp_path: Path) -> No
     assert second.run(*take_over, EXAMPLE).status == 2, "it is here already"
 
 
-def test_only_what_the_account_collects_can_be_left(world: World, tmp_path: Path) -> None:
-    terminal = world.terminal("one")
-    for arguments, words in (
-        (("--leave",), "Say --collect-in-account as well"),
-        (("--leave", "--collect-in-account", "--at-once"), "Leave out --leave"),
-        (("--leave", "--collect-in-account", "--connection", "practice"), "Only a Worker of your own"),
-    ):
-        ended = run(terminal, tmp_path / "ranked.csv", *arguments)
-        assert ended.status == 2 and words in ended.complaint
-    assert terminal.jobs() == []
-
-
 def take_over(terminal: Terminal, *arguments: object) -> Ended:
     return terminal.run("account", "take-over", *arguments, "--connection", DOOR)
 
@@ -159,18 +147,6 @@ def test_copies_go_when_they_are_told_to_or_their_time_is_over(world: World, tmp
     assert terminal.run("resume").status == 0
     assert kept() == set()
     assert scores(tmp_path / "ranked.csv") == scores(tmp_path / "second.csv")
-
-
-def test_an_account_that_has_nothing_says_so(world: World) -> None:
-    terminal = world.terminal("one")
-    listed = terminal.run("account", "list", "--connection", DOOR, "--json").json["jobs"]
-    for each in listed:
-        assert terminal.run("account", "remove", each["job"], "--connection", DOOR, "--yes").status == 0
-    empty = terminal.run("account", "list", "--connection", DOOR)
-    assert (empty.status, empty.out) == (0, "")
-    assert "There is no job in your account." in empty.err
-    elsewhere = terminal.run("account", "list", "--connection", "practice")
-    assert (elsewhere.status, "not a Worker" in elsewhere.complaint) == (2, True)
 
 
 def test_whether_a_worker_collects_is_told_when_it_is_added_and_later(tmp_path: Path) -> None:

@@ -115,20 +115,3 @@ def test_names_that_are_not_utf_8_are_refused(
     assert (ended.status, ended.out) == (2, "")
     assert "o\\udcff" in ended.complaint
     assert [path.name for path in tmp_path.iterdir()] == ["texts.csv"]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
-def test_files_and_folders_whose_names_are_not_utf_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, texts = tmp_path / BROKEN, tmp_path / "texts"
-    for each in (folder / "texts.txt", texts / "one.txt", texts / f"{BROKEN}.txt"):
-        each.parent.mkdir(exist_ok=True)
-        each.write_text("one\n")
-    terminal = Terminal(tmp_path / "data")
-    for file in (folder, folder / "texts.txt", texts / f"{BROKEN}.txt"):
-        assert terminal.run("run", file, "--embed", "--connection", "practice").status == 2
-    monkeypatch.chdir(folder)
-    assert terminal.run("run", "texts.txt", "--embed", "--connection", "practice").status == 2
-    assert not terminal.data.exists()
-    monkeypatch.chdir(texts)
-    ended = terminal.run("run", ".", "--embed", "--connection", "practice", "--json")  # the other one is sent
-    assert (ended.status, ended.json["rows_sent"], [each["row"] for each in ended.json["problems"]]) == (0, 1, [2])

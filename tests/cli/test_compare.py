@@ -93,17 +93,6 @@ def test_refuses_with_a_sentence(run: Run, arguments: tuple[object, ...], says: 
     assert says in err
 
 
-def test_show_has_the_figures_of_the_overview(run: Run) -> None:
-    _, out, _ = run("show", "one")
-    assert "that takes ten queries" in out
-    _, out, _ = run("show", "begun")
-    assert "12 of 36; partial" in out
-    _, out, _ = run("show", "one", "--json")
-    scores = json.loads(out)["scores"]
-    assert (scores["scored"], scores["other_pairs"]) == (36, 24)
-    assert sum(scores["counts"]) == 36
-
-
 def test_show_measures_a_job_by_its_labels(run: Run) -> None:
     _, out, _ = run("show", "one")
     assert "means of 3 judged queries" in out
@@ -174,16 +163,6 @@ def test_the_status_says_whether_it_is_worse(new: list[bool], status: int, says:
     keep_job(paths, "new", ranked(new))
     ended, _, err = run(*GATE, "nDCG@10:0.02")
     assert (ended, says in err) == (status, True)
-
-
-def test_with_too_few_judged_nothing_is_told(run: Run, paths: Paths) -> None:
-    pairs = [replace(pair, label=pair.label if ".2" in pair.text else "") for pair in ranked([True] * 12)]
-    keep_job(paths, "old", pairs)
-    keep_job(paths, "new", pairs)
-    status, _, err = run(*GATE, "RR:0.1")
-    assert (status, "only 25% are judged; 80% are needed" in err) == (8, True)
-    keep_job(paths, "plain", ranked([True] * 12, labelled=False))
-    assert run("compare", "plain", "plain")[0] == 2
 
 
 def test_a_book_judges_what_has_no_labels(run: Run, paths: Paths) -> None:

@@ -119,15 +119,3 @@ def test_nothing_but_doubtful_rows_is_bad_input(run: Run, tmp_path: Path) -> Non
     assert status == 2
     assert '    in the file  2,"two" and more' in err
     assert run("run", path, "--embed", "--connection", "practice", "--doubtful", "send")[0] == 0
-
-
-def test_the_first_twenty_are_listed(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "many.csv"
-    rows = "".join(f'{n},"text" {n}\n' if n % 50 == 0 else f"{n},text {n}\n" for n in range(1, 1_251))
-    path.write_text(f"id,text\n{rows}", encoding="utf-8")
-    status, out, _ = run("check", path, "--embed")
-    found = lines_about(out, LEFT_OUT.replace("3", "25"))
-    assert status == 1
-    assert (len([line for line in found if "in the file" in line]), found[-1]) == (20, "  and 5 more")
-    _, out, _ = run("check", path, "--embed", "--json")
-    assert len(json.loads(out)["problems"]) == 25

@@ -195,14 +195,6 @@ def test_programs_are_answered_in_english(walk: Walk) -> None:
     assert not any(sign in text for text in walk.to_programs for sign in BEGIN + LEFT)
 
 
-def test_columns_stand_below_their_titles(walk: Walk) -> None:
-    listed = [ended.out for arguments, ended in walk.printed if arguments == ("jobs",)][-1]
-    title, *rows = listed.splitlines()
-    starts = [title.index(word) for word in re.findall(r"⟦\S+", title)]
-    assert len(starts) == 7 and len(rows) == len(walk.job_ids)
-    assert all(row[start - 2 : start] == "  " for row in rows for start in starts[1:])
-
-
 def test_the_language_is_the_chosen_one_else_the_systems(tmp_path: Path) -> None:
     german = {"LANG": "de_DE.UTF-8", "CFBATCH_DATA_DIR": str(tmp_path / "usual")}
     asked = ["jobs", "--data-dir", str(tmp_path)]

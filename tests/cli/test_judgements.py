@@ -33,16 +33,6 @@ def test_a_file_goes_into_a_book_and_out_again(run: Run, tmp_path: Path) -> None
     assert (tmp_path / "out.txt").read_text("utf-8") == file.read_text("utf-8")
 
 
-def test_beside_a_job_ids_become_its_texts(run: Run, tmp_path: Path) -> None:
-    file = tmp_path / "rated.csv"
-    file.write_text("query,docid,rating\nred,A,2\nred,Z,1\n", "utf-8")
-    status, _, err = run("judgements", "import", file, "--job", "Fruit", "--judge", "Ada")
-    assert status == 0
-    assert "1 are about texts of the job; 1 are not, and are kept all the same." in err
-    assert run("judgements", "export", tmp_path / "all.csv", "--format", "csv")[0] == 0
-    assert "red,apple,2,Ada," in (tmp_path / "all.csv").read_text("utf-8-sig")
-
-
 def test_the_tally_says_how_far_judges_agree(run: Run, tmp_path: Path) -> None:
     for judge, grades in (("Ada", (2, 1, 0, 2)), ("Ben", (2, 1, 0, 0))):
         file = tmp_path / f"{judge}.jsonl"

@@ -1,6 +1,5 @@
 """Jobs that are left to the account: in which states, with which status, and after which interruptions."""
 
-import asyncio
 import io
 import signal
 from dataclasses import replace
@@ -11,22 +10,14 @@ import pytest
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus, worst_of
 from cfbatch_gui.cli.progress import (
-    Place,
     Progress,
-    account_cell,
-    place_of,
     problem_line,
 )
-from cfbatch_gui.cli.report import lines_of_job
-from cfbatch_gui.cli.working import leaving_status, say_limit
-from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.cli.working import leaving_status
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.account.shards import FREE_BATCHES, FREE_SHARDS
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.settings import SavedConnection, Settings
+from cfbatch_gui.core.system.settings import Settings
 from tests.cli.account_world import DOOR, EXAMPLE, World, account, run, scores, world
 from tests.journeys.terminal import read_until
 
@@ -74,22 +65,6 @@ def test_of_several_jobs_the_worst_counts(statuses: tuple[int, ...], status: int
     assert worst_of(map(ExitStatus, statuses)) == status
 
 
-@pytest.mark.parametrize(("paid", "batches", "is_said"), [(False, 501, True), (False, 500, False), (True, 501, False)])
-def test_what_the_free_plan_does_not_take_is_said(tmp_path: Path, paid: bool, batches: int, is_said: bool) -> None:
-    async def said() -> str:
-        program = await Program.open(tmp_path, environ={}, credentials=Credentials(environ={}))
-        record = SavedConnection("", "mine", "worker", url="https://1.example.com", collects=True, paid_plan=paid)
-        connection = (await program.connections.save(record)).id
-        err = io.StringIO()
-        say_limit(program, replace(job_of(DIRECT), connection=connection), batches, Console(io.StringIO(), err))
-        await program.close()
-        return err.getvalue()
-
-    assert FREE_BATCHES * FREE_SHARDS == 500
-    words = "your account collects 500 batches of a job. This computer asks for the other 1,"
-    assert (words in asyncio.run(said())) is is_said
-
-
 def test_a_command_that_is_killed_after_the_hand_over_is_gone_on_with(world: World, tmp_path: Path) -> None:
     terminal, out = world.terminal("one"), tmp_path / "killed.csv"
     arguments = ("run", EXAMPLE, "--rank", "--connection", DOOR, "--no-reuse", "--out", out, "--collect-in-account")
@@ -129,17 +104,8 @@ def test_a_program_reads_where_the_answers_are(world: World, tmp_path: Path) -> 
         assert f"Not written yet: {tmp_path / 'ranked.csv'}." in left.err
         count = len(left.json["batches"])
         found = left.json["account"]
-        assert found == {
-            "here": 0,
-            "in_account": 0,
-            "at_service": count,
-            "direct": 0,
-            "to_send": 0,
-            "bytes_in_account": 0,
-            "lid_may_close": True,
-            "problem": None,
-            "has_copies": True,
-        }
+        counts = {"here": 0, "in_account": 0, "at_service": count, "direct": 0, "to_send": 0, "bytes_in_account": 0}
+        assert found == counts | {"lid_may_close": True, "problem": None, "has_copies": True}
         listed = terminal.run("jobs").out.splitlines()
         assert "YOUR ACCOUNT" in listed[0] and f"{count} at the service" in listed[1]
     done = terminal.run("resume", left.json["job"], "--json").json
@@ -195,39 +161,6 @@ def test_what_cannot_be_left_is_not_gone_on_with(world: World, tmp_path: Path) -
         assert handed.status == 9, handed.err
     assert terminal.run("resume").status == 0
     assert terminal.run("resume", "--leave").status == 0, "there is nothing to leave"
-
-
-@pytest.mark.parametrize(
-    ("batch", "place"),
-    [
-        (DIRECT, None),
-        (HANDED_OVER, Place.AT_SERVICE),
-        (WAITING, Place.IN_ACCOUNT),
-        (replace(WAITING, direct_only=True, stored_bytes=0), None),
-        (replace(WAITING, state=BatchState.COLLECTING), None),
-        (HERE, None),
-        (PLANNED, None),
-    ],
-)
-def test_what_is_not_here_is_in_one_of_two_places(batch: Batch, place: Place | None) -> None:
-    assert place_of(batch) is place
-
-
-def shown(job: Job, folder: Path) -> list[str]:
-    return list(lines_of_job(job, JobFolder(folder), 100, "door"))
-
-
-def test_a_problem_comes_with_what_to_do(tmp_path: Path) -> None:
-    sent = job_of(HANDED_OVER, replace(HANDED_OVER, direct_only=True), problem="Collecting has stopped.")
-    line = "Collecting has stopped. “cfbatch resume j1 --collect-in-account” hands the job over again."
-    assert problem_line(sent) == line
-    assert account_cell(sent) == "1 at the service · stopped"
-    lines = shown(sent, tmp_path)
-    assert f"Problem     {line}" in lines
-    assert [line.split()[:4] for line in lines[-2:]] == [["1", "at", "the", "service"], ["2", "queued", "1", "10"]]
-    done = job_of(HERE, HERE, problem="Collecting has stopped.")
-    assert problem_line(done) == "Collecting has stopped.", "there is nothing to hand over any more"
-    assert account_cell(done) == ""
 
 
 def said_of(*states: Job, is_leaving: bool = False) -> list[str]:

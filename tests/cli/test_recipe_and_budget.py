@@ -68,26 +68,6 @@ def test_a_recipe_that_does_not_do_is_a_sentence(run: Run, products: Path, tmp_p
     assert status == 2 and "The recipe “Products” does not fit other.csv. There is no column “sku”." in err
 
 
-def test_check_says_when_it_is_over_budget(run: Run, products: Path) -> None:
-    assert run("check", products, "--embed", "--budget", "1")[0] == 0
-    status, out, err = run("check", products, "--embed", "--budget", "$0")
-    assert status == 5
-    assert "Texts     2" in out
-    assert "your budget for a job is $0. Nothing was sent. Allow more with --budget DOLLARS." in err
-    assert run("check", products, "--embed", "--budget", "much")[0] == 2
-
-
-def test_texts_of_which_the_beginning_is_read_are_named(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "long.csv"
-    path.write_text(f"text\nshort\n{'word ' * 9_000}\n")
-    arguments = ("check", path, "--embed")
-    _, out, _ = run(*arguments)
-    assert "Of 1 text the model may read the beginning only." in out
-    assert "row 3: 11,250 to 15,002 tokens; the model reads 8,192." in out
-    assert json.loads(run(*arguments, "--json")[1])["too_long"][0]["row"] == 3
-    assert "beginning" not in run(*arguments, "--split", "400")[1]
-
-
 @pytest.fixture
 def account(monkeypatch: pytest.MonkeyPatch) -> None:
     """An account whose service answers no request, so that a command refused with OverBudget cannot have sent one."""

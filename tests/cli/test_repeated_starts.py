@@ -53,17 +53,6 @@ def test_resume_before_run_sends_nothing_twice_after_a_cut(
     assert len(service.accepted()) == 1
 
 
-def test_run_alone_after_a_cut_sends_the_same_texts_again(
-    terminal: Terminal, service: ThreadedService, tmp_path: Path
-) -> None:
-    """The reason for the order: what was not collected has no result yet. The page has to change when this does."""
-    service.follow(CUT)
-    assert run(terminal, tmp_path / "first.csv").status == 4
-    service.follow()
-    assert run(terminal, tmp_path / "second.csv").status == 0
-    assert len(service.accepted()) == 2
-
-
 def test_what_is_unknown_holds_every_start_back_until_it_is_settled(
     terminal: Terminal, service: ThreadedService, tmp_path: Path
 ) -> None:

@@ -5,7 +5,6 @@ import pytest
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.jobs import lines_of_jobs
-from cfbatch_gui.cli.language import plural
 from cfbatch_gui.cli.pricing import share_words
 from cfbatch_gui.cli.progress import Progress, describe
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -25,14 +24,6 @@ def test_a_share_that_is_not_nothing_does_not_look_like_it() -> None:
     assert [share_words(Price(0.0, 0.0, share)) for share in (0.0, 0.0004, 0.032)] == ["0.0%", "less than 0.1%", "3.2%"]
 
 
-def test_one_is_not_many() -> None:
-    assert [plural(number, "{n} batch", "{n} batches") for number in (1, 0, 2_000)] == [
-        "1 batch",
-        "0 batches",
-        "2,000 batches",
-    ]
-
-
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
@@ -45,13 +36,6 @@ def batch(number: int, state: BatchState, **more: object) -> Batch:
 def job(*states: BatchState) -> Job:
     batches = tuple(batch(number, state) for number, state in enumerate(states, start=1))
     return Job("j1", "n", Kind.RANK, "m", "practice", 0.0, is_sent=True, batches=batches)
-
-
-def test_batches_in_words() -> None:
-    assert describe([batch(1, BatchState.QUEUED)]) == "0 of 1 batch done · 1 queued"
-    assert describe(job(BatchState.DONE, BatchState.RUNNING, BatchState.PLANNED, BatchState.PLANNED).batches) == (
-        "1 of 4 batches done · 2 to send · 1 running"
-    )
 
 
 def test_words_of_the_service_that_nobody_knows_are_shown() -> None:
@@ -97,10 +81,8 @@ def test_on_a_terminal_there_is_one_line_that_goes_away() -> None:
 @pytest.mark.parametrize(
     ("columns", "line"),
     [
-        (46, "[██████░░░░░░] 1 of 2 batches done · 1 queued"),
         (40, "[███░░░] 1 of 2 batches done · 1 queued"),
         (39, "1 of 2 batches done · 1 queued"),
-        (20, "1 of 2 batches don…"),
     ],
 )
 def test_on_a_narrow_terminal_the_words_come_first(monkeypatch: pytest.MonkeyPatch, columns: int, line: str) -> None:
@@ -108,10 +90,3 @@ def test_on_a_narrow_terminal_the_words_come_first(monkeypatch: pytest.MonkeyPat
     err = Terminal()
     Progress(Console(io.StringIO(), err)).follow(job(BatchState.DONE, BatchState.QUEUED))
     assert err.getvalue() == f"\r\x1b[K{line}"
-
-
-def test_several_jobs_are_counted_together() -> None:
-    err = io.StringIO()
-    progress = Progress(Console(io.StringIO(), err))
-    progress.follow(job(BatchState.DONE), replace(job(BatchState.QUEUED, BatchState.DONE), id="j2"))
-    assert err.getvalue() == "2 of 3 batches done · 1 queued\n"

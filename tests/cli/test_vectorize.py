@@ -75,22 +75,6 @@ def test_what_would_be_refused_is_said_with_its_rows_and_makes_no_index(terminal
     assert push(terminal, "one", "--create", "--row-ids").status == 0
 
 
-def test_a_ranking_has_no_vectors(terminal: Terminal, tmp_path: Path) -> None:
-    (tmp_path / "pairs.csv").write_text("query,text\na,b\na,c\n", encoding="utf-8")
-    terminal.run("run", tmp_path / "pairs.csv", "--rank", "--connection", "practice", "--name", "one")
-    ended = push(terminal, "one", "--create")
-    assert (ended.status, ended.complaint.startswith("This job is a ranking and has no vectors.")) == (2, True)
-
-
-def test_practice_vectors_in_an_account_are_said_to_be_such(terminal: Terminal, tmp_path: Path) -> None:
-    embedded(terminal, tmp_path, "one", _FIRST)
-    with PracticeServer(tmp_path / "service", token=TOKEN) as server:
-        terminal.connect(server.url)
-        ended = push(terminal, "one", "--create", "--connection", "cloudflare")
-    assert ended.status == 0
-    assert "These vectors are practice results" in ended.err
-
-
 def test_a_push_that_is_interrupted_says_how_it_goes_on(terminal: Terminal, tmp_path: Path) -> None:
     embedded(terminal, tmp_path, "one", _FIRST)
     slow = tmp_path / "service"

@@ -30,19 +30,6 @@ def flip_a_bit(folder: JobFolder, row: int) -> None:
     folder.vectors.write_bytes(content)
 
 
-def test_without_jobs_there_is_nothing_to_check(run: Run) -> None:
-    status, out, err = run("verify")
-    assert (status, out) == (0, "") and "nothing to check" in err
-
-
-def test_a_whole_job_is_said_to_be_whole(run: Run, job: JobFolder) -> None:
-    status, out, _ = run("verify")
-    assert status == 0 and out.endswith(": whole\n")
-    status, out, _ = run("verify", job.path.name, "--json")
-    (check,) = json.loads(out)["jobs"]
-    assert (status, check["whole"], check["findings"]) == (0, True, [])
-
-
 def test_a_flipped_bit_is_not_exported_and_is_put_right(run: Run, tmp_path: Path, job: JobFolder) -> None:
     right, out_file = job.vectors.read_bytes(), tmp_path / "out.npy"
     flip_a_bit(job, 1)
@@ -68,23 +55,6 @@ def test_what_is_lost_can_be_sent_again(run: Run, job: JobFolder) -> None:
     status, out, _ = run("resume", job.path.name, "--failed", "--json")
     assert (status, json.loads(out)["state"]) == (0, "done")
     assert job.vectors.read_bytes() == right
-    status, out, _ = run("verify")
-    assert "The results are whole" in out or status == 0
-
-
-def test_a_damaged_answer_beside_whole_results_is_said(run: Run, job: JobFolder) -> None:
-    job.reply(1).write_bytes(job.reply(1).read_bytes()[:-20])
-    status, out, _ = run("verify", "--mend")
-    assert status == 1 and "0001.json.gz, is damaged. The results are whole." in out
-
-
-def test_data_that_cannot_be_read_is_said(run: Run, job: JobFolder) -> None:
-    job.data.write_bytes(b"no database" * 1_000)
-    status, out, err = run("verify", "--mend")
-    assert status == 1 and "data.db" in out
-    assert "Traceback" not in err + out
-    job.data.unlink()
-    assert run("verify")[0] == 1
 
 
 def without_results(folder: JobFolder) -> None:

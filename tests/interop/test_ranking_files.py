@@ -105,18 +105,6 @@ def test_the_long_table_in_duckdb(ranked: Table, tmp_path: Path, form: str) -> N
 
 
 @pytest.mark.interop
-def test_the_long_table_in_pyarrow(ranked: Table, tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
-    found = parquet.read_table(written(ranked, tmp_path / "out.parquet", "parquet"))
-    types = {field.name: str(field.type) for field in found.schema}
-    assert (types["rank"], types["score"], types["doc_id"], types["label"]) == ("int64", "double", "string", "string")
-    with written(ranked, tmp_path / "out.csv", "csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    for ours, theirs in zip(found.to_pylist(), rows, strict=True):
-        assert {name: "" if cell is None else str(cell) for name, cell in ours.items()} == theirs
-
-
-@pytest.mark.interop
 def test_the_workbook_in_openpyxl_and_libreoffice(ranked: Table, tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     path = written(ranked, tmp_path / "out.xlsx", "xlsx")

@@ -74,17 +74,6 @@ def unlock_elsewhere() -> None:
         inside.call("UnlockWithMasterPassword", "o(oayays)", DEFAULT_COLLECTION, secret)
 
 
-def hold_prompts() -> Callable[[], None]:
-    """Take the place of what draws gnome-keyring's prompts, and draw none; the function dismisses what was asked."""
-    connection = open_dbus_connection("SESSION")
-    Proxy(message_bus, connection).RequestName("org.gnome.keyring.SystemPrompter")
-
-    def dismiss() -> None:
-        connection.close()
-
-    return dismiss
-
-
 def wait_for_service() -> None:
     """Until the Secret Service is there: a call before that would start a second one."""
     with open_dbus_connection("SESSION") as connection:
@@ -125,29 +114,6 @@ async def locked(stage: Stage) -> None:
     await finished(stage)
 
 
-async def prompted(stage: Stage) -> None:
-    """The prompt is on the screen until it is dismissed; whoever asks meanwhile is told what it waits for."""
-    dismiss = await asyncio.to_thread(hold_prompts)
-    await until(lambda: "locked" in foot(stage), "the foot")
-    await send(stage)
-    await until(lambda: paused_because(stage), "a pause")
-    say(foot(stage), paused_because(stage))
-    stage.workspace._settings.show_connections()
-    await stage.person.until_sees("New jobs use Cloudflare", "Your keyring is locked")
-    for _ in range(2):
-        stage.workspace.window.library.foot.unlock.click()
-    await asyncio.sleep(2 * WAITS["prompted"])
-    say(foot(stage), "does not answer: " + str(stage.person.sees("does not answer")))
-    await asyncio.to_thread(dismiss)
-    await until(lambda: "was not unlocked" in paused_because(stage), "a refusal")
-    await until(lambda: not stage.workspace._tasks.is_running("unlock"), "the end of the prompt")
-    await stage.person.until_sees("Your keyring was not unlocked.")
-    say(foot(stage), str(stage.program.credentials.state))
-    await asyncio.to_thread(unlock_elsewhere)
-    await stage.person.until_sees("Saved in this computer’s keyring")
-    await finished(stage)
-
-
 async def slow(stage: Stage) -> None:
     await until(lambda: "Checking" in foot(stage), "the foot")
     say(foot(stage), f"a page: {stage.workspace.window.pages.currentWidget() is not None}")
@@ -180,7 +146,7 @@ async def finished(stage: Stage) -> None:
     say(str(stage.state(NAME)), foot(stage))
 
 
-JOURNEYS = {each.__name__: each for each in (prepare, locked, prompted, slow, absent)}
+JOURNEYS = {each.__name__: each for each in (prepare, locked, slow, absent)}
 
 
 async def main() -> None:

@@ -1,12 +1,10 @@
 """Run by test_desktop_notices.py beside a server of notifications: the whole window, without a tray.
 
-Arguments: data folder, what to do, and the server's process. Prints what a person would see, a line for each step.
+Argument: data folder. Prints what a person would see, a line for each step.
 """
 
 import asyncio
 import json
-import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -51,14 +49,6 @@ def opened_name(stage: Stage) -> str:
     return stage.program.ledger.job(job_id).name if job_id else ""
 
 
-def alive(process: int) -> bool:
-    """Whether it runs; one that has ended and is not waited for yet does not."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
 async def clicked(stage: Stage) -> None:
     """Two jobs end, one after the other; the first notice is closed, the second one clicked."""
     await send(stage, NAMES[0])
@@ -75,23 +65,12 @@ async def clicked(stage: Stage) -> None:
     say(f"open: {opened_name(stage)}")
 
 
-async def without(stage: Stage) -> None:
-    """The server dies in between: nothing is shown, and nothing breaks."""
-    server = int(sys.argv[3])
-    os.kill(server, signal.SIGTERM)
-    # Its own server alone: another test may run one on the same screen.
-    await until(lambda: not alive(server), "the end of the server")
-    await send(stage, NAMES[1])
-    await until(lambda: not stage.workspace._announcements._waiting, "the notice")
-    say(str(stage.state(NAMES[1])))
-
-
 async def main() -> None:
     theme = Theme()
     theme.apply(app)
     async with opened(Path(sys.argv[1]), theme) as stage:
         await until(lambda: not stage.workspace._tasks.is_running("desktop"), "the desktop")
-        await {"clicked": clicked, "without": without}[sys.argv[2]](stage)
+        await clicked(stage)
 
 
 if __name__ == "__main__":

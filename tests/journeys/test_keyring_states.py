@@ -83,15 +83,6 @@ def test_a_locked_keyring_is_called_locked_and_all_goes_on_once_it_is_unlocked(t
     ]
 
 
-def test_while_its_prompt_is_on_the_screen_a_keyring_is_called_locked_everywhere(tmp_path: Path) -> None:
-    assert seen(tmp_path, LOCKED, "prompted") == [
-        "Your keyring is locked · Unlock | Your keyring is locked. Unlock it; what waits for it goes on by itself.",
-        "Your keyring is locked · Unlock | does not answer: False",
-        "Your keyring is locked · Unlock | refused",
-        "done | new jobs are sent there",
-    ]
-
-
 def test_a_slow_keyring_holds_up_no_page_and_its_late_answer_is_taken(tmp_path: Path) -> None:
     assert seen(tmp_path, SLOW) == [
         "Checking the keyring… | a page: True",

@@ -134,22 +134,6 @@ def test_a_second_start_gives_its_file_to_the_window_and_ends(starts: Starts, pl
     assert window.poll() is None and starts.start().wait(_PATIENCE) == 0
 
 
-def test_every_way_to_name_a_file_leads_to_the_same_file(starts: Starts) -> None:
-    """Each becomes a draft of its own. What cannot be opened is said in the window, and keeps nothing from opening."""
-    starts.open_window()
-    names = ["-dash.csv", "two words.csv", "100 % Käse äöü.csv", "a%20b.csv"]
-    dash, words, cheese, percent = (starts.file(name) for name in names)
-    latin = starts.file(os.fsdecode(b"latin-\xe4.csv"))
-    (starts.home / "beside").mkdir()
-    addresses = (words.as_uri(), "file://localhost" + cheese.as_uri().removeprefix("file://"))
-    second = starts.start(
-        *("--", dash.name, *addresses, "file://elsewhere/c.csv", latin, "missing.csv", "beside/../a%20b.csv"),
-        folder=starts.home,
-    )
-    assert second.wait(_PATIENCE) == 0
-    until(lambda: starts.opened() == {dash, words, cheese, percent})
-
-
 def test_a_dead_window_leaves_nothing_that_is_in_the_way(starts: Starts) -> None:
     starts.open_window().kill()
     assert starts.paths.window_socket.exists()

@@ -14,7 +14,7 @@ import pytest
 
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
-from tests.canary import CORE, OTHER_TOKEN, SECRET, TOKEN
+from tests.canary import CORE, SECRET, TOKEN
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, Endpoints, opened, service
 from tests.journeys.terminal import COMMAND, ON_A_TERMINAL, Ended, Terminal
 from tests.support.practice import PracticeServer
@@ -103,13 +103,6 @@ def test_what_is_missing_is_said_and_nothing_is_kept(
     ended = terminal.run("connections", "add", *arguments, "--no-test", given=given)
     assert ended.status == status and sentence in ended.complaint
     assert Settings.load(Paths(terminal.data).settings).connections == ()
-
-
-def test_a_token_that_is_refused_is_kept_and_said(terminal: Terminal, endpoints: Endpoints) -> None:
-    terminal.environ["CLOUDFLARE_API_BASE_URL"] = endpoints.rest.url
-    ended = run(terminal, "add", "cloudflare", "--account", ACCOUNT, given=OTHER_TOKEN)
-    assert ended.status == 4 and "Token accepted: NO." in ended.out
-    assert terminal.connections()["Cloudflare"]["id"] == "cloudflare"
 
 
 def test_jobs_that_are_under_way_are_not_left_by_accident(terminal: Terminal, tmp_path: Path) -> None:

@@ -75,19 +75,3 @@ def test_an_outcome_that_is_unknown_has_its_status(terminal: Terminal, tmp_path:
         checked = terminal.run("connections", "probe", "cloudflare", "--yes")
         assert checked.status == 3 and len(server.accepted()) == 1
     assert "may have been accepted and billed" in checked.out
-
-
-def test_a_removed_connection_leaves_nothing_learned(terminal: Terminal, tmp_path: Path) -> None:
-    with serving(tmp_path, terminal):
-        added = terminal.run(
-            "connections", "add", "cloudflare", "--name", "Second", "--account", ACCOUNT, "--no-test", given=TOKEN
-        )
-        assert added.status == 0, added.err
-        second = terminal.connections()["Second"]["id"]
-        terminal.environ[f"CFBATCH_SECRET_{second.upper()}"] = TOKEN
-        assert terminal.run("connections", "probe", "Second", "--yes").status == 0
-        learned = Paths(terminal.data).learned(second)
-        assert json.loads(learned.read_bytes())["@cf/baai/bge-m3"]["queue"] is True
-        assert learned.parent.stat().st_mode & 0o077 == 0
-        assert terminal.run("connections", "remove", "Second").status == 0
-        assert not learned.exists()

@@ -12,7 +12,6 @@ import httpx
 import pytest
 
 from cfbatch_gui.core.system.paths import resource
-from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, Terminal, read_csv
 from tests.support import faults
@@ -133,26 +132,6 @@ def test_a_job_that_curl_has_begun(
     assert terminal.run("attach", job["batches"][0]["request_id"], "--connection", "cloudflare").status == 2
 
 
-def test_what_is_no_request_id_is_said(terminal: Terminal, service: str) -> None:
-    terminal.connect(service)
-    ended = terminal.run("attach", "{}", "--connection", "cloudflare")
-    assert ended.status == 2 and "no request ID" in ended.complaint and terminal.jobs() == []
-
-
-def test_a_connection_by_its_name(terminal: Terminal, service: str, pairs: Path) -> None:
-    terminal.data.mkdir()
-    saved = SavedConnection("abcd2345", "My account", "cloudflare", account_id=ACCOUNT, url=service)
-    Settings(connections=(saved,)).save(terminal.data / "settings.json")
-    for name in ("My account", "my ACCOUNT", "abcd2345"):
-        ended = terminal.run("run", pairs, "--rank", "--connection", name)
-        assert ended.status == 4 and "token is missing" in ended.complaint
-    terminal.connect("http://127.0.0.1:9")  # the environment's token is for "cloudflare" alone
-    ended = terminal.run("run", pairs, "--rank", "--connection", "My account")
-    assert ended.status == 4 and "token is missing" in ended.complaint
-    ended = terminal.run("run", pairs, "--rank", "--connection", "Yours")
-    assert ended.status == 2 and "My account" in ended.complaint
-
-
 def test_a_file_of_another_kind_is_read_for_it_as_for_a_run(terminal: Terminal, service: str, tmp_path: Path) -> None:
     terminal.connect(service)
     texts = tmp_path / "texts.csv"
@@ -203,13 +182,3 @@ def test_health_duplicates_and_clusters(terminal: Terminal, job: str) -> None:
     assert [each["id"] for each in found["duplicates"]["groups"][0]["goes"]] == ["002", "004", "006"]
     assert [each["size"] for each in found["clusters"]["clusters"]] == [4, 2, 2]
     assert found["clusters"]["clusters"][0]["rows"] == [2, 4, 6, 8]
-
-
-def test_what_does_not_fit_is_said(terminal: Terminal, job: str, tmp_path: Path) -> None:
-    assert terminal.run("show", job, "--duplicates", "95").status == 2
-    assert terminal.run("show", job, "--clusters", "0").status == 2
-    pairs = tmp_path / "pairs.csv"
-    pairs.write_text("query,context\nlamp,a lamp\nlamp,a hose\n", encoding="utf-8")
-    ranked = terminal.run("run", pairs, "--rank", "--connection", "practice", "--at-once", "--json").json["job"]
-    ended = terminal.run("show", ranked, "--clusters", "3")
-    assert (ended.status, ended.complaint.split(";")[-1]) == (2, " this one ranks.")

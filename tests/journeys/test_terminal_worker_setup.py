@@ -91,17 +91,6 @@ def test_the_token_is_found_in_what_was_copied_or_in_a_variable(terminal: Termin
     assert account.changes.count("PUT /accounts/{account}/workers/scripts/cf-batch-door") == 2
 
 
-def test_the_account_is_that_of_the_connection_where_none_is_named(terminal: Terminal, account: AccountService) -> None:
-    ended = run(terminal, "set-up", "--yes")
-    assert ended.status == 2 and ended.complaint == "Give the account's id: --account."
-    listed = run(terminal, "set-up", "--dry-run", "--json", given="").json["calls"]
-    assert listed[0]["path"] == "/accounts/{account}/workers/subdomain"
-    assert {each["permission"] for each in listed} == {"Workers Scripts Write", "Workers R2 Storage Write"}
-    terminal.environ["CLOUDFLARE_ACCOUNT_ID"] = ACCOUNT
-    assert run(terminal, "set-up", "--yes", "--secret-from", "OURS").status == 0
-    assert account.scripts
-
-
 def test_without_a_keyring_no_secret_is_made_that_would_be_lost(terminal: Terminal, account: AccountService) -> None:
     lost = run(terminal, "set-up", "--account", ACCOUNT, "--yes")
     assert lost.status == 2 and "a secret that is made now would be lost at once" in lost.complaint

@@ -81,7 +81,8 @@ def checksums_of(
         values = (str(list(batches)),)
         sent, of_batches = _SENT_IN_BATCHES, _OF_BATCHES
     items = read_items(database, sent, values) if items is None else items
-    rows = np.concatenate((items, _read(database, _PARTS, sent, values)))
+    parts = _read(database, _PARTS, sent, values)
+    rows = np.concatenate((items, parts)) if len(parts) else items  # a job has up to a million: no copy without need
     requests = np.fromiter(database.execute(_REQUESTS.format(of_batches), values), _REQUEST)
     has_score = ~np.isneginf(rows["score"])
     at = np.searchsorted(requests["number"], rows["request"])
@@ -93,13 +94,16 @@ def checksums_of(
         batch[is_known], is_done[is_known] = requests["batch"][at[is_known]], requests["is_done"][at[is_known]]
     # An item in parts has no place: its score is that of the best of them.
     counts = (is_done | has_score) & ((rows["place"] >= 0) | (batch == _WITHOUT_BATCH))
-    rows, batch = rows[counts], batch[counts]
-    order = np.argsort(batch, kind="stable")
-    starts = np.flatnonzero(np.diff(batch[order], prepend=_WITHOUT_BATCH - 1))
+    if not counts.all():
+        rows, batch = rows[counts], batch[counts]
+    if np.any(batch[1:] < batch[:-1]):
+        order = np.argsort(batch, kind="stable")
+        rows, batch = rows[order], batch[order]
+    starts = np.flatnonzero(np.diff(batch, prepend=_WITHOUT_BATCH - 1))
     found = dict.fromkeys(batches, 0)
-    for start, stop in pairwise((*starts.tolist(), len(order))):
-        of_batch = rows[order[start:stop]]
-        found[int(batch[order[start]])] = _with_vectors(zlib.crc32(of_batch.tobytes()), of_batch["item"], vectors)
+    for start, stop in pairwise((*starts.tolist(), len(rows))):
+        of_batch = rows[start:stop]
+        found[int(batch[start])] = _with_vectors(zlib.crc32(of_batch.data), of_batch["item"], vectors)
     return found
 
 

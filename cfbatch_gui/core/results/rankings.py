@@ -18,7 +18,6 @@ from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import data_version
-from cfbatch_gui.core.results.numbers import distinct
 from cfbatch_gui.core.results.outcomes import (
     OriginalColumns,
     OutcomeCounts,
@@ -83,7 +82,7 @@ def _any(rows: sqlite3.Cursor) -> bool:
     return rows.fetchone() is not None
 
 
-_IDS = "SELECT text_no, text_id, row FROM texts WHERE text_no IN (SELECT value FROM json_each(?))"
+_IDS = "SELECT text_id, row FROM texts WHERE text_no IN (SELECT value FROM json_each(?)) ORDER BY text_no"
 _IDS_AT_ONCE = 100_000  # numbers of texts in one statement
 
 
@@ -114,15 +113,17 @@ def _by_score(table: ScoreTable) -> NDArray[np.int64]:
 
 def _names(database: sqlite3.Connection, table: ScoreTable, pairs: NDArray[np.int64], ids: RetrievalIds) -> list[bytes]:
     """The document ids of these pairs as UTF-8, in their order."""
-    texts = distinct(table.texts[pairs]).tolist()
-    known: dict[int, tuple[str, int]] = {}
+    texts, places = np.unique(table.texts[pairs], return_inverse=True)
+    identifiers: list[str] = []
+    rows = np.empty(len(texts), dtype=np.int64)
     for first in range(0, len(texts), _IDS_AT_ONCE):
-        rows = database.execute(_IDS, (json.dumps(texts[first : first + _IDS_AT_ONCE]),))
-        known.update((number, (identifier, row)) for number, identifier, row in rows)
-    columns = (table.texts[pairs].tolist(), table.positions[pairs].tolist())
+        wanted = json.dumps(texts[first : first + _IDS_AT_ONCE].tolist())
+        for identifier, row in database.execute(_IDS, (wanted,)):
+            rows[len(identifiers)] = row
+            identifiers.append(identifier)
     return [
-        ids.document(*known[text], position).encode("utf-8", "surrogatepass")
-        for text, position in zip(*columns, strict=True)
+        ids.document(identifiers[at], rows.item(at), position).encode("utf-8", "surrogatepass")
+        for at, position in zip(places.tolist(), table.positions[pairs].tolist(), strict=True)
     ]
 
 

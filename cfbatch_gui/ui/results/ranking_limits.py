@@ -9,7 +9,7 @@ from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.theme import MEDIUM, scaled
 from cfbatch_gui.ui.widgets import Flow, Label, boxed, row
 
-_MOST = 1_000_000
+_MOST = 99_999
 _NUMBER = QRegularExpression(r"-?\d{0,4}([.,]\d{0,6})?")
 _STEP = 0.01
 
@@ -52,6 +52,7 @@ class LimitsBar(QWidget):
         self.top.setRange(0, _MOST)
         self.top.setSpecialValueText(self.tr("All ranks"))
         self.top.setPrefix(self.tr("Top") + " ")
+        self.top.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.top.setAccessibleName(self.tr("How many of each query"))
         self.top.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # the wheel scrolls
         self.top.valueChanged.connect(lambda _: self.changed.emit())
