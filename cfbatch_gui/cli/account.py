@@ -7,11 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from cfbatch_gui.cli import reading, working
-from cfbatch_gui.cli.console import Console, agreed, one_line, table
+from cfbatch_gui.cli.console import Console, agreed, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import kind_words, time_words
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.parser import Actions, IntermixedParser, Parser, RawHelpFormatter
+from cfbatch_gui.cli.parser import Actions, IntermixedParser, Parser
 from cfbatch_gui.cli.progress import FINAL, Progress
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import AttachedInput
@@ -46,14 +46,11 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
 
 def _add_taking_options(parser: Parser) -> None:
     parser.epilog = tr("examples:") + EXAMPLES
-    parser.formatter_class = RawHelpFormatter
     parser.add_options(
         "files [FILE...]  what was sent; it is read as it was read there. Without it texts get names",
         {"files": {"default": []}},
     )
     reading.add_reading_arguments(parser)
-    reading.add_doubtful_as_sent_argument(parser)
-    reading.add_split_argument(parser)
     working.add_output_arguments(parser)
 
 
@@ -69,24 +66,17 @@ async def _list(program: Program, arguments: argparse.Namespace, progress: Progr
     jobs = await program.account_jobs.listed(connection)
     if arguments.json:
         console.print_json({"jobs": [{"job": job.id, "name": job.title, **asdict(job)} for job in jobs]})
-    elif jobs:
-        titles = (tr("JOB"), tr("KIND"), tr("BATCHES"), tr("HANDED OVER"), tr("HERE"), tr("NAME"))
-        rows = [
-            (
-                job.id,
-                kind_words(job.kind),
-                number(job.batches),
-                time_words(job.at),
-                tr("yes") if job.is_here else tr("no"),
-                one_line(job.title),
-            )
-            for job in jobs
-        ]
-        console.print_result(table(titles, rows, console.width))
-    else:
-        console.say(
-            tr("There is no job in your account. “cfbatch run FILE … --collect-in-account” has it collect one.")
-        )
+        return ExitStatus.DONE
+    rows = [
+        (job.id, kind_words(job.kind), number(job.batches), time_words(job.at),
+         tr("yes") if job.is_here else tr("no"), one_line(job.title))
+        for job in jobs
+    ]  # fmt: skip
+    console.print_list(
+        rows,
+        (tr("JOB"), tr("KIND"), tr("BATCHES"), tr("HANDED OVER"), tr("HERE"), tr("NAME")),
+        tr("There is no job in your account. “cfbatch run FILE … --collect-in-account” has it collect one."),
+    )
     return ExitStatus.DONE
 
 

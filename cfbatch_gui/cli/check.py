@@ -27,7 +27,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problems
 from cfbatch_gui.core.jobs.drafts import as_recognised
 from cfbatch_gui.core.jobs.plan.calibration import Calibration, calibrated
-from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, candidate_offers, with_known
+from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, candidate_offers
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.plan.spending import Spent
@@ -143,12 +143,11 @@ def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, con
     known = Calibration(paths.calibration, lambda job: True)
     preflight = calibrated(examine(folder, job, reusable=reusable), job, folder, known_model, known)
     cut = tuple(too_long_texts(folder, known_model)) if preflight.too_long else ()
-    offers = candidate_offers(inputs.source, inputs.mapping.kind, known_model)
     return _Checked(
         *(inputs, filled.rows, model, connection, preflight),
         *(problems(folder), problems(folder, kind=ProblemKind.DOUBTFUL_SENT), cut),
         tuple(_problem_lines(folder, preflight, cut, arguments.doubtful, console.width)),
-        with_known(offers, inputs.source.candidates, preflight),
+        candidate_offers(inputs.source, inputs.mapping.kind, known_model),
         earlier,
         compare_versions(folder, folder_of(earlier.id)) if earlier is not None else None,
     )

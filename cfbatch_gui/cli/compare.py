@@ -19,6 +19,7 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.comparison import (
     TOP_K,
     Comparison,
+    MoveSummary,
     P,
     QueryChange,
     QueryMove,
@@ -30,7 +31,7 @@ from cfbatch_gui.core.evaluation.comparison import (
     write_queries,
     write_texts,
 )
-from cfbatch_gui.core.evaluation.joining import MatchedBy, Run, read_run
+from cfbatch_gui.core.evaluation.joining import Run, matched_words, read_run
 from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, RunMeasures, answers, evaluate, remarks
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades, read_book_grades
 from cfbatch_gui.core.evaluation.significance import LEVEL, TOLD_APART, Paired
@@ -86,8 +87,7 @@ def lines_of_quality(
         yield tr("Worst"), tr("{measure} of single queries:").format(measure=name)
     for index in worst:
         query = evaluation.queries[index]
-        text = one_line(f"{query.id}  {query.text}" if query.id else query.text)
-        yield "", f"{number(float(values[index]), '.4f')}  {text}"
+        yield "", f"{number(float(values[index]), '.4f')}  {_query_words(query.id, query.text)}"
 
 
 def json_of_quality(
@@ -338,20 +338,59 @@ class Report:
     book: BookGrades | None = None
 
     def facts(self) -> dict[str, object]:
+        comparison, found = self.comparison, self.evaluation
+        runs = zip(comparison.runs, comparison.joined, strict=True)
         return {
-            "jobs": [self._job(number) for number in range(len(self.comparison.runs))],
+            "jobs": [
+                {
+                    "job": run.metadata.id,
+                    "name": run.metadata.name,
+                    "model": run.metadata.model,
+                    "queries": len(run.table.asked),
+                    "contexts": len(run.table),
+                    "scored": run.scored,
+                    "labels_left_out": run.unusable,
+                    **({"matched_queries": joined.queries, "matched_contexts": joined.texts} if index else {}),
+                }
+                for index, (run, joined) in enumerate(runs)
+            ],
             "compared": {
-                "queries": len(self.comparison.queries),
-                "contexts": len(self.comparison.query),
-                "partial": self.comparison.is_partial,
+                "queries": len(comparison.queries),
+                "contexts": len(comparison.query),
+                "partial": comparison.is_partial,
             },
             "rbo_p": P,
             "top_k": self.top_k,
-            "with_first": [self._with_first(number) for number in range(1, len(self.comparison.runs))],
-            "metrics": self._metrics(),
-            "answers": self._answers(),
+            "with_first": [
+                {"job": run.metadata.id, **asdict(summary(moves)), "moved_most": self._most(moves)}
+                for run, moves in zip(comparison.runs[1:], self.moves, strict=True)
+            ],
+            "metrics": None if found is None else self._metrics(found),
+            "answers": None if found is None else self._answers(found),
             "judgements": self.book.name if self.book is not None else None,
         }
+
+    def _metrics(self, found: Evaluation) -> dict[str, object]:
+        return {
+            "queries": len(found.queries),
+            "left_out": found.left_out,
+            "conflicts": found.conflicts,
+            "measures_nothing": found.measures_nothing,
+            "jobs": [json_of_measures(run) for run in found.runs],
+        }
+
+    def _answers(self, found: Evaluation) -> list[dict[str, object]]:
+        """What each other job is to the first by the first metric."""
+        name = next(iter(found.runs[0].values))
+        return [
+            {
+                "metric": name,
+                **asdict(answer),
+                "difference_is_seen": answer.is_seen,
+                "by_query": query_changes(self.comparison, found, number, name),
+            }
+            for number, answer in enumerate(answers(found), 1)
+        ]
 
     def lines(self, width: int) -> Iterator[str]:
         comparison = self.comparison
@@ -376,26 +415,23 @@ class Report:
         )
         for index, joined in enumerate(comparison.joined[1:], 2):
             yield tr("Matched 1 and {job}: queries {queries}; contexts {contexts} (never by their place)").format(
-                job=index, queries=_matched(joined.queries), contexts=_matched(joined.texts)
+                job=index, queries=said(matched_words(joined.queries)), contexts=said(matched_words(joined.texts))
             )
         yield ""
-        yield from table(
-            (
-                tr("JOB"),
-                tr("RBO (p={p})").format(p=number(P, "g")),
-                tr("TOP {k}").format(k=self.top_k),
-                tr("ANOTHER FIRST"),
-                tr("UNMOVED"),
-            ),
-            [self._summary_row(index) for index in range(1, len(comparison.runs))],
-            width,
-        )
+        top, rbo = tr("TOP {k}").format(k=self.top_k), tr("RBO (p={p})").format(p=number(P, "g"))
+        rows = [
+            (f"{index}", *_scores(total), _of(total.other_first, total.queries), _of(total.unmoved, total.queries))
+            for index, total in enumerate(map(summary, self.moves), 2)
+        ]
+        yield from table((tr("JOB"), rbo, top, tr("ANOTHER FIRST"), tr("UNMOVED")), rows, width)
         for index, moves in enumerate(self.moves, 2):
             if most := self._most(moves):
                 yield ""
                 yield tr("Moved most from 1 to {job}:").format(job=index)
-                titles = (tr("RBO"), tr("TOP {k}").format(k=self.top_k), tr("MOST RANKS"), tr("QUERY"))
-                yield from table(titles, _move_rows(most), width)
+                moved = [
+                    (*_scores(move), number(move.largest_change), _query_words(move.id, move.text)) for move in most
+                ]
+                yield from table((tr("RBO"), top, tr("MOST RANKS"), tr("QUERY")), moved, width)
         for index, run in enumerate(comparison.runs, 1):
             if run.unusable is not None:
                 yield ""
@@ -407,16 +443,6 @@ class Report:
     def _most(self, moves: Sequence[QueryMove]) -> list[QueryMove]:
         moved = [move for move in most_moved_first(moves) if move.largest_change]
         return moved[: self.most]
-
-    def _summary_row(self, index: int) -> tuple[str, ...]:
-        total = summary(self.moves[index - 1])
-        return (
-            f"{index + 1}",
-            figures(score_text(total.rbo)),
-            figures(score_text(total.top)),
-            _of(total.other_first, total.queries),
-            _of(total.unmoved, total.queries),
-        )
 
     def _metric_lines(self, evaluation: Evaluation, width: int) -> Iterator[str]:
         names = tuple(evaluation.runs[0].means)
@@ -462,75 +488,14 @@ class Report:
             if abs(each.difference) > _SHOWN
         ]
 
-    def _job(self, number: int) -> dict[str, object]:
-        run, joined = self.comparison.runs[number], self.comparison.joined[number]
-        value: dict[str, object] = {
-            "job": run.metadata.id,
-            "name": run.metadata.name,
-            "model": run.metadata.model,
-            "queries": len(run.table.asked),
-            "contexts": len(run.table),
-            "scored": run.scored,
-            "labels_left_out": run.unusable,
-        }
-        if number:
-            value["matched_queries"] = joined.queries
-            value["matched_contexts"] = joined.texts
-        return value
-
-    def _with_first(self, number: int) -> dict[str, object]:
-        moves = self.moves[number - 1]
-        job = self.comparison.runs[number].metadata.id
-        return {"job": job, **asdict(summary(moves)), "moved_most": self._most(moves)}
-
-    def _answers(self) -> list[dict[str, object]] | None:
-        """What each other job is to the first by the first metric, None without labels."""
-        if self.evaluation is None:
-            return None
-        name = next(iter(self.evaluation.runs[0].values))
-        return [
-            {
-                "metric": name,
-                **asdict(found),
-                "difference_is_seen": found.is_seen,
-                "by_query": query_changes(self.comparison, self.evaluation, number, name),
-            }
-            for number, found in enumerate(answers(self.evaluation), 1)
-        ]
-
-    def _metrics(self) -> dict[str, object] | None:
-        found = self.evaluation
-        if found is None:
-            return None
-        return {
-            "queries": len(found.queries),
-            "left_out": found.left_out,
-            "conflicts": found.conflicts,
-            "measures_nothing": found.measures_nothing,
-            "jobs": [json_of_measures(run) for run in found.runs],
-        }
-
-
-def _matched(by: dict[MatchedBy, int]) -> str:
-    words = {
-        MatchedBy.ID_AND_TEXT: tr("{n} by id and text"),
-        MatchedBy.TEXT: tr("{n} by text"),
-        MatchedBy.ID: tr("{n} by id alone, with other texts"),
-    }
-    return ", ".join(words[how].format(n=number(count)) for how, count in by.items() if count) or tr("none")
-
 
 def _of(some: int, all_: int) -> str:
     return tr("{n} of {all}").format(n=number(some), all=number(all_))
 
 
-def _move_rows(moves: Sequence[QueryMove]) -> list[tuple[str, ...]]:
-    return [
-        (
-            figures(score_text(move.rbo)),
-            figures(score_text(move.top)),
-            number(move.largest_change),
-            one_line(f"{move.id}  {move.text}" if move.id else move.text),
-        )
-        for move in moves
-    ]
+def _scores(found: MoveSummary | QueryMove) -> tuple[str, str]:
+    return figures(score_text(found.rbo)), figures(score_text(found.top))
+
+
+def _query_words(query_id: str, text: str) -> str:
+    return one_line(f"{query_id}  {text}" if query_id else text)

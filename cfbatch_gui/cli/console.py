@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any, TextIO
 
 from cfbatch_gui.cli.language import tr
-from cfbatch_gui.core.errors import DiskFull, ExportError, UsageError, UserError
+from cfbatch_gui.core.errors import ExportError, UsageError, UserError
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.languages import said
 
@@ -89,8 +89,15 @@ class Console:
         """In ASCII, which every encoding preserves."""
         self.print_result([json.dumps(value, indent=2, default=_plain)])
 
+    def print_list(self, rows: Sequence[Sequence[str]], titles: Sequence[str], otherwise: str) -> None:
+        """A table, or the sentence `otherwise` where there is nothing to list."""
+        if rows:
+            self.print_result(table(titles, rows, self.width))
+        else:
+            self.say(otherwise)
+
     def print_result(self, lines: Iterable[str]) -> None:
-        """A broken pipe is ignored. Raises DiskFull and ExportError."""
+        """A broken pipe is ignored. Raises ExportError."""
         try:
             for line in lines:
                 self._out.write(f"{line}\n")
@@ -99,7 +106,8 @@ class Console:
             _silence(self._out)
         except OSError as error:
             _silence(self._out)
-            raise _not_printed(error) from error
+            words = message("The result could not be printed: {reason}. The job and its results are kept.")
+            raise ExportError(words.filled(reason=error.strerror)) from error
 
 
 def _plain(value: Any) -> object:
@@ -159,7 +167,7 @@ def width_of(text: str) -> int:
 def table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
     """Columns are as wide as their longest text; the last one gets the rest of the line."""
     *columns, last = zip(titles, *rows, strict=True)
-    wide = [max(map(width_of, column)) for column in columns]
+    wide = [max(map(width_of, set(column))) for column in columns]
     rest = max(20, width - sum(wide) - 2 * len(wide))
     filled = [filled_up(column, size) for column, size in zip(columns, wide, strict=True)]
     for *cells, end in zip(*filled, last, strict=True):
@@ -174,18 +182,6 @@ def _silence(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, descriptor)
     os.close(nowhere)
-
-
-def _not_printed(error: OSError) -> UserError:
-    import errno
-
-    detail = f"standard output: {error.strerror}"
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return DiskFull(
-            message("The disk is full: the result could not be printed. The job and its results are kept."),
-            detail=detail,
-        )
-    return ExportError(message("The result could not be printed. The job and its results are kept."), detail=detail)
 
 
 def agreed(console: Console, is_said: bool, otherwise: Message) -> bool:

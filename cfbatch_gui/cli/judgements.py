@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from cfbatch_gui.cli.compare import unusable_words
-from cfbatch_gui.cli.console import Console, labelled, one_line, table
+from cfbatch_gui.cli.console import Console, labelled, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.parser import Actions, Parser, RawHelpFormatter
+from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.errors import UsageError
@@ -79,7 +79,7 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     showing = command("show", tr("what is in a book, and how far its judges agree; without --book, all books"), _show)
     for each in (reading, writing, showing):
         each.add_options("--book NAME  the book (default: the one that the window uses)")
-        each.epilog, each.formatter_class = _forms_help(), RawHelpFormatter
+        each.epilog = _forms_help()
     for each in (reading, writing):
         each.add_options("--job JOB  whose texts the ids name: a job's id, the beginning of it, or its name")
     for each in (reading, showing):
@@ -165,20 +165,14 @@ async def _show(arguments: argparse.Namespace, paths: Paths, console: Console) -
         described = [_described(shelf.book(name)) for name in names]
     if arguments.json:
         console.print_json({"books": described})
-    elif not described:
-        console.say(tr("There is no book of judgements yet. “cfbatch judgements import FILE” makes one."))
     elif arguments.book:
         console.print_result(labelled(_lines_of_book(described[0]), 15))
     else:
-        titles = (tr("BOOK"), tr("JUDGED"), tr("CANNOT TELL"), tr("QUERIES"), tr("JUDGES"))
-        rows = [
-            (
-                one_line(each.name),
-                *map(number, each.counts),
-            )
-            for each in described
-        ]
-        console.print_result(table(titles, rows, console.width))
+        console.print_list(
+            [(one_line(each.name), *map(number, each.counts)) for each in described],
+            (tr("BOOK"), tr("JUDGED"), tr("CANNOT TELL"), tr("QUERIES"), tr("JUDGES")),
+            tr("There is no book of judgements yet. “cfbatch judgements import FILE” makes one."),
+        )
     return ExitStatus.DONE
 
 

@@ -31,7 +31,7 @@ ERRORS: Final = (
 )
 
 
-class HelpFormatter(argparse.HelpFormatter):
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
     def add_usage(
         self,
         usage: str | None,
@@ -47,10 +47,6 @@ class HelpFormatter(argparse.HelpFormatter):
 
     def _get_help_string(self, action: argparse.Action) -> str:
         return (action.help or "").replace("%", "%%")
-
-
-class RawHelpFormatter(HelpFormatter, argparse.RawDescriptionHelpFormatter):
-    """Descriptions keep their lines."""
 
 
 def checked(read: Callable[[str], T], words: str, **more: object) -> Callable[[str], T]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, tr
-from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system import processes
 from cfbatch_gui.core.system.paths import Paths
@@ -24,7 +24,6 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     command = commands.add_parser(
         "serve",
         parents=list(parents),
-        formatter_class=RawHelpFormatter,
         help=tr("serve the practice service on this computer"),
         description=tr(
             "Serve the practice service on 127.0.0.1 until Ctrl+C. It speaks Cloudflare's Batch API; nothing\n"

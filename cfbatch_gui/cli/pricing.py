@@ -62,14 +62,20 @@ def tokens_words(preflight: Preflight) -> str:
 
 def price_words(preflight: Preflight) -> str:
     """Such as "less than $0.01, 3.2% of a day's free use"."""
-    if not preflight.price_high.is_listed:
+    high = preflight.price_high
+    if not high.is_listed:
+        return most_words(high)
+    return tr("{price}, {share} of a day's free use").format(price=most_words(high), share=share_words(high))
+
+
+def most_words(price: Price, digits: int = 2) -> str:
+    """Such as "at most $1.20"."""
+    if not price.is_listed:
         return tr("price not listed")
-    high = preflight.price_high.dollars
-    if high < 0.01:
-        most = tr("less than ${amount}").format(amount=number(0.01, ".2f"))
-    else:
-        most = tr("at most ${amount}").format(amount=number(high, ",.2f"))
-    return tr("{price}, {share} of a day's free use").format(price=most, share=share_words(preflight.price_high))
+    words, least = tr("at most ${amount}"), 10.0**-digits
+    if price.dollars < least:
+        words = tr("less than ${amount}")
+    return words.format(amount=number(max(price.dollars, least), f",.{digits}f"))
 
 
 def share_words(price: Price) -> str:

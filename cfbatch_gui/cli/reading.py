@@ -15,6 +15,7 @@ from cfbatch_gui.cli.console import Console, elided, padded, width_of
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Parser, checked
+from cfbatch_gui.cli.pricing import most_words
 from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import index_of, listed
 from cfbatch_gui.core.inputs.encodings import shown_name
@@ -54,6 +55,7 @@ STANDARD_INPUT = Path("-")
 _UNITS = {"line": FileFormat.LINES, "paragraph": FileFormat.PARAGRAPHS, "file": FileFormat.WHOLE}
 _ANSWERS = {"yes": True, "no": False}
 _NO_ROLE = message("“{text}” should be COLUMN=ROLE, for example title=text; the roles are {roles}")
+_NO_SIZE = message("“{text}” should be a number of tokens, for example 400 or 400:50")
 _NO_CANDIDATES = message("“{text}” should be judged, corpus, sample, or for example sample:100")
 
 
@@ -70,34 +72,13 @@ def add_input_arguments(parser: Parser) -> None:
         """
         file FILE  {formats}, packed or not; a folder; “-” for standard input
         second [FILE2]  one set of contexts for every query
-        --doubtful send|skip  rows that may have been misread, in either file: send them as they were read, or skip
-            them. Without this option they are skipped and listed, and the exit status is {status}
         """,
         formats=", ".join(map(said, listed_formats())),
-        status=f"{ExitStatus.FAILED:d}",
     )
     add_reading_arguments(parser)
-    add_split_argument(parser)
-
-
-def add_doubtful_as_sent_argument(parser: Parser) -> None:
-    parser.add_options(
-        """
-        --doubtful send|skip  rows that may have been misread: whether they were sent as they are read here (default:
-            skip)
-        """
-    )
-
-
-def add_split_argument(parser: Parser) -> None:
-    parser.add_options(
-        "--split TOKENS[:OVERLAP]  cut longer texts into parts of so many tokens; a ranking counts the best part",
-        {"--split": checked(split_size, message("“{text}” should be a number of tokens, for example 400 or 400:50"))},
-    )
 
 
 def add_reading_arguments(parser: Parser) -> None:
-    """`open_inputs` also needs `split` and `doubtful`."""
     parser.one_of(
         """
         --rank  order contexts by query
@@ -121,15 +102,21 @@ def add_reading_arguments(parser: Parser) -> None:
         --candidates judged|corpus|sample[:N]  of a data set with judgements and no run, the texts to rank for each
             query: those that are judged, the whole corpus, or those that are judged and others drawn from the corpus, N
             in all ({n})
+        --doubtful send|skip  rows that may have been misread, in either file: take them as they were read, or skip
+            them. Without this option they are skipped and listed, and after “run” and “check” the exit status is
+            {status}
+        --split TOKENS[:OVERLAP]  cut longer texts into parts of so many tokens; a ranking counts the best part
         """,
         {
             "--role": {"dest": "roles", "type": checked(column_role, _NO_ROLE, roles=", ".join(Role))},
             "--layout": {"type": Layout, "choices": list(Layout)},
             "--candidates": checked(candidate_rule, _NO_CANDIDATES),
+            "--split": checked(split_size, _NO_SIZE),
         },
         roles=", ".join(Role),
         layouts=", ".join(layout for layout in Layout if layout is not Layout.TEXTS),
         n=CandidateRule().size,
+        status=f"{ExitStatus.FAILED:d}",
     )
     parser.add_options("--template TEXT  join columns, for example “{title}. {body}”")
 
@@ -194,9 +181,6 @@ def say_counts(console: Console, queries: int, texts: int) -> None:
         console.say(tr("{counted} in all. Counting tokens takes a while; Ctrl+C stops it."), counted=counted)
 
 
-_LEAST_SHOWN = 0.0001  # dollars; for less it is said that it is less
-
-
 def words_of_rule(rule: CandidateRule) -> str:
     return f"{rule.pool}:{rule.size}" if rule.pool is CandidatePool.SAMPLE else rule.pool.value
 
@@ -207,13 +191,7 @@ def lines_of_offers(offers: Sequence[CandidateOffer], rule: CandidateRule | None
         yield tr("No file says which texts are the candidates of each query. Choose by --candidates:")
     width = max((len(words_of_rule(each.rule)) for each in offers), default=0)
     for each in offers:
-        dollars = each.price_high.dollars
-        if not each.price_high.is_listed:
-            price = tr("price not listed")
-        elif dollars < _LEAST_SHOWN:
-            price = tr("less than ${amount}").format(amount=number(_LEAST_SHOWN, ",.4f"))
-        else:
-            price = tr("about ${amount}").format(amount=number(dollars, ",.4f"))
+        price = most_words(each.price_high, digits=4)
         if kind is Kind.RANK:
             comes_to = plural(each.pairs, "{n} pair, {price}", "{n} pairs, {price}", price=price)
         else:
@@ -237,7 +215,6 @@ def json_of_offers(offers: Sequence[CandidateOffer], rule: CandidateRule | None)
                 "tokens": {"low": each.tokens_low, "high": each.tokens_high},
                 "price": {"low": each.price_low, "high": each.price_high},
                 "measures_nothing": each.measures_nothing,
-                "all_relevant": each.are_all_relevant,
             }
             for each in offers
         ],

@@ -30,15 +30,17 @@ def add_arguments(parser: Parser) -> None:
         --folder-was moved|copied  when asked: whether the data folder was only moved, or is a copy or a restored backup
         """
     )
-    working.add_collect_arguments(parser)
-    working.add_leave_argument(parser)
+    working.add_collecting_arguments(parser)
     add_budget_argument(parser)
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     progress = Progress(console)
     async with working.opened(data_dir, progress) as program:
-        await _settle_doubt(program, arguments.folder_was, console)
+        if arguments.folder_was and program.doubt is not None:
+            await program.settle_doubt(FolderAnswer(arguments.folder_was))
+        elif arguments.folder_was:
+            console.say(tr("Nobody asks whether this data folder was moved or copied: --folder-was changes nothing."))
         if arguments.failed and not arguments.job:
             raise UsageError(message("Say whose failed requests are to be sent again: cfbatch resume JOB --failed."))
         if arguments.collect is not None and not arguments.job:
@@ -46,30 +48,18 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
                 message("Say which job your account is to collect: cfbatch resume JOB --collect-in-account.")
             )
         if arguments.job:
-            status = await _resume_named(program, arguments, progress)
+            status = await _resume_one(program, program.ledger.find(arguments.job), progress, arguments)
         else:
             status = await _resume_all(program, progress, arguments)
         await program.clear_copies()
         return status
 
 
-async def _resume_named(program: Program, arguments: argparse.Namespace, progress: Progress) -> int:
-    job = program.ledger.find(arguments.job)
+async def _resume_one(program: Program, job: Job, progress: Progress, arguments: argparse.Namespace) -> int:
     if arguments.failed:
         if arguments.leave:
             working.check_may_leave(program, [job], collect=arguments.collect)
         job = await send_again(program, job.id, asked=arguments.budget)
-    return await _resume_one(program, job, progress, arguments)
-
-
-async def _settle_doubt(program: Program, answer: str | None, console: Console) -> None:
-    if program.doubt is not None and answer is not None:
-        await program.settle_doubt(FolderAnswer(answer))
-    elif answer is not None:
-        console.say(tr("Nobody asks whether this data folder was moved or copied, so --folder-was changes nothing."))
-
-
-async def _resume_one(program: Program, job: Job, progress: Progress, arguments: argparse.Namespace) -> int:
     if job.state is JobState.DRAFT:
         raise UsageError(
             message("Job {id} was never sent, so there is nothing to resume. Send it from the window.", id=job.id)

@@ -9,7 +9,7 @@ from pathlib import Path
 from cfbatch_gui.cli import pricing, reading, working
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.language import plural, tr
-from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.core.errors import EncodingUnknown, InputError
 from cfbatch_gui.core.inputs.layouts import describe
@@ -34,7 +34,6 @@ EXAMPLES = """
 
 def add_arguments(parser: Parser) -> None:
     parser.epilog = tr("examples:") + EXAMPLES
-    parser.formatter_class = RawHelpFormatter
     reading.add_input_arguments(parser)
     parser.add_options(
         """
@@ -44,8 +43,7 @@ def add_arguments(parser: Parser) -> None:
         --at-once  without the queue, request by request: an answer in seconds for few texts
         """
     )
-    working.add_collect_arguments(parser)
-    working.add_leave_argument(parser)
+    working.add_collecting_arguments(parser)
     pricing.add_reuse_arguments(parser)
     pricing.add_budget_argument(parser)
     parser.add_options("--name NAME  what to call the job (default: the file's name)")

@@ -20,7 +20,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.groups import MOST_CLUSTERS, Clusters, Duplicates, find_clusters, find_duplicates
+from cfbatch_gui.core.results.groups import MOST_CLUSTERS, find_clusters, find_duplicates
 from cfbatch_gui.core.results.score_table import read_score_table
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
@@ -52,24 +52,18 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     paths = Paths(data_dir)
     (job,) = found_jobs(paths, console, arguments.job)
     folder = JobFolder(paths.job(job.id))
-    embeddings, duplicates, clusters = await asyncio.to_thread(_vectors, job, folder, arguments)
+    groups = await asyncio.to_thread(_groups, job, folder, arguments, console.width)
     quality = await asyncio.to_thread(_quality, job, folder, paths, arguments.judgements)
     if arguments.json:
-        more: dict[str, object] = {"quality": json_of_quality(*quality) if quality else None}
-        if embeddings is not None and duplicates is not None:
-            more["duplicates"] = report.facts_of_duplicates(embeddings, duplicates)
-        if embeddings is not None and clusters is not None:
-            more["clusters"] = report.facts_of_clusters(embeddings, clusters)
-        console.print_json(report.facts_of_job(job, folder, more=more))
+        more = {"quality": json_of_quality(*quality) if quality else None}
+        console.print_json(report.facts_of_job(job, folder, more=more | {name: facts for name, facts, _ in groups}))
         return ExitStatus.DONE
     title = title_of(Settings.load(paths.settings).connections, job.connection)
     console.print_result(report.lines_of_job(job, folder, console.width, title))
     if quality is not None and (lines := list(labelled(lines_of_quality(*quality), 11))):
         console.print_result(["", *lines])
-    if embeddings is not None and duplicates is not None:
-        console.print_result(report.lines_of_duplicates(embeddings, duplicates, console.width))
-    if embeddings is not None and clusters is not None:
-        console.print_result(report.lines_of_clusters(embeddings, clusters, console.width))
+    for _, _, lines in groups:
+        console.print_result(lines)
     return ExitStatus.DONE
 
 
@@ -82,19 +76,26 @@ def _quality(
     return run, measure(run, book=book), book
 
 
-def _vectors(
-    job: Job, folder: JobFolder, arguments: argparse.Namespace
-) -> tuple[Embeddings | None, Duplicates | None, Clusters | None]:
+def _groups(
+    job: Job, folder: JobFolder, arguments: argparse.Namespace, width: int
+) -> list[tuple[str, dict[str, object], list[str]]]:
+    """Near duplicates and clusters, as far as they are asked for: a name, facts, and lines."""
     threshold, number = arguments.duplicates, arguments.clusters
     if threshold is None and number is None:
-        return None, None, None
+        return []
     if job.kind is not Kind.EMBED:
         raise UsageError(
             message("Only jobs that turn texts into vectors have near duplicates and clusters; this one ranks.")
         )
     if not folder.data.exists():
         raise UsageError(message("Nothing has come back from this job yet."))
-    embeddings = Embeddings(folder, metadata_of(job, "").failed_batches)
-    duplicates = find_duplicates(embeddings, threshold) if threshold is not None else None
-    clusters = find_clusters(embeddings, number) if number is not None else None
-    return embeddings, duplicates, clusters
+    texts, found = Embeddings(folder, metadata_of(job, "").failed_batches), []
+    if threshold is not None:
+        alike = find_duplicates(texts, threshold)
+        lines = report.lines_of_duplicates(texts, alike, width)
+        found.append(("duplicates", report.facts_of_duplicates(texts, alike), list(lines)))
+    if number is not None:
+        clusters = find_clusters(texts, number)
+        lines = report.lines_of_clusters(texts, clusters, width)
+        found.append(("clusters", report.facts_of_clusters(texts, clusters), list(lines)))
+    return found

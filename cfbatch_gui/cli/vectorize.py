@@ -11,8 +11,9 @@ from pathlib import Path
 
 import msgspec
 
-from cfbatch_gui.cli.console import Console, elided, labelled, table
+from cfbatch_gui.cli.console import Console, elided, labelled
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.jobs import time_words
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Actions, Parser, names_in_line
 from cfbatch_gui.cli.progress import Progress
@@ -241,15 +242,15 @@ async def _list(program: Program, arguments: argparse.Namespace, progress: Progr
     indexes = await program.vectorize.indexes(connection)
     if arguments.json:
         console.print_json({"indexes": [msgspec.to_builtins(each) for each in indexes]})
-    elif indexes:
-        titles = (tr("NAME"), tr("numbers"), tr("metric"), tr("created"), tr("description"))
-        rows = [
+        return ExitStatus.DONE
+    console.print_list(
+        [
             (each.name, number(each.dimensions), each.metric, _moment(each.created_on), each.description or "")
             for each in indexes
-        ]
-        console.print_result(table(titles, rows, console.width))
-    else:
-        console.say(tr("There is no index in this account yet. “cfbatch vectorize push … --create” makes one."))
+        ],
+        (tr("NAME"), tr("numbers"), tr("metric"), tr("created"), tr("description")),
+        tr("There is no index in this account yet. “cfbatch vectorize push … --create” makes one."),
+    )
     return ExitStatus.DONE
 
 
@@ -304,6 +305,6 @@ def _lines_of_hits(hits: Sequence[Hit], width: int) -> Iterator[str]:
 
 def _moment(text: str | None) -> str:
     """In local time, to the minute; "" for what is not ISO 8601."""
-    with suppress(ValueError, OverflowError):
-        return f"{datetime.fromisoformat(text or '').astimezone():%Y-%m-%d %H:%M}"
+    with suppress(ValueError):
+        return time_words(datetime.fromisoformat(text or "").timestamp())
     return ""

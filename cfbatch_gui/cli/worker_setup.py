@@ -8,7 +8,7 @@ from typing import Final
 from cfbatch_gui.cli.console import Console, agreed, from_variable, one_line, read_secret
 from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error
 from cfbatch_gui.cli.language import plural, tr
-from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import Progress as JobProgress
 from cfbatch_gui.cli.working import opened, read_address_book, say_where
 from cfbatch_gui.core.errors import NotConnected, UsageError
@@ -77,7 +77,6 @@ def add_take_down_arguments(parser: Parser) -> None:
 
 def _add_common(parser: Parser) -> None:
     parser.epilog = said(_EPILOG)
-    parser.formatter_class = RawHelpFormatter
     parser.add_options(
         """
         --account ID  the account's id, or a dashboard address with it

@@ -5,7 +5,6 @@ import asyncio
 import os
 import sys
 import time
-import unicodedata
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -262,10 +261,12 @@ def check_outputs(
     `formats` are names, "" where the suffix says it; without a `kind` of results they are no exports.
     """
     checked: list[Path] = []
-    for path, name in zip(paths, formats or [""] * len(paths), strict=True):
+    names: set[str] = set()
+    for path, form in zip(paths, formats or [""] * len(paths), strict=True):
         target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link that must be kept
-        is_folder = kind is not None and target_for(target, kind, name).is_folder
-        if any(is_one_file(target, each, platform) for each in checked):
+        is_folder = kind is not None and target_for(target, kind, form).is_folder
+        name = str(target).casefold() if platform in ("win32", "darwin") else str(target)  # as the system's disks do
+        if name in names:
             raise UsageError(message("“{path}” is given twice. Each file needs a name of its own.", path=path))
         if any(target.exists() and each.exists() and target.samefile(each) for each in inputs):
             raise UsageError(message("“{path}” is the file that is read. Choose another name.", path=path))
@@ -280,15 +281,8 @@ def check_outputs(
                 message("You may not write in the folder “{path}”. Choose another name.", path=path.parent)
             )
         checked.append(target)
+        names.add(name)
     return tuple(checked)
-
-
-def is_one_file(one: Path, other: Path, platform: str = sys.platform) -> bool:
-    """On the usual disks of a system, which may ignore case."""
-    if platform not in ("win32", "darwin"):
-        return one == other
-    names = (unicodedata.normalize("NFC", str(path)).casefold() for path in (one, other))
-    return next(names) == next(names)
 
 
 def remember(folder: JobFolder, paths: Sequence[Path]) -> None:
@@ -307,23 +301,16 @@ def _outputs_file(folder: JobFolder) -> Path:
     return folder.path / "outputs.json"
 
 
-def add_collect_arguments(parser: Parser) -> None:
-    """Without either the connection decides."""
+def add_collecting_arguments(parser: Parser) -> None:
+    """`collect` is None where the connection decides."""
     parser.add_options(
         """
         --[no-]collect-in-account  have your account collect the answers, through a Worker of your own, or ask for them
             from this computer (default: as the connection is set up)
-        """,
-        {"--[no-]collect-in-account": {"dest": "collect"}},
-    )
-
-
-def add_leave_argument(parser: Parser) -> None:
-    parser.add_options(
-        """
         --leave  end when your account collects all answers, with exit status {left}: the computer may be turned off,
             and “cfbatch resume” fetches them; with {not_left} when it does not collect them
         """,
+        {"--[no-]collect-in-account": {"dest": "collect"}},
         left=f"{ExitStatus.LEFT:d}",
         not_left=f"{ExitStatus.NOT_LEFT:d}",
     )

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,16 +26,17 @@ from cfbatch_gui.core.results.exports.csv_tables import Dialect
 from cfbatch_gui.core.system.files import atomic_writer
 
 _BLOCK = 20_000
-_NAMES = """
-SELECT i.item_no, t.text_id, coalesce(q.query_id, ''), p.part FROM items i JOIN texts t USING(text_no)
-LEFT JOIN queries q USING(query_no) LEFT JOIN parts p ON p.item_no = i.item_no AND i.query_no IS NULL
-ORDER BY i.item_no
+_ITEMS = "FROM items i JOIN texts t USING(text_no) LEFT JOIN queries q USING(query_no)"
+_TEXTS = f"SELECT t.text {_ITEMS} ORDER BY item_no"
+_QUERIES = f"SELECT q.text {_ITEMS} ORDER BY item_no"
+_QUERY_IDS = f"SELECT q.query_id {_ITEMS} ORDER BY item_no"
+_TEXT_IDS = f"""
+SELECT t.text_id || coalesce(char(0) || p.part, '') {_ITEMS}
+LEFT JOIN parts p ON p.item_no = i.item_no AND i.query_no IS NULL ORDER BY i.item_no
 """
 _HAS_IDS = """
 SELECT EXISTS(SELECT 1 FROM texts WHERE text_id <> ''), EXISTS(SELECT 1 FROM queries WHERE query_id <> '')
 """
-_QUERIES = "SELECT i.item_no, q.text FROM items i JOIN queries q USING(query_no) ORDER BY i.item_no"
-_TEXTS = "SELECT i.item_no, t.text FROM items i JOIN texts t USING(text_no) ORDER BY i.item_no"
 
 
 class Change(StrEnum):
@@ -138,29 +140,17 @@ class _Version:
 
     def names(self, *, by_text: bool, by_query: bool) -> Hashes:
         with self.folder.open(read_only=True) as database:
-            text = _ids(database, 1) if by_text else _hashes(database, _TEXTS)
+            text = _hashes(database, _TEXT_IDS if by_text else _TEXTS)
             if database.execute("SELECT 1 FROM queries LIMIT 1").fetchone():
-                query = _ids(database, 2) if by_query else _hashes(database, _QUERIES)
-                text = mixed(query, text)
+                text = mixed(_hashes(database, _QUERY_IDS if by_query else _QUERIES), text)
         return _numbered(text)
 
 
-def _ids(database: sqlite3.Connection, column: int) -> Hashes:
-    rows, found = database.execute(_NAMES), []
+def _hashes(database: sqlite3.Connection, statement: str) -> Hashes:
+    rows, found = database.execute(statement), [np.zeros((0, 2), np.uint64)]
     while block := rows.fetchmany(_BLOCK):
-        found.append(hashes_of([_with_part(row[column], row[3]) for row in block]))
-    return np.concatenate(found) if found else np.zeros((0, 2), np.uint64)
-
-
-def _with_part(identifier: str, part: int | None) -> str:
-    return identifier if part is None else f"{identifier}\0{part}"
-
-
-def _hashes(database: sqlite3.Connection, query: str) -> Hashes:
-    rows, found = database.execute(query), []
-    while block := rows.fetchmany(_BLOCK):
-        found.append(hashes_of([row[1] for row in block]))
-    return np.concatenate(found) if found else np.zeros((0, 2), np.uint64)
+        found.append(hashes_of([text for (text,) in block]))
+    return np.concatenate(found)
 
 
 def _numbered(names: Hashes) -> Hashes:
@@ -247,15 +237,7 @@ def new_words(text: str, earlier: str) -> list[tuple[int, int]]:
 
 def _words(text: str) -> list[tuple[int, int]]:
     """Where words begin and end: runs of letters and digits, and every other sign alone; spaces are none."""
-    found: list[tuple[int, int]] = []
-    for index, sign in enumerate(text):
-        if sign.isspace():
-            continue
-        if sign.isalnum() and found and found[-1][1] == index and text[index - 1].isalnum():
-            found[-1] = (found[-1][0], index + 1)
-        else:
-            found.append((index, index + 1))
-    return found
+    return [found.span() for found in re.finditer(r"[^\W_]+|\S", text)]
 
 
 _CHOSEN = "earlier_version"  # the name of a fact: the job's id, "" for none

@@ -120,7 +120,7 @@ def test_check_offers_each_choice_with_what_it_comes_to(run: Run, tmp_path: Path
         ("sample:50", 100, False),
         ("corpus", 240, False),
     ]
-    assert offers[2]["price"]["high"] == pytest.approx(facts["price"]["high"])
+    assert offers[2]["price"]["high"] == pytest.approx(facts["price"]["high"], rel=0.2)
 
 
 def test_a_file_that_names_its_candidates_takes_no_choice(run: Run, tmp_path: Path) -> None:

@@ -360,7 +360,7 @@ def fill(
     with noted(fresh, fresh.with_name(f"{fresh.name}-journal")):
         schema.create(fresh, indexed=False, size=source.size + (second.size if second else 0))
         try:
-            with schema.opened(fresh, any_thread=True) as database:
+            with schema.opened(fresh) as database:
                 # The file is not in use until it is renamed: a crash costs nothing, so speed may win.
                 database.executescript(_FAST)
                 with schema.transaction(database):

@@ -1,9 +1,12 @@
 """Which texts a job has asked about, by hashes of exactly what was sent (with parts and query), kept in their order.
-Nothing is taken by a key alone: texts are compared first.
+Nothing is taken by a key alone: texts are compared first. And arrays in `data.db` that can be made anew.
 """
 
 import hashlib
+import io
 import sqlite3
+import zipfile
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
@@ -13,10 +16,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.kept_arrays import HASHES, keep_arrays, kept_arrays
 from cfbatch_gui.core.job_folder.schema import ITEMS_ARE_TEXTS, metadata_value
 
+HASHES, MAP = "hashes", "map"  # names of arrays: hashes of the texts, and their places on the map
 _DIGEST = 16  # bytes of a text's hash
 _BLOCK = 20_000  # texts that are hashed at a time
 _encode = msgspec.json.Encoder().encode
@@ -147,3 +151,24 @@ def mixed(one: Hashes, other: Hashes) -> Hashes:
     both = (both ^ (both >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     found: Hashes = both ^ (both >> np.uint64(31))
     return found
+
+
+def keep_arrays(folder: JobFolder, name: str, **arrays: NDArray[np.generic]) -> None:
+    """Keep them in place of earlier ones, where there is room and the folder can be written."""
+    content = io.BytesIO()
+    np.savez(content, **arrays)  # type: ignore[arg-type]
+    try:
+        with folder.open() as database:
+            database.execute("INSERT OR REPLACE INTO kept_arrays VALUES(?, ?)", (name, content.getbuffer()))
+    except DataError:
+        return
+
+
+def kept_arrays(database: sqlite3.Connection, name: str) -> dict[str, NDArray[np.generic]] | None:
+    """None when there are none, or they are not as they were written, as their checksums say."""
+    found = database.execute("SELECT content FROM kept_arrays WHERE name = ?", (name,)).fetchone()
+    try:
+        with np.load(io.BytesIO(found[0] if found else b""), allow_pickle=False) as kept:
+            return dict(kept)
+    except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error):
+        return None

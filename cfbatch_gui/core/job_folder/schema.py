@@ -18,8 +18,7 @@ import msgspec
 from cfbatch_gui.core.errors import DataError, DataReadOnly, DiskFull
 from cfbatch_gui.core.inputs.input_values import ProblemKind, Role
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.databases import database_address
-from cfbatch_gui.core.system.files import create_own_file
+from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.system.paths import read_only_sentence
 from cfbatch_gui.core.system.threads import check_stopped, current_stop
 
@@ -79,7 +78,7 @@ CREATE TABLE batches(
     attempt TEXT, sha256 TEXT, bytes INTEGER,     -- of the last attempt to send, from before its first byte left
     results INTEGER,                              -- CRC-32 of its results, NULL before there are any
     reply_size INTEGER, reply_crc INTEGER);       -- of the answer that they are from
-CREATE TABLE kept_arrays(name TEXT PRIMARY KEY, content BLOB NOT NULL);  -- see kept_arrays.py
+CREATE TABLE kept_arrays(name TEXT PRIMARY KEY, content BLOB NOT NULL);  -- see fingerprints.py
 -- Judgements of the job's queries whose document is not among the contexts, so that measures are those over all judged
 -- documents; labels as they stand in the file.
 CREATE TABLE outside_judgements(
@@ -137,29 +136,17 @@ def create_indexes(database: sqlite3.Connection, *, has_queries: bool) -> None:
 
 
 @contextmanager
-def opened(
-    path: Path, *, read_only: bool = False, must_exist: bool = True, any_thread: bool = False
-) -> Iterator[sqlite3.Connection]:
-    """One connection in autocommit mode, for this thread, or with `any_thread` for one at a time. Raises DataError when
-    the file is missing, damaged or of another version, and DiskFull.
+def opened(path: Path, *, read_only: bool = False, must_exist: bool = True) -> Iterator[sqlite3.Connection]:
+    """One connection in autocommit mode, for one thread at a time. Raises DataError when the file is missing, damaged
+    or of another version, and DiskFull.
     """
     if must_exist and not path.exists():
         raise DataError(message("This job's data is missing from its folder."), detail=str(path))
-    if not (read_only or path.exists()):
-        create_own_file(path)
-    address = database_address(path.resolve(), mode="rw" if read_only else "rwc")
     try:
-        database = sqlite3.connect(
-            address, uri=True, timeout=30.0, isolation_level=None, check_same_thread=not any_thread
-        )
+        database = connect_durably(path, read_only=read_only)
         try:
-            # Also the folder's entry of the journal, for a power cut: after this the ledger says *done*.
-            database.execute("PRAGMA synchronous = EXTRA")
             if must_exist:
                 _check_version(database, path)
-            if read_only:
-                # Not SQLite's own "ro": that cannot roll back what a crash has left half written.
-                database.execute("PRAGMA query_only = ON")
             database.create_function("row_cells", 4, row_cells, deterministic=True)
             # Also where another thread runs the statements: what it is to look at is that of this work.
             database.set_progress_handler(current_stop(), _LOOKED_AT)

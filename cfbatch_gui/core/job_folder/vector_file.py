@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 from numpy.lib import format as npy
@@ -18,7 +19,6 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import flush_folder, move_own_file, own_opener
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-_COPIED_BYTES = 8_000_000
 
 
 def stored_vectors(path: Path) -> np.memmap[tuple[int, int], np.dtype[np.float32]]:
@@ -32,7 +32,7 @@ def stored_vectors(path: Path) -> np.memmap[tuple[int, int], np.dtype[np.float32
             raise ValueError(f"{found.dtype} {found.shape}")  # noqa: TRY301
         if size != found.offset + found.nbytes:
             raise ValueError(f"{size} bytes, not {found.offset + found.nbytes}")  # noqa: TRY301
-    except (OSError, ValueError, EOFError, OverflowError) as error:
+    except (OSError, ValueError, EOFError, OverflowError, SyntaxError, TokenError) as error:
         raise DataError(
             message(
                 "This job's vectors are damaged. “cfbatch verify --mend” puts right what the answers that are kept"
@@ -68,14 +68,6 @@ class VectorFile:
         starts = np.flatnonzero(np.diff(rows, prepend=rows[0] - 2) != 1)
         for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(rows)], strict=True):
             self._write_at(int(rows[start]) * self.dimension * 4, vectors[start:stop].data.cast("B"))
-
-    def copy_from(self, path: Path, rows: int) -> None:
-        """Take over the bytes of a file whose header, or whose end, is damaged."""
-        with _said(path), path.open("rb") as old:
-            old.seek(self._first_byte)
-            size = rows * self.dimension * 4
-            for start in range(0, size, _COPIED_BYTES):
-                self._write_at(start, memoryview(old.read(min(_COPIED_BYTES, size - start))))
 
     def _write_at(self, offset: int, data: memoryview) -> None:
         with _said(self._path):
@@ -122,13 +114,9 @@ def new_vectors(path: Path, rows: int, dimension: int) -> Iterator[VectorFile]:
 
 
 def rewrite(path: Path, rows: int, dimension: int) -> None:
-    """Put a missing, cut or misshapen file into its form again; rows that cannot be found are 0. Nobody else may write
-    to it. Raises DiskFull and DataError.
-    """
+    """Put zeros in the place of a missing or misshapen file, to which nobody writes. Raises DiskFull and DataError."""
     fresh = path.with_name("vectors.new.npy")
     with new_vectors(fresh, rows, dimension) as file:
-        if path.exists():
-            file.copy_from(path, rows)
         file.flush()
     move_own_file(fresh, path)  # closed, or Windows would refuse
     flush_folder(path.parent)

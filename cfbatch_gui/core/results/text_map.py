@@ -14,8 +14,8 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from cfbatch_gui.core.job_folder.fingerprints import MAP, keep_arrays, kept_arrays
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.kept_arrays import MAP, keep_arrays, kept_arrays
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.unit_vectors import Progress, Rows, UnitVectors, main_subspace, unit_vectors
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError
+from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError, UserError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.threads import check_stopped
 
@@ -56,12 +56,6 @@ def create_own_file(path: Path) -> None:
     """
     with suppress(OSError):
         os.close(own_opener(str(path), os.O_RDWR | os.O_CREAT | os.O_EXCL))
-
-
-def make_own_folder(path: Path) -> None:
-    """Make a folder that only this user can enter, with those above it that are missing. Raises OSError."""
-    for folder in reversed([each for each in (path, *path.parents) if not each.exists()]):
-        folder.mkdir(mode=OWN_FOLDER, exist_ok=True)
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -115,24 +109,24 @@ def _own(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         failure = _failure(path, error)
-        raise (
-            failure if isinstance(failure, DiskFull) else DataError(failure.message, detail=failure.detail)
-        ) from error
+        raise failure if isinstance(failure, DiskFull) else _own_failure(path, failure) from error
+
+
+def _own_failure(path: Path, failure: UserError) -> DataError:
+    return DataError(
+        message(
+            "“{name}” could not be written in the program's own folder. Is the disk read-only, is a permission missing "
+            "there, or has another program the file open? Nothing was lost; carry on once that is mended.",
+            name=path.name,
+        ),
+        detail=failure.detail,
+    )
 
 
 def remove_own_file(path: Path) -> None:
     """Remove a file; one that is not there is no error. Raises DataError, for example while a program has it open."""
-    try:
+    with _own(path):
         remove_file(path)
-    except OSError as error:
-        raise DataError(
-            message(
-                "“{name}” in the program's own folder could not be removed: another program may have it open, or a"
-                " permission is missing there. Close that program, and try again.",
-                name=path.name,
-            ),
-            detail=f"{path}: {error.strerror}",
-        ) from error
 
 
 @contextmanager
@@ -145,14 +139,7 @@ def own_file_writer(path: Path) -> Iterator[BinaryIO]:
         with atomic_writer(path, private=True) as stream:
             yield stream
     except ExportError as error:
-        raise DataError(
-            message(
-                "“{name}” could not be written in the program's own folder. Is the disk read-only, or is a "
-                "permission missing there? Nothing was lost; carry on once that is mended.",
-                name=path.name,
-            ),
-            detail=error.detail,
-        ) from error
+        raise _own_failure(path, error) from error
 
 
 @contextmanager

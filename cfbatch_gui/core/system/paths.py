@@ -3,7 +3,6 @@
 import errno
 import hashlib
 import os
-import stat
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,11 +11,9 @@ from pathlib import Path, PureWindowsPath
 
 from cfbatch_gui.core.errors import DataError, DataReadOnly
 from cfbatch_gui.core.messages import Message, message
-from cfbatch_gui.core.system.files import OWN_FILE, OWN_FOLDER, flush_folder
+from cfbatch_gui.core.system.files import OWN_FOLDER, flush_folder
 
 OVERRIDE = "CFBATCH_DATA_DIR"
-# Also a database's journal, and damaged files that were put aside.
-_BEGINNINGS = ("ledger.db", "submissions.jsonl", "settings.", "recipes.", "calibration.")
 _READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 
@@ -121,20 +118,12 @@ class Paths:
         )
 
     def _tighten(self) -> None:
-        """Take other users' rights from a folder of ours; errors are ignored."""
-        if sys.platform == "win32":
-            return  # the folder inherits the rights of the user's profile
-        names = {member.name for member in vars(Paths).values() if isinstance(member, _Below)}
-        with suppress(OSError):
-            found = list(self.root.iterdir())
-            ours = [path for path in found if path.name in names or path.name.startswith(_BEGINNINGS)]
-            for path in (*ours, *([self.root.resolve()] if len(ours) == len(found) else ())):
-                status = path.lstat()
-                if status.st_uid == os.geteuid() and status.st_mode & 0o077 and not status.st_mode & stat.S_ISVTX:
-                    if stat.S_ISDIR(status.st_mode):
-                        path.chmod(status.st_mode & OWN_FOLDER)
-                    elif stat.S_ISREG(status.st_mode):
-                        path.chmod(status.st_mode & OWN_FILE)
+        """Take other users' rights from what is ours; errors are ignored."""
+        for member in vars(Paths).values():
+            path = self.root / member.name if isinstance(member, _Below) else None
+            with suppress(OSError):
+                if path is not None and not path.is_symlink():
+                    path.chmod(path.stat().st_mode & OWN_FOLDER)
 
 
 def read_only_sentence(folder: Path) -> Message:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QButtonGroup, QLineEdit, QRadioButton, QSpinBox
 
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind, Layout, Mapping, Role, Split
 from cfbatch_gui.core.inputs.layouts import read_template, split_contexts, split_text
-from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, with_known
+from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 from cfbatch_gui.ui.display import number, one_line, plural, prices
@@ -270,9 +270,7 @@ class CandidateChoice(Card):
         self.setVisible(rule is not None)
         if rule is None:
             return
-        is_planned = state.is_read and not state.is_reading and state.preflight is not None
-        offers = with_known(state.offers, rule, state.preflight) if is_planned and state.preflight else state.offers
-        known = {each.rule.pool: each for each in offers}
+        known = {each.rule.pool: each for each in state.offers}
         for pool in CandidatePool:
             self._rules[pool] = rule if pool is rule.pool else CandidateRule(pool)
             if pool is not rule.pool and pool in known:
@@ -300,9 +298,7 @@ class CandidateChoice(Card):
             plural(offer.pairs, "{n} pair", "{n} pairs") if is_ranking else plural(offer.pairs, "{n} text", "{n} texts")
         )
         parts = [pairs, self._cost(offer, is_practice)]
-        if is_ranking and offer.are_all_relevant:
-            parts.append(self.tr("nothing can be measured: every candidate is relevant"))
-        elif is_ranking and offer.measures_nothing:
+        if is_ranking and offer.measures_nothing:
             parts.append(self.tr("nothing can be measured: all candidates of a query have the same grade"))
         return " · ".join(parts)
 

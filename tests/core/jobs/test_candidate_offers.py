@@ -10,7 +10,7 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, candidate_offers, with_known
+from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, candidate_offers
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, find_model
@@ -47,30 +47,12 @@ def test_the_offers_are_close_to_the_plans(tmp_path: Path, labels: Labels, kind:
 def test_it_is_said_where_nothing_can_be_measured(tmp_path: Path) -> None:
     positives = offered(data_set(tmp_path / "positives"))
     assert [each.measures_nothing for each in positives] == [True, False, False]
-    assert [each.are_all_relevant for each in positives] == [True, False, False]
     graded = offered(data_set(tmp_path / "graded", GRADED))
     assert [each.measures_nothing for each in graded] == [False, False, False]
     alone = offered(data_set(tmp_path / "alone", {"q1": {"d000": 1, "d001": 1}}, texts=["a", "b"]))
     assert [each.measures_nothing for each in alone] == [True, True, True]
     irrelevant = offered(data_set(tmp_path / "irrelevant", {"q1": {"d000": 0}}))
-    assert not any(each.are_all_relevant for each in irrelevant)
     assert [each.measures_nothing for each in irrelevant] == [True, True, True]
-
-
-def test_the_plan_of_one_puts_the_others_right(tmp_path: Path) -> None:
-    offers = offered(data_set(tmp_path / "set"))
-    rule = offers[1].rule
-    plan = planned(tmp_path / "set", tmp_path / "job", rule)
-    known = with_known(offers, rule, plan)
-    assert (known[1].pairs, known[1].tokens_low, known[1].tokens_high) == (
-        plan.texts,
-        plan.tokens_low,
-        plan.tokens_high,
-    )
-    assert known[1].price_high.dollars == pytest.approx(plan.price_high.dollars)
-    ratio = plan.tokens_high / offers[1].tokens_high
-    assert known[2].tokens_high == pytest.approx(offers[2].tokens_high * ratio, abs=1)
-    assert with_known(offers, CandidateRule(size=3), plan) == offers
 
 
 def test_nothing_is_offered_where_a_run_names_the_candidates(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ async def test_each_choice_says_what_it_comes_to(driver: DraftDriver, tmp_path: 
     assert choice.choices[SAMPLE].isChecked()
     said = figures(driver)
     assert said[0].startswith("· 3 pairs · about ")
-    assert said[0].endswith("nothing can be measured: every candidate is relevant")
+    assert said[0].endswith("nothing can be measured: all candidates of a query have the same grade")
     assert said[1].startswith("· 100 pairs · about ")
     assert said[2].startswith("· 240 pairs · about ")
     assert "3 pairs" in choice.choices[JUDGED].accessibleName()

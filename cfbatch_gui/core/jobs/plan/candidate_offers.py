@@ -2,7 +2,7 @@
 no run.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind, Source
 from cfbatch_gui.core.inputs.readers.collection import (
@@ -11,16 +11,17 @@ from cfbatch_gui.core.inputs.readers.collection import (
     is_relevant,
     read_collection_texts,
 )
-from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.system.threads import check_stopped
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, price
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
+
+_Range = tuple[int, int]  # tokens by the low and by the high estimate
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateOffer:
     """Tokens and prices are the low and the high estimate. With `measures_nothing` no query would have two candidates
-    of different grades; `are_all_relevant` is the usual case of it.
+    of different grades.
     """
 
     rule: CandidateRule
@@ -31,7 +32,6 @@ class CandidateOffer:
     price_low: Price
     price_high: Price
     measures_nothing: bool
-    are_all_relevant: bool
 
 
 def candidate_offers(source: Source, kind: Kind, metadata: ModelMetadata) -> tuple[CandidateOffer, ...]:
@@ -47,113 +47,68 @@ def candidate_offers(source: Source, kind: Kind, metadata: ModelMetadata) -> tup
     return tuple(_offer(rule, kind, sizes, metadata) for rule in rules)
 
 
-def with_known(
-    offers: tuple[CandidateOffer, ...], rule: CandidateRule | None, known: Preflight
-) -> tuple[CandidateOffer, ...]:
-    """The offers with the figures of the plan for the one that has `rule`, and the others put right in proportion."""
-    planned = next((each for each in offers if each.rule == rule), None)
-    if planned is None or not planned.tokens_low or not planned.tokens_high:
-        return offers
-    low, high = known.tokens_low / planned.tokens_low, known.tokens_high / planned.tokens_high
-    counted = replace(planned, pairs=known.texts, queries=known.queries)
-    return tuple(_multiplied(counted if each is planned else each, low, high) for each in offers)
-
-
-def _multiplied(offer: CandidateOffer, low: float, high: float) -> CandidateOffer:
-    return replace(
-        offer,
-        tokens_low=round(offer.tokens_low * low),
-        tokens_high=round(offer.tokens_high * high),
-        price_low=_multiplied_price(offer.price_low, low),
-        price_high=_multiplied_price(offer.price_high, high),
-    )
-
-
-def _multiplied_price(one: Price, times: float) -> Price:
-    return Price(one.neurons * times, one.dollars * times, one.share_of_free_day * times)
-
-
 class _Sizes:
     """The tokens of the queries, of the judged texts, and of the corpus as a whole; each low and high."""
 
     def __init__(self, found: CollectionTexts, metadata: ModelMetadata) -> None:
-        most = metadata.max_tokens
+        def tokens_of(text: str) -> _Range:
+            return min(tokens_lower(text), metadata.max_tokens), min(tokens_upper(text), metadata.max_tokens)
+
         wanted = {document for labels in found.labels.values() for document in labels}
-        self.judged: dict[str, tuple[int, int]] = {}
-        self.count = self.low = self.high = self.longest = 0
+        self.judged: dict[str, _Range] = {}
+        self.count = self.longest = 0
+        self.corpus = [0, 0]
         for document, text in found.documents:
             if document in self.judged:
                 continue
-            low, high = min(tokens_lower(text), most), min(tokens_upper(text), most)
+            tokens = tokens_of(text)
             if document in wanted:
-                self.judged[document] = (low, high)
-            self.count, self.low, self.high = self.count + 1, self.low + low, self.high + high
-            self.longest = max(self.longest, high)
+                self.judged[document] = tokens
+            self.count, self.longest = self.count + 1, max(self.longest, tokens[1])
+            self.corpus = [total + each for total, each in zip(self.corpus, tokens, strict=True)]
             check_stopped()
         self.labels = {
             query: {document: label for document, label in labels.items() if document in self.judged}
             for query, labels in found.labels.items()
             if found.queries.get(query, "").strip()
         }
-        self.queries = {
-            query: (min(tokens_lower(text), most), min(tokens_upper(text), most))
-            for query, text in found.queries.items()
-        }
+        self.queries = {query: tokens_of(text) for query, text in found.queries.items()}
 
 
 def _offer(rule: CandidateRule, kind: Kind, sizes: _Sizes, metadata: ModelMetadata) -> CandidateOffer:
-    counts = {query: _counts(rule, labels, sizes) for query, labels in sizes.labels.items()}
-    counts = {query: (judged, drawn) for query, (judged, drawn) in counts.items() if judged + drawn}
-    pairs = sum(judged + drawn for judged, drawn in counts.values())
-    if kind is Kind.RANK:
-        tokens = _ranked_tokens(counts, sizes, metadata)
-    else:
-        tokens = _distinct_tokens(rule, sum(drawn for _, drawn in counts.values()), sizes)
-    drawn_beside_relevant = any(
-        drawn and any(map(is_relevant, sizes.labels[query].values())) for query, (_, drawn) in counts.items()
+    size = {CandidatePool.JUDGED: 0, CandidatePool.CORPUS: sizes.count}.get(rule.pool, min(rule.size, sizes.count))
+    drawn = {query: max(0, size - len(labels)) for query, labels in sizes.labels.items() if size or labels}
+    tokens_of = _tokens_of_pairs if kind is Kind.RANK else _tokens_of_texts
+    low, high = (round(tokens_of(sizes, drawn, side, metadata)) for side in (0, 1))
+    are_told_apart = have_contrast(sizes.labels.values()) or any(
+        count and any(map(is_relevant, sizes.labels[query].values())) for query, count in drawn.items()
     )
-    low, high = map(round, tokens)
     return CandidateOffer(
         rule,
-        len(counts) if kind is Kind.RANK else 0,
-        pairs,
+        len(drawn) if kind is Kind.RANK else 0,
+        sum(len(sizes.labels[query]) + count for query, count in drawn.items()),
         low,
         high,
         price(low, metadata),
         price(high, metadata),
-        measures_nothing=not (drawn_beside_relevant or have_contrast(sizes.labels.values())),
-        are_all_relevant=not any(drawn for _, drawn in counts.values())
-        and all(is_relevant(label) for labels in sizes.labels.values() for label in labels.values()),
+        measures_nothing=not are_told_apart,
     )
 
 
-def _counts(rule: CandidateRule, labels: dict[str, str], sizes: _Sizes) -> tuple[int, int]:
-    judged = len(labels)
-    if rule.pool is CandidatePool.JUDGED:
-        return judged, 0
-    most = sizes.count if rule.pool is CandidatePool.CORPUS else min(rule.size, sizes.count)
-    return judged, max(0, most - judged)
+def _tokens_of_pairs(sizes: _Sizes, drawn: dict[str, int], side: int, metadata: ModelMetadata) -> float:
+    """Of queries with candidates; by the high estimate a query counts in each request that its candidates need."""
+    total, average = 0.0, sizes.corpus[side] / max(1, sizes.count)
+    for query, count in drawn.items():
+        padded = (len(sizes.labels[query]) + count + 1) * sizes.longest
+        requests = -(-padded // metadata.padded_tokens) if side and metadata.padded_tokens else 1
+        total += sum(sizes.judged[document][side] for document in sizes.labels[query])
+        total += average * count + sizes.queries[query][side] * max(1, requests)
+    return total
 
 
-def _ranked_tokens(counts: dict[str, tuple[int, int]], sizes: _Sizes, metadata: ModelMetadata) -> tuple[float, float]:
-    """The tokens of queries with candidates: a query counts in each request that its candidates need."""
-    totals = [0.0, 0.0]
-    for query, (judged, drawn) in counts.items():
-        texts = judged + drawn + 1
-        requests = -(-texts * sizes.longest // metadata.padded_tokens) if metadata.padded_tokens else 1
-        for side, times in enumerate((1, max(1, requests))):
-            own = sum(sizes.judged[document][side] for document in sizes.labels[query])
-            others = (sizes.low, sizes.high)[side] / max(1, sizes.count) * drawn
-            totals[side] += own + others + sizes.queries[query][side] * times
-    return totals[0], totals[1]
-
-
-def _distinct_tokens(rule: CandidateRule, drawn: int, sizes: _Sizes) -> tuple[float, float]:
-    """The tokens of the texts for vectors, each of which is sent once however many queries have it."""
-    if rule.pool is CandidatePool.CORPUS:
-        return sizes.low, sizes.high
-    own = {document: sizes.judged[document] for labels in sizes.labels.values() for document in labels}
-    rest = max(0, sizes.count - len(own))
-    others = rest * (1 - (1 - 1 / rest) ** drawn) if rest else 0.0  # expected different ones of so many drawn
-    low, high = (total / max(1, sizes.count) * others for total in (sizes.low, sizes.high))
-    return sum(each[0] for each in own.values()) + low, sum(each[1] for each in own.values()) + high
+def _tokens_of_texts(sizes: _Sizes, drawn: dict[str, int], side: int, _: ModelMetadata) -> float:
+    """Of the texts for vectors, each of which is sent once however many queries have it."""
+    own = {document: sizes.judged[document][side] for labels in sizes.labels.values() for document in labels}
+    rest = sizes.count - len(own)
+    others = rest * (1 - (1 - 1 / rest) ** sum(drawn.values())) if rest else 0.0  # expected different ones
+    return sum(own.values()) + sizes.corpus[side] / max(1, sizes.count) * others

@@ -20,7 +20,7 @@ from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, NOT_SENT, put_
 from cfbatch_gui.core.job_folder.vector_file import stored_vectors
 from cfbatch_gui.core.jobs.plan.requests import Request, RequestCutter, cut_into_batches, element_of, reference_of
 from cfbatch_gui.core.jobs.plan.spending import TOKENS
-from cfbatch_gui.core.jobs.reuse import NOTHING, Reusable, note_service, take_results, would_be_taken
+from cfbatch_gui.core.jobs.reuse import NOTHING, SERVICE, Reusable, Taken, take_results
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, find_model
@@ -90,10 +90,10 @@ def plan(
     with folder.open() as database, transaction(database):
         forget_plan(database)
         if is_trial:
-            taken = would_be_taken(reusable)
+            taken = Taken(reusable.item, reusable.source)  # by the jobs instead of by their requests
         else:
             taken = take_results(database, folder, job.kind, reusable)
-            note_service(database, reusable.service)
+            put_metadata_value(database, SERVICE, reusable.service)
         cutter = RequestCutter(database, job, metadata, taken)
         batches = []
         bundles = cut_into_batches(cutter.requests(), job.kind, metadata, is_synchronous=job.options.at_once)

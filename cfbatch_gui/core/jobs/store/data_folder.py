@@ -20,7 +20,7 @@ from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import Submission, read_submissions
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.files import make_own_folder, write_own_file
+from cfbatch_gui.core.system.files import OWN_FOLDER, write_own_file
 from cfbatch_gui.core.system.paths import Paths
 
 FROM_COPY = message(
@@ -155,7 +155,7 @@ def _keep(ledger: Ledger, paths: Paths, identity: Identity) -> None:
     write_identity(paths.identity, identity)
     if paths.state is not None:
         with suppress(OSError, DataError):  # a home that is read-only: the folder's own file is there
-            make_own_folder(paths.state)
+            paths.state.mkdir(mode=OWN_FOLDER, parents=True, exist_ok=True)
             write_identity(paths.state / f"{identity.id}.json", identity)
 
 

@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import is_dataclass, replace
-from enum import EnumType, StrEnum
 from functools import lru_cache, partial
 from operator import attrgetter
 from pathlib import Path
@@ -52,9 +51,9 @@ class _Table(Generic[T]):
         nested = [field for field, hint in hints.items() if not isinstance(hint, type) or is_dataclass(hint)]
         # Most of these are alike, and all of them are frozen.
         self._decoders = {field: lru_cache(msgspec.json.Decoder(hints[field]).decode) for field in nested}
-        columns = (f"{field} {_stored(field, hint)}" for field, hint in hints.items())
+        columns = (f"{field} {_TYPES.get(hint, 'TEXT')} NOT NULL" for field, hint in hints.items())
         definition = ", ".join((*columns, f"PRIMARY KEY({key})", *rules))
-        self.statement = f"CREATE TABLE {name}({definition}) WITHOUT ROWID"
+        self.statement: str = f"CREATE TABLE {name}({definition}) WITHOUT ROWID"
 
     def write(self, database: sqlite3.Connection, values: Iterable[T]) -> None:
         """Put values into the table, in place of those with the same key."""
@@ -72,7 +71,7 @@ class _Table(Generic[T]):
         rows = [dict(zip(self._columns, row, strict=True)) for row in found]
         for column, decode in self._decoders.items():
             for row in rows:
-                row[column] = decode(row[column])
+                row[column] = decode(str(row[column]))  # a damaged one may hold anything
         return msgspec.convert(rows, list[self._kind], strict=False)  # type: ignore[name-defined]  # numbers as booleans
 
     def _row(self, value: T) -> list[Any]:
@@ -83,16 +82,7 @@ class _Table(Generic[T]):
         return row
 
 
-def _stored(column: str, hint: Any) -> str:
-    """How a column is stored, and what may be in it."""
-    if hint is bool:
-        return f"INTEGER NOT NULL CHECK({column} IN (0, 1))"
-    if isinstance(hint, EnumType):
-        return f"TEXT NOT NULL CHECK({column} IN {tuple([each.value for each in list[StrEnum](hint)])})"
-    plain = {int: "INTEGER NOT NULL", float: "REAL NOT NULL", str: "TEXT NOT NULL"}
-    return plain.get(hint, f"TEXT NOT NULL CHECK(typeof({column}) = 'text')")
-
-
+_TYPES = {int: "INTEGER", bool: "INTEGER", float: "REAL"}
 _JOBS = _Table("jobs", Job, "id", left_out="batches")
 _OF_JOB = "FOREIGN KEY(job_id) REFERENCES jobs(id) ON DELETE CASCADE"
 _BATCHES = _Table("batches", Batch, "job_id, number", _OF_JOB)
@@ -103,8 +93,8 @@ _BATCHES = _Table("batches", Batch, "job_id, number", _OF_JOB)
 _SCHEMA = (
     _JOBS.statement,
     _BATCHES.statement,
-    "CREATE INDEX jobs_once_more ON jobs(is_sent, connection, model, kind, paused_because)",
-    "CREATE INDEX batches_once_more ON batches(state, attempt, request_id, at_once, adopted)",
+    "CREATE INDEX jobs_once_more ON jobs(id, is_sent, connection, model, kind, paused_because)",
+    "CREATE INDEX batches_once_more ON batches(job_id, number, state, attempt, request_id, at_once, adopted)",
     "CREATE TABLE attempts(attempt TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID",
     "CREATE TABLE data_folder(id TEXT NOT NULL, generation INTEGER NOT NULL, is_in_use INTEGER NOT NULL)",
     "INSERT INTO data_folder VALUES('', 0, 0)",
@@ -458,7 +448,9 @@ class Ledger:
 
     def _write(self, job: Job, batches: Sequence[Batch] | None) -> None:
         """Write a job and some of its batches, in the caller's transaction; None for all, in place of others."""
-        _JOBS.write(self._database, [job])
+        known = self._jobs.get(job.id)
+        if known is None or replace(known, batches=job.batches) != job:
+            _JOBS.write(self._database, [job])
         if batches is None:
             self._database.execute("DELETE FROM batches WHERE job_id = ?", (job.id,))
             batches = job.batches
