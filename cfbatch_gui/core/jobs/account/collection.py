@@ -17,7 +17,6 @@ from cfbatch_gui.core.errors import (
     Unreachable,
     UserError,
 )
-from cfbatch_gui.core.jobs.account.layouts import layout_of
 from cfbatch_gui.core.jobs.account.shards import (
     account_progress,
     has_copies,
@@ -28,6 +27,7 @@ from cfbatch_gui.core.jobs.account.shards import (
     unfetched_shards,
     wants_account,
 )
+from cfbatch_gui.core.jobs.elsewhere import layout_of
 from cfbatch_gui.core.jobs.poll_schedule import LONGEST, SLICE, Waits, age_of, interval
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
