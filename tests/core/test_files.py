@@ -1,7 +1,6 @@
 """Files: each written whole or not at all, removed when a crash left it; and databases, wherever they are."""
 
 import errno
-import hashlib
 import os
 import signal
 import sqlite3
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError
+from cfbatch_gui.core.errors import DiskFull, ExportError
 from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.system.files import (
     append_line_durably,
@@ -21,26 +20,16 @@ from cfbatch_gui.core.system.files import (
     end_list,
     keep_list,
     listing,
-    move_own_file,
     noted,
-    remove_own_file,
-    sha256_of,
     write_atomically,
 )
+from tests.support.disks import small_disk
 
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
-
-
-def test_writes_and_replaces_and_leaves_nothing_else(tmp_path: Path) -> None:
-    target = tmp_path / "ranked.csv"
-    write_atomically(target, b"one")
-    write_atomically(target, b"two")
-    assert target.read_bytes() == b"two"
-    assert names(tmp_path) == ["ranked.csv"]
 
 
 @pytest.mark.parametrize("interruption", [ValueError, KeyboardInterrupt, OSError(errno.ENOENT, "gone", "/other/file")])
@@ -81,27 +70,15 @@ def test_a_link_stays_a_link_and_permissions_stay(tmp_path: Path) -> None:
 
 @pytest.fixture
 def full_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 64 KiB. Only root may make one."""
-    if sys.platform != "linux" or os.geteuid() != 0:
-        pytest.skip("only root on Linux may mount a small file system")
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip("this system lets nobody mount a small file system")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
+    with small_disk(tmp_path / "small", 1) as place:
+        yield place
 
 
 def test_a_full_disk_keeps_the_old_file(full_disk: Path) -> None:
     target = full_disk / "ranked.csv"
     target.write_bytes(b"old")
     with pytest.raises(DiskFull, match=r"The disk is full: “ranked\.csv” was not written"):
-        write_atomically(target, b"x" * 1_000_000)
+        write_atomically(target, b"x" * 2_000_000)
     assert target.read_bytes() == b"old"
     assert names(full_disk) == ["ranked.csv"]
 
@@ -110,7 +87,7 @@ def test_a_line_that_does_not_fit_is_taken_back(full_disk: Path) -> None:
     target = full_disk / "submissions.jsonl"
     append_line_durably(target, b"first")
     with pytest.raises(DiskFull):
-        append_line_durably(target, b"x" * 1_000_000)
+        append_line_durably(target, b"x" * 2_000_000)
     assert target.read_bytes() == b"first\n"
 
 
@@ -145,26 +122,6 @@ def test_a_torn_line_does_not_spoil_the_next(tmp_path: Path) -> None:
     target.write_bytes(b'{"a":1}\n{"b":')
     append_line_durably(target, b'{"c":3}')
     assert target.read_bytes().splitlines() == [b'{"a":1}', b'{"b":', b'{"c":3}']
-
-
-def test_the_checksum_is_of_the_bytes(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"\r\n\xff" * 100_000)
-    assert sha256_of(tmp_path / "a") == hashlib.sha256(b"\r\n\xff" * 100_000).hexdigest()
-    with pytest.raises(InputError, match="“b” could not be read"):
-        sha256_of(tmp_path / "b")
-
-
-def test_what_cannot_be_moved_or_removed_in_the_own_folder_is_a_sentence(tmp_path: Path) -> None:
-    file, folder = tmp_path / "texts-1.json", tmp_path / "folder"
-    file.write_bytes(b"[]")
-    (folder / "inside").mkdir(parents=True)
-    with pytest.raises(DataError):
-        remove_own_file(folder)
-    with pytest.raises(DataError):
-        move_own_file(file, folder)
-    remove_own_file(file)
-    remove_own_file(file)
-    assert not file.exists()
 
 
 WRITING = """

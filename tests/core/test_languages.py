@@ -1,11 +1,8 @@
 import copy
 import io
-import json
 import pickle
-import sqlite3
 from collections.abc import Iterator
 
-import msgspec
 import pytest
 from babel.messages.catalog import Catalog as Source
 from babel.messages.mofile import write_mo
@@ -50,17 +47,6 @@ def test_a_message_is_its_english_text_and_keeps_its_parts() -> None:
     for same in (pickle.loads(pickle.dumps(rows)), copy.copy(rows), copy.deepcopy(rows)):
         assert isinstance(same, Message)
         assert (same, same.template, same.many, dict(same.parameters)) == (rows, rows.template, rows.many, {"n": 3816})
-
-
-def test_a_message_is_stored_as_text() -> None:
-    empty = message("“{name}” is empty.", name="a.csv")
-    database = sqlite3.connect(":memory:")
-    try:
-        assert database.execute("SELECT ?, typeof(?1)", (empty,)).fetchone() == ("“a.csv” is empty.", "text")
-    finally:
-        database.close()
-    assert msgspec.json.encode({"error": str(empty)}) == '{"error":"“a.csv” is empty."}'.encode()
-    assert json.loads(json.dumps([empty])) == ["“a.csv” is empty."]
 
 
 def test_another_language_words_messages_with_its_own_order_forms_and_figures() -> None:

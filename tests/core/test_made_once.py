@@ -22,15 +22,6 @@ class Parts:
         return object()
 
     @made_once
-    def quick(self) -> str:
-        self.made.append("quick")
-        return "quick"
-
-    @made_once
-    def whole(self) -> tuple[object, str]:
-        return self.slow, self.quick
-
-    @made_once
     def failing(self) -> str:
         self.made.append("failing")
         raise ValueError

@@ -78,25 +78,21 @@ async def program(tmp_path: Path) -> AsyncIterator[Program]:
     await opened.close()
 
 
-async def test_changes_that_cross_are_all_kept(program: Program) -> None:
-    budget = Budget(a_job=1.0)
-    keeping = [program.keep_settings(theme="dark"), program.keep_settings(budget=budget)]
-    await asyncio.gather(*keeping, program.keep_settings(last_folder="/data"))
-    wanted = Settings(theme="dark", budget=budget, last_folder="/data")
-    assert program.settings == Settings.load(program.paths.settings) == wanted
-
-
-async def test_a_change_counts_before_it_is_saved(program: Program) -> None:
+async def test_changes_that_cross_count_at_once_and_are_all_kept(program: Program) -> None:
     free = threading.Event()
     in_front = asyncio.ensure_future(program.store.on_disk(free.wait))  # the disk is busy
-    keeping = asyncio.ensure_future(program.keep_settings(theme="dark"))
+    budget = Budget(a_job=1.0)
+    keeping = [asyncio.ensure_future(program.keep_settings(theme="dark"))]
+    keeping.append(asyncio.ensure_future(program.keep_settings(budget=budget)))
     await asyncio.sleep(0)  # the loop goes on
-    assert program.settings.theme == "dark" and not keeping.done()
-    assert Settings.load(program.paths.settings).theme != "dark"
+    assert program.settings.theme == "dark" and not keeping[0].done()
+    assert Settings.load(program.paths.settings) == Settings()
     program.change_settings(last_folder="/data")
+    keeping[0].cancel()  # a page that closes does not lose what it was saving
     free.set()
-    await asyncio.gather(in_front, keeping)
-    assert Settings.load(program.paths.settings) == Settings(theme="dark", last_folder="/data")
+    await asyncio.gather(in_front, keeping[1])
+    await program.store.on_disk(lambda: None)
+    assert Settings.load(program.paths.settings) == Settings(theme="dark", budget=budget, last_folder="/data")
 
 
 async def test_who_cannot_wait_does_not_write_and_is_kept_by_a_close_at_once(tmp_path: Path) -> None:
@@ -114,18 +110,6 @@ async def test_who_cannot_wait_does_not_write_and_is_kept_by_a_close_at_once(tmp
     assert Settings.load(program.paths.settings) == Settings(theme="dark", last_folder="/data")
     program.change_settings(theme="light")
     assert Settings.load(program.paths.settings).theme == "dark", "what comes after the end is too late"
-
-
-async def test_a_page_that_closes_does_not_lose_what_it_was_saving(program: Program) -> None:
-    free = threading.Event()
-    in_front = asyncio.ensure_future(program.store.on_disk(free.wait))
-    keeping = asyncio.ensure_future(program.keep_settings(theme="dark"))
-    await asyncio.sleep(0)
-    keeping.cancel()
-    free.set()
-    await in_front
-    await program.store.on_disk(lambda: None)
-    assert keeping.cancelled() and Settings.load(program.paths.settings).theme == "dark"
 
 
 async def test_a_change_that_cannot_be_saved_is_logged_and_counts(

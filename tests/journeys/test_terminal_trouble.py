@@ -15,6 +15,7 @@ from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.system.paths import Paths, resource
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.journeys.terminal import Terminal, read_csv
+from tests.support.disks import small_disk
 from tests.support.practice import PracticeServer
 
 EXAMPLE = resource("examples/help-centre-ranking.csv")
@@ -139,24 +140,14 @@ def test_a_failure_nobody_expected_names_no_log_that_does_not_exist(terminal: Te
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system with 1 MiB of room. Only root may make one."""
-    if sys.platform != "linux" or os.geteuid() != 0:
-        pytest.skip("only root on Linux may mount a small file system")
-    folder = tmp_path / "small"
-    folder.mkdir()
-    options = ("-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder))
-    if subprocess.run(["mount", *options], capture_output=True, check=False).returncode:
-        pytest.skip("this system lets nobody mount a small file system")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
+def disk(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path / "small", 1) as place:
+        yield place
 
 
-def test_a_full_disk_under_the_file(terminal: Terminal, service: str, tmp_path: Path, small_disk: Path) -> None:
+def test_a_full_disk_under_the_file(terminal: Terminal, service: str, tmp_path: Path, disk: Path) -> None:
     terminal.connect(service)
-    out = small_disk / "vectors.csv"
+    out = disk / "vectors.csv"
     out.write_bytes(b"old" * 340_000)
     before = out.read_bytes()
     texts = tmp_path / "texts.txt"
@@ -165,7 +156,7 @@ def test_a_full_disk_under_the_file(terminal: Terminal, service: str, tmp_path: 
     assert ended.status == 1
     assert "The disk is full: “vectors.csv” was not written" in ended.complaint
     assert out.read_bytes() == before
-    assert [path.name for path in small_disk.iterdir()] == ["vectors.csv"]
+    assert [path.name for path in disk.iterdir()] == ["vectors.csv"]
 
     (job,) = terminal.jobs()
     assert job["state"] == "done"
@@ -174,17 +165,15 @@ def test_a_full_disk_under_the_file(terminal: Terminal, service: str, tmp_path: 
     assert len(read_csv(tmp_path / "vectors.csv")) == 500
 
 
-def test_a_full_disk_while_answers_come_back(
-    terminal: Terminal, service: str, tmp_path: Path, small_disk: Path
-) -> None:
+def test_a_full_disk_while_answers_come_back(terminal: Terminal, service: str, tmp_path: Path, disk: Path) -> None:
     terminal.connect(service)
-    terminal.data = small_disk
+    terminal.data = disk
     texts = tmp_path / "texts.txt"
     texts.write_text("".join(f"text number {number}\n" for number in range(2_000)), encoding="utf-8")
     ended = terminal.run("run", texts, "--embed", "--connection", "cloudflare", "--out", tmp_path / "v.npy")
     assert ended.status == 1
     assert "disk is full" in ended.err
-    subprocess.run(["mount", "-o", "remount,size=20m", str(small_disk)], check=True)
+    subprocess.run(["mount", "-o", "remount,size=20m", str(disk)], check=True)
     assert terminal.run("resume").status == 0
     assert (tmp_path / "v.npy").stat().st_size > 2_000 * 256 * 4
 

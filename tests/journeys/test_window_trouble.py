@@ -12,8 +12,8 @@ from cfbatch_gui.core.jobs.states import BatchState, JobState
 from cfbatch_gui.core.system.paths import Paths
 from tests.canary import TOKEN
 from tests.journeys.desktop import Desktop
-from tests.screen.disks import read_only
 from tests.support import faults
+from tests.support.disks import read_only
 from tests.support.faulty_service import ThreadedService
 
 SLOWLY = 0.005  # seconds for each byte of the answer; all of it comes within the time that closing waits

@@ -13,11 +13,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
-os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process that forks must have no threads
+# A process that forks must have no threads.
+os.environ |= {"OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 from cfbatch_gui.core.system.paths import Paths
 from tests.journeys.terminal import practice_service, read_until
@@ -65,7 +68,7 @@ def _prove(asked: argparse.Namespace, folder: Path) -> Report:
     with ExitStack() as stack:
         services = [stack.enter_context(_service(folder / f"stand-in {number}")) for number in range(2)]
         slow = stack.enter_context(_slow_service(folder / "slow stand-in"))
-        learnt = truth.learn(services[0].url)
+        truth.vectors()
         gc.collect()
         gc.freeze()  # children share these pages
         benches = [
@@ -73,7 +76,6 @@ def _prove(asked: argparse.Namespace, folder: Path) -> Report:
                 folder / f"worker {number}",
                 services[number % 2],
                 slow,
-                learnt,
                 asked.seed * 1000 + number,
                 number,
                 asked.workers,
@@ -81,35 +83,20 @@ def _prove(asked: argparse.Namespace, folder: Path) -> Report:
             )
             for number in range(asked.workers)
         ]
-        workers = [(_begin(bench, asked), bench.folder / "report.json") for bench in benches]
-        report, failed = Report(), 0
-        for process, path in workers:
-            failed += os.waitpid(process, 0)[1] != 0
-            report.take_in(Report.load(path))
-    if failed:
-        print("\n".join(report.lines()))  # noqa: T201
-        sys.exit(f"{failed} of {len(workers)} workers failed; see above.")
+        report = Report()
+        with ProcessPoolExecutor(asked.workers, get_context("fork")) as workers:
+            for part in workers.map(partial(_work, asked), benches):
+                report.take_in(part)
     report.part("searched for the token").add("", written_tokens(folder))
     return report
 
 
-def _begin(bench: Bench, asked: argparse.Namespace) -> int:
-    """Start a worker process; its process id."""
+def _work(asked: argparse.Namespace, bench: Bench) -> Report:
+    """The share of a worker process."""
     bench.folder.mkdir()
-    bench.report.save(bench.folder / "report.json")
-    process = os.fork()
-    if process:
-        return process
-    status = 1
-    try:
-        for work in _share(bench, asked):
-            work()
-            bench.report.save(bench.folder / "report.json")
-        status = 0
-    except BaseException:
-        sys.excepthook(*sys.exc_info())
-    finally:
-        os._exit(status)
+    for work in _share(bench, asked):
+        work()
+    return bench.report
 
 
 def _share(bench: Bench, asked: argparse.Namespace) -> Iterator[Callable[[], None]]:

@@ -245,7 +245,7 @@ def _world(bench: Bench, account: Account, seed: int, prepare: Prepare = child.n
         quicken()
         prepare()
 
-    return AccountWorld(bench.new_root(), account.service, bench.truth, random.Random(seed), both, at=account)
+    return AccountWorld(bench.new_root(), account.service, random.Random(seed), both, at=account)
 
 
 def _round(world: AccountWorld, span: float, found: list[Finding]) -> bool:

@@ -21,7 +21,7 @@ from cfbatch_gui.core.jobs.store.submissions import submissions
 from cfbatch_gui.core.system.paths import Paths
 from tests.bodies import body_of
 from tests.canary_search import Search
-from tests.prove.truth import Truth
+from tests.prove import truth
 from tests.support.practice import Accepted, AnsweredSynchronously
 
 
@@ -66,7 +66,6 @@ class Comparison:
     paths: Paths
     accepted: list[Accepted]
     answered: list[AnsweredSynchronously]
-    truth: Truth
     told_again: Mapping[Key, int]
 
     def run(self, *, settled: bool) -> list[Finding]:
@@ -160,9 +159,9 @@ class Comparison:
                 yield Finding(Breach.WRONG, f"{what}: the batch is done, the result is missing")
             elif state != "done":
                 continue
-            elif job.kind is Kind.RANK and (score is None or not self.truth.is_score(query, text, score)):
+            elif job.kind is Kind.RANK and (score is None or not truth.is_score(query, text, score)):
                 yield Finding(Breach.WRONG, f"{what}: {score} is not the score of “{text}” for “{query}”")
-            elif job.kind is Kind.EMBED and (vectors is None or not self.truth.is_vector(text, vectors[item_no - 1])):
+            elif job.kind is Kind.EMBED and (vectors is None or not truth.is_vector(text, vectors[item_no - 1])):
                 yield Finding(Breach.WRONG, f"{what}: not the vector of “{text}”")
 
     def _unsettled(self, jobs: list[Job]) -> Iterator[Finding]:

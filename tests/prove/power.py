@@ -239,7 +239,7 @@ class Replay:
 
         accepted = [*filter(has_left, self._accepted), *accepted]
         answered = [*filter(has_left, self._answered), *answered]
-        return Comparison(self.world.paths, accepted, answered, self.world.truth, {})
+        return Comparison(self.world.paths, accepted, answered, {})
 
     def _exports(self, promises: Promises) -> Iterator[Finding]:
         """Files that are neither old nor new, or are not those of which their manifest speaks."""

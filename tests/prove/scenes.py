@@ -36,7 +36,7 @@ from tests.prove.power import Replay, in_memory
 from tests.prove.power_disk import Mark
 from tests.prove.report import Part, Report
 from tests.prove.steps import COLLECT, SUBMIT, SYNCHRONOUS, Step
-from tests.prove.truth import TEXTS, Truth, command_of
+from tests.prove.truth import TEXTS, command_of, is_vector
 from tests.prove.world import Service, World
 from tests.support.practice import stored_vectors
 
@@ -59,7 +59,6 @@ class Bench:
     folder: Path
     service: Service
     slow: Service
-    truth: Truth
     seed: int
     number: int = 0
     workers: int = 1
@@ -75,7 +74,7 @@ class Bench:
         return len(range(whole)[self.number :: among or self.workers]) if self.number < (among or self.workers) else 0
 
     def world(self, seed: int, *, service: Service | None = None, prepare: Prepare = child.nothing) -> World:
-        return World(self.new_root(), service or self.service, self.truth, random.Random(seed), prepare)
+        return World(self.new_root(), service or self.service, random.Random(seed), prepare)
 
     def new_root(self) -> Path:
         self.worlds += 1
@@ -302,7 +301,7 @@ def _compare_index(world: World, job: Job, rows: Rows) -> Iterator[Finding]:
             yield Finding(Breach.LOST, f"{key} is not in the index")
         elif key not in ours:
             yield Finding(Breach.DOUBLED, f"{key} is still in the index")
-        elif not world.truth.is_vector(*ours[key]) or not np.array_equal(ours[key][1], index[key]):
+        elif not is_vector(*ours[key]) or not np.array_equal(ours[key][1], index[key]):
             yield Finding(Breach.WRONG, f"{key} has another's vector")
 
 
@@ -398,7 +397,7 @@ def _grades_after(texts: Sequence[str], keys: Sequence[Key], before: Grades) -> 
 def cut_power(bench: Bench, _: int) -> None:
     """The states behind this process's share of the recorded operations."""
     with bench.timed("power cuts") as part, in_memory(bench.folder) as folder:
-        world = World(folder / "world", bench.service, bench.truth, random.Random(bench.seed))
+        world = World(folder / "world", bench.service, random.Random(bench.seed))
         replay = Replay(world, bench.seed)
         length = len(replay.operations)
         start, end = (length * number // bench.workers for number in (bench.number, bench.number + 1))
@@ -443,7 +442,7 @@ def _power_looks(bench: Bench, mutant: Mutant) -> Iterator[tuple[str, Sequence[F
     """Few states of each place first, then all."""
     with in_memory(bench.folder) as folder:
         for number in range(2):
-            world = World(folder / f"world {number}", bench.service, bench.truth, random.Random(number))
+            world = World(folder / f"world {number}", bench.service, random.Random(number))
             replay = Replay(world, number, mutant.install)
             if not any(isinstance(each, Mark) and "skipped" in each.words for each in replay.operations):
                 return

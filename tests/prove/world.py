@@ -17,7 +17,7 @@ from tests.canary import TOKEN
 from tests.prove import child
 from tests.prove.child import Command, Decision, Ended, Prepare
 from tests.prove.compare import Breach, Comparison, Finding, Key, unfinished_files
-from tests.prove.truth import Truth, command_of, write_input
+from tests.prove.truth import command_of, write_input
 from tests.support.practice import Accepted, AnsweredSynchronously, accepted, answered_synchronously
 
 
@@ -35,7 +35,6 @@ class World:
 
     root: Path
     service: Service
-    truth: Truth
     rng: random.Random
     prepare: Prepare = child.nothing
     account: str = field(default_factory=lambda: secrets.token_hex(16))
@@ -142,7 +141,7 @@ class World:
         shutil.rmtree(self.root)
 
     def _comparison(self) -> Comparison:
-        return Comparison(self.paths, self.accepted, self.answered, self.truth, self.told_again)
+        return Comparison(self.paths, self.accepted, self.answered, self.told_again)
 
     def _outputs(self) -> list[Finding]:
         """Findings for files asked for with --out that are missing although their job is done."""

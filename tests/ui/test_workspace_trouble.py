@@ -17,10 +17,10 @@ from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import Theme
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.core.endpoints.conftest import service
-from tests.screen.disks import fill_up, free_up, small_disk
 from tests.screen.past import Clock, draft
 from tests.screen.stage import Stage, opened
 from tests.support import faults
+from tests.support.disks import fill_up, free_up, small_disk
 from tests.support.faulty_service import FaultyService, ThreadedService
 from tests.support.keyrings import MemoryKeyring
 

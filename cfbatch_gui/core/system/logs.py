@@ -3,10 +3,10 @@
 import logging
 import os
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
+from pathlib import Path
 
 from cfbatch_gui.core.system.files import own_opener
 from cfbatch_gui.core.system.paths import Paths
@@ -30,15 +30,13 @@ def redacted(text: str) -> str:
     return _TOKEN.sub("[redacted]", text)
 
 
-def set_up(
-    paths: Paths, *, level: int = logging.INFO, rename: Callable[[str, str], object] = os.rename
-) -> logging.Handler:
+def set_up(paths: Paths, *, level: int = logging.INFO) -> logging.Handler:
     """Send the process's log to `paths.log`; the handler for `shut_down`."""
     root = logging.getLogger()
     for handler in root.handlers[:]:
         if isinstance(handler, _LogFile):
             shut_down(handler)
-    log_file = _LogFile(paths, rename)
+    log_file = _LogFile(paths)
     root.addHandler(log_file)
     root.setLevel(level)
     for name in _TALKATIVE:
@@ -61,8 +59,7 @@ def shut_down(handler: logging.Handler) -> None:
 
 
 class _LogFile(RotatingFileHandler):
-    def __init__(self, paths: Paths, rename: Callable[[str, str], object]) -> None:
-        self._rename = rename
+    def __init__(self, paths: Paths) -> None:
         super().__init__(
             paths.log, maxBytes=MAX_BYTES, backupCount=KEPT, encoding="utf-8", errors="replace", delay=True
         )
@@ -79,7 +76,7 @@ class _LogFile(RotatingFileHandler):
                 self.stream.close()
             self.stream = None  # as logging itself does; the next record opens it
         try:
-            self._rename(self.baseFilename, self.baseFilename)
+            Path(self.baseFilename).rename(self.baseFilename)
         except OSError:
             return
         super().doRollover()

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.checksums import checksums_of, read_items, rows_in_words
@@ -58,18 +56,6 @@ def test_a_change_is_noticed_in_its_batch(database: sqlite3.Connection, change: 
         assert checksums_of(database, batches=(batch,)) == {batch: after.get(batch, 0)}
 
 
-@given(st.integers(0, 2), st.sets(st.integers(0, 31 * 32 - 1), min_size=1, max_size=6))
-def test_flipped_bits_of_a_vector_change_the_checksum_of_its_batch_alone(row: int, bits: set[int]) -> None:
-    damaged = VECTORS.copy()
-    for bit in bits:
-        damaged[row].view(np.uint8)[bit // 8] ^= 1 << bit % 8
-    database = sqlite3.connect(":memory:")
-    database.executescript(schema._TABLES)
-    filled(database)
-    before, after = checksums_of(database, VECTORS), checksums_of(database, damaged)
-    assert {batch for batch in (1, 2) if before[batch] != after[batch]} == {BATCH_OF_ITEM[row]}
-
-
 def test_data_is_written_as_durably_as_the_ledger(database: sqlite3.Connection) -> None:
     assert database.execute("PRAGMA synchronous").fetchone() == (3,)  # EXTRA
 
@@ -79,10 +65,8 @@ def test_data_is_written_as_durably_as_the_ledger(database: sqlite3.Connection) 
     [
         ([], "some rows"),
         ([3], "row 3"),
-        ([3, 4, 5, 9], "rows 3 to 5 and 9"),
-        ([1, 3, 5], "rows 1, 3 and 5"),
+        ([3, 4, 5, 9, 1_200], "rows 3 to 5, 9 and 1,200"),
         (list(range(1, 40, 2)), "20 rows, the first 1"),
-        ([1_200, 1_201], "rows 1,200 to 1,201"),
     ],
 )
 def test_rows_in_words(rows: list[int], words: str) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, ReadOptions
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
@@ -67,14 +66,6 @@ def test_a_second_file_has_its_own_columns(tmp_path: Path) -> None:
         "file,row,reason,sku,answer,more",
         "2,3,There is no text in “answer”.,B,,y",
     ]
-
-
-def test_a_place_that_cannot_be_written_is_an_export_error(tmp_path: Path) -> None:
-    path = tmp_path / "in.csv"
-    path.write_text("question,answer\nwhy,because\nhow,\n", encoding="utf-8")
-    job = filled(tmp_path / "job", path)
-    with pytest.raises(ExportError):
-        save_problems(job, tmp_path / "nowhere" / "out.csv")
 
 
 Write = Callable[[str, str], Path]

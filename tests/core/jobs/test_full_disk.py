@@ -1,9 +1,6 @@
 """A full disk: a small file system of its own, filled to the last byte."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,53 +17,45 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
 from tests.bodies import body_of
 from tests.core.jobs.test_packing import filled
+from tests.support.disks import fill_up, free_up, small_disk
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A mounted file system of 3 MB; the test is skipped unless it runs as root on Linux."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(place)]
-    if sys.platform != "linux" or os.geteuid() or subprocess.run(mount, check=False).returncode:
-        pytest.skip("a small file system can only be mounted by root on Linux")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
-
-
-def fill_up(place: Path) -> None:
-    with (place / "filler").open("wb", buffering=0) as filler:
-        for size in (65_536, 4_096, 512, 1):
-            try:
-                while filler.write(bytes(size)):
-                    pass
-            except OSError:
-                continue
+def disk(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path / "disk", 3) as place:
+        yield place
 
 
 def a_job(number: int) -> Job:
     return Job(f"job{number:05}", "n" * 3_000, Kind.EMBED, "@cf/baai/bge-m3", "practice", 1.0)
 
 
-def test_an_accepted_batch_is_written_down_on_a_full_disk(small_disk: Path) -> None:
-    paths = Paths(small_disk / "data")
+def test_an_accepted_batch_is_written_down_on_a_full_disk_and_what_is_not_is_not_shown(disk: Path) -> None:
+    paths = Paths(disk / "data")
     paths.create()
     ledger = Ledger.open(paths)
     assert paths.reserve_file.stat().st_size == RESERVE_BYTES
     batch = Batch("job00001", 1, BatchState.SENDING, 1, 1, 10)
     ledger.put(a_job(1), [batch])
-    fill_up(small_disk)
+    fill_up(disk)
     ledger.put(a_job(2), [])  # deletes the reserve file
     assert not paths.reserve_file.exists()
+    with pytest.raises(DiskFull):
+        for number in range(3, 400):
+            ledger.put(a_job(number))
+    known = {job.id for job in ledger.jobs()}
+    assert {"job00001", "job00002"} <= known
+    free_up(disk)
+    ledger.put(a_job(999))
     ledger.close()
     again = Ledger.open(paths)
-    assert {job.id for job in again.jobs()} == {"job00001", "job00002"}
+    assert {job.id for job in again.jobs()} == known | {"job00999"}
     again.close()
 
 
-def test_vectors_without_room_are_said_and_the_process_lives(small_disk: Path) -> None:
+def test_vectors_without_room_are_said_and_the_process_lives(disk: Path) -> None:
     texts = [f"text {number}" for number in range(1_500)]
-    folder = filled(small_disk / "job", [(None, texts)])
+    folder = filled(disk / "job", [(None, texts)])
     job = replace(a_job(1), kind=Kind.EMBED)
     packing.plan(folder, job)
     answer = answer_to(body_of(folder, job, 1), dimension=1_024)
@@ -87,22 +76,3 @@ def answer_to(body: bytes, dimension: int) -> Finished:
     answer = read_answer(json.dumps({"responses": responses}).encode())
     assert isinstance(answer, Finished)
     return answer
-
-
-def test_when_nothing_is_left_to_give_up_the_old_state_stays(small_disk: Path) -> None:
-    paths = Paths(small_disk / "data")
-    paths.create()
-    ledger = Ledger.open(paths)
-    ledger.put(a_job(1))
-    ledger.make_room()
-    fill_up(small_disk)
-    with pytest.raises(DiskFull, match="disk is full"):
-        for number in range(2, 200):
-            ledger.put(a_job(number))
-    known = {job.id for job in ledger.jobs()}
-    (small_disk / "filler").unlink()
-    ledger.put(a_job(999))  # works again once there is room
-    ledger.close()
-    again = Ledger.open(paths)
-    assert {job.id for job in again.jobs()} == known | {"job00999"}
-    again.close()

@@ -2,8 +2,6 @@
 
 import re
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import fields, replace
@@ -87,15 +85,6 @@ def test_a_second_writer_is_told_and_a_reader_is_let_in(paths: Paths) -> None:
     assert [job.name for job in reader.jobs()] == ["Ünïcode “job” 日本"]
     reader.close()
     ledger.close()
-
-
-def test_a_dead_writer_leaves_no_lock(paths: Paths) -> None:
-    program = (
-        "import os, sys; from pathlib import Path; from cfbatch_gui.core.system.paths import Paths;"
-        "from cfbatch_gui.core.jobs.store.ledger import Ledger; Ledger.open(Paths(Path(sys.argv[1]))); os._exit(9)"
-    )
-    assert subprocess.run([sys.executable, "-c", program, str(paths.root)], check=False).returncode == 9
-    Ledger.open(paths).close()
 
 
 def test_a_ledger_of_another_version_is_refused_unharmed_and_said_to_be_where_it_is(paths: Paths) -> None:

@@ -1,6 +1,5 @@
 """What is lost, damaged, older, moved or copied: paid batches are found, and nothing is sent twice or before a word."""
 
-import os
 import shutil
 import zipfile
 from collections.abc import AsyncIterator, Callable
@@ -118,13 +117,6 @@ async def test_a_job_of_earlier_results_alone_is_finished_after_the_ledger_was_l
     await start_without(bench)
     found = bench.ledger.job(job.id)
     assert (found.state, found.paused_because, found.finished_at) == (JobState.DONE, "", job.finished_at)
-
-
-async def test_drafts_come_back_as_drafts(bench: Bench, write: Write) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    await start_without(bench)
-    assert [each.state for each in bench.opened.recovered] == [JobState.DRAFT]
-    assert (await bench.run(bench.ledger.job(job.id))).state is JobState.DONE
 
 
 async def test_answers_in_the_folder_are_enough_when_ledger_and_ids_are_lost(bench: Bench, write: Write) -> None:
@@ -277,15 +269,6 @@ def use(bench: Bench, root: Path, state: Path | None = None) -> None:
     bench.start()
 
 
-async def test_a_folder_that_stays_where_it_is_is_never_asked_about(bench: Bench, waiting: Job) -> None:
-    for _ in range(3):
-        bench.start()
-        assert bench.opened.doubt is None
-        await bench.stop()
-    bench.start()
-    assert (await carried_on(bench, waiting)).state is JobState.DONE
-
-
 async def test_a_moved_folder_goes_on_once_the_user_has_said_so(bench: Bench, waiting: Job) -> None:
     root = bench.paths.root.rename(bench.paths.root.with_name("moved"))
     use(bench, root)
@@ -419,15 +402,3 @@ async def test_another_folders_ledger_and_another_computer_are_noticed(
     write_identity(bench.paths.identity, change(kept))
     bench.start()
     assert bench.opened.doubt is doubt
-
-
-@pytest.mark.skipif(os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="root writes everywhere")
-async def test_a_home_that_cannot_be_written_is_no_obstacle(bench: Bench, waiting: Job) -> None:
-    assert bench.paths.state is not None
-    shutil.rmtree(bench.paths.state)
-    bench.paths.state.parent.chmod(0o500)
-    try:
-        bench.start()
-        assert bench.opened.doubt is None
-    finally:
-        bench.paths.state.parent.chmod(0o700)
