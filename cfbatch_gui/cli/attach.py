@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import sys
 from pathlib import Path
 
 from cfbatch_gui.cli import reading, working
@@ -20,7 +19,6 @@ EXAMPLES = """
   cfbatch attach 768f15b7-4fd6-4498-906e-ad94ffc7f8d2 --connection cloudflare
   curl … | cfbatch attach - --input questions.csv --rank --out ranked.csv
 """
-_MOST_BYTES = 1_000_000
 
 
 def add_arguments(parser: Parser) -> None:
@@ -51,7 +49,8 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     if arguments.out and arguments.kind is None:
         raise UsageError(message("Say what the result is: --rank for scores or --embed for vectors."))
     outputs = working.check_outputs(arguments.out, arguments.kind, arguments.input) if arguments.out else ()
-    pasted = await asyncio.to_thread(_read, arguments.job)
+    async with reading.standard_input_as_file(Path(arguments.job)) as path:
+        pasted = await asyncio.to_thread(_read, path, arguments.job)
     progress = Progress(console)
     async with working.opened(data_dir, progress) as program:
         job: Job | None = None
@@ -76,34 +75,12 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         return working.present(program, job, console, as_json=arguments.json)
 
 
-def _read(words: str) -> str:
-    """An id itself, else the text of the file, or of standard input for "-"."""
-    if words == "-":
-        if sys.stdin is None or sys.stdin.isatty():
-            raise UsageError(
-                message("“-” reads from another program: write “program | cfbatch …”, or give the request ID.")
-            )
-        return _decoded(sys.stdin.buffer.read(_MOST_BYTES), message("standard input"))
-    path = Path(words)
+def _read(path: Path, words: str) -> str:
+    """The text of the file, in UTF-8 whatever the system's own encoding is; the words where they name none."""
     try:
-        is_file = path.is_file()
-    except OSError:  # the argument cannot be a file's name
-        is_file = False
-    if not is_file:
-        return words
-    try:
-        return _decoded(path.read_bytes(), path.name)
-    except OSError as error:
-        raise _unreadable(path.name, error) from error
-
-
-def _decoded(data: bytes, name: str) -> str:
-    """UTF-8, whatever the system's own encoding is."""
-    try:
-        return data.decode("utf-8-sig")
+        return path.read_text("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _unreadable(name, error) from error
-
-
-def _unreadable(name: str, error: Exception) -> InputError:
-    return InputError(message("“{name}” could not be read as text.", name=name), detail=type(error).__name__)
+        sentence = message("“{name}” could not be read as text.", name=path.name)
+        raise InputError(sentence, detail=type(error).__name__) from error
+    except OSError:
+        return words

@@ -12,7 +12,7 @@ from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Actions, Parser, number_in
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.working import opened, read_address_book, say_where
+from cfbatch_gui.cli.working import check_outputs, opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
 from cfbatch_gui.core.errors import NotConnected, OutcomeUnknown, UsageError
@@ -339,7 +339,7 @@ def add_probe_arguments(parser: Parser) -> None:
 
 async def run_probe(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
     report: Path | None = arguments.report
-    _check_folder(report)
+    check_outputs([report] if report is not None else [], None)
     async with opened(data_dir, Progress(console)) as program:
         found = program.address_book.find(arguments.connection)
         plan = program.connections.plan_probe(found, arguments.model or program.settings.model)
@@ -367,12 +367,6 @@ def status_of(result: ProbeResult) -> ExitStatus:
     if not is_whole or any(each.outcome is Outcome.NOT_HELD for each in result.findings):
         return ExitStatus.FAILED
     return ExitStatus.DONE
-
-
-def _check_folder(report: Path | None) -> None:
-    folder = report.absolute().parent if report is not None else None
-    if folder is not None and not folder.is_dir():
-        raise UsageError(message("There is no folder “{path}” to write the report to. Nothing was sent.", path=folder))
 
 
 def _what_it_does(title: str, plan: ProbePlan, *, is_practice: bool) -> str:

@@ -1,6 +1,5 @@
 """The output of failures on stdout and stderr, and that no way of starting the command ends in a traceback."""
 
-import importlib.machinery
 import json
 import locale
 import os
@@ -8,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -63,22 +61,6 @@ def test_a_file_is_no_place_for_jobs(capsys: pytest.CaptureFixture[str], texts: 
     assert main(["jobs", "--data-dir", str(texts)]) == 2
     assert "is a file" in capsys.readouterr().err
     assert texts.read_text() == MANY
-
-
-def test_ctrl_c_while_the_program_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = "cfbatch_gui.cli.command_line"
-
-    class Interrupted:
-        def find_spec(
-            self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-        ) -> importlib.machinery.ModuleSpec | None:
-            if name == slow:
-                raise KeyboardInterrupt
-            return None
-
-    monkeypatch.delitem(sys.modules, slow, raising=False)
-    monkeypatch.setattr(sys, "meta_path", [Interrupted(), *sys.meta_path])
-    assert main(["jobs"]) == 130
 
 
 @pytest.mark.parametrize(

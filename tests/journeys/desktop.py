@@ -86,7 +86,7 @@ class Desktop:
         self.start(*arguments)
         self.until(self.main_buttons)
         self._manage_windows()
-        self.wait_for_front()
+        self.until(lambda: _xdotool("getwindowfocus"))  # none has the keyboard while one opens
 
     def start_example(self) -> None:
         self.start_and_wait("--example")
@@ -151,9 +151,6 @@ class Desktop:
         self._manage_windows()
         _xdotool("key", "--delay", "30", *keys)
 
-    def type(self, text: str) -> None:
-        _xdotool("type", "--delay", "5", text)
-
     def click(self, x: int, y: int) -> None:
         _xdotool("mousemove", str(x), str(y), "click", "1")
 
@@ -175,24 +172,6 @@ class Desktop:
         self.until(lambda: len(self.main_buttons()) > (nth if nth >= 0 else -nth - 1))
         left, top, right, bottom = self.main_buttons()[nth]
         self.click((left + right) // 2, (top + bottom) // 2)
-
-    def front(self) -> dict[str, int]:
-        """Number and box of the window that has the keyboard, {} while none has: one opens, or one has closed."""
-        box = _xdotool("getwindowfocus", "getwindowgeometry", "--shell")
-        return {name: int(value) for name, value in (line.split("=") for line in box.splitlines())}
-
-    def wait_for_front(self, *, other_than: dict[str, int] | None = None) -> dict[str, int]:
-        """Wait until a window has the keyboard, and not the one that is named; its number and box."""
-        unwanted = other_than["WINDOW"] if other_than else None
-        front: dict[str, int] = {}
-
-        def has_come() -> bool:
-            nonlocal front
-            front = self.front()
-            return bool(front) and front["WINDOW"] != unwanted
-
-        self.until(has_come)
-        return front
 
     def main_buttons(self) -> list[tuple[int, int, int, int]]:
         picture = self.picture().convertToFormat(QImage.Format.Format_RGB32)

@@ -1,17 +1,12 @@
 """A data folder that cannot be used says which one it is and why; what can be read there is read."""
 
-import errno
-import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from cfbatch_gui.cli.exit_status import ExitStatus
-from cfbatch_gui.core.errors import LocksUnsupported
-from cfbatch_gui.core.jobs.store.ledger import WriterLock
 from cfbatch_gui.core.system.paths import Paths
 from tests.journeys.terminal import COMMAND, Terminal
 from tests.support.disks import read_only
@@ -54,21 +49,6 @@ def test_what_would_write_in_a_read_only_folder_says_so(finished: Terminal, tmp_
         assert "--data-dir" in ended.complaint
         assert "already at work" not in ended.err
     assert len(finished.jobs()) == 2
-
-
-def failing(number: int) -> Callable[[int], None]:
-    def take(descriptor: int) -> None:
-        os.fstat(descriptor)  # it is open
-        raise OSError(number, os.strerror(number))
-
-    return take
-
-
-@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EINVAL])
-def test_a_disk_without_locks_is_no_second_program(tmp_path: Path, number: int) -> None:
-    with pytest.raises(LocksUnsupported, match="has no file locks") as caught:
-        WriterLock(tmp_path / "ledger.lock", failing(number))
-    assert str(tmp_path) in caught.value.message and errno.errorcode[number] in caught.value.detail
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="strace")

@@ -7,22 +7,17 @@ import pytest
 
 pytest.importorskip("PySide6")
 
-import numpy as np
-from PySide6.QtCore import QPoint, QUrl
-from PySide6.QtGui import QColor, QImage
 
 from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.system.paths import resource
-from cfbatch_gui.ui.theme import LIGHT
-from tests.journeys import dragging, dropping
+from tests.journeys import dragging
 from tests.journeys.desktop import Desktop
 from tests.journeys.terminal import Terminal, read_workbook
 
 SEND, EXPORT, SAVE = -1, 1, -1  # among the main buttons of a page or a dialog; "New job" is the first
 OVER_SIDEBAR = (30, 580)  # where nothing stands
 PAGE = (720, 400)
-_SENTENCE = 60  # pixels from the left edge of a notice
 
 
 def until_finished(desktop: Desktop) -> None:
@@ -30,18 +25,7 @@ def until_finished(desktop: Desktop) -> None:
     desktop.until(lambda: any(top < 100 for _, top, _, _ in desktop.main_buttons()[EXPORT:]))
 
 
-def notice(desktop: Desktop) -> QPoint | None:
-    picture = desktop.picture().convertToFormat(QImage.Format.Format_RGB32)
-    lines = np.frombuffer(picture.constBits(), np.uint32).reshape(picture.height(), picture.width())
-    rows, columns = np.nonzero((lines ^ QColor(LIGHT.done_back).rgb()) & 0xFFFFFF == 0)
-    if len(rows) < 1_000:
-        return None
-    return QPoint(int(columns.min()) + _SENTENCE, int(rows.min() + rows.max()) // 2)
-
-
-def test_by_mouse_from_the_example_to_a_file_that_is_dragged_to_another_program(
-    desktop: Desktop, tmp_path: Path
-) -> None:
+def test_by_mouse_from_the_example_to_a_file(desktop: Desktop, tmp_path: Path) -> None:
     desktop.start_example()
     desktop.click_main_button(SEND)
     until_finished(desktop)
@@ -50,28 +34,6 @@ def test_by_mouse_from_the_example_to_a_file_that_is_dragged_to_another_program(
     desktop.click_main_button(SAVE)
     written = desktop.home / "Help centre ranking.xlsx"
     desktop.until(written.exists)
-    desktop.until(lambda: notice(desktop) is not None)
-    said = tmp_path / "said.txt"
-    with said.open("w", encoding="utf-8") as out:
-        desktop.start_other("tests.journeys.dropping", *OVER_SIDEBAR, out=out)
-        desktop.until(lambda: "ready" in said.read_text("utf-8"))
-        place = notice(desktop)
-        assert place is not None
-        desktop.move(place.x(), place.y())
-        desktop.press_mouse()
-        middle = dropping.SIZE // 2
-
-        def is_taken() -> bool:
-            for step in (12, 24):  # only a mouse that moves is noticed
-                desktop.move(place.x() - step, place.y())
-            for step in (0, 1):
-                desktop.move(OVER_SIDEBAR[0] + middle + step, OVER_SIDEBAR[1] + middle)
-            return "over CopyAction" in said.read_text("utf-8")
-
-        desktop.until(is_taken)
-        desktop.release_mouse()
-        desktop.until(lambda: "dropped" in said.read_text("utf-8"))
-    assert f"dropped CopyAction {QUrl.fromLocalFile(str(written)).toString()}" in said.read_text("utf-8")
     assert desktop.close() == 0
     rows = read_workbook(written)
     assert len(rows) == 82

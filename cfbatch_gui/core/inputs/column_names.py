@@ -82,28 +82,6 @@ relevanz bewertung note etikett kategorie klasse pertinence etiquette categorie 
 categoria rilevanza etichetta relevantie categorie ocena kategoria relevans kategori оценка метка категория
 релевантность تقييم فئة ラベル 関連度 評価 カテゴリ 标签 相关性 类别 類別 라벨 관련도
 """
-_USUAL = """
-address age amount area author birthday boolean brand category city colour color column count country county created
-currency customer date day department district duration email end file filename firstname gender height hour image
-kind language lastname latitude length link location longitude mail manufacturer mean meaning median model
-modified month municipality nationality notes occupation owner percent percentage phone population postcode price
-product province quantity quarter rank region remark remarks sales sample sex share size source species sport start
-state station status street subject supplier surname symbol target team telephone term time timestamp total town
-type unit updated user username value version weight year zip adresse alter anzahl art betrag bemerkung bezirk datum
-dauer einheit farbe gattung gemeinde geschlecht gewicht hersteller jahr kreis land menge monat nachname ort ortsteil
-preis quelle stadt strasse stunde summe tag telefon traeger typ uhrzeit verein vorname wert wohnort zeit annee
-commune departement genre heure lieu mois montant nom nombre pays prenom prix quantite sexe taille unite valeur
-ville anno cognome data indirizzo mese nome prezzo provincia regione sesso stato tipo valore ano apellido calle
-cantidad ciudad direccion distrito edad estado fecha genero hora lugar mes municipio pais precio sexo unidad valor
-cidade concelho endereco idade preco quantidade aantal adres bedrag eenheid gemeente geslacht jaar leeftijd maand
-naam plaats provincie soort straat waarde wijk cena gmina imie kod miasto nazwa nazwisko powiat rok ulica
-wojewodztwo jmeno kraj mesto obec prijmeni ulice aar dato kommun namn navn pris kunta maakunta nimi vuosi
-ilce mahalle nufus sehir soyad tarih yil адрес возраст год город дата имя количество месяц наименование
-область пол регион страна телефон улица фамилия цена ημερομηνια ονομα πολη χωρα δημος السنة التاريخ الاسم المدينة
-البلد שם עיר שנה תאריך כתובת
-"""
-# The ends of compounds: "Einwohnerzahl", "施設名".
-_USUAL_LAST = "name datum zahl jahr betrag preis 名 名称 数 率 量 額 値 別 所在地 명 수 률 량"
 _COMPOUNDS = "nummer nr beschreibung bezeichnung titel text frage antwort kommentar"
 _DOCUMENT_ID = frozenset({"docid", "docno", "pid", "doc", "document", "passage", "corpus", "context", "candidate"})
 _QUERY_ID = frozenset({"query", "question", "qid", "q", "search", "topic", "frage", "anfrage", "requete", "consulta"})
@@ -124,7 +102,6 @@ def _words(text: str) -> frozenset[str]:
 
 QUERY, CONTEXT, TEXT, ID, LABEL = map(_words, (_QUERY, _CONTEXT, _TEXT, _ID, _LABEL))
 _TITLES = _words(_TITLE)
-_USUAL_NAMES, _USUAL_ENDS = _words(_USUAL), tuple(_words(_USUAL_LAST))
 _KNOWN = QUERY | CONTEXT | TEXT | ID | LABEL
 _LAST_PARTS = sorted(
     _words(_COMPOUNDS) | {word for word in _KNOWN if len(word) > 1 and word[0] > "\u2e7f"}, key=len, reverse=True
@@ -151,15 +128,6 @@ def is_number_sign(name: str) -> bool:
 def is_known(name: str) -> bool:
     words = _words_of(name)
     return 0 < len(words) <= 3 and words[-1] in _KNOWN
-
-
-def is_usual(name: str) -> bool:
-    """Whether many tables have the name, whatever their rows are about: "date", "Home town"."""
-    words = _words_of(name)
-    if not 0 < len(words) <= 3:
-        return False
-    last = words[-1]
-    return last in _USUAL_NAMES or words[0] in _USUAL_NAMES or (len(last) > 1 and last.endswith(_USUAL_ENDS))
 
 
 def is_id(name: str) -> bool:

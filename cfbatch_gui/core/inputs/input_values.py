@@ -39,9 +39,7 @@ class Quoting(StrEnum):
     SINGLE = "single"  # '…'
     NONE = "none"  # quotation marks are part of the text
     SPACED = "spaced"  # a space after each separator, and then perhaps "…"
-    WRAPPED = "wrapped"  # as DOUBLED, and whole lines once more
     COPY = "copy"  # PostgreSQL: \N is empty, \t a tab
-    OUTFILE = "outfile"  # MySQL: as ESCAPED, and \N without quotation marks is empty
 
 
 class Shape(StrEnum):

@@ -9,7 +9,7 @@ from typing import Any
 
 from cfbatch_gui.core.inputs.column_names import index_of, listed
 from cfbatch_gui.core.inputs.input_values import Context, Kind, Layout, Mapping, Role, Source
-from cfbatch_gui.core.inputs.readers.json_shapes import cell_text, reason_of
+from cfbatch_gui.core.inputs.readers.json_shapes import cause_of, cell_text
 from cfbatch_gui.core.messages import counted_message, message
 
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
@@ -87,16 +87,8 @@ def split_contexts(cell: str, row: int) -> list[Context] | str:
         return [Context(row, line.rstrip("\r")) for line in cell.split("\n") if line.strip()]
     try:
         values = json.loads(cell, parse_float=str)
-    except json.JSONDecodeError as exc:
-        return message(
-            "The list of contexts is not valid JSON: {reason}, at character {position:,}.",
-            reason=reason_of(exc),
-            position=exc.pos + 1,
-        )
-    except (ValueError, RecursionError):
-        return message(
-            "The list of contexts is not valid JSON: it is nested too deeply, or has a number of too many digits."
-        )
+    except (ValueError, RecursionError) as exc:
+        return message("The list of contexts is not valid JSON: {cause}.", cause=cause_of(exc))
     contexts = [_context(value, row) for value in values]
     for position, context in enumerate(contexts, 1):
         if context is None:

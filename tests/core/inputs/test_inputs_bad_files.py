@@ -83,7 +83,7 @@ BAD_FILES = [
     ("a.txt", bytes(5000), "a.txt is not a text file or a spreadsheet."),
     ("a.jsonl", b"[]\n[]\n", "a.jsonl holds no JSON object on a line of its own."),
     ("a.json", b"[1, 2]", "a.json holds no list of JSON objects."),
-    ("a.json", b'[\n  {"text": \n', "a.json is not valid JSON: a value is missing, near character 15. Correct it"),
+    ("a.json", b'[\n  {"text": \n', "a.json is not valid JSON: character 15 is wrong. Correct it"),
     ("a.jsonl", b"{}\n{}\n", "a.jsonl holds no JSON object"),
 ]
 

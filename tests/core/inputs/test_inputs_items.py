@@ -90,7 +90,7 @@ def test_contexts_in_one_cell(tmp_path: Path) -> None:
     ]
     rest = [item for item in found[5:] if isinstance(item, Problem)]
     assert [problem.kind for problem in rest] == [ProblemKind.UNREADABLE_ROW] * 3 + [ProblemKind.EMPTY_CONTEXT]
-    assert rest[0].reason == "The list of contexts is not valid JSON: a value is missing, at character 2."
+    assert rest[0].reason == "The list of contexts is not valid JSON: character 2 is wrong."
     assert rest[1].reason == "Item 3 of the list of contexts is neither a text nor an object with “text”."
     assert "nested too deeply" in rest[2].reason
 

@@ -11,28 +11,15 @@ from cfbatch_gui.core.inputs.input_values import Source
 from cfbatch_gui.core.inputs.readers import decoded_text, json_document
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
-KEY = "a key in double quotation marks is missing"
-BRACKET = "a comma or a closing bracket is missing"
-VALUE = "a value is missing"
-BEHIND = "something follows after the end"
-ESCAPE = "a backslash has no meaning"
-CONTROL = "a text has a line break, a tab or the like without a backslash"
-# An object, what is wrong with it, and at which character.
+# What is no object, and at which character.
 WRONG = [
-    ("{null:null}", KEY, 2),
-    ('{"text":"a",}', KEY, 13),
-    ('{"text":"a",,"id":1}', KEY, 13),
-    ('{"text"="a"}', "a colon is missing", 8),
-    ('{"text":"a";"id":1}', BRACKET, 12),
-    ('{"text":"a"', BRACKET, 12),
-    ('{"text":["a","b",]}', VALUE, 18),
-    ('{"text":}', VALUE, 9),
-    ('{"text":"a\\x"}', ESCAPE, 11),
-    ('{"text":"a\tb"}', CONTROL, 11),
-    ('{"text":"a', "a text has no closing quotation mark", 9),
+    ("{null:null}", 2),
+    ('{"text":"a",}', 13),
+    ('{"text"="a"}', 8),
+    ('{"text":["a","b",]}', 18),
+    ('{"text":"a\\x"}', 11),
+    ('{"text":"a\tb"}', 11),
 ]
-# What stands behind a whole document with one element, and the character at which that is noticed.
-BEHIND_IT = [(" xyz", 2), ("]", 1), (' "b"', 2), ("\n;", 2)]
 
 
 def read(path: Path, data: str | bytes) -> tuple[Source, list[tuple[tuple[str, ...], str]]]:
@@ -41,56 +28,29 @@ def read(path: Path, data: str | bytes) -> tuple[Source, list[tuple[tuple[str, .
     return source, [(row.cells, row.problem) for row in read_rows(source)]
 
 
-@pytest.mark.parametrize(("wrong", "reason", "place"), WRONG)
-def test_a_document_ends_where_it_is_wrong(tmp_path: Path, wrong: str, reason: str, place: int) -> None:
+@pytest.mark.parametrize(("wrong", "place"), WRONG)
+def test_what_is_wrong_ends_a_document_and_is_one_row_of_json_lines(tmp_path: Path, wrong: str, place: int) -> None:
     before = '[{"text":"first"},\n'
     _, rows = read(tmp_path / "a.json", f'{before}{wrong}\n,{{"text":"last"}}]')
     assert rows[0] == (("first",), "")
     assert len(rows) == 2
-    problem = rows[1][1]
-    if problem.startswith(f"From here on this is not valid JSON: {reason}, near character"):
-        found = int(problem.rsplit(" ", 1)[1].removesuffix(".").replace(",", ""))
-        assert len(before) + place <= found <= len(before) + place + 1  # white space may be passed over
-    else:  # what is not closed goes on in the following lines
-        assert problem.startswith("From here on this is not valid JSON: ")
-        assert reason in (BRACKET, "a text has no closing quotation mark")
-
-
-@pytest.mark.parametrize(("wrong", "reason", "place"), WRONG)
-def test_a_document_that_begins_so_is_refused(tmp_path: Path, wrong: str, reason: str, place: int) -> None:
-    with pytest.raises(InputError) as raised:
-        read(tmp_path / "a.json", wrong)
-    message = raised.value.message
-    assert message.startswith("a.json is not valid JSON: ")
-    assert reason in message
-    assert message.endswith(f"near character {place}. Correct it there, and choose it again.")
-
-
-@pytest.mark.parametrize(("wrong", "reason", "place"), [each for each in WRONG if "\n" not in each[0]])
-def test_in_json_lines_it_is_one_problem_row(tmp_path: Path, wrong: str, reason: str, place: int) -> None:
+    found = int("".join(letter for letter in rows[1][1] if letter.isdigit()))
+    assert len(before) + place <= found <= len(before) + place + 1  # white space may be passed over
+    with pytest.raises(InputError, match=f"is not valid JSON: character {place} is wrong"):
+        read(tmp_path / "b.json", wrong)
     _, rows = read(tmp_path / "a.jsonl", f'{{"text":"first"}}\n{{"text":"second"}}\n{wrong}\n{{"text":"last"}}\n')
     assert [cells for cells, problem in rows if not problem] == [("first",), ("second",), ("last",)]
-    assert rows[2][0][0] == wrong
-    if wrong.endswith('"a'):  # the line end, then, is what the text may not have
-        reason, place = CONTROL, place + 2
-    if wrong.endswith('"a"'):
-        place += 1  # after the line end
-    assert rows[2][1] == f"This line is not valid JSON: {reason}, at character {place}."
+    assert rows[2] == ((wrong,), f"This line is not valid JSON: character {place} is wrong.")
 
 
-@pytest.mark.parametrize(("behind", "place"), BEHIND_IT)
-@pytest.mark.parametrize("document", ['[{"text":"a"}]', '{"text":"a"}', '{"data":[{"text":"a"}]}'])
-def test_what_stands_behind_a_document_is_said(tmp_path: Path, document: str, behind: str, place: int) -> None:
-    _, rows = read(tmp_path / "a.json", document + behind)
+@pytest.mark.parametrize(
+    ("document", "place"),
+    [('[{"text":"a"}] xyz', 16), ('{"text":"a"}]', 13), ('{"data":[{"text":"a"}],"data":[]}', 31)],
+)
+def test_what_stands_behind_the_rows_is_said(tmp_path: Path, document: str, place: int) -> None:
+    _, rows = read(tmp_path / "a.json", document)
     assert rows[0] == (("a",), "")
-    said = f"From here on this is not valid JSON: {BEHIND}, near character {len(document) + place}."
-    assert rows[1:] in ([(("",), said)], [((behind.strip(),), rows[-1][1])])  # a line of its own in JSON Lines
-
-
-def test_a_list_of_rows_that_comes_twice_is_said(tmp_path: Path) -> None:
-    _, rows = read(tmp_path / "a.json", '{"data":[{"text":"a"}],"data":[{"text":"b"}]}')
-    assert rows[0] == (("a",), "")
-    assert rows[1][1] == "From here on this is not valid JSON: the key “data” comes twice, near character 31."
+    assert rows[1][1] == f"From here on this is not valid JSON: character {place} is wrong."
 
 
 VALUES = [  # as written, and as read
@@ -117,13 +77,12 @@ def test_values_come_as_they_are_written(tmp_path: Path, name: str, written: str
 
 @pytest.mark.parametrize("value", ["[" * 100_000 + "]" * 100_000, '{"a":' * 100_000 + "1" + "}" * 100_000, "9" * 5_000])
 def test_what_is_too_deep_or_too_long_is_said(tmp_path: Path, value: str) -> None:
-    reason = "it is nested too deeply, or "
     objects = ('{"text":"a"}', f'{{"text":"b","value":{value}}}', '{"text":"c"}')
     _, rows = read(tmp_path / "a.json", f"[{','.join(objects)}]")
-    assert [rows[0][0][0], rows[1][1][: 37 + len(reason)]] == ["a", f"From here on this is not valid JSON: {reason}"]
+    assert [rows[0][0][0], "nested too deeply" in rows[1][1]] == ["a", True]
     _, rows = read(tmp_path / "a.jsonl", "\n".join((objects[0], *objects)))
     assert [cells[0] for cells, problem in rows if not problem] == ["a", "a", "c"]
-    assert rows[2][1].startswith("This line is not valid JSON: it is nested too deeply")
+    assert "nested too deeply" in rows[2][1]
 
 
 HALF = "1 character is damaged in the file and shown as “\ufffd”."
@@ -186,7 +145,7 @@ def test_the_place_of_an_error_is_told_in_characters_of_the_file(tmp_path: Path)
             text = "\ufeff[" + '{"a": "é"},\n' * sound
             _, (*rows, last) = read(tmp_path / "a.json", text + wrong)
             assert len(rows) == sound + (at > 7 and "b" not in wrong)
-            assert last[1].endswith(f", near character {len(text) + at:,}."), (wrong, last)
+            assert last[1].endswith(f": character {len(text) + at:,} is wrong."), (wrong, last)
 
 
 def test_an_array_on_one_line_may_be_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

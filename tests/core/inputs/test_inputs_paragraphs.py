@@ -22,10 +22,6 @@ GERMAN = (
     "am Fuß der Lampe und nicht am Kabel.",
     "Der Stuhl hat eine Lehne aus Buche und einen Sitz aus Leder. Er trägt hundert Kilogramm und wiegt selbst fünf.",
 )
-RUSSIAN = (
-    "Лампа сделана из дуба и даёт тёплый свет. Длина кабеля два метра, выключатель находится на основании лампы.",
-    "Стул сделан из бука, сиденье из кожи. Он выдерживает сто килограммов, а сам весит только пять килограммов.",
-)
 JAPANESE = (
     "このランプはオーク材でできており、暖かい光を出します。コードの長さは二メートルで、スイッチは台座にあります。",
     "この椅子はブナ材でできており、座面は革です。百キログラムまで耐えられ、重さはわずか五キログラムです。",
@@ -37,7 +33,7 @@ def wrapped(paragraphs: tuple[str, ...], width: int, between: str = "\n\n") -> s
 
 
 @pytest.mark.parametrize("width", [40, 76])
-@pytest.mark.parametrize("paragraphs", [ENGLISH, GERMAN, RUSSIAN])
+@pytest.mark.parametrize("paragraphs", [ENGLISH, GERMAN])
 def test_paragraphs_of_several_lines(tmp_path: Path, paragraphs: tuple[str, ...], width: int) -> None:
     path = tmp_path / "texts.txt"
     path.write_text(wrapped(paragraphs, width), encoding="utf-8")
@@ -57,39 +53,12 @@ def test_paragraphs_without_spaces_between_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        wrapped(ENGLISH, 50, "\n\n\n").replace("\n", "\r\n"),
-        "Energy\n\n" + wrapped(ENGLISH, 60),  # a title
-        # lines broken by hand at no particular width
-        "Solar panels turn light into electricity.\nThey work best in full sun and need\nlittle care.\n\n"
-        "Wind turbines need steady wind. They are\noften built at sea.\n",
-    ],
+    "text", [wrapped(ENGLISH, 50, "\n\n\n").replace("\n", "\r\n"), "Energy\n\n" + wrapped(ENGLISH, 60)]
 )
 def test_paragraphs_as_people_and_editors_leave_them(tmp_path: Path, text: str) -> None:
     path = tmp_path / "texts.md"
     path.write_bytes(text.encode())
     assert open_source(path).format == FileFormat.PARAGRAPHS
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "\r\n \t\r\n".join(ENGLISH) + "\r\n\r\n",
-        "\n\n".join(JAPANESE),
-        "\n" + "\n\n".join(("Energy", ENGLISH[0], "Of the wind", ENGLISH[1])),  # with titles
-    ],
-)
-def test_paragraphs_of_one_long_line_each(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "texts.txt"
-    path.write_bytes(text.encode())
-    source = open_source(path)
-    assert source.format == FileFormat.PARAGRAPHS
-    lines = text.replace("\r\n", "\n").split("\n")
-    texts = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    assert [(row.number, *row.cells, row.problem) for row in read_rows(source)] == [(*each, "") for each in texts]
-    by_line = open_source(path, ReadOptions(unit=FileFormat.LINES))
-    assert [(row.number, *row.cells) for row in read_rows(by_line)] == texts
 
 
 LISTS = {
@@ -99,8 +68,8 @@ LISTS = {
         f"This is the sentence with the number {n}.\n" + ("\n" if n % 17 == 5 else "") for n in range(200)
     ),
     "codes of one width": "AB-1234 red\nAB-1235 red\n\nAB-2234 red\nAB-2235 red.\n",
+    "one long line each": "\n\n".join(ENGLISH) + "\n",
     "one long line each, and two together": f"{ENGLISH[0]}\n{ENGLISH[1]}\n\n{ENGLISH[2]}\n\n{ENGLISH[0]}\n",
-    "a poem": "The wind blows over the sea,\nOver you and over me,\n\nThe sun is down, day is done,\nAnd so are we.\n",
     "one paragraph": wrapped(ENGLISH[:1], 40),
 }
 

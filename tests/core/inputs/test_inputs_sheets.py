@@ -1,4 +1,4 @@
-"""Which sheet of a workbook is read: the first, unless it holds only notes and a later one holds the table."""
+"""Which sheet of a workbook is read, and where its table begins."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,16 +14,7 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 Rows = Sequence[Sequence[str]]
 TABLE: Rows = [["sku", "text"], *[[f"A-{n}", f"A lamp with {n} bulbs"] for n in range(5)]]
-NOTE: Rows = [
-    ["Lamps of the year"],
-    [],
-    ["This workbook holds all lamps."],
-    ["Ask the shop for more."],
-    [],
-    ["Last change:", "2024-05-01"],
-]
-MEANINGS: Rows = [["Column", "Meaning"], ["sku", "the number in the shop"], ["text", "what it is like"]]
-LIST: Rows = [[f"The lamp number {n} is warm, and I like it."] for n in range(12)]
+NOTE: Rows = [["Lamps of the year"], [], ["This workbook holds all lamps."]]
 
 
 def book(path: Path, *sheets: tuple[str, Rows], hidden: Sequence[str] = ()) -> Path:
@@ -39,45 +30,19 @@ def book(path: Path, *sheets: tuple[str, Rows], hidden: Sequence[str] = ()) -> P
     return path
 
 
-@pytest.mark.parametrize(
-    "note",
-    [
-        ("Sheet1", NOTE),
-        ("READ ME", MEANINGS),
-        ("Instructions", [["text"], ["Do not change the columns"]]),
-    ],
-)
-def test_a_note_before_the_table_is_not_read(tmp_path: Path, note: tuple[str, Rows]) -> None:
-    path = book(tmp_path / "a.xlsx", ("Empty", []), note, ("Codes", [["x"]]), ("Lamps", TABLE), ("More", TABLE))
+def test_the_first_sheet_with_rows_is_read_and_another_on_demand(tmp_path: Path) -> None:
+    path = book(tmp_path / "a.xlsx", ("Empty", []), ("Read me", NOTE), ("Lamps", TABLE))
     source = open_source(path)
-    assert (source.sheet, source.columns, len(preview(source))) == ("Lamps", ("sku", "text"), 5)
-    assert source.sheets == ("Empty", note[0], "Codes", "Lamps", "More")
-    assert source.notices == (f"The sheet “Lamps” is read, for “{note[0]}” looks like a note.",)
-    assert explain(source) == "The sheet “Lamps”, with a header."
-    chosen = open_source(path, ReadOptions(sheet=note[0]))
-    assert (chosen.sheet, chosen.notices) == (note[0], ())
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (("Sheet1", LIST), ("Lamps", TABLE)),
-        (("Sheet1", MEANINGS), ("Lamps", TABLE)),
-        (("Sheet1", NOTE), ("Codes", [["A"], ["B"], ["C"]])),
-        (("Read me", NOTE), ("Info", TABLE)),
-    ],
-)
-def test_in_doubt_the_first_sheet_is_read(tmp_path: Path, first: tuple[str, Rows], second: tuple[str, Rows]) -> None:
-    source = open_source(book(tmp_path / "a.xlsx", first, second))
-    assert (source.sheet, source.notices) == (first[0], ())
+    assert (source.sheet, source.sheets, source.notices) == ("Read me", ("Empty", "Read me", "Lamps"), ())
+    chosen = open_source(path, ReadOptions(sheet="Lamps"))
+    assert (chosen.columns, len(preview(chosen))) == (("sku", "text"), 5)
+    assert explain(chosen) == "The sheet “Lamps”, with a header."
 
 
 def test_hidden_sheets_come_last(tmp_path: Path) -> None:
-    path = book(tmp_path / "a.xlsx", ("Lookup", TABLE), ("Sheet1", NOTE), ("Lamps", TABLE), hidden=["Lookup"])
-    assert open_source(path).sheet == "Lamps"
     path = book(tmp_path / "b.xlsx", ("Lookup", TABLE), ("Sheet1", NOTE), hidden=["Lookup"])
     assert open_source(path).sheet == "Sheet1"
-    path = book(tmp_path / "c.xlsx", ("Sheet1", []), ("Old", NOTE), ("Lookup", TABLE), hidden=["Old", "Lookup"])
+    path = book(tmp_path / "c.xlsx", ("Sheet1", []), ("Old", []), ("Lookup", TABLE), hidden=["Old", "Lookup"])
     source = open_source(path)
     assert source.sheet == "Lookup"
     assert source.notices == ("The sheet “Lookup” is hidden; those that are not are empty.",)
@@ -97,8 +62,6 @@ def test_titles_above_the_table_are_left_aside(tmp_path: Path) -> None:
     assert [(row.number, row.cells[0]) for row in rows] == [(n + 5, f"A-{n}") for n in range(5)]
     again = open_source(path, ReadOptions(has_header=False))
     assert [row.number for row in read_rows(again)] == list(range(4, 10))
-    behind = open_source(book(tmp_path / "b.xlsx", ("Read me", NOTE), ("Lamps", TITLED)))
-    assert (behind.sheet, behind.columns, len(behind.notices)) == ("Lamps", ("sku", "text"), 2)
 
 
 PAIRS: Rows = [["id", "query", "text"], *[[str(n), f"How is lamp {n}?", "It is warm"] for n in range(5)]]

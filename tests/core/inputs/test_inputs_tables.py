@@ -70,29 +70,10 @@ def test_postgresql_copy(tmp_path: Path) -> None:
     assert source.quoting is Quoting.COPY
 
 
-@pytest.mark.parametrize("separator", [",", "\t"])
-def test_mysql_outfile(tmp_path: Path, separator: str) -> None:
-    texts = ["a\nb", 'say "hi", please', r"C:\new\N", "", None, f"1{separator}2", r"\N", f"x\n\\N{separator}\\N", "ü"]
-    escapes = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\\n"})
-
-    def cell(text: str | None) -> str:
-        return r"\N" if text is None else f'"{text.translate(escapes)}"'
-
-    data = "".join(
-        separator.join((str(n), cell(text), "2024-05-01", r"\N", "10:20:00")) + "\n" for n, text in enumerate(texts)
-    )
-    rows, source = read(tmp_path, "a.csv", data, ReadOptions(has_header=False))
-    assert [row.cells for row in rows] == [
-        (str(n), text or "", "2024-05-01", "", "10:20:00") for n, text in enumerate(texts)
-    ]
-    assert [row.number for row in rows] == [1, 3, 4, 5, 6, 7, 8, 9, 11]
-    assert source.quoting is Quoting.OUTFILE
-
-
 @pytest.mark.parametrize(
     "data",
     [
-        '1,"a",\\N\n2,"C:\\new",3\n3,"b",4\n',  # a backslash that MySQL would have doubled
+        '1,"a",\\N\n2,"C:\\new",3\n3,"b",4\n',
         '1,"a, b",\\N\n2,word,3\n3,word,4\n',
         'id,text\n1,"\\N"\n2,"b"\n3,"c"\n',
     ],
@@ -182,23 +163,3 @@ def test_the_three_headers_of_a_survey(tmp_path: Path) -> None:
     assert source.columns == ("Respondent ID", "How was it?", "Why?")
     assert (len(rows), rows[0].number) == (6, 3)
     assert source.notices == ("The row below the names is not read: in a survey it says more about the questions.",)
-
-
-def wrapped(line: str) -> str:
-    return '"' + line.replace('"', '""') + '"'
-
-
-@pytest.mark.parametrize("is_header_wrapped", [True, False])
-def test_lines_that_were_taken_for_cells(tmp_path: Path, is_header_wrapped: bool) -> None:
-    table = [["1", "How, please?", 'By "pressing" it'], ["2", "Why?", "Because, well"], ["3", "Where?", "There"]]
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(table)
-    header = "id,question,answer"
-    lines = [wrapped(header) if is_header_wrapped else header]
-    lines += [wrapped(line) if '"' in line else line for line in text.getvalue().splitlines()]
-    rows, source = read(tmp_path, "a.csv", "\r\n".join(lines) + "\r\n")
-    assert source.columns == ("id", "question", "answer")
-    assert [(row.number, list(row.cells), row.problem) for row in rows] == [
-        (number, cells, "") for number, cells in enumerate(table, 2)
-    ]
-    assert source.quoting is Quoting.WRAPPED

@@ -126,10 +126,9 @@ async def test_altered_scores_are_not_shown(bench: Bench, write: Write, monkeypa
     rankings = Rankings(folder)
     with folder.open() as database:
         database.execute("UPDATE items SET score = score + 1e-15 WHERE item_no = 12")
-    for read in (rankings.queries, lambda: rankings.contexts(3), lambda: list(rankings.blocks())):
+    for read in (rankings.queries, lambda: rankings.contexts(1), lambda: list(rankings.blocks())):
         with pytest.raises(ResultsDamaged, match="rows 12 to 21"):
             read()
-    assert len(rankings.contexts(1)) == 5  # those of the other batch are
 
 
 async def test_vectors_are_refused_wherever_they_are_read(

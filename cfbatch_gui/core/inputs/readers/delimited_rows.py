@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import chain, compress, islice, pairwise
 from typing import Any, BinaryIO
 
@@ -32,19 +32,15 @@ from cfbatch_gui.core.inputs.readers.decoded_text import (
 )
 from cfbatch_gui.core.messages import message
 
-WRAPPED_LINE = re.compile(r'"((?:[^"]|"")*)"(\r?\n|\r|)')
 LONGEST_CELL = 16 * 1024 * 1024  # characters; a request holds under 10 MB, so nothing longer can ever be sent
 _READER_OPTIONS: dict[Quoting, dict[str, Any]] = {
     Quoting.DOUBLED: {},
     Quoting.ESCAPED: {"escapechar": "\\"},
-    Quoting.OUTFILE: {"escapechar": "\\"},
-    Quoting.WRAPPED: {},
     Quoting.SINGLE: {"quotechar": "'"},
     Quoting.SPACED: {"skipinitialspace": True},
     Quoting.NONE: {"quoting": csv.QUOTE_NONE},
     Quoting.COPY: {"quoting": csv.QUOTE_NONE},
 }
-BACKSLASH = (Quoting.ESCAPED, Quoting.OUTFILE)
 _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|(.))", re.DOTALL)
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 csv.field_size_limit(LONGEST_CELL)  # the default of 131,072 is less than a chapter of a book; the limit is per process
@@ -52,26 +48,7 @@ csv.field_size_limit(LONGEST_CELL)  # the default of 131,072 is less than a chap
 
 def csv_rows(lines: Iterable[str], separator: str, quoting: Quoting, *, strict: bool = False) -> Any:
     """A csv.reader for a way of quoting, before the escapes of PostgreSQL's COPY."""
-    if quoting is Quoting.OUTFILE:
-        lines = _with_empty_cells(lines, separator)
-    elif quoting is Quoting.WRAPPED:
-        lines = map(unwrapped, lines)
     return csv.reader(lines, delimiter=separator, strict=strict, **_READER_OPTIONS[quoting])
-
-
-def unwrapped(line: str) -> str:
-    found = WRAPPED_LINE.fullmatch(line)
-    return found[1].replace('""', '"') + found[2] if found else line
-
-
-def _with_empty_cells(lines: Iterable[str], separator: str) -> Iterator[str]:
-    return map(partial(null_cell(separator).sub, ""), lines)
-
-
-@lru_cache(maxsize=8)
-def null_cell(separator: str) -> re.Pattern[str]:
-    sign = re.escape(separator)
-    return re.compile(rf"(?<![^{sign}\r\n])\\N(?![^{sign}\r\n])")
 
 
 def copied(cell: str) -> str:
@@ -98,7 +75,7 @@ LINE_BREAK = message("A cell of this row goes on over several lines, which may b
 CUT_SHORT = message(
     "A cell of several lines seems to end too early: the line below this row goes on with quotation marks."
 )
-CHECKED = (Quoting.DOUBLED, Quoting.ESCAPED, Quoting.OUTFILE, Quoting.SPACED)  # every mark of a sound row has its place
+CHECKED = (Quoting.DOUBLED, Quoting.ESCAPED, Quoting.SPACED)  # every mark of a sound row has its place
 _UNQUOTED = (Quoting.NONE, Quoting.COPY)
 
 
@@ -126,7 +103,7 @@ def _cell(separator: str, quoting: Quoting) -> re.Pattern[str]:
 
 def _parts(separator: str, quoting: Quoting) -> tuple[str, str, str, str]:
     quote = "'" if quoting is Quoting.SINGLE else '"'
-    if quoting in BACKSLASH:
+    if quoting is Quoting.ESCAPED:
         body = rf"[^{quote}\\]*+(?:(?:\\.|{quote}{quote})[^{quote}\\]*+)*+"
     else:
         body = rf"[^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*+"
@@ -138,15 +115,13 @@ def has_sound_quotes(text: str, separator: str, quoting: Quoting) -> bool:
     quote = "'" if quoting is Quoting.SINGLE else '"'
     if quoting in _UNQUOTED or quote not in text:
         return True
-    return quoting is not Quoting.WRAPPED and bool(_sound(separator, quoting).fullmatch(text))
+    return bool(_sound(separator, quoting).fullmatch(text))
 
 
 def doubt_about(raw: str, separator: str, quoting: Quoting, habits: RowHabits) -> str:
     """Why the quotation marks of a record, as it stands in the file, are doubtful; "" if they are not."""
     if quoting in _UNQUOTED:
         return ""
-    if quoting is Quoting.WRAPPED:
-        raw = unwrapped(raw)
     quote = "'" if quoting is Quoting.SINGLE else '"'
     is_stray = False
     position = 0
@@ -163,7 +138,7 @@ def doubt_about(raw: str, separator: str, quoting: Quoting, habits: RowHabits) -
 
 
 def _marks(cell: str, quote: str, quoting: Quoting) -> int:
-    escaped = cell.count(f"\\{quote}") if quoting in BACKSLASH else 0
+    escaped = cell.count(f"\\{quote}") if quoting is Quoting.ESCAPED else 0
     return cell.count(quote) - escaped
 
 

@@ -16,12 +16,12 @@ from cfbatch_gui.core.inputs.readers.decoded_text import (
     without_line_end,
 )
 from cfbatch_gui.core.inputs.readers.json_shapes import (
+    cause_of,
     cell_text,
     is_frame,
     lenient_decoder,
     parse_array,
     parse_object,
-    reason_of,
     rows_of,
     rows_of_frame,
     with_index,
@@ -79,16 +79,14 @@ def values_of(file: BinaryIO, source: Source, progress: Callable[[int], None] | 
             elif text.peek() == "{":
                 yield from _of_object(text, is_first=is_first)
             else:
-                text.refuse("Extra data")
+                text.refuse()
             is_first = False
             if text.peek() == ",":
                 text.take(",")
     except json.JSONDecodeError as exc:
-        yield Broken(
-            message("{reason}, near character {position:,}", reason=reason_of(exc), position=text.position(exc))
-        )
-    except (ValueError, RecursionError):
-        yield Broken(message("it is nested too deeply, or a number has too many digits"))
+        yield Broken(message("character {position:,} is wrong", position=text.position(exc)))
+    except (ValueError, RecursionError) as exc:
+        yield Broken(cause_of(exc))
 
 
 def _elements(text: "_Text") -> Iterator[object]:
@@ -114,7 +112,7 @@ def _of_object(text: "_Text", *, is_first: bool) -> Iterator[object]:
         key = text.key()
         text.take(":")
         if key == rows_under:
-            text.refuse(message("the key “{key}” comes twice", key=key))
+            text.refuse()
         if not rows_under and text.peek() == "[" and _holds_rows(key, fields):
             yield from (
                 _rows_of_split(fields, text)
@@ -210,16 +208,16 @@ class _Text:
 
     def take(self, sign: str) -> None:
         if self.peek() != sign:
-            self.refuse(f"Expecting '{sign}'")
+            self.refuse()
         self._at += 1
 
     def key(self) -> str:
         if self.peek() != '"':
-            self.refuse("Expecting property name")
+            self.refuse()
         return str(self.value())
 
-    def refuse(self, message: str) -> NoReturn:
-        raise json.JSONDecodeError(message, self._buffer, self._at)
+    def refuse(self) -> NoReturn:
+        raise json.JSONDecodeError("", self._buffer, self._at)
 
     def value(self) -> object:
         self.peek()

@@ -17,7 +17,7 @@ import msgspec
 from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Shape, Source
-from cfbatch_gui.core.messages import cut_list, enumerated, message, quoted
+from cfbatch_gui.core.messages import Message, cut_list, enumerated, message, quoted
 
 
 class Number(str):
@@ -40,19 +40,11 @@ def parse_object(line: str) -> dict[str, Any] | str:
     """The object in the line, or the sentence that says why there is none."""
     try:
         value = _decoder.decode(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         try:  # the strict decoder refuses lone surrogates and NaN, without which the rest can still be used
             value = lenient_decoder.decode(line)
-        except json.JSONDecodeError as exc:
-            return message(
-                "This line is not valid JSON: {reason}, at character {position:,}.",
-                reason=reason_of(exc),
-                position=exc.pos + 1,
-            )
-        except (ValueError, RecursionError):
-            return message("This line is not valid JSON: it is nested too deeply, or has a number of too many digits.")
-    except RecursionError:
-        return message("This line is not valid JSON: it is nested too deeply.")
+        except (ValueError, RecursionError) as exc:
+            return message("This line is not valid JSON: {cause}.", cause=cause_of(exc))
     if not isinstance(value, dict):
         return message("This line is not a JSON object. Each line must be one, such as {“text”: “…”}.")
     return value
@@ -66,24 +58,11 @@ def parse_array(line: str) -> list[Any] | None:
     return value if isinstance(value, list) else None
 
 
-def reason_of(exc: json.JSONDecodeError) -> str:
-    known = (reason for begin, reason in _REASONS.items() if exc.msg.startswith(begin))
-    return next(known, exc.msg[:1].lower() + exc.msg[1:])
-
-
-# The beginnings of the decoder's messages, and what they mean.
-_REASONS = {
-    "Expecting property name": message("a key in double quotation marks is missing"),
-    "Expecting ':'": message("a colon is missing"),
-    "Expecting ','": message("a comma or a closing bracket is missing"),
-    "Expecting value": message("a value is missing"),
-    "Illegal trailing comma": message("a comma stands before a closing bracket"),
-    "Extra data": message("something follows after the end"),
-    "Unterminated string": message("a text has no closing quotation mark"),
-    "Invalid control character": message("a text has a line break, a tab or the like without a backslash"),
-    "Invalid \\escape": message("a backslash has no meaning"),
-    "Invalid \\uXXXX": message("four digits are missing after “\\u”"),
-}
+def cause_of(exc: ValueError | RecursionError) -> Message:
+    """What is wrong with a JSON text, in the form that fits within a sentence."""
+    if isinstance(exc, json.JSONDecodeError):
+        return message("character {position:,} is wrong", position=exc.pos + 1)
+    return message("it is nested too deeply, or has a number of too many digits")
 
 
 def cell_text(value: object) -> str:

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,9 @@ from cfbatch_gui.core.inputs.input_values import Candidate, Quoting, RowHabits, 
 from cfbatch_gui.core.inputs.open_file import only_header, open_bytes, without_rows
 from cfbatch_gui.core.inputs.readers.delimited_rows import (
     STRAY_QUOTE,
-    WRAPPED_LINE,
     csv_rows,
     doubt_about,
     marked_columns,
-    null_cell,
     read_records,
     rows_of_header,
 )
@@ -37,10 +34,6 @@ from cfbatch_gui.core.inputs.recognise.table_bounds import (
 )
 from cfbatch_gui.core.messages import message
 
-_LEAST_WRAPPED = 2  # lines
-_OUTFILE_NULL = r"\N"  # an empty cell
-_TIME = re.compile(r"-?\d{1,3}:\d\d:\d\d(?:\.\d+)?")
-_CUT_CELL = re.compile(r'"(?:[^"\\]|\\.)*\\?|[^"\n]*', re.DOTALL)
 SEPARATORS = (",", ";", "\t", "|")
 SPACE = " "  # R's write.table separates by it; cells with text are quoted
 NAMES = {"space": SPACE, "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "bar": "|", r"\t": "\t"}
@@ -57,37 +50,6 @@ _SPACED_LINE = re.compile(rf"(?:{_SPACED_CELL.pattern})(?: (?:{_SPACED_CELL.patt
 _UNQUOTED = ("\t", "|")  # separators that are chosen so that nothing needs quotation marks
 _END = "\0end"
 _ONE_QUOTED = re.compile(r"'.*'", re.DOTALL)
-
-
-def _has_wrapped_lines(sample: str, separator: str) -> bool:
-    cell = re.compile(rf'(?:^|{re.escape(separator)})"(?:[^"]|"")*"(?:{re.escape(separator)}|$)')
-    lines = (WRAPPED_LINE.fullmatch(line) for line in io.StringIO(sample, newline=""))
-    return sum(bool(line and cell.search(line[1].replace('""', '"'))) for line in lines) >= _LEAST_WRAPPED
-
-
-def _is_outfile(sample: str, separator: str, *, is_whole: bool) -> bool:
-    if _OUTFILE_NULL not in sample or not null_cell(separator).search(sample):
-        return False
-    end, has_text = 0, False
-    for cell in _cell(separator).finditer(sample):
-        if cell.start() != end or not (cell["quoted"] or _is_unquoted(cell["plain"])):
-            break
-        end = cell.end()
-        has_text = has_text or bool(cell["quoted"])
-    is_read = end == len(sample) or (not is_whole and bool(_CUT_CELL.fullmatch(sample, end)))
-    return has_text and is_read
-
-
-def _is_unquoted(cell: str) -> bool:
-    return cell == _OUTFILE_NULL or is_number_or_date(cell) or bool(_TIME.fullmatch(cell))
-
-
-@lru_cache(maxsize=8)
-def _cell(separator: str) -> re.Pattern[str]:
-    sign = re.escape(separator)
-    return re.compile(
-        rf'(?:(?P<quoted>"(?:[^"\\]|\\["\\\r\n0{sign}])*")|(?P<plain>[^"{sign}\r\n]+))(?:{sign}|\r?\n|\Z)'
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,19 +180,10 @@ def _rank(trial: _Trial) -> int:
 
 def _usual_or_better(sample: str, separator: str, is_whole: bool) -> _Trial:
     usual = _try(sample, separator, is_whole)
-    if _is_outfile(sample, separator, is_whole=is_whole):
-        outfile = _try(sample, separator, is_whole, Quoting.OUTFILE)
-        if outfile.is_table and outfile.agreement == 1:
-            return outfile
     if separator == "\t" and _NULL.search(sample):
         copied = _try(sample, separator, is_whole, Quoting.COPY)
         if copied.usual > 1 and copied.agreement >= usual.agreement:
             return copied
-    if not (usual.is_table and usual.agreement == 1) and _has_wrapped_lines(sample, separator):
-        wrapped = _try(sample, separator, is_whole, Quoting.WRAPPED)
-        is_better = wrapped.is_table and wrapped.agreement == 1 and wrapped.rows >= 3
-        if is_better and _is_sound(sample, separator, Quoting.WRAPPED, is_whole):
-            return wrapped
     if f'{separator} "' in sample and usual.is_spaced:
         spaced = _try(sample, separator, is_whole, Quoting.SPACED)
         if spaced.is_table and spaced.agreement == 1 and spaced.rows >= 3:

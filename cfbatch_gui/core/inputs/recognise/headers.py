@@ -87,7 +87,6 @@ _MOST_FOR, _MOST_AGAINST = 4.0, 5.0  # from one column
 _WEAK = 1.3  # less than this against a header may come by chance from all columns of a table of single words …
 _MOST_WEAK = 1.1  # … and so counts only once
 _KNOWN = 3.0  # a name that the vocabulary has for a role
-_USUAL = 1.5  # another usual name
 _REPEATED_VALUE = -3.0  # the cell is found in the column below
 _REPEATED_NAME = -1.0  # the cell is found in the same row
 _MOST_REPEATED_NAMES = 2
@@ -169,7 +168,7 @@ def judge_header(rows: Sequence[Sequence[str]], *, decided: bool | None = None) 
     if evidence < _SURE:
         new = [(index, cell) for index, cell in enumerate(cells) if cell and cell not in columns[index]]
         again = sum(1 for index, cell in new if not cell.isdecimal() and _is_in(cell, index, below[_ROWS:]))
-        names = sum(_of_name(cell) for _, cell in new)
+        names = _KNOWN * sum(vocabulary.is_known(cell) for _, cell in new)
         # A list of texts seldom begins with a word that names lists.
         evidence += again * _REPEATED_VALUE + (names if width > 1 else 2 * names)
     return HeaderJudgement(evidence)
@@ -203,12 +202,6 @@ def _of_row(cells: Sequence[str]) -> float:
         return _TITLE
     words = [cell for cell in filled if not cell[0].isdigit()]
     return _REPEATED_NAME * min(_MOST_REPEATED_NAMES, len(words) - len(set(words)))
-
-
-def _of_name(cell: str) -> float:
-    if vocabulary.is_known(cell):
-        return _KNOWN
-    return _USUAL if vocabulary.is_usual(cell) else 0.0
 
 
 def _of_cell(cell: str, column: Sequence[str], *, is_first: bool, is_continued: bool) -> float:

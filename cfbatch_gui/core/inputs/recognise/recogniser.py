@@ -48,50 +48,14 @@ from cfbatch_gui.core.inputs.readers.folder import guessed_encoding, is_text_nam
 from cfbatch_gui.core.inputs.readers.formats import FORMATS, format_of, table_suffixes
 from cfbatch_gui.core.inputs.readers.json_shapes import HALF_CHARACTER
 from cfbatch_gui.core.inputs.readers.xlsx import archive_names, check_archive, is_xlsx, read_records, sheets_of
-from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, has_header, judge_header
+from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_header
 from cfbatch_gui.core.inputs.recognise.table_bounds import Record, below_groups, below_titles, notice_above
 from cfbatch_gui.core.inputs.recognise.text import HEAD, open_text
 from cfbatch_gui.core.messages import Message, counted_message, cut_list, message, quoted
 
-Cells = Sequence[str]
-_NAMES = """
-readme about info information cover instructions legend liesmich hinweise anleitung deckblatt legende lisezmoi
-instrucciones leeme istruzioni leggimi leesmij instrucoes leiame instrukcja прочти инструкция 説明 说明 說明
-"""
-_NOTE_NAMES = frozenset(_NAMES.split())
-_LONGEST_NOTE = 30  # rows, with a blank one
-
-
-def _is_note(name: str, rows: Sequence[Cells]) -> bool:
-    """Whether a sheet's first rows are a note: no table, and a blank row below its title."""
-    if _is_note_name(name):
-        return True
-    filled = [row for row in rows if _filled(row)]
-    if not filled or len(rows) > _LONGEST_NOTE or vocabulary.is_known(name) or _share_wide(filled) > 0.3:
-        return False
-    return len(rows) == 1 or not _filled(rows[1])
-
-
-def is_table(name: str, rows: Sequence[Cells]) -> bool:
-    """Whether the rows are certainly a table: several columns in most rows, below a header."""
-    filled = [row for row in rows if _filled(row)]
-    return not _is_note_name(name) and len(filled) > 2 and _share_wide(filled) > 0.7 and has_header(filled)
-
-
-def _is_note_name(name: str) -> bool:
-    return "".join(letter for letter in name.casefold() if letter.isalnum()) in _NOTE_NAMES
-
-
-def _share_wide(rows: Sequence[Cells]) -> float:
-    return sum(_filled(row) > 1 for row in rows) / len(rows) if rows else 0.0
-
-
-def _filled(row: Cells) -> int:
-    return sum(1 for cell in row if cell.strip())
-
 
 def open_workbook(candidate: Candidate) -> Source:
-    """Recognise the sheet that the options name, otherwise the first that is not a note.
+    """Recognise the sheet that the options name, otherwise the first with rows, hidden ones last.
 
     Raises InputError, UsageError.
     """
@@ -161,36 +125,13 @@ def _first_row(rows: Sequence[Row]) -> int:
 
 
 def _choose(path: Path, sheets: Sequence[tuple[str, bool]]) -> _Sheet:
-    visible = _better([name for name, is_visible in sheets if is_visible], path)
-    if visible.rows:
-        return visible
-    hidden = _better([name for name, is_visible in sheets if not is_visible], path)
-    is_unexpected = hidden.rows and any(is_visible for _, is_visible in sheets)
-    notice = message("The sheet “{name}” is hidden; those that are not are empty.", name=hidden.name)
-    return replace(hidden, notices=(notice,)) if is_unexpected else hidden
-
-
-def _better(names: Sequence[str], path: Path) -> _Sheet:
-    note: _Sheet | None = None
-    for name in names:
-        try:
-            sheet = _first_rows(path, name)
-        except InputError:
-            if note is None:
-                raise
-            continue  # the sheet is only an alternative to the note, so its damage does not matter
-        if note is None and sheet.rows:
-            if not _is_note(name, [row.cells for row in sheet.rows]):
-                return sheet
-            note = sheet
-        elif note and is_table(name, [row.cells for row in sheet.table]):
-            return replace(
-                sheet,
-                notices=(
-                    message("The sheet “{name}” is read, for “{note}” looks like a note.", name=name, note=note.name),
-                ),
-            )
-    return note or _Sheet("")
+    visible, hidden = ([name for name, is_visible in sheets if is_visible is wanted] for wanted in (True, False))
+    found = (_first_rows(path, name) for name in (*visible, *hidden))
+    sheet = next((each for each in found if each.rows), _Sheet(""))
+    if sheet.name not in hidden or not visible:
+        return sheet
+    notice = message("The sheet “{name}” is hidden; those that are not are empty.", name=sheet.name)
+    return replace(sheet, notices=(notice,))
 
 
 def _list(names: tuple[str, ...]) -> str:

@@ -90,11 +90,6 @@ _MOST_BELOW = 12  # lines
 _SHOWN = 40  # characters of a line in a notice
 _QUOTING_NOTICES = {
     Quoting.ESCAPED: message("The backslashes before quotation marks are not read as part of the texts."),
-    Quoting.OUTFILE: message(
-        "MySQL wrote this file: \\N is read as an empty cell, and the backslashes before quotation marks, line "
-        "breaks and other backslashes are not read as part of the texts."
-    ),
-    Quoting.WRAPPED: message("The quotation marks around whole lines are not read as part of the texts."),
     Quoting.SPACED: message("The space after each separator is not read as part of the texts."),
     Quoting.NONE: message("Quotation marks are read as part of the texts, because they do not enclose whole cells."),
 }
@@ -195,8 +190,6 @@ def end_of_table(records: Sequence[Record], start: int) -> int:
     known_width = len(records[start].cells) if start < len(records) else 0
     for index in range(start + 2, len(records)):
         if not records[index].after_blank:
-            if _is_turned_round(records[start:index], records[index : index + 4]):
-                return index
             continue
         following = index
         # There may be a title or blank cells above the second table.
@@ -221,32 +214,6 @@ def _is_other_table(records: Sequence[Record], start: int, at: int, widths: tupl
         return False
     are_known = sum(vocabulary.is_known(name) for name in names if name) * 2 > head.filled
     return are_known or _had_figures(table[1:], rows)
-
-
-def _is_turned_round(table: Sequence[Record], below: Sequence[Record]) -> bool:
-    """Whether names stand first in `below`, and figures where `table` has words, and words where it has figures."""
-    if len(table) < 4 or len(below) < 3 or len({len(record.cells) for record in below}) != 1:
-        return False
-    head, *rest = [record.cells for record in below]
-    last = table[-1].cells
-    if len(last) != len(head) or not _differ_both_ways(last, rest[0]) or any(map(is_number_or_date, head)):
-        return False
-    rows = [record.cells for record in table[-20:] if len(record.cells) == len(head)]
-    if len(rows) < 4:
-        return False
-    turned = {_are_figures(rows[1:], index) - _are_figures(rest, index) for index in range(len(head))}
-    return {1, -1} <= turned and has_header([head, *rest])
-
-
-def _differ_both_ways(one: Sequence[str], other: Sequence[str]) -> bool:
-    kinds = {is_number_or_date(a) - is_number_or_date(b) for a, b in zip(one, other, strict=True)}
-    return {1, -1} <= kinds
-
-
-def _are_figures(rows: Sequence[Sequence[str]], index: int) -> float:
-    """1 if a column has only numbers and dates, 0 if it has none, and else a half."""
-    count = sum(is_number_or_date(row[index]) for row in rows)
-    return 1 if count == len(rows) else 0.5 if count else 0
 
 
 def _had_figures(table: Sequence[Sequence[str]], below: Sequence[Sequence[str]]) -> bool:
