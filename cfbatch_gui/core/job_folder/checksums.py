@@ -92,6 +92,7 @@ def checksums_of(
     if len(requests):
         is_known = requests["number"][at] == rows["request"]
         batch[is_known], is_done[is_known] = requests["batch"][at[is_known]], requests["is_done"][at[is_known]]
+    rows["request"] *= np.where(is_done, 1, -1)  # so that a state that flips is another checksum
     # An item in parts has no place: its score is that of the best of them.
     counts = (is_done | has_score) & ((rows["place"] >= 0) | (batch == _WITHOUT_BATCH))
     if not counts.all():
@@ -213,23 +214,6 @@ def read_scores(database: sqlite3.Connection, path: Path) -> Items:
     return items
 
 
-_OF_QUERIES = "query_no BETWEEN ? AND ?"
-_BATCHES_OF_QUERIES = f"""
-SELECT DISTINCT batch FROM requests WHERE request_no IN (
-    SELECT request_no FROM items WHERE {_OF_QUERIES}
-    UNION SELECT p.request_no FROM parts p JOIN items USING(item_no) WHERE {_OF_QUERIES})
-"""  # noqa: S608 - constants
-
-
-def read_scores_of(database: sqlite3.Connection, path: Path, first: int, last: int) -> Items:
-    """The same of the queries numbered `first` to `last`; their batches are looked at as a whole."""
-    with one_moment(database):
-        items = read_items(database, _OF_QUERIES, (first, last))
-        batches = {batch for (batch,) in database.execute(_BATCHES_OF_QUERIES, (first, last, first, last))}
-        _check(database, path, checksums_of(database, batches=batches), wrong_by_their_parts(database, first, last))
-    return items
-
-
 def _check(database: sqlite3.Connection, path: Path, found: Checksums, wrong: list[int]) -> None:
     damaged = differing(found, noted_checksums(database))
     if damaged or wrong:
@@ -238,17 +222,17 @@ def _check(database: sqlite3.Connection, path: Path, found: Checksums, wrong: li
 
 _BY_PARTS = """
 SELECT i.item_no FROM items i LEFT JOIN repeats r USING(item_no)
-WHERE i.query_no BETWEEN ? AND ? AND i.score IS NOT (
+WHERE i.query_no IS NOT NULL AND i.score IS NOT (
     SELECT CASE count(*) WHEN 0 THEN i.score WHEN count(score) THEN max(score) END FROM parts
     WHERE item_no = coalesce(r.first, i.item_no) AND request_no IS NOT NULL)
 """
 
 
-def wrong_by_their_parts(database: sqlite3.Connection, first: int = 1, last: int = 1 << 62) -> list[int]:
-    """Of these queries the items in parts whose score is not that of the best part, or that have one too early."""
+def wrong_by_their_parts(database: sqlite3.Connection) -> list[int]:
+    """The items in parts whose score is not that of the best part, or that have one too early."""
     if database.execute("SELECT 1 FROM parts WHERE request_no IS NOT NULL LIMIT 1").fetchone() is None:
         return []
-    return [item_no for (item_no,) in database.execute(_BY_PARTS, (first, last))]
+    return [item_no for (item_no,) in database.execute(_BY_PARTS)]
 
 
 def items_of_batches(database: sqlite3.Connection, batches: Collection[int]) -> list[int]:
