@@ -126,7 +126,7 @@ async def _remove(program: Program, arguments: argparse.Namespace, progress: Pro
     found = _find(await program.account_jobs.listed(connection), arguments.job)
     words = tr("This deletes job {id}, “{name}”, from your account. Answers that no computer has fetched are lost.")
     console.say(words.format(id=found.id, name=one_line(found.title)))
-    if not agreed(console, arguments.yes, message("Nothing was sent. Agree to it with --yes.")):
+    if not agreed(console, arguments.yes):
         return ExitStatus.FAILED
     await program.account_jobs.remove(connection, found)
     console.say(tr("Deleted job {id} from your account.").format(id=found.id))

@@ -11,6 +11,7 @@ from cfbatch_gui.cli.console import Console, agreed, from_variable, read_secret,
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Actions, Parser, number_in
+from cfbatch_gui.cli.pricing import most_words
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import check_outputs, opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
@@ -27,7 +28,6 @@ from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.probe import (
     WAIT_SECONDS,
     Outcome,
-    ProbePlan,
     ProbeResult,
     counts_sentence,
     json_report,
@@ -298,9 +298,6 @@ def _as_asked(record: SavedConnection, arguments: argparse.Namespace) -> SavedCo
 def _collecting_words(record: SavedConnection) -> str:
     if not record.collects:
         return tr("“{name}”: the answers are asked for from this computer.").format(name=record.name)
-    if not record.keep_days:
-        words = tr("“{name}”: your account collects the answers, and deletes its copies when all of them are here.")
-        return words.format(name=record.name)
     return plural(
         record.keep_days,
         "“{name}”: your account collects the answers, and keeps its copies for {n} day when all of them are here.",
@@ -318,7 +315,6 @@ It says its price and asks, or wants --yes. Of each assumption of docs/protocol.
 The report has no token, no account id, no text of yours and only the beginning of request ids; it is sent nowhere.
 Exit status 0: nothing that could be seen is otherwise than assumed, and every batch was finished."""
 )
-_WITHOUT_TERMINAL: Final = message("Nothing was sent. Agree to this price with --yes.")
 
 
 def add_probe_arguments(parser: Parser) -> None:
@@ -344,8 +340,19 @@ async def run_probe(arguments: argparse.Namespace, data_dir: Path, console: Cons
         found = program.address_book.find(arguments.connection)
         plan = program.connections.plan_probe(found, arguments.model or program.settings.model)
         is_practice = found == PRACTICE.id
-        console.say(_what_it_does(said(program.address_book.title(found)), plan, is_practice=is_practice))
-        if not agreed(console, is_practice or arguments.yes, _WITHOUT_TERMINAL):
+        console.say(
+            plural(
+                len(plan.batches),
+                "One small batch of the program's own texts and one request without the queue go to {model} through"
+                " “{connection}”: {price}.",
+                "{n} small batches of the program's own texts and one request without the queue go to {model} through"
+                " “{connection}”: {price}.",
+                model=plan.model.name,
+                connection=said(program.address_book.title(found)),
+                price=tr("it costs nothing") if is_practice else most_words(plan.price, digits=5),
+            )
+        )
+        if not agreed(console, is_practice or arguments.yes):
             return ExitStatus.FAILED
         result = await program.connections.probe(
             found, plan, show=lambda sentence: console.say(said(sentence)), wait_seconds=arguments.wait
@@ -353,8 +360,7 @@ async def run_probe(arguments: argparse.Namespace, data_dir: Path, console: Cons
     if report is not None:
         text = json_report(result) if report.suffix.lower() == ".json" else text_report(result)
         write_atomically(report, text.encode())
-        sentence = tr("Wrote the report to {path}. Look at it before you send it to anybody.")
-        console.say(sentence.format(path=report))
+        console.say(tr("Wrote the report to {path}. Look at it before you send it to anybody."), path=report)
     console.say(said(counts_sentence(result.findings)))
     console.print_result((json_report(result) if arguments.json else text_report(result)).splitlines())
     return status_of(result)
@@ -367,20 +373,3 @@ def status_of(result: ProbeResult) -> ExitStatus:
     if not is_whole or any(each.outcome is Outcome.NOT_HELD for each in result.findings):
         return ExitStatus.FAILED
     return ExitStatus.DONE
-
-
-def _what_it_does(title: str, plan: ProbePlan, *, is_practice: bool) -> str:
-    sends = plural(
-        len(plan.batches),
-        "This sends one small batch and one request without the queue to {model} through “{connection}”",
-        "This sends {n} small batches and one request without the queue to {model} through “{connection}”",
-        model=plan.model.name,
-        connection=title,
-    )
-    if is_practice:
-        return tr("{sends}. It costs nothing: the practice service is on this computer.").format(sends=sends)
-    if not plan.price.is_listed:
-        return tr("{sends}, with texts of the program's own. The model's price is not listed.").format(sends=sends)
-    return tr("{sends}, with texts of the program's own. It costs at most ${amount}.").format(
-        sends=sends, amount=number(plan.price.dollars, ".5f")
-    )

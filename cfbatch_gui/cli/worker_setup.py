@@ -39,7 +39,6 @@ It lists every call that it makes with the permission it needs, and asks, or wan
 comes on standard input or from a variable that --token-from names; never as an argument. It is stored nowhere: delete
 it in the dashboard afterwards. Cut off at any point, the same command goes on."""
 )
-_WITHOUT_TERMINAL: Final = message("Nothing was sent. Agree to these calls with --yes.")
 _TITLE: Final = "My Worker"
 _STATES: Final = {
     State.WAITING: message("waiting:"),
@@ -198,7 +197,7 @@ def _shown(
     console.say(token_page(account_id))
     if sentence:
         console.say(sentence)
-    return agreed(console, arguments.yes, _WITHOUT_TERMINAL)
+    return agreed(console, arguments.yes)
 
 
 def _lines_of(number: int, call: Call) -> tuple[str, str]:

@@ -159,7 +159,7 @@ def test_whether_a_worker_collects_is_told_when_it_is_added_and_later(tmp_path: 
     assert "It collects in your account." in terminal.run("connections").out
     for arguments, words, collects, days in (
         (("--no-collects",), "asked for from this computer", False, 2),
-        (("--collects", "--keep-days", "0"), "deletes its copies when all of them are here", True, 0),
+        (("--collects", "--keep-days", "0"), "keeps its copies for 0 days", True, 0),
         (("--keep-days", "1"), "for 1 day when all", True, 1),
     ):
         changed = terminal.run("connections", "change", DOOR, *arguments)

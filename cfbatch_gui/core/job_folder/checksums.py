@@ -92,6 +92,7 @@ def checksums_of(
     if len(requests):
         is_known = requests["number"][at] == rows["request"]
         batch[is_known], is_done[is_known] = requests["batch"][at[is_known]], requests["is_done"][at[is_known]]
+    rows["request"] *= np.where(is_done, 1, -1)  # so that a state that flips is another checksum
     # An item in parts has no place: its score is that of the best of them.
     counts = (is_done | has_score) & ((rows["place"] >= 0) | (batch == _WITHOUT_BATCH))
     if not counts.all():

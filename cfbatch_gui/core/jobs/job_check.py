@@ -20,7 +20,6 @@ class Damage(StrEnum):
     RESULTS = "results"  # scores or vectors, or whether they are there
     VECTOR_FILE = "vector_file"  # missing, cut short or misshapen
     ANSWER = "answer"  # a raw answer
-    CHECKSUMS = "checksums"
 
 
 class Outcome(StrEnum):

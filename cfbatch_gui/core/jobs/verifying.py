@@ -5,7 +5,7 @@ import logging
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
@@ -18,7 +18,6 @@ from cfbatch_gui.core.job_folder.checksums import (
     check_stored,
     checksums_of,
     items_of_batches,
-    note_reply,
     note_results,
     noted_checksums,
     noted_reply,
@@ -31,13 +30,13 @@ from cfbatch_gui.core.job_folder.checksums import (
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import NOT_SENT, metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.job_folder.vector_file import rewrite, stored_vectors
+from cfbatch_gui.core.jobs.elsewhere import by_id_alone
 from cfbatch_gui.core.jobs.job_check import Damage, Finding, JobCheck, Lost, Outcome
 from cfbatch_gui.core.jobs.plan.packing import body_of
-from cfbatch_gui.core.jobs.run.attaching import by_id_alone
-from cfbatch_gui.core.jobs.run.collecting import items_of_request, score_by_best_part, sent_requests, store
+from cfbatch_gui.core.jobs.run.collecting import score_by_best_part, sent_requests, store
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.workers_ai.answers import Embedded, Finished, Refused, Scored, match, read_answer, read_run
+from cfbatch_gui.core.workers_ai.answers import Finished, match, read_answer, read_run
 
 _SCORE_COLUMNS = (" in items.score", " in parts.score")
 _INDEX_ONLY = ("wrong # of entries in index", "missing from index", "non-unique entry in index")
@@ -192,57 +191,6 @@ def _without_moved(database: sqlite3.Connection, batch: Batch, finished: Finishe
     return Finished(tuple(renumbered), finished.usage)
 
 
-@dataclass
-class _Compared:
-    """What is stored otherwise than it was answered, by number."""
-
-    wrong_items: list[int] = field(default_factory=list)
-    wrong_requests: int = 0
-
-    @property
-    def is_right(self) -> bool:
-        return not (self.wrong_items or self.wrong_requests)
-
-
-_STORED = "SELECT item_no, request_position, score FROM {} WHERE request_no = ? AND request_position >= 0"
-_WITH_SCORE = """
-SELECT item_no FROM items WHERE request_no = ?1 AND (score IS NOT NULL OR ?2)
-UNION SELECT item_no FROM parts WHERE request_no = ?1 AND score IS NOT NULL
-"""
-
-
-def _compare(
-    database: sqlite3.Connection, kind: Kind, batch: int, finished: Finished, vectors: NDArray[np.float32] | None
-) -> _Compared:
-    """Hold an answer against what is stored. Raises ReplyError when it does not fit what was sent."""
-    numbers, expected = sent_requests(database, kind, batch)
-    dimension = metadata_value(database, "dimension")
-    found = _Compared()
-    for matched in match(finished, expected, dimension=dimension if isinstance(dimension, int) else None):
-        request_no = numbers[matched.index]
-        wanted = ("failed", matched.error) if isinstance(matched, Refused) else ("done", "")
-        (state,) = database.execute("SELECT state, error FROM requests WHERE request_no = ?", (request_no,)).fetchall()
-        is_other = state != wanted
-        found.wrong_requests += is_other
-        match matched:
-            case Scored():
-                right = matched.scores.tolist()
-                for table in ("items", "parts"):
-                    for item_no, position, score in database.execute(_STORED.format(table), (request_no,)):
-                        if score != right[position] or (is_other and table == "items"):
-                            found.wrong_items.append(item_no)
-            case Embedded():
-                items, positions = items_of_request(database, request_no)
-                is_wrong = np.full(len(items), is_other or vectors is None)
-                if vectors is not None:
-                    differs = vectors[items - 1].view(np.uint32) != matched.vectors[positions].view(np.uint32)
-                    is_wrong |= differs.any(axis=1)
-                found.wrong_items += items[is_wrong].tolist()
-            case Refused():
-                found.wrong_items += [item for (item,) in database.execute(_WITH_SCORE, (request_no, is_other))]
-    return found
-
-
 _NOT_SENT_BUT_SCORED = "request_no IS NULL AND score IS NOT NULL"
 
 
@@ -309,47 +257,43 @@ class _Verifying:
 
     def _check_batch(self, batch: Batch, *, is_whole: bool) -> None:
         answer = _kept_answer(self._database, self._folder, self._job, batch)
+        if is_whole and answer.is_noted:
+            return
+        # An answer that names no requests, and is not known by its checksum, may be that of any batch.
+        is_trusted = answer.is_named or answer.is_noted or (answer.is_noted is None and not is_whole)
         if answer.finished is None:
             self._without_answer(batch, answer.problem, is_whole=is_whole)
-            return
-        try:
-            found = _compare(self._database, self._job.kind, batch.number, answer.finished, self._vectors())
-        except ReplyError:
-            self._without_answer(batch, message("does not belong to this batch"), is_whole=is_whole)
-            return
-        if found.is_right:
-            if not (is_whole and answer.is_noted):
-                self._note_anew(batch)
-        # An answer that names no requests, and is not known by its checksum, may be that of any batch.
-        elif answer.is_named or answer.is_noted or (answer.is_noted is None and not is_whole):
-            self._wrong_results(batch, answer.finished, found.wrong_items)
-        else:
+        elif not is_trusted:
             self._without_answer(batch, message("is not the one that the results are from"), is_whole=is_whole)
+        elif not self._fits(batch, answer.finished):
+            self._without_answer(batch, message("does not belong to this batch"), is_whole=is_whole)
+        else:
+            self._put_right(batch, answer.finished)
 
-    def _wrong_results(self, batch: Batch, finished: Finished, wrong: list[int]) -> None:
+    def _fits(self, batch: Batch, finished: Finished) -> bool:
+        _, expected = sent_requests(self._database, self._job.kind, batch.number)
+        dimension = metadata_value(self._database, "dimension")
+        try:
+            for _ in match(finished, expected, dimension=dimension if isinstance(dimension, int) else None):
+                pass
+        except ReplyError:
+            return False
+        return True
+
+    def _put_right(self, batch: Batch, finished: Finished) -> None:
+        items = items_of_batches(self._database, (batch.number,))
         words = message(
-            "Batch {number}: the results of {rows} are not what the service answered.",
+            "Batch {number}: the results of {rows} are not what was stored.",
             number=batch.number,
-            rows=self._named(wrong),
+            rows=self._named(items),
         )
         if batch.number in self._not_to_touch:
-            self._add(Damage.RESULTS, batch.number, wrong, Outcome.LOST, words)
+            self._add(Damage.RESULTS, batch.number, items, Outcome.LOST, words)
             return
         if self._mend:
             store(self._database, self._folder, self._job.kind, batch.number, finished)
         words = message("{sentence} {next}", sentence=words, next=self._ending())
-        self._add(Damage.RESULTS, batch.number, wrong, self._outcome, words)
-
-    def _note_anew(self, batch: Batch) -> None:
-        trailer = trailer_of(self._folder.reply(batch.number))
-        if self._mend and trailer is not None:
-            note_results(self._database, batch.number, self._vectors())
-            note_reply(self._database, batch.number, trailer)
-        words = message(
-            "Batch {number}: its checksum is missing or damaged; its answer and its results are whole.",
-            number=batch.number,
-        )
-        self._add(Damage.CHECKSUMS, batch.number, (), self._outcome, words)
+        self._add(Damage.RESULTS, batch.number, items, self._outcome, words)
 
     def _check_parts(self) -> None:
         wrong = wrong_by_their_parts(self._database)

@@ -174,7 +174,7 @@ async def test_a_job_that_was_made_elsewhere_is_put_right_too(bench: Bench, writ
     with folder.open() as database:
         database.execute("UPDATE items SET score = 0.5 WHERE item_no IN (2, 3)")
     check = verify_job(folder, job, mend=True)
-    assert check.is_mended and "texts 2 to 3" in check.findings[0].sentence
+    assert check.is_mended and "texts 1 to 20" in check.findings[0].sentence
     assert results(folder) == right
 
 
