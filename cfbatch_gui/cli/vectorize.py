@@ -207,7 +207,7 @@ async def _ready_index(
     except IndexMissing:
         if not arguments.create:
             raise
-        metric = Metric(arguments.metric) if arguments.metric else program.vectorize.metric_of(job.id)
+        metric = Metric(arguments.metric or Metric.COSINE)  # of all models of the service, the right one
         dimension = await asyncio.to_thread(program.vectorize.dimension_of, job.id)
         await program.vectorize.create(connection, arguments.index, dimension, metric)
         words = tr("Created the index {index}: {dimension} numbers a vector, {metric}.")

@@ -30,9 +30,9 @@ from cfbatch_gui.core.job_folder.checksums import (
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import NOT_SENT, metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.job_folder.vector_file import rewrite, stored_vectors
+from cfbatch_gui.core.jobs.elsewhere import by_id_alone
 from cfbatch_gui.core.jobs.job_check import Damage, Finding, JobCheck, Lost, Outcome
 from cfbatch_gui.core.jobs.plan.packing import body_of
-from cfbatch_gui.core.jobs.run.attaching import by_id_alone
 from cfbatch_gui.core.jobs.run.collecting import score_by_best_part, sent_requests, store
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.messages import message

@@ -317,11 +317,6 @@ class Vectorize:
         """The length of the job's vectors, for a new index; 0 as long as there is none. Blocking."""
         return Embeddings(self._embedded(job_id).folder).dimension
 
-    def metric_of(self, job_id: str) -> Metric:
-        """The metric that the vectors of the job's model are compared by: of all models of the service, the cosine."""
-        self._embedded(job_id)
-        return Metric.COSINE
-
     def pushes(self, job_id: str) -> tuple[Push, ...]:
         """The last push of a job into each index, the newest first; blocking."""
         return saved_pushes(self._job(job_id).folder)

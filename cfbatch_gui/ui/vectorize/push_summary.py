@@ -147,8 +147,8 @@ class PushSummary(QWidget):
         self._ticks.timeout.connect(self._show_line)
         self._lay_out()
 
-    def show_pushes(self, pushes: Sequence[Push], push: Push, dimension: int, metric: str) -> None:
-        self._push, self._form = push, dimension_words(dimension, metric)
+    def show_pushes(self, pushes: Sequence[Push], push: Push, dimension: int) -> None:
+        self._push, self._form = push, dimension_words(dimension)
         icon, colour = _STATES[push.outcome]
         self._icon.set_icon(icon, colour)
         self.title.setText(said(push.sentence))
