@@ -96,8 +96,7 @@ def _add_push_options(parser: Parser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    progress = Progress(console)
-    async with opened(data_dir, progress) as program:
+    async with opened(data_dir, console) as (program, progress):
         await program.prepare("vectorize")
         return int(await arguments.act(program, arguments, progress))
 
