@@ -55,8 +55,7 @@ def _add_taking_options(parser: Parser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    progress = Progress(console)
-    async with working.opened(data_dir, progress) as program:
+    async with working.opened(data_dir, console) as (program, progress):
         return int(await arguments.act(program, arguments, progress))
 
 

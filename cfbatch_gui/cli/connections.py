@@ -12,7 +12,6 @@ from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Actions, Parser, number_in
 from cfbatch_gui.cli.pricing import most_words
-from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import check_outputs, opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
@@ -133,7 +132,7 @@ async def _add(arguments: argparse.Namespace, data_dir: Path, console: Console) 
     prompt = tr("The Worker's secret: ") if arguments.kind == "worker" else tr("API token: ")
     given = read_secret(prompt, arguments.secret_from)
     gateway_token = from_variable(arguments.gateway_token_from) if arguments.gateway_token_from else ""
-    async with opened(data_dir, Progress(console)) as program:
+    async with opened(data_dir, console) as (program, _):
         record, secret = _record(arguments, given, program)
         if record.id == CLOUDFLARE:
             await program.connections.save_cloudflare(record.account_id, secret)
@@ -154,14 +153,14 @@ async def _add(arguments: argparse.Namespace, data_dir: Path, console: Console) 
 
 
 async def _test(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    async with opened(data_dir, Progress(console)) as program:
+    async with opened(data_dir, console) as (program, _):
         found = program.address_book.find(arguments.connection)
         results = await program.connections.check(found, arguments.model or program.settings.model)
         return await _answer(program, found, results, arguments, console)
 
 
 async def _remove(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    async with opened(data_dir, Progress(console)) as program:
+    async with opened(data_dir, console) as (program, _):
         found = program.address_book.find(arguments.connection)
         if found == PRACTICE.id:
             raise UsageError(message("The practice service is always there."))
@@ -275,7 +274,7 @@ def _add_collecting_options(parser: Parser) -> None:
 async def _change(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
     if arguments.collects is None and arguments.keep_days is None:
         raise UsageError(message("Say what is to change: --collects, --no-collects or --keep-days DAYS."))
-    async with opened(data_dir, Progress(console)) as program:
+    async with opened(data_dir, console) as (program, _):
         found = program.address_book.find(arguments.connection)
         record = next((each for each in program.address_book.saved() if each.id == found), None)
         if record is None:  # the practice service, which is not saved
@@ -336,7 +335,7 @@ def add_probe_arguments(parser: Parser) -> None:
 async def run_probe(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
     report: Path | None = arguments.report
     check_outputs([report] if report is not None else [], None)
-    async with opened(data_dir, Progress(console)) as program:
+    async with opened(data_dir, console) as (program, _):
         found = program.address_book.find(arguments.connection)
         plan = program.connections.plan_probe(found, arguments.model or program.settings.model)
         is_practice = found == PRACTICE.id

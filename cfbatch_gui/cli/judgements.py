@@ -14,7 +14,6 @@ from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Actions, Parser
-from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.joining import label_judgements, read_run
@@ -105,7 +104,7 @@ async def _import(arguments: argparse.Namespace, paths: Paths, console: Console)
     found = await asyncio.to_thread(read_judgements, arguments.file)
     if not arguments.skip_bad:
         check_all_read(found)
-    async with opened(paths.root, Progress(console)) as program:
+    async with opened(paths.root, console) as (program, _):
         job = program.ledger.find(arguments.job) if arguments.job else None
         subjects = await asyncio.to_thread(JobSubjects, program.folder(job.id)) if job is not None else None
         book = await asyncio.to_thread(program.judgements.book_for, arguments.book or "")
@@ -177,7 +176,7 @@ async def _show(arguments: argparse.Namespace, paths: Paths, console: Console) -
 
 
 async def _grades(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    async with opened(paths.root, Progress(console)) as program:
+    async with opened(paths.root, console) as (program, _):
         job = program.ledger.find(arguments.job)
         folder = program.folder(job.id)
         with folder.open(read_only=True) as database:

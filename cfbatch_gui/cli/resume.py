@@ -35,8 +35,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    progress = Progress(console)
-    async with working.opened(data_dir, progress) as program:
+    async with working.opened(data_dir, console) as (program, progress):
         if arguments.folder_was and program.doubt is not None:
             await program.settle_doubt(FolderAnswer(arguments.folder_was))
         elif arguments.folder_was:

@@ -59,8 +59,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
 async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     files = [path for path in (arguments.file, arguments.second) if path]
     arguments.out = working.check_outputs(arguments.out, arguments.kind, files)
-    progress = Progress(console)
-    async with working.opened(data_dir, progress) as program:
+    async with working.opened(data_dir, console) as (program, progress):
         job: Job | None = None
         try:
             connection = await working.usable_connection(program, arguments.connection, console)

@@ -9,7 +9,6 @@ from cfbatch_gui.cli.console import Console, agreed, from_variable, one_line, re
 from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error
 from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.parser import Parser
-from cfbatch_gui.cli.progress import Progress as JobProgress
 from cfbatch_gui.cli.working import opened, read_address_book, say_where
 from cfbatch_gui.core.errors import NotConnected, UsageError
 from cfbatch_gui.core.messages import enumerated, message
@@ -96,7 +95,7 @@ async def set_up(arguments: argparse.Namespace, data_dir: Path, console: Console
         return ExitStatus.DONE if arguments.dry_run else ExitStatus.FAILED
     own_secret = check_secret(from_variable(arguments.secret_from)) if arguments.secret_from else None
     token = _token(arguments)
-    async with opened(data_dir, JobProgress(console)) as program:
+    async with opened(data_dir, console) as (program, _):
         setup = _setup_of(program)
         try:
             done = await setup.set_up(
@@ -142,7 +141,7 @@ async def take_down(arguments: argparse.Namespace, data_dir: Path, console: Cons
     if not _shown(calls, account_id, stays, arguments, console):
         return ExitStatus.DONE if arguments.dry_run else ExitStatus.FAILED
     token = _token(arguments)
-    async with opened(data_dir, JobProgress(console)) as program:
+    async with opened(data_dir, console) as (program, _):
         try:
             taken = await _setup_of(program).take_down(
                 *(account_id, token, names),

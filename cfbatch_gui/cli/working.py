@@ -55,17 +55,18 @@ WITH_RESULTS = (JobState.DONE, JobState.PARTLY_DONE)
 
 
 @asynccontextmanager
-async def opened(root: Path, progress: Progress) -> AsyncIterator[Program]:
+async def opened(root: Path, console: Console) -> AsyncIterator[tuple[Program, Progress]]:
+    progress = Progress(console)
     program = await Program.open(root, environ=os.environ, on_change=progress.show_job, patience=PATIENCE)
     try:
         lost = await program.check_last_written() if program.ledger.was_left_open else ()
         for sentence in (*program.damage, *lost):
-            progress.console.say(said(sentence))
+            console.say(said(sentence))
         if program.doubt is not None:
-            progress.console.say(
+            console.say(
                 tr("{sentence} Say so with “cfbatch resume --folder-was moved”, or “copied”."), sentence=said(HELD_BACK)
             )
-        yield program
+        yield program, progress
     finally:
         await program.close()
 

@@ -19,7 +19,7 @@ from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Measure, Target, columns_of, export, target_for
-from cfbatch_gui.core.system.languages import Catalogue, CatalogueLanguage
+from cfbatch_gui.core.system.languages import Catalogue, Language
 from tests.core.results.folders import FAILED, Outcome, Pair, Table, unit_vectors
 from tests.core.results.test_exports_csv import read
 
@@ -293,18 +293,18 @@ GERMAN = {
 
 
 @pytest.fixture(scope="module")
-def german() -> CatalogueLanguage:
+def german() -> Language:
     source = Source(locale="de")
     for text, translation in GERMAN.items():
         source.add(text, translation)
     stream = io.BytesIO()
     write_mo(stream, source)
     stream.seek(0)
-    return CatalogueLanguage("de", "Deutsch", ",", ".", catalogue=Catalogue(stream))
+    return Language("de", "Deutsch", ",", ".", catalogue=Catalogue(stream))
 
 
 def test_a_workbook_has_sheets_headers_and_reasons_in_the_users_language(
-    mixed: Table, tmp_path: Path, german: CatalogueLanguage
+    mixed: Table, tmp_path: Path, german: Language
 ) -> None:
     export(mixed.folder, mixed.metadata(), tmp_path / "out.xlsx", say=german.said)
     book = openpyxl.load_workbook(tmp_path / "out.xlsx")
@@ -317,7 +317,7 @@ def test_a_workbook_has_sheets_headers_and_reasons_in_the_users_language(
     assert "Zeile 10: In “article” steht kein Text." in reasons
 
 
-def test_csv_for_excel_too_and_csv_for_programs_not(mixed: Table, tmp_path: Path, german: CatalogueLanguage) -> None:
+def test_csv_for_excel_too_and_csv_for_programs_not(mixed: Table, tmp_path: Path, german: Language) -> None:
     for name in ("csv", "csv-excel"):
         target = target_for(tmp_path / "out.csv", Kind.RANK, name)
         export(mixed.folder, mixed.metadata(), tmp_path / f"{name}.csv", target, say=german.said)
