@@ -76,7 +76,7 @@ async def _resume_all(program: Program, progress: Progress, arguments: argparse.
     waiting = [job for job in program.ledger.jobs() if job.paused_because in WAITS_FOR_WORD]
     for job in waiting:
         sentence = tr("Job {id} waits for your word: “cfbatch resume {id}” sends what it shows as not sent.")
-        console.say(sentence.format(id=job.id))
+        console.say(sentence, id=job.id)
     jobs: Sequence[Job] = [job for job in program.ledger.jobs() if _is_unfinished(program, job)]
     if not (jobs or waiting):
         console.say(tr("There is nothing to resume: every job that was sent is finished."))
