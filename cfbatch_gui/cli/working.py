@@ -167,11 +167,13 @@ def status_of_job(job: Job, trouble: UserError | None) -> ExitStatus:
             return status_of_error(trouble) if trouble else ExitStatus.FAILED
 
 
-def conclude(program: Program, job: Job, console: Console, written: list[Exported] | None = None) -> ExitStatus:
+def conclude(
+    program: Program, job: Job, console: Console, *, leaves: bool = False, written: list[Exported] | None = None
+) -> ExitStatus:
     """The files that were asked for are added to `written`, one by one. Raises UserError when one cannot be written."""
-    folder = program.folder(job.id)
-    console.say(sentence(job))
-    if job.state not in WITH_RESULTS:
+    folder, left = program.folder(job.id), leaving_status(job) if leaves else None
+    console.say(sentence(job) if left is None else _leaving_sentence(job, left))
+    if left is not None or job.state not in WITH_RESULTS:
         say_owed(folder, console)
     elif paths := owed(folder):
         complete_results(folder, job)
@@ -182,7 +184,7 @@ def conclude(program: Program, job: Job, console: Console, written: list[Exporte
                 written.append(file)
             remember(folder, paths[index:])
         _outputs_file(folder).unlink(missing_ok=True)
-    return status_of_job(job, program.runner.pause_error(job.id))
+    return status_of_job(job, program.runner.pause_error(job.id)) if left is None else left
 
 
 def say_owed(folder: JobFolder, console: Console) -> None:
@@ -190,11 +192,11 @@ def say_owed(folder: JobFolder, console: Console) -> None:
         console.say(tr("Not written yet: {paths}."), paths=", ".join(map(str, paths)))
 
 
-def present(program: Program, job: Job, console: Console, *, as_json: bool = False) -> ExitStatus:
+def present(program: Program, job: Job, console: Console, *, leaves: bool = False, as_json: bool = False) -> ExitStatus:
     """The object is printed also when a file cannot be written: it lists those that were."""
     files: list[Exported] = []
     try:
-        status = conclude(program, job, console, files)
+        status = conclude(program, job, console, leaves=leaves, written=files)
         if job.state in WITH_RESULTS and not as_json:
             console.print_result(lines_of_result(job, program.folder(job.id), console.width))
         return status
@@ -384,14 +386,6 @@ def leaving_status(job: Job) -> ExitStatus | None:
         is_unknown = any(batch.state is BatchState.OUTCOME_UNKNOWN for batch in job.batches)
         return ExitStatus.OUTCOME_UNKNOWN if is_unknown else ExitStatus.LEFT
     return ExitStatus.NOT_LEFT if job.account_problem else None
-
-
-def leave(program: Program, job: Job, status: ExitStatus, console: Console, *, as_json: bool = False) -> ExitStatus:
-    console.say(_leaving_sentence(job, status))
-    say_owed(program.folder(job.id), console)
-    if as_json:
-        console.print_json(facts_of_job(job, program.folder(job.id)))
-    return status
 
 
 def _leaving_sentence(job: Job, status: ExitStatus) -> str:
