@@ -30,13 +30,6 @@ def test_p_of_many_queries_is_near_that_of_all_signs() -> None:
     assert randomisation_p(values) == pytest.approx(exact, abs=0.01)
 
 
-def test_where_no_query_differs_nothing_is_seen() -> None:
-    (found,) = compare_pairs(np.full(30, 0.5), [np.full(30, 0.5)])
-    assert (found.better, found.worse, found.same, found.p) == (0, 0, 30, 1.0)
-    assert (found.low, found.high, found.needed) == (0.0, 0.0, None)
-    assert not found.is_seen
-
-
 def test_few_queries_show_nothing() -> None:
     for count in range(LEAST_QUERIES):
         (found,) = compare_pairs(np.zeros(count), [np.ones(count)])

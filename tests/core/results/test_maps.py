@@ -23,7 +23,7 @@ from cfbatch_gui.core.results.text_map import (
     tsne_map,
 )
 from cfbatch_gui.core.results.unit_vectors import unit_vectors as measure
-from tests.core.results.folders import WAITING, Outcome, Table, room_for, stored, unit_vectors
+from tests.core.results.folders import WAITING, Table, room_for, stored, unit_vectors
 
 
 def stretched(count: int, dimension: int) -> NDArray[np.float32]:
@@ -48,11 +48,6 @@ def test_it_is_the_plane_that_a_whole_decomposition_finds(tmp_path: Path) -> Non
     assert np.array_equal(found.item_numbers, np.arange(1, 2_001))
 
 
-def test_it_is_the_same_each_time(tmp_path: Path) -> None:
-    embeddings = stored(tmp_path, stretched(500, 48))
-    assert np.array_equal(make_map(embeddings).points, make_map(embeddings).points)
-
-
 WAYS = (make_map, partial(find_duplicates, threshold=0.9), partial(find_clusters, number=2))
 
 
@@ -73,25 +68,6 @@ def test_a_few_texts_have_maps_too(tmp_path: Path, count: int) -> None:
     for found in (make_map(embeddings), make_tsne_map(measure(embeddings))):
         assert found.points.shape == (count, 2)
         assert np.abs(found.points).max() < 1_000
-
-
-def test_unit_vectors_are_read_in_blocks_and_by_place(tmp_path: Path) -> None:
-    vectors = unit_vectors(20, 8) * 3
-    vectors[4] = 0
-    unit = measure(stored(tmp_path, vectors))
-    whole = np.concatenate([rows * factors[:, None] for _, rows, factors in unit.blocks(most_bytes=100)])
-    assert np.allclose(whole, unit.rows(np.arange(19)))
-    assert np.allclose(np.linalg.norm(whole, axis=1), 1, atol=1e-6)
-    assert unit.sample(5).tolist() == [0, 4, 9, 13, 18]
-
-
-def test_a_column_is_read_for_every_text(tmp_path: Path) -> None:
-    texts: list[tuple[str, str, Outcome]] = [("a", "one", 1.0), ("b", "two", WAITING)]
-    table = Table(tmp_path / "job", kept=("shelf",)).embed(texts, unit_vectors(2, 4), kept=[("Garden",), ("",)])
-    embeddings = Embeddings(table.folder)
-    index = embeddings.columns().index("shelf")
-    assert embeddings.column(index) == ("Garden", "")
-    assert embeddings.text_lengths().tolist() == [3, 3]
 
 
 GROUPS, EACH, DIMENSION = 12, 50, 96

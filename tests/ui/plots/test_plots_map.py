@@ -33,12 +33,6 @@ def at(dots: DotMap, index: int) -> QPoint:
     return dots.pixel_of(index).toPoint()
 
 
-def test_all_dots_are_in_sight_and_up_is_up(dots: DotMap) -> None:
-    for index in range(5):
-        assert dots.rect().contains(at(dots, index))
-    assert dots.pixel_of(2).y() < dots.pixel_of(1).y()
-
-
 def test_a_click_brings_the_dot_and_away_from_it_none(dots: DotMap) -> None:
     picked: list[int] = []
     dots.picked.connect(picked.append)
@@ -84,23 +78,6 @@ def test_dragging_and_the_wheel_move_and_zoom_where_the_mouse_is(dots: DotMap) -
     assert dots.is_moved()
     QTest.keyClick(dots, Qt.Key.Key_0)
     assert (dots.pixel_of(4) - before).manhattanLength() < 0.01
-
-
-def test_keys_zoom_and_move_and_escape_lets_go(dots: DotMap) -> None:
-    picked: list[int] = []
-    dots.picked.connect(picked.append)
-    before = dots.pixel_of(0)
-    QTest.keyClick(dots, Qt.Key.Key_Right)
-    assert dots.pixel_of(0).x() < before.x()
-    QTest.keyClick(dots, Qt.Key.Key_Plus)
-    QTest.keyClick(dots, Qt.Key.Key_Escape)
-    assert picked == [-1]
-
-
-def test_the_mouse_reads_a_dot(dots: DotMap) -> None:
-    without = dots.grab().toImage()
-    QTest.mouseMove(dots, at(dots, 4))
-    assert dots.grab().toImage() != without
 
 
 def test_colours_are_those_of_the_categories_and_marked_ones_stand_out(dots: DotMap) -> None:
