@@ -156,16 +156,6 @@ def test_columns_are_remembered(qtbot: Any) -> None:
     assert numbers(rows) == [4, 3, 1, 2]
 
 
-@pytest.mark.parametrize("kept", ["not json", '{"widths": 3}'])
-def test_a_memory_of_another_version_means_the_declared_columns(qtbot: Any, kept: str) -> None:
-    memory = InMemory()
-    memory.set("table/hits", kept)
-    view = TableView("hits", memory=memory)
-    qtbot.addWidget(view)
-    view.show_rows(Rows(COLUMNS, HITS))
-    assert view.horizontalHeader().sectionSize(0) == 60
-
-
 def test_the_last_column_cannot_be_hidden(view: TableView) -> None:
     menu = QMenu(view)
     view.fill_columns_menu(menu)
@@ -196,20 +186,6 @@ def test_a_million_rows_come_page_by_page(qtbot: Any) -> None:
     view.selectAll()
     view.copy()
     assert too_much.at(0)[0] == 1_000_000
-
-
-def test_columns_are_reset_to_what_they_were(view: TableView) -> None:
-    header = view.horizontalHeader()
-    before = [header.sectionSize(section) for section in range(header.count())]
-    view.setColumnHidden(0, True)
-    header.moveSection(2, 0)
-    header.resizeSection(2, 300)
-    view.sortByColumn(2, Qt.SortOrder.DescendingOrder)
-    view.reset_columns()
-    assert [header.visualIndex(section) for section in range(header.count())] == list(range(header.count()))
-    assert not view.isColumnHidden(0)
-    assert [header.sectionSize(section) for section in range(header.count())][1:] == before[1:]
-    assert header.sortIndicatorSection() in (-1, header.count())
 
 
 def test_a_row_is_selected_from_right_to_left(qtbot: Any) -> None:

@@ -98,10 +98,3 @@ def test_labels_that_differ_are_counted_and_the_first_holds(tmp_path: Path) -> N
     assert found is not None
     assert found.conflicts == 1
     assert found.runs[0].means == found.runs[1].means
-
-
-def test_a_number_too_long_for_a_grade_is_no_label(tmp_path: Path) -> None:
-    pairs = [Pair("q", "a", 0.9, id="1", label="99999999999999999999"), Pair("q", "b", 0.4, id="2", label="1")]
-    found = evaluated_runs(run_of(tmp_path, pairs, "one"), run_of(tmp_path, pairs, "two"))
-    assert found is not None
-    assert found.runs[0].means["RR"].value == 0.5

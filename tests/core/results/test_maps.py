@@ -19,7 +19,6 @@ from cfbatch_gui.core.results.text_map import (
     knn_graph,
     make_map,
     make_tsne_map,
-    tsne_layout,
     tsne_map,
 )
 from cfbatch_gui.core.results.unit_vectors import unit_vectors as measure
@@ -120,15 +119,6 @@ def test_it_is_the_same_each_time_and_what_is_repeated_stands_together(tmp_path:
     assert apart.max() < 0.2 * np.linalg.norm(points, axis=1).max()
 
 
-def test_one_text_many_times_is_a_map(tmp_path: Path) -> None:
-    vectors = np.repeat(unit_vectors(1, 16), 5_000, axis=0)
-    found = make_tsne_map(measure(stored(tmp_path, vectors[:300])))
-    assert np.isfinite(found.points).all()
-    assert np.abs(found.points).max() < 1_000
-    near = knn_graph(vectors, 15)
-    assert np.bincount(near.ravel()).max() < 100  # no text is the neighbour of very many
-
-
 def test_nearly_all_of_the_nearest_are_found_among_many() -> None:
     draw = np.random.default_rng(6)
     points = draw.standard_normal((6_000, 40)) * 0.85 ** np.arange(40)
@@ -151,23 +141,6 @@ def test_the_push_is_the_sum_over_all_pairs() -> None:
     exact = (apart * kernel**2).sum(axis=1)
     assert total == pytest.approx(kernel.sum() - len(points), rel=0.01)
     assert np.sqrt(np.mean(np.abs(push - exact) ** 2) / np.mean(np.abs(exact) ** 2)) < 0.08
-
-
-def test_progress_rises_to_the_end_and_what_it_raises_ends_the_work(tmp_path: Path) -> None:
-    unit = measure(stored(tmp_path, unit_vectors(300, 16)))
-    told: list[float] = []
-    make_tsne_map(unit, told.append)
-    assert told == sorted(told)
-    assert told[-1] == pytest.approx(1.0)
-
-    def stop(share: float) -> None:
-        if share > 0.5:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        make_tsne_map(unit, stop)
-    with pytest.raises(KeyboardInterrupt):
-        tsne_layout(np.zeros((20, 3), dtype=np.int32), np.zeros((20, 2), dtype=np.float32), stop)
 
 
 def test_it_is_kept_until_the_vectors_are_others(tmp_path: Path) -> None:

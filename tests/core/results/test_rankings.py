@@ -67,11 +67,6 @@ def test_a_split_text_says_which_part_has_the_score(table: Table) -> None:
     assert [context.part for context in Rankings(table.folder).contexts(1)] == [2, None]
 
 
-def test_an_original_column_steps_aside_for_a_reserved_name(mixed: Table) -> None:
-    assert Rankings(mixed.folder).columns() == ("rank",)
-    assert Rankings(mixed.folder, reserved=("rank", "rank (original)")).columns() == ("rank (original) (original)",)
-
-
 def test_shared_contexts_carry_the_cells_of_both_files(tmp_path: Path) -> None:
     folder = JobFolder(tmp_path)
     folder.create()

@@ -35,7 +35,7 @@ def filled_texts(path: Path, texts: Sequence[str], *, each: int = 1, identifier:
 
 @pytest.fixture(autouse=True)
 def small_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cfbatch_gui.core.results.text_search._IN_MEMORY", 100_000)
+    monkeypatch.setattr("cfbatch_gui.core.results.text_search._IN_MEMORY", 20_000)
     monkeypatch.setattr("cfbatch_gui.core.results.text_search._MOST_TEXTS", 100)
 
 

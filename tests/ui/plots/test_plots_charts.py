@@ -71,13 +71,6 @@ def test_a_click_on_a_dot_brings_its_index(scatter: Chart) -> None:
     assert (found.text, found.dot) == ("second", 1)
 
 
-def test_under_the_mouse_a_bar_says_its_number(histogram: Chart) -> None:
-    shown = histogram._frame(histogram.size().toSizeF())
-    found = describe_at(histogram.layers, shown, QPointF(shown.across.pixel(0.75), 100))
-    assert found is not None
-    assert found.text.splitlines()[0] == "These: 8  (0.5 – 1.0)"
-
-
 async def test_it_is_saved_as_picture_drawing_and_table(histogram: Chart, tmp_path: Path) -> None:
     notices = Notices()
     buttons = PictureButtons(histogram, notices, Tasks(histogram, lambda error: None), None, "scores")

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.plots import DotMap, PlotData
 from cfbatch_gui.ui.plots.colours import by_category, by_cells, categories, plain
-from cfbatch_gui.ui.plots.dot_map import dot_image, view_of_all
+from cfbatch_gui.ui.plots.dot_map import view_of_all
 
 SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5]], dtype=np.float32)
 
@@ -102,14 +102,6 @@ def test_it_is_copied_and_saved_as_drawing_and_table(dots: DotMap) -> None:
     assert dots.data().csv().decode("utf-8-sig").splitlines()[:2] == ["x,y", "0.0,0.0"]
 
 
-def test_dots_lie_above_each_other_in_order_and_are_cut_at_the_edge() -> None:
-    x, y = np.array([5.0, 5.0, -1.0, 500.0]), np.array([5.0, 5.0, 5.0, 5.0])
-    colours = np.array([[255, 0, 0], [0, 0, 255], [0, 255, 0], [0, 255, 0]], dtype=np.uint8)
-    image = dot_image(x, y, colours, 20, 10, radius=2.0, opacity=0.9)
-    assert _pixel(image, QPointF(5, 5)).argmax() == 2
-    assert image.pixelColor(19, 5).alpha() == 0
-
-
 def test_the_view_leaves_lonely_points_far_away_out() -> None:
     draw = np.random.default_rng(1)
     points = np.vstack([draw.standard_normal((5_000, 2)), [[1e6, 1e6]]]).astype(np.float32)
@@ -144,19 +136,6 @@ def test_names_that_would_lie_on_each_other_give_way_and_are_in_the_drawing(dots
     heights = {name: _height_of(drawn, name) for name, _ in names}
     assert len(set(heights.values())) == 3
     assert sorted(heights.values())[1] - sorted(heights.values())[0] >= 14
-
-
-def test_moved_dots_keep_their_ring_and_are_not_touched_until_a_hand_comes(dots: DotMap) -> None:
-    dots.set_current(2)
-    dots.move_points(SQUARE[::-1].copy(), ())
-    assert dots._current == 2
-    assert not dots.is_touched()
-    QTest.mouseMove(dots, at(dots, 1))
-    assert dots.is_touched()  # it is being read
-    QTest.mouseMove(dots, QPoint(1, 1))
-    assert not dots.is_touched()
-    QTest.keyClick(dots, Qt.Key.Key_Plus)
-    assert dots.is_touched()
 
 
 def _height_of(drawn: str, name: str) -> float:
