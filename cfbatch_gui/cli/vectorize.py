@@ -203,7 +203,7 @@ async def _ready_index(
 ) -> None:
     """Raises IndexMissing where it is not to be created."""
     try:
-        index = (await program.vectorize.state(connection, arguments.index)).index
+        index, _ = await program.vectorize.state(connection, arguments.index)
     except IndexMissing:
         if not arguments.create:
             raise
@@ -256,17 +256,17 @@ async def _list(program: Program, arguments: argparse.Namespace, progress: Progr
 async def _info(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
     console = progress.console
     connection = await usable_connection(program, arguments.connection, console)
-    state = await program.vectorize.state(connection, arguments.index)
+    index, info = await program.vectorize.state(connection, arguments.index)
     if arguments.json:
-        console.print_json(msgspec.to_builtins(state.index) | msgspec.to_builtins(state.info))
+        console.print_json(msgspec.to_builtins(index) | msgspec.to_builtins(info))
         return ExitStatus.DONE
     rows = [
-        (tr("index"), state.index.name),
-        (tr("vectors"), number(state.info.vector_count)),
-        (tr("numbers"), number(state.index.dimensions)),
-        (tr("metric"), state.index.metric),
-        (tr("created"), _moment(state.index.created_on)),
-        (tr("taken in until"), _moment(str(state.info.processed_up_to_datetime or ""))),
+        (tr("index"), index.name),
+        (tr("vectors"), number(info.vector_count)),
+        (tr("numbers"), number(index.dimensions)),
+        (tr("metric"), index.metric),
+        (tr("created"), _moment(index.created_on)),
+        (tr("taken in until"), _moment(str(info.processed_up_to_datetime or ""))),
     ]
     console.print_result(labelled(rows, _LABEL))
     return ExitStatus.DONE

@@ -542,7 +542,8 @@ class PushForm(QWidget):
         possible = [each for each in found if fits(each, known.dimension)]
         with suppress(UserError):  # the list is there; only the numbers are missing
             for each in possible[:_MOST_COUNTED]:
-                counts[each.name] = (await vectorize.state(known.connection.id, each.name)).info.vector_count
+                _, info = await vectorize.state(known.connection.id, each.name)
+                counts[each.name] = info.vector_count
                 self.index.show_counts(counts)
 
     async def _look(self, resting: float) -> None:

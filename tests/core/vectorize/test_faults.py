@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.vectorize.push_values import PushOutcome
@@ -81,69 +80,6 @@ async def test_what_passes_is_waited_for(open_bench: Open, fault: Fault) -> None
     async with open_bench(fault) as bench:
         push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
         assert (push.outcome, push.acknowledged, push.in_index) == (PushOutcome.VERIFIED, 60, 60)
-
-
-@pytest.mark.parametrize(
-    ("fault", "outcome", "missing", "different"),
-    [
-        (faults.mutate(on="progress", number=2, how="mutation_unprocessed", times=0), "not yet", 0, 0),
-        (faults.mutate(on="progress", number=2, how="count_lags", times=0), "different", 0, 0),
-        (faults.mutate(on="lookup", number=2, how="vector_missing", times=0), "different", 3, 0),
-        (faults.mutate(on="lookup", number=2, how="vector_shortened", times=0), "different", 0, 3),
-    ],
-    ids=lambda value: getattr(value, "name", None),
-)
-async def test_what_stays_is_found_and_said(
-    open_bench: Open, fault: Fault, outcome: str, missing: int, different: int
-) -> None:
-    async with open_bench(fault) as bench:
-        push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
-        assert (push.outcome, push.missing, push.different) == (outcome, missing, different)
-        assert len(bench.events()) == 3
-
-
-@pytest.mark.parametrize(
-    ("fault", "sentence"),
-    [
-        (faults.refuse(on="upload"), "could not be reached"),
-        (faults.reset_after_body(on="upload", number=2, times=0, billed=True), "The connection to Cloudflare broke."),
-        (faults.page(on="upload", number=2, times=0, status=502), "has a fault just now"),
-        (faults.refusal(on="upload", number=2, times=0, status=400, code=40012), "another length than those of the"),
-    ],
-    ids=lambda value: getattr(value, "name", None),
-)
-async def test_what_lasts_ends_the_push_in_words_and_it_can_go_on(
-    open_bench: Open, tmp_path: Path, fault: Fault, sentence: str
-) -> None:
-    async with open_bench(fault) as bench:
-        with pytest.raises(UserError, match=sentence):
-            await bench.vectorize.push("one", *THROUGH, OPTIONS)
-        (stopped,) = bench.vectorize.pushes("one")
-        assert stopped.outcome is PushOutcome.SENDING
-        assert sentence in stopped.failure
-        acknowledged = stopped.acknowledged
-    bench.url = ""
-    bench.connection = Bench(tmp_path).connection  # the same account, at a service without faults
-    push = await bench.opened().push("one", *THROUGH, OPTIONS)
-    assert (push.outcome, push.sent) == (PushOutcome.VERIFIED, 60 - acknowledged)
-
-
-async def test_a_deletion_whose_answer_is_lost_is_repeated(open_bench: Open) -> None:
-    async with open_bench(faults.reset_after_body(on="mutate", times=2, billed=True)) as bench:
-        bench.add("less", unit_vectors(50, 32))
-        await bench.vectorize.push("one", *THROUGH, OPTIONS)
-        options = type(OPTIONS)(delete_removed=True)
-        push = await bench.vectorize.push("less", *THROUGH, options)
-        assert (push.outcome, push.deleted, push.in_index) == (PushOutcome.VERIFIED, 10, 50)
-
-
-async def test_a_lost_neighbour_shows_in_the_recall(open_bench: Open) -> None:
-    async with open_bench(faults.mutate(on="query", how="match_missing")) as bench:
-        bench.add("texts", HashedNgrams().embed([f"text {number}" for number in range(40)]))
-        await bench.index("texts", 1_024)
-        await bench.vectorize.push("texts", "cloudflare", "texts", OPTIONS)
-        found = await bench.vectorize.search("texts", "cloudflare", "texts", "text 7")
-        assert (found.shared, len(found.hits)) == (9, 9)
 
 
 async def test_large_parts_go_over_http_in_pieces(tmp_path: Path) -> None:
