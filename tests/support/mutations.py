@@ -95,7 +95,6 @@ _MUTATIONS: Final[dict[str, Callable[[Json], object]]] = {
     "element_repeated": _repeat_element,
     "references_null": lambda answer: [each.update(external_reference=None) for each in _elements(answer)],
     # Of Vectorize
-    "no_mutation_id": lambda answer: _result(answer).pop("mutationId", None),
     "mutation_unprocessed": _unprocess,
     "count_lags": _count_less,
     "match_missing": _lose_match,

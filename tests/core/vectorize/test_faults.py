@@ -70,7 +70,6 @@ async def test_an_upload_whose_answer_is_lost_is_repeated(
         faults.reset_after_body(on="progress", times=3),
         faults.refusal(on="upload", status=429, retry_after="3"),
         faults.refusal(on="upload", status=400, code=40041, message="Too Many Requests"),
-        faults.mutate(on="upload", how="no_mutation_id", times=2),
         faults.mutate(on="progress", number=2, how="mutation_unprocessed", times=3),
         faults.mutate(on="lookup", number=2, how="vector_missing", times=2),
     ],

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.errors import ServiceBusy, ServiceRefused, TokenRefused, UnreadableReply, UsageError
+from cfbatch_gui.core.errors import ReplyError, ServiceBusy, ServiceRefused, TokenRefused, UsageError
 from cfbatch_gui.core.vectorize.client import IndexMissing
 from cfbatch_gui.core.vectorize.push_values import (
     IdSource,
@@ -99,7 +99,7 @@ async def test_a_part_whose_acknowledgement_was_lost_is_sent_again_even_if_the_o
         (400, [{"code": 40012, "message": "x"}], ServiceRefused, "another length"),
         (403, [{"code": 10000, "message": "Authentication error"}], TokenRefused, "permission Vectorize Write"),
         (500, [{"code": 10001, "message": "x"}], ServiceBusy, "fault of its own"),
-        (200, {}, UnreadableReply, "under which number"),
+        (200, {}, ReplyError, "cannot read"),
     ],
 )
 async def test_each_end_in_the_middle_is_named_and_loses_nothing(
