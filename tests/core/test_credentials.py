@@ -274,8 +274,9 @@ def with_secret_service(tmp_path: Path, command: str, *arguments: str) -> subpro
     environ = {name: text for name, text in os.environ.items() if not name.startswith(foreign)}
     environ["TEST_TOKEN"] = TEXT
     for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"):
-        environ[name] = str(tmp_path / name.lower())
-        (tmp_path / name.lower()).mkdir(mode=0o700)
+        folder = tmp_path / name.lower().removeprefix("xdg_")[:4]  # the path of a socket in it has 108 bytes at most
+        environ[name] = str(folder)
+        folder.mkdir(mode=0o700)
     return subprocess.run(
         ["dbus-run-session", "--", "sh", "-c", command, "sh", sys.executable, *arguments],
         capture_output=True,
