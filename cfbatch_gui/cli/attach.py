@@ -2,14 +2,12 @@
 
 import argparse
 import asyncio
-import sys
 from pathlib import Path
 
 from cfbatch_gui.cli import reading, working
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.parser import Parser
-from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.input_values import AttachedInput
 from cfbatch_gui.core.jobs.states import Job
@@ -20,7 +18,6 @@ EXAMPLES = """
   cfbatch attach 768f15b7-4fd6-4498-906e-ad94ffc7f8d2 --connection cloudflare
   curl … | cfbatch attach - --input questions.csv --rank --out ranked.csv
 """
-_MOST_BYTES = 1_000_000
 
 
 def add_arguments(parser: Parser) -> None:
@@ -51,9 +48,9 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     if arguments.out and arguments.kind is None:
         raise UsageError(message("Say what the result is: --rank for scores or --embed for vectors."))
     outputs = working.check_outputs(arguments.out, arguments.kind, arguments.input) if arguments.out else ()
-    pasted = await asyncio.to_thread(_read, arguments.job)
-    progress = Progress(console)
-    async with working.opened(data_dir, progress) as program:
+    async with reading.standard_input_as_file(Path(arguments.job)) as path:
+        pasted = await asyncio.to_thread(_read, path, arguments.job)
+    async with working.opened(data_dir, console) as (program, progress):
         job: Job | None = None
         try:
             connection = await working.usable_connection(program, arguments.connection, console)
@@ -68,7 +65,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
             )
             working.remember(program.folder(job.id), outputs)
             sentence = tr("Job {id}: request ID {request_id}, model {model}.")
-            console.say(sentence.format(id=job.id, request_id=job.batches[0].request_id, model=job.model))
+            console.say(sentence, id=job.id, request_id=job.batches[0].request_id, model=job.model)
             (job,) = await working.wait_for(program, [job], progress)
         except asyncio.CancelledError:
             console.say(working.stopped_sentence(job and program.ledger.job(job.id)))
@@ -76,34 +73,12 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         return working.present(program, job, console, as_json=arguments.json)
 
 
-def _read(words: str) -> str:
-    """An id itself, else the text of the file, or of standard input for "-"."""
-    if words == "-":
-        if sys.stdin is None or sys.stdin.isatty():
-            raise UsageError(
-                message("“-” reads from another program: write “program | cfbatch …”, or give the request ID.")
-            )
-        return _decoded(sys.stdin.buffer.read(_MOST_BYTES), message("standard input"))
-    path = Path(words)
+def _read(path: Path, words: str) -> str:
+    """The text of the file, in UTF-8 whatever the system's own encoding is; the words where they name none."""
     try:
-        is_file = path.is_file()
-    except OSError:  # the argument cannot be a file's name
-        is_file = False
-    if not is_file:
-        return words
-    try:
-        return _decoded(path.read_bytes(), path.name)
-    except OSError as error:
-        raise _unreadable(path.name, error) from error
-
-
-def _decoded(data: bytes, name: str) -> str:
-    """UTF-8, whatever the system's own encoding is."""
-    try:
-        return data.decode("utf-8-sig")
+        return path.read_text("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _unreadable(name, error) from error
-
-
-def _unreadable(name: str, error: Exception) -> InputError:
-    return InputError(message("“{name}” could not be read as text.", name=name), detail=type(error).__name__)
+        sentence = message("“{name}” could not be read as text.", name=path.name)
+        raise InputError(sentence, detail=type(error).__name__) from error
+    except OSError:
+        return words

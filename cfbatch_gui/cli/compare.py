@@ -31,7 +31,7 @@ from cfbatch_gui.core.evaluation.comparison import (
     write_queries,
     write_texts,
 )
-from cfbatch_gui.core.evaluation.joining import MatchedBy, Run, read_run
+from cfbatch_gui.core.evaluation.joining import Run, matched_words, read_run
 from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, RunMeasures, answers, evaluate, remarks
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades, read_book_grades
 from cfbatch_gui.core.evaluation.significance import LEVEL, TOLD_APART, Paired
@@ -415,7 +415,7 @@ class Report:
         )
         for index, joined in enumerate(comparison.joined[1:], 2):
             yield tr("Matched 1 and {job}: queries {queries}; contexts {contexts} (never by their place)").format(
-                job=index, queries=_matched(joined.queries), contexts=_matched(joined.texts)
+                job=index, queries=said(matched_words(joined.queries)), contexts=said(matched_words(joined.texts))
             )
         yield ""
         top, rbo = tr("TOP {k}").format(k=self.top_k), tr("RBO (p={p})").format(p=number(P, "g"))
@@ -487,15 +487,6 @@ class Report:
             for each in changed[: self.most]
             if abs(each.difference) > _SHOWN
         ]
-
-
-def _matched(by: dict[MatchedBy, int]) -> str:
-    words = {
-        MatchedBy.ID_AND_TEXT: tr("{n} by id and text"),
-        MatchedBy.TEXT: tr("{n} by text"),
-        MatchedBy.ID: tr("{n} by id alone, with other texts"),
-    }
-    return ", ".join(words[how].format(n=number(count)) for how, count in by.items() if count) or tr("none")
 
 
 def _of(some: int, all_: int) -> str:

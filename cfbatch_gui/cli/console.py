@@ -1,6 +1,5 @@
 """The two output streams, and functions that fit text into a line."""
 
-import codecs
 import io
 import json
 import os
@@ -17,24 +16,12 @@ from typing import Any, TextIO
 
 from cfbatch_gui.cli.language import tr
 from cfbatch_gui.core.errors import ExportError, UsageError, UserError
-from cfbatch_gui.core.messages import Message, message
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 
 WIDTH_WITHOUT_TERMINAL = 100
-_PLAIN = {"“": '"', "”": '"', "·": "-", "–": "-", "…": "...", "→": "->", "↵": "\\n", "█": "#", "░": "."}
-_PLAINER = "cfbatch_plainer"
 _ENCODING_VARIABLE = "PYTHONIOENCODING"
 _JOINERS = "\u200c\u200d"  # invisible, and required in some scripts and emoji
-
-
-def _plainer(error: UnicodeError) -> tuple[str, int]:
-    """A codec error handler: characters missing in a console's encoding become plainer ones."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return "".join(_PLAIN.get(sign, "?") for sign in error.object[error.start : error.end]), error.end
-
-
-codecs.register_error(_PLAINER, _plainer)
 
 
 class Console:
@@ -55,7 +42,7 @@ class Console:
             reconfigure = getattr(stream, "reconfigure", None)
             if reconfigure is not None:
                 is_utf8 = platform == "win32" and not stream.isatty() and not environ.get(_ENCODING_VARIABLE)
-                reconfigure(encoding="utf-8" if is_utf8 else None, errors=_PLAINER)
+                reconfigure(encoding="utf-8" if is_utf8 else None, errors="replace")
         self._is_windows = platform == "win32"
 
     @property
@@ -184,12 +171,12 @@ def _silence(stream: TextIO) -> None:
     os.close(nowhere)
 
 
-def agreed(console: Console, is_said: bool, otherwise: Message) -> bool:
-    """Whether the user agrees. Raises UsageError, with the sentence `otherwise`, where nobody can be asked."""
+def agreed(console: Console, is_said: bool) -> bool:
+    """Whether the user agrees, by --yes or when asked. Raises UsageError where nobody can be."""
     if is_said:
         return True
     if sys.stdin is None or not sys.stdin.isatty():
-        raise UsageError(otherwise)
+        raise UsageError(message("Nothing was sent. Agree to it with --yes."))
     console.write_error(tr("Go on? [y/N] "))
     with handled_signals(_end_prompt):
         if sys.stdin.readline().strip().casefold() in ("y", "yes", tr("y", "answer"), tr("yes", "answer")):

@@ -3,7 +3,7 @@
 import signal
 from collections.abc import Iterable
 from enum import IntEnum
-from typing import Self
+from typing import Final, Self
 
 from cfbatch_gui.cli.language import tr
 from cfbatch_gui.core.errors import ConnectionProblem, InputError, OutcomeUnknown, OverBudget, UsageError, UserError
@@ -48,15 +48,14 @@ def worst_of(statuses: Iterable[ExitStatus]) -> ExitStatus:
     return max(statuses, key=lambda status: (status not in mild, status), default=ExitStatus.DONE)
 
 
+_OF_ERRORS: Final = (
+    ((InputError, UsageError), ExitStatus.BAD_INPUT),
+    (ConnectionProblem, ExitStatus.NO_CONNECTION),
+    (OutcomeUnknown, ExitStatus.OUTCOME_UNKNOWN),
+    (OverBudget, ExitStatus.OVER_BUDGET),
+    (UserError, ExitStatus.FAILED),
+)
+
+
 def status_of_error(error: UserError) -> ExitStatus:
-    match error:
-        case InputError() | UsageError():
-            return ExitStatus.BAD_INPUT
-        case ConnectionProblem():
-            return ExitStatus.NO_CONNECTION
-        case OutcomeUnknown():
-            return ExitStatus.OUTCOME_UNKNOWN
-        case OverBudget():
-            return ExitStatus.OVER_BUDGET
-        case _:
-            return ExitStatus.FAILED
+    return next(status for kinds, status in _OF_ERRORS if isinstance(error, kinds))

@@ -34,10 +34,10 @@ def test_the_practice_service_is_checked_without_a_question(terminal: Terminal, 
 def test_nothing_is_sent_before_the_price_was_agreed_to(terminal: Terminal, tmp_path: Path) -> None:
     with serving(tmp_path, terminal) as server:
         asked = terminal.run("connections", "probe", "cloudflare")
-        assert asked.status == 2 and "It costs at most $0.000" in asked.err
+        assert asked.status == 2 and "less than $0.00001" in asked.err
         assert "--yes" in asked.complaint and not server.accepted()
         wrong = terminal.run("connections", "probe", "cloudflare", "--yes", "--report", tmp_path / "no" / "r.txt")
-        assert wrong.status == 2 and "Nothing was sent" in wrong.complaint and not server.accepted()
+        assert wrong.status == 2 and not server.accepted()
 
 
 def test_the_ids_are_written_down_and_the_reports_hold_nothing_secret(terminal: Terminal, tmp_path: Path) -> None:

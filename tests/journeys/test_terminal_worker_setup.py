@@ -78,7 +78,7 @@ def test_on_a_terminal_it_asks_before_it_asks_for_the_token(terminal: Terminal, 
 
 def test_without_a_terminal_it_wants_a_yes(terminal: Terminal, account: AccountService) -> None:
     ended = run(terminal, *(each for each in SET_UP if each != "--yes"))
-    assert ended.status == 2 and ended.complaint == "Nothing was sent. Agree to these calls with --yes."
+    assert ended.status == 2 and ended.complaint == "Nothing was sent. Agree to it with --yes."
     assert account.calls == []
 
 

@@ -93,7 +93,7 @@ async def test_jobs_are_matched_and_their_figures_shown(compared: Compared, unti
     assert not page.partial_bar.isVisible()
     page.tabs.choose(JOBS)
     texts = page.job_lines.texts()
-    assert "queries: 2 by text; texts: 6 by id, with another text" in texts
+    assert "queries: 2 by text; texts: 6 by id alone, with other texts" in texts
     assert "nDCG@1" in texts
     assert texts[-1].startswith("By the judgements of 2 queries.")
     assert not page.others.isVisible()  # there is only one

@@ -84,9 +84,9 @@ async def test_limits_of_the_page_are_kept_until_they_are_changed(
 ) -> None:
     dialog = opened(driver, await driver.finished(TIED, Kind.RANK), ExportOptions(top_k=1))
     await until(lambda: [what for _, what in lines(dialog)] == ["2 rows of 14 columns"])
-    dialog.limits_bar.set_top(None)
+    dialog.limits_bar.top.setValue(0)
     await until(lambda: [what for _, what in lines(dialog)] == ["6 rows of 14 columns"])
-    dialog.limits_bar.set_top(1)
+    dialog.limits_bar.top.setValue(1)
     path = tmp_path / "top.csv"
     await until(lambda: not dialog.tasks.is_running("count"))
     dialog.tasks.start("write", dialog.write([(path, dialog.forms.chosen()[0])]))

@@ -116,15 +116,15 @@ async def test_arrow_keys_walk_and_a_search_leaves_what_has_it(driver: JobPageDr
 async def test_limits_keep_ties_count_what_they_keep_and_belong_to_their_job(
     driver: JobPageDriver, until: Until
 ) -> None:
-    driver.ranking.limits_bar.set_top(3)
+    driver.ranking.limits_bar.top.setValue(3)
     assert column_of(driver, RANK) == ["1", "2", "3=", "3="]
     await until(lambda: driver.ranking.kept.text() == "keeps 6 of 6")
-    driver.ranking.limits_bar.set_top(1)
+    driver.ranking.limits_bar.top.setValue(1)
     assert column_of(driver, RANK) == ["1"]
     await until(lambda: driver.ranking.kept.text() == "keeps 2 of 6")
     assert driver.ranking.kept.toolTip() == "4 contexts are dropped"
 
-    driver.ranking.limits_bar.set_top(None)
+    driver.ranking.limits_bar.top.setValue(0)
     second = column_of(driver, SCORE)[1]
     threshold = f"{float(second) - 0.0001:.4f}".replace(".", ",")  # as it is typed in half of Europe
     QTest.keyClicks(driver.ranking.limits_bar.threshold, threshold)
@@ -137,7 +137,7 @@ async def test_limits_keep_ties_count_what_they_keep_and_belong_to_their_job(
     driver.ranking.limits_bar.threshold.clear()
     first = driver.page.job()
     assert first is not None
-    driver.ranking.limits_bar.set_top(5)
+    driver.ranking.limits_bar.top.setValue(5)
     await driver.show(await driver.finished(TIED, Kind.RANK, "Another"))
     assert driver.ranking.limits() == ExportOptions()
     await driver.show(first)

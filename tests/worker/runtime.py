@@ -74,6 +74,12 @@ class Running:
     addresses: Mapping[str, str]
 
 
+def peak_megabytes(process_id: int) -> float:
+    """The most memory that a process has held. Linux only."""
+    status = Path(f"/proc/{process_id}/status").read_text("ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
 @contextmanager
 def running_worker(practice_address: str) -> Iterator[Running]:
     """Run the Worker until the block ends.

@@ -16,7 +16,6 @@ from benchmarks.collecting_costs import (
     Taken,
     batches_within,
     costs,
-    empty_rounds,
     most_steps_of_instance,
     of_instance,
     of_program,
@@ -110,11 +109,3 @@ def test_what_is_collected_stays_within_the_limits_of_both_plans() -> None:
         assert most_steps_of_instance(plan) <= plan.steps_of_instance
         for seconds, duration in collecting_costs.DURATIONS:
             assert costs(plan, seconds, duration).instance.most_in_a_step <= plan.subrequests
-
-
-def test_rounds_without_a_result_are_counted_from_the_waits() -> None:
-    assert empty_rounds(5.0) == (1, 5.0)
-    assert empty_rounds(5.1) == (2, 11.5)
-    rounds, found_after = empty_rounds(86_400.0)
-    assert 86_400.0 <= found_after < 86_400.0 + 900.0
-    assert rounds == 113

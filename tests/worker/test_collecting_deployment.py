@@ -1,30 +1,10 @@
 """What is deployed with collecting is what the tests run, and the door needs nothing of it."""
 
-import json
 import re
-from typing import Any
 
-from tests.worker.collecting_runtime import WORKER, collecting_config
+from tests.worker.collecting_runtime import WORKER
 from tests.worker.conftest import BGE_M3, Callers, read_refusal
 from tests.worker.test_worker_refusals import UNKNOWN_ID
-
-
-def door_config() -> dict[str, Any]:
-    text = re.sub(r"^\s*//.*$", "", (WORKER / "wrangler.jsonc").read_text("utf-8"), flags=re.MULTILINE)
-    config: dict[str, Any] = json.loads(text)
-    return config
-
-
-def test_it_is_the_same_worker_with_a_bucket_and_a_workflow() -> None:
-    collecting = collecting_config()
-    assert collecting.pop("main") == "src/collect.js"
-    assert collecting.pop("r2_buckets") == [{"binding": "BUCKET", "bucket_name": "cf-batch-answers"}]
-    assert collecting.pop("workflows") == [
-        {"binding": "COLLECT", "name": "cf-batch-collect", "class_name": "Collect"},
-    ]
-    door = door_config()
-    assert door.pop("main") == "src/index.js"
-    assert collecting == door
 
 
 def test_the_readme_names_what_the_configuration_has() -> None:

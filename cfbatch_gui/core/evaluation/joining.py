@@ -1,9 +1,10 @@
 """Runs as they are read from jobs, and which of their queries and texts are the same."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -14,7 +15,7 @@ from cfbatch_gui.core.inputs.input_values import Kind, Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.judgements.values import FROM_LABELS, Judgement, Source, Subject
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import comma_list, message
 from cfbatch_gui.core.results.labels import (
     NO_LABEL,
     OutsideGrade,
@@ -344,3 +345,15 @@ def _first_of_id(run: Run) -> Numbers:
     starts[1:] = (queries[1:] != queries[:-1]) | (names[1:] != names[:-1])
     own[order] = order[starts][np.cumsum(starts) - 1]
     return own
+
+
+_MATCHED: Final = {
+    MatchedBy.ID_AND_TEXT: message("{n:,} by id and text"),
+    MatchedBy.TEXT: message("{n:,} by text"),
+    MatchedBy.ID: message("{n:,} by id alone, with other texts"),
+}
+
+
+def matched_words(counts: Mapping[MatchedBy, int]) -> str:
+    """How queries or texts of two jobs were found to be the same."""
+    return comma_list([_MATCHED[how].filled(n=count) for how, count in counts.items() if count]) or message("none")

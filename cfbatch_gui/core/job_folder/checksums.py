@@ -6,7 +6,6 @@ import sqlite3
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -33,8 +32,6 @@ FROM items WHERE {} ORDER BY item_no
 _PARTS = (
     "SELECT item_no, part, start, stop, request_no, request_position, {} FROM parts WHERE {} ORDER BY item_no, part"
 )
-_SCORE = "coalesce(score, -9e999)"
-_SCORE_OR_DAMAGE = "iif(typeof(score) = 'real', score, -9e999)"  # slower
 _OF_BATCHES = "batch IN (SELECT value FROM json_each(?))"
 _SENT = "request_no IS NOT NULL"
 _SENT_IN_BATCHES = f"request_no IN (SELECT request_no FROM requests WHERE {_OF_BATCHES})"  # noqa: S608 - constants
@@ -55,12 +52,11 @@ def read_items(database: sqlite3.Connection, where: str, values: Sequence[object
 
 def _read(database: sqlite3.Connection, statement: str, where: str, values: Sequence[object]) -> Items:
     # A damaged record may hold anything. What is no number is no score, and the checksum of its batch shows it.
-    for score in (_SCORE, _SCORE_OR_DAMAGE):
-        try:
-            return np.fromiter(database.execute(statement.format(score, where), values), dtype=ITEM_SCORE)
-        except (TypeError, ValueError, OverflowError) as error:
-            damage = error
-    raise DataError(message("This job's data is damaged."), detail=f"items: {damage}") from damage
+    score = "iif(typeof(score) = 'real', score, -9e999)"
+    try:
+        return np.fromiter(database.execute(statement.format(score, where), values), dtype=ITEM_SCORE)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(message("This job's data is damaged."), detail=f"items: {error}") from error
 
 
 def checksums_of(
@@ -92,6 +88,7 @@ def checksums_of(
     if len(requests):
         is_known = requests["number"][at] == rows["request"]
         batch[is_known], is_done[is_known] = requests["batch"][at[is_known]], requests["is_done"][at[is_known]]
+    rows["request"] *= np.where(is_done, 1, -1)  # so that a state that flips is another checksum
     # An item in parts has no place: its score is that of the best of them.
     counts = (is_done | has_score) & ((rows["place"] >= 0) | (batch == _WITHOUT_BATCH))
     if not counts.all():
@@ -213,23 +210,6 @@ def read_scores(database: sqlite3.Connection, path: Path) -> Items:
     return items
 
 
-_OF_QUERIES = "query_no BETWEEN ? AND ?"
-_BATCHES_OF_QUERIES = f"""
-SELECT DISTINCT batch FROM requests WHERE request_no IN (
-    SELECT request_no FROM items WHERE {_OF_QUERIES}
-    UNION SELECT p.request_no FROM parts p JOIN items USING(item_no) WHERE {_OF_QUERIES})
-"""  # noqa: S608 - constants
-
-
-def read_scores_of(database: sqlite3.Connection, path: Path, first: int, last: int) -> Items:
-    """The same of the queries numbered `first` to `last`; their batches are looked at as a whole."""
-    with one_moment(database):
-        items = read_items(database, _OF_QUERIES, (first, last))
-        batches = {batch for (batch,) in database.execute(_BATCHES_OF_QUERIES, (first, last, first, last))}
-        _check(database, path, checksums_of(database, batches=batches), wrong_by_their_parts(database, first, last))
-    return items
-
-
 def _check(database: sqlite3.Connection, path: Path, found: Checksums, wrong: list[int]) -> None:
     damaged = differing(found, noted_checksums(database))
     if damaged or wrong:
@@ -238,17 +218,17 @@ def _check(database: sqlite3.Connection, path: Path, found: Checksums, wrong: li
 
 _BY_PARTS = """
 SELECT i.item_no FROM items i LEFT JOIN repeats r USING(item_no)
-WHERE i.query_no BETWEEN ? AND ? AND i.score IS NOT (
+WHERE i.query_no IS NOT NULL AND i.score IS NOT (
     SELECT CASE count(*) WHEN 0 THEN i.score WHEN count(score) THEN max(score) END FROM parts
     WHERE item_no = coalesce(r.first, i.item_no) AND request_no IS NOT NULL)
 """
 
 
-def wrong_by_their_parts(database: sqlite3.Connection, first: int = 1, last: int = 1 << 62) -> list[int]:
-    """Of these queries the items in parts whose score is not that of the best part, or that have one too early."""
+def wrong_by_their_parts(database: sqlite3.Connection) -> list[int]:
+    """The items in parts whose score is not that of the best part, or that have one too early."""
     if database.execute("SELECT 1 FROM parts WHERE request_no IS NOT NULL LIMIT 1").fetchone() is None:
         return []
-    return [item_no for (item_no,) in database.execute(_BY_PARTS, (first, last))]
+    return [item_no for (item_no,) in database.execute(_BY_PARTS)]
 
 
 def items_of_batches(database: sqlite3.Connection, batches: Collection[int]) -> list[int]:
@@ -339,21 +319,10 @@ def rows_of_items(database: sqlite3.Connection, items: Iterable[int]) -> list[in
     return [row for (row,) in found if row is not None]
 
 
-@dataclass(frozen=True, slots=True)
-class RowWords:
-    """How rows are named: one, several, and the first of many."""
-
-    one: Message
-    several: Message
-    many: Message
-
-
-ROWS = RowWords(message("row {rows}"), message("rows {rows}"), message("{n:,} rows, the first {rows}"))
-TEXTS = RowWords(message("text {rows}"), message("texts {rows}"), message("{n:,} texts, the first {rows}"))
 _MOST_NAMED = 8  # ranges of rows in a sentence
 
 
-def rows_in_words(rows: list[int], words: RowWords = ROWS, *, most: int = _MOST_NAMED) -> str:
+def rows_in_words(rows: list[int], *, most: int = _MOST_NAMED) -> Message:
     """ "row 3", "rows 3 to 7 and 12". Of more than `most` ranges only the first is named."""
     if not rows:
         return message("some rows")
@@ -364,5 +333,5 @@ def rows_in_words(rows: list[int], words: RowWords = ROWS, *, most: int = _MOST_
         for start, stop in zip(starts, stops, strict=True)
     ]
     if len(ranges) > most:
-        return words.many.filled(n=len(rows), rows=ranges[0])
-    return (words.one if len(rows) == 1 else words.several).filled(rows=enumerated(ranges))
+        return message("{n:,} rows, the first {rows}", n=len(rows), rows=ranges[0])
+    return counted_message(len(rows), "row {rows}", "rows {rows}", rows=enumerated(ranges))

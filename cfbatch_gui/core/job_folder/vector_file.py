@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 from numpy.lib import format as npy
@@ -31,7 +32,7 @@ def stored_vectors(path: Path) -> np.memmap[tuple[int, int], np.dtype[np.float32
             raise ValueError(f"{found.dtype} {found.shape}")  # noqa: TRY301
         if size != found.offset + found.nbytes:
             raise ValueError(f"{size} bytes, not {found.offset + found.nbytes}")  # noqa: TRY301
-    except (OSError, ValueError, EOFError, OverflowError) as error:
+    except (OSError, ValueError, EOFError, OverflowError, SyntaxError, TokenError) as error:
         raise DataError(
             message(
                 "This job's vectors are damaged. “cfbatch verify --mend” puts right what the answers that are kept"

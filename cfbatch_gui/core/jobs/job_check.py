@@ -20,7 +20,6 @@ class Damage(StrEnum):
     RESULTS = "results"  # scores or vectors, or whether they are there
     VECTOR_FILE = "vector_file"  # missing, cut short or misshapen
     ANSWER = "answer"  # a raw answer
-    CHECKSUMS = "checksums"
 
 
 class Outcome(StrEnum):
@@ -76,9 +75,6 @@ class JobCheck:
     @property
     def is_mended(self) -> bool:
         return all(finding.outcome is Outcome.HEALED for finding in self.findings)
-
-    def with_finding(self, finding: Finding) -> "JobCheck":
-        return replace(self, findings=(*self.findings, finding))
 
 
 def asked_for_again(job: Job, check: JobCheck) -> Job:

@@ -2,14 +2,16 @@
 
 import csv
 import io
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
+
+import msgspec
 
 from cfbatch_gui.core.errors import ExportError, InputError
 from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE
@@ -69,50 +71,47 @@ def _percent(found: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in found[0].encode())
 
 
-def is_formula(cell: str) -> bool:
-    return _FORMULA.match(cell) is not None
+class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A judgement as an object of JSON; `source` is a name of a `Source`, in small letters."""
+
+    grade: int | None
+    query_id: str = ""
+    query: str = ""
+    text_id: str = ""
+    text: str = ""
+    judge: str = ""
+    source: str = "file"
+    time: float = 0.0
+    again: bool = False
+    taken_back: bool = False
+    note: str = ""
 
 
-def from_object(found: dict[str, object]) -> Judgement:
-    """A judgement of a line of JSON. Raises KeyError, TypeError, ValueError."""
-    grade, time = found["grade"], found.get("time", 0.0)
-    if grade is not None and (isinstance(grade, bool) or not isinstance(grade, int)):
-        raise TypeError("grade")
-    if isinstance(time, bool) or not isinstance(time, int | float):
-        raise TypeError("time")
-    words = {name: found.get(name, "") for name in ("query", "text", "query_id", "text_id", "judge", "note")}
-    if not all(isinstance(word, str) for word in words.values()):
-        raise TypeError("text")
-    texts = {name: str(word) for name, word in words.items()}
+def _of_object(line: str) -> Judgement:
+    """Raises msgspec.MsgspecError, KeyError for a source that is none, RecursionError."""
+    found = msgspec.json.decode(line, type=_Line)
     return Judgement(
-        Subject(texts["query_id"], texts["query"]),
-        Subject(texts["text_id"], texts["text"]),
-        grade,
-        texts["judge"],
-        Source[str(found.get("source", Source.FILE.name)).upper()],
-        float(time),
-        again=found.get("again") is True,
-        taken_back=found.get("taken_back") is True,
-        note=texts["note"],
+        Subject(found.query_id, found.query),
+        Subject(found.text_id, found.text),
+        found.grade,
+        found.judge,
+        Source[found.source.upper()],
+        found.time,
+        again=found.again,
+        taken_back=found.taken_back,
+        note=found.note,
     )
 
 
-def to_object(judgement: Judgement) -> dict[str, object]:
-    """The object of a line of JSON, without what is empty."""
-    found: dict[str, object] = {
-        "query_id": judgement.query.id,
-        "query": judgement.query.text,
-        "text_id": judgement.document.id,
-        "text": judgement.document.text,
-        "grade": judgement.grade,
-        "judge": judgement.judge,
-        "source": judgement.source.name.lower(),
-        "time": judgement.time,
-        "again": judgement.again,
-        "taken_back": judgement.taken_back,
-        "note": judgement.note,
-    }
-    return {name: value for name, value in found.items() if value not in ("", False) or name == "grade"}
+def _object_line(said: Judgement) -> bytes:
+    query, document, source = said.query, said.document, said.source.name.lower()
+    line = _Line(
+        *(said.grade, query.id, query.text, document.id, document.text, said.judge, source, said.time),
+        again=said.again,
+        taken_back=said.taken_back,
+        note=said.note,
+    )
+    return msgspec.json.encode(line) + b"\n"
 
 
 _QRELS = re.compile(r"\s*(\S+)\s+\S+\s+(\S+)\s+(-?[0-9]+)\s*")
@@ -132,32 +131,38 @@ _MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class BadLine:
-    """A line that is no judgement, from 1, and why."""
-
-    number: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class ReadFile:
-    """`judgements` without a judge or a time in the file have "" and 0.0."""
+    """`judgements` without a judge or a time in the file have "" and 0.0.
+
+    `bad` are the numbers of the lines that are no judgement, and why.
+    """
 
     form: Form
     judgements: tuple[Judgement, ...]
-    bad: tuple[BadLine, ...]
+    bad: tuple[tuple[int, str], ...]
+
+
+_Found = Iterator[tuple[int, Judgement | str]]  # the number of a line, and its judgement, or why it is none
 
 
 def read_judgements(path: Path) -> ReadFile:
     """Read a file of judgements whole. Raises InputError for a file that is none, or that cannot be read."""
     text = _decoded(path)
-    first = text.lstrip("\r\n \t")[:1]
-    if first == "{":
-        return _of_lines(text)
-    first_line = text.lstrip("\r\n").split("\n", 1)[0]
-    if _QRELS.fullmatch(first_line):
-        return _of_qrels(text)
-    return _of_table(text, path.name)
+    if text.lstrip("\r\n \t").startswith("{"):
+        form, lines = Form.LINES, _of_lines(text)
+    elif _QRELS.fullmatch(text.lstrip("\r\n").split("\n", 1)[0]):
+        form, lines = Form.TREC, _of_qrels(text)
+    else:
+        form, lines = _of_table(text, path.name)
+    judgements: list[Judgement] = []
+    bad: list[tuple[int, str]] = []
+    for number, found in lines:
+        reason = _problem_of(found) if isinstance(found, Judgement) else found
+        if reason:
+            bad.append((number, reason))
+        elif isinstance(found, Judgement):
+            judgements.append(found)
+    return ReadFile(form, tuple(judgements), tuple(bad))
 
 
 def check_all_read(found: ReadFile) -> None:
@@ -165,8 +170,8 @@ def check_all_read(found: ReadFile) -> None:
     if not found.bad:
         return
     named: str = ""
-    for each in found.bad[:_MOST_NAMED]:
-        line = message("line {number:,}: {reason}", number=each.number, reason=each.reason)
+    for number, reason in found.bad[:_MOST_NAMED]:
+        line = message("line {number:,}: {reason}", number=number, reason=reason)
         named = message("{before}; {line}", before=named, line=line) if named else line
     if len(found.bad) > _MOST_NAMED:
         named = message("{before}; {line}", before=named, line="…")
@@ -200,61 +205,53 @@ def _decoded(path: Path) -> str:
         ) from error
 
 
-def _of_lines(text: str) -> ReadFile:
-    judgements: list[Judgement] = []
-    bad: list[BadLine] = []
+def _of_lines(text: str) -> _Found:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                found = from_object(json.loads(line))
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                bad.append(BadLine(number, message("is no object with a grade, and query and text or their ids")))
-                continue
-            _take(found, number, judgements, bad)
-    return ReadFile(Form.LINES, tuple(judgements), tuple(bad))
+                yield number, _of_object(line)
+            except (msgspec.MsgspecError, KeyError, RecursionError):
+                yield number, message("is no object with a grade, and query and text or their ids")
 
 
-def _of_qrels(text: str) -> ReadFile:
-    judgements: list[Judgement] = []
-    bad: list[BadLine] = []
+def _of_qrels(text: str) -> _Found:
     for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
         found = _QRELS.fullmatch(line)
-        if found is None:
-            bad.append(BadLine(number, message("is not “query 0 document grade”")))
-        else:
+        if found is not None:
             query, document = (Subject(original_id(found[part])) for part in (1, 2))
-            judged = Judgement(query, document, int(found[3]), "", Source.FILE, 0.0)
-            _take(judged, number, judgements, bad)
-    return ReadFile(Form.TREC, tuple(judgements), tuple(bad))
+            yield number, Judgement(query, document, int(found[3]), "", Source.FILE, 0.0)
+        elif line.strip():
+            yield number, message("is not “query 0 document grade”")
 
 
-def _of_table(text: str, name: str) -> ReadFile:
+def _of_table(text: str, name: str) -> tuple[Form, _Found]:
     csv.field_size_limit(LONGEST_LINE)
-    header_line = text.lstrip("\r\n").split("\n", 1)[0]
-    separator = max("\t;,", key=header_line.count)
-    reader = csv.reader(io.StringIO(text.lstrip("\r\n"), newline=""), delimiter=separator, strict=True)
-    judgements: list[Judgement] = []
-    bad: list[BadLine] = []
-    try:
+    text = text.lstrip("\r\n")
+    separator = max("\t;,", key=text.split("\n", 1)[0].count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    header: list[str] = []
+    with suppress(csv.Error):
         header = [cell.strip().casefold() for cell in next(reader, [])]
-        columns = _columns(header)
-        if columns is None:
-            raise InputError(
-                message(
-                    "“{name}” is no file of judgements. There are five forms: TREC qrels, TSV with “query-id, "
-                    "corpus-id, score”, CSV with “query, docid, rating”, CSV with “query, text, grade”, and JSON "
-                    "Lines.",
-                    name=name,
-                )
+    columns = _columns(header)
+    if columns is None:
+        raise InputError(
+            message(
+                "“{name}” is no file of judgements. There are five forms: TREC qrels, TSV with “query-id, "
+                "corpus-id, score”, CSV with “query, docid, rating”, CSV with “query, text, grade”, and JSON "
+                "Lines.",
+                name=name,
             )
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                _take_row(cells, columns, reader.line_num, judgements, bad)
-    except csv.Error as error:
-        bad.append(BadLine(reader.line_num, message("has quotes that do not fit ({error})", error=str(error))))
-    return ReadFile(_form(header, columns), tuple(judgements), tuple(bad))
+        )
+
+    def rows() -> _Found:
+        try:
+            for cells in reader:
+                if any(cell.strip() for cell in cells):
+                    yield reader.line_num, _of_row(cells, columns)
+        except csv.Error as error:
+            yield reader.line_num, message("has quotes that do not fit ({error})", error=str(error))
+
+    return _form(header, columns), rows()
 
 
 def _columns(header: Sequence[str]) -> dict[str, int] | None:
@@ -267,17 +264,15 @@ def _columns(header: Sequence[str]) -> dict[str, int] | None:
     return columns if has_query and has_text and "grade" in columns else None
 
 
-def _form(header: Sequence[str], columns: dict[str, int] | None) -> Form:
+def _form(header: Sequence[str], columns: dict[str, int]) -> Form:
     if tuple(header[:3]) == BEIR_COLUMNS:
         return Form.BEIR
     if tuple(header[:3]) == QUEPID_COLUMNS:
         return Form.QUEPID
-    return Form.CSV if columns is None or "text" in columns else Form.BEIR
+    return Form.CSV if "text" in columns else Form.BEIR
 
 
-def _take_row(
-    cells: Sequence[str], columns: dict[str, int], number: int, judgements: list[Judgement], bad: list[BadLine]
-) -> None:
+def _of_row(cells: Sequence[str], columns: dict[str, int]) -> Judgement | str:
     found = {name: cells[index] if index < len(cells) else "" for name, index in columns.items()}
     for name in found.get("marked", "").split():
         if found.get(name, "").startswith(MARK):
@@ -285,28 +280,24 @@ def _take_row(
     said = found["grade"].strip()
     value = grade(said)
     if value is None and said not in _UNTOLD:
-        bad.append(BadLine(number, message("its grade “{grade}” is no whole number", grade=said[:40])))
-        return
+        return message("its grade “{grade}” is no whole number", grade=said[:40])
     time = _time(found.get("time", ""))
     if time is None:
-        bad.append(BadLine(number, message("its time “{time}” is none", time=found["time"][:40])))
-        return
-    has_texts = "text" in columns
+        return message("its time “{time}” is none", time=found["time"][:40])
     query_id, text_id = (found.get(name, "").strip() for name in ("query_id", "text_id"))
-    if not has_texts:
+    if "text" not in columns:
         query_id, text_id = original_id(query_id), original_id(text_id)
     query, document = Subject(query_id, found.get("query", "")), Subject(text_id, found.get("text", ""))
     words = (found.get("judge", "").strip(), Source.FILE, time)
-    _take(Judgement(query, document, value, *words, note=found.get("note", "")), number, judgements, bad)
+    return Judgement(query, document, value, *words, note=found.get("note", ""))
 
 
-def _take(found: Judgement, number: int, judgements: list[Judgement], bad: list[BadLine]) -> None:
+def _problem_of(found: Judgement) -> str:
     if not (found.query.id or found.query.text) or not (found.document.id or found.document.text):
-        bad.append(BadLine(number, message("has no query or no text")))
-    elif found.grade is not None and abs(found.grade) >= 2**31 - 1:
-        bad.append(BadLine(number, message("its grade {grade} is too large", grade=found.grade)))
-    else:
-        judgements.append(found)
+        return message("has no query or no text")
+    if found.grade is not None and abs(found.grade) >= 2**31 - 1:
+        return message("its grade {grade} is too large", grade=found.grade)
+    return ""
 
 
 def _time(said: str) -> float | None:
@@ -439,33 +430,24 @@ def write_judgements(
     if not lines:
         raise ExportError(message("There is no judgement to write. Nothing was written."))
     with atomic_writer(path) as stream:
-        stream.write(_header(form))
+        stream.write(_HEADERS.get(form, b""))
         for line in lines:
             stream.write(line)
     return len(lines)
 
 
-def _header(form: Form) -> bytes:
-    match form:
-        case Form.BEIR:
-            return ("\t".join(BEIR_COLUMNS) + "\n").encode()
-        case Form.QUEPID:
-            return (",".join(QUEPID_COLUMNS) + "\n").encode()
-        case Form.CSV:
-            return ("\ufeff" + ",".join(TEXT_COLUMNS) + "\r\n").encode()
-        case _:
-            return b""
+_HEADERS = {
+    Form.BEIR: ("\t".join(BEIR_COLUMNS) + "\n").encode(),
+    Form.QUEPID: (",".join(QUEPID_COLUMNS) + "\n").encode(),
+    Form.CSV: ("\ufeff" + ",".join(TEXT_COLUMNS) + "\r\n").encode(),
+}
 
 
 def _lines(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Judgement]) -> Iterator[bytes]:
-    if form is Form.LINES:
-        for each in book.judgements():
+    if form in (Form.LINES, Form.CSV):
+        for each in book.judgements() if form is Form.LINES else _counting(book):
             if job is None or job.query_of(each.query) is not None:
-                yield json.dumps(to_object(each), ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
-    elif form is Form.CSV:
-        for each in _counting(book):
-            if job is None or job.query_of(each.query) is not None:
-                yield _csv_line(each)
+                yield _object_line(each) if form is Form.LINES else _csv_line(each)
     else:
         for (query, document), value in sorted(_pairs(book, form, job, labels).items()):
             yield _id_line(form, query, document, value)
@@ -542,7 +524,7 @@ def _csv_line(each: Judgement) -> bytes:
         "text_id": each.document.id,
         "note": each.note,
     }
-    marked = [name for name, cell in cells.items() if name != "grade" and is_formula(cell)]
+    marked = [name for name, cell in cells.items() if name != "grade" and _FORMULA.match(cell)]
     for name in marked:
         cells[name] = MARK + cells[name]
     return _encoded((*cells.values(), " ".join(marked)), "\r\n")

@@ -28,7 +28,7 @@ from cfbatch_gui.core.results.outcomes import (
     sent_of,
     status_of,
 )
-from cfbatch_gui.core.results.score_table import ScoreTable, read_score_table, read_scores_of
+from cfbatch_gui.core.results.score_table import ScoreTable, read_score_table
 
 _UNSAFE = re.compile(r"""[\s\x00-\x20\x7f\x85\u200b\ufeff"%]""")
 # Layouts in which a row of a file is one text; in the others a row has several.
@@ -158,56 +158,34 @@ def ranks_of(queries: NDArray[np.integer], scores: NDArray[np.float64]) -> Ranks
     return Ranks(rank, size)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RankedItems:
-    """Contexts by query number and rank, shape (n,); without a score `ranks` is 0 and `scores` NaN."""
-
-    items: NDArray[np.int64]
-    scores: NDArray[np.float64]
-    ranks: NDArray[np.int64]
-    tie_groups: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def rows(self) -> Iterator[tuple[int, float, int, int]]:
-        columns = (self.items, self.scores, self.ranks, self.tie_groups)
-        return zip(*(column.tolist() for column in columns), strict=True)
-
-    def part(self, start: int, stop: int | None) -> "RankedItems":
-        """The contexts from index `start` to before `stop`."""
-        wanted = slice(start, stop)
-        return RankedItems(self.items[wanted], self.scores[wanted], self.ranks[wanted], self.tie_groups[wanted])
-
-    def by_item(self) -> "RankedItems":
-        """The same contexts in the order of the input."""
-        order = np.argsort(self.items, kind="stable")
-        return RankedItems(self.items[order], self.scores[order], self.ranks[order], self.tie_groups[order])
-
-
-def ranked_items(table: ScoreTable, order: NDArray[np.int64]) -> RankedItems:
-    return _ranked(table.items[order], table.queries[order], table.scores[order])
-
-
 # Its number, contexts, and scored ones; the best score less the second, None for fewer than two; the best or None.
 QueryScores = tuple[int, int, int, float | None, float | None]
 
 
-class RankedScores:
-    """The scores of a table in the order of the ranking; 17 bytes each.
+class Ranking:
+    """All contexts of a table in the order of the ranking, (n,); without a score `ranks` is 0 and `scores` NaN.
 
-    `order` is that of `tie_order.ranked_order`, `version` the `data_version` from before the table was read.
+    `order` is that of `ranked_order`, `version` the `data_version` from before the table was read.
     """
 
     def __init__(self, table: ScoreTable, order: NDArray[np.int64], version: bytes) -> None:
         self.version = version
-        self._items = table.items[order]
-        queries, self._scores = table.queries[order], table.scores[order]
-        runs = _Runs(queries, self._scores)
-        self._starts = np.flatnonzero(runs.starts_query)
-        self._ranks = runs.ranks.astype(np.int32)
+        self.items = table.items[order]
+        self._scores = table.scores[order]
+        queries = table.queries[order]
         self._has_score = ~np.isnan(self._scores)
+        runs = _Runs(queries, self._scores)
+        tied = (runs.lengths > 1) & self._has_score
+        self._ranks = np.where(self._has_score, runs.ranks, 0).astype(np.int32)
+        counted = _counted_by_query(runs.starts & tied, runs.starts_query)
+        self._tie_groups = np.where(tied, counted, 0).astype(np.int32)
+        self._starts = np.flatnonzero(runs.starts_query)
         self._queries = queries[self._starts]  # those that have contexts
+
+    def rows(self, wanted: slice | NDArray[np.int64]) -> Iterator[tuple[int, float, int, int]]:
+        """Item, score, rank and tie group of the contexts at these indices."""
+        columns = (self.items, self._scores, self._ranks, self._tie_groups)
+        return zip(*(column[wanted].tolist() for column in columns), strict=True)
 
     def count(self, top_k: int | None, threshold: float | None) -> tuple[int, int]:
         kept = self._has_score if threshold is None else self._has_score & (self._scores >= threshold)
@@ -215,18 +193,12 @@ class RankedScores:
             kept = kept & (self._ranks <= top_k)
         return int(np.count_nonzero(kept)), int(np.count_nonzero(self._has_score))
 
-    def of_query(self, query_no: int, start: int, stop: int | None) -> RankedItems:
-        """The contexts of one query from index `start` to before `stop` of its ranking; empty without contexts."""
+    def of_query(self, query_no: int) -> range:
+        """The indices of the contexts of one query."""
         at = int(np.searchsorted(self._queries, query_no))
         if at == len(self._queries) or self._queries[at] != query_no:
-            first = last = 0
-        else:
-            first = int(self._starts[at])
-            last = int(self._starts[at + 1]) if at + 1 < len(self._starts) else len(self._scores)
-        if stop is not None:
-            last = min(last, first + stop + 1)  # one more, to know whether the last one is in a tie
-        scores = self._scores[first:last]
-        return _ranked(self._items[first:last], np.zeros(len(scores), dtype=np.int32), scores).part(start, stop)
+            return range(0)
+        return range(int(self._starts[at]), int(np.append(self._starts, len(self.items))[at + 1]))
 
     def by_query(self) -> Iterator[QueryScores]:
         lengths = np.diff(self._starts, append=len(self._scores))
@@ -240,18 +212,6 @@ class RankedScores:
             columns = (self._queries[some], length, scored, best, second)
             for query, contexts, count, first, next_one in zip(*(column.tolist() for column in columns), strict=True):
                 yield query, contexts, count, first - next_one if count > 1 else None, first if count else None
-
-
-def _ranked(items: NDArray[np.integer], queries: NDArray[np.integer], scores: NDArray[np.float64]) -> RankedItems:
-    has_score = ~np.isnan(scores)
-    runs = _Runs(queries, scores)
-    tied = (runs.lengths > 1) & has_score
-    return RankedItems(
-        items.astype(np.int64),
-        scores,
-        np.where(has_score, runs.ranks, 0),
-        np.where(tied, _counted_by_query(runs.starts & tied, runs.starts_query), 0),
-    )
 
 
 class _Runs:
@@ -373,7 +333,7 @@ class Rankings:
     ) -> None:
         self._folder = folder
         self._failed_batches = failed_batches or {}
-        self._scores: RankedScores | None = None
+        self._known: Ranking | None = None
         with folder.open(read_only=True) as database:
             self._original: OriginalColumns = columns_of_rankings(database, reserved)
         self._ids = RetrievalIds(folder)
@@ -392,7 +352,7 @@ class Rankings:
 
     def queries(self) -> tuple[RankedQuery, ...]:
         """All queries in the order of the input."""
-        scores = self._all_scores().by_query()
+        scores = self._ranking().by_query()
         following = next(scores, None)
         found: list[RankedQuery] = []
         with self._folder.open(read_only=True) as database:
@@ -408,33 +368,20 @@ class Rankings:
         """The contexts of one query by rank, ties by descending document id, those without a score last; from index
         `start` to before `stop` of this order.
         """
-        scores = self._scores
-        is_known = scores is not None and scores.version == data_version(self._folder.data)
-        with self._folder.open(read_only=True) as database:
-            if scores is not None and is_known:
-                ranked = scores.of_query(query_no, start, stop)
-            else:
-                ranked = self._ranked(database, query_no, query_no).part(start, stop)
-            return tuple(self._detailed(database, ranked))
+        ranking = self._ranking()
+        wanted = ranking.of_query(query_no)[start:stop]
+        return self._detailed(ranking, slice(wanted.start, wanted.stop))
 
     def blocks(self, *, size: int = BLOCK) -> Iterator[tuple[RankedContext, ...]]:
         """All contexts, queries as in the input and by rank; the data is closed between two blocks."""
-        return self._in_blocks(self._all_ranked(), size)
+        ranking = self._ranking()
+        return (self._detailed(ranking, slice(start, start + size)) for start in range(0, len(ranking.items), size))
 
     def blocks_in_file_order(self) -> Iterator[tuple[RankedContext, ...]]:
         """All contexts in the order of the input, at most BLOCK at a time; each with its rank in its query."""
-        return self._in_blocks(self._all_ranked().by_item(), BLOCK)
-
-    def _all_ranked(self) -> RankedItems:
-        with self._folder.open(read_only=True) as database:
-            (last,) = database.execute("SELECT coalesce(max(query_no), 0) FROM queries").fetchone()
-            return self._ranked(database, 1, last)
-
-    def _in_blocks(self, ranked: RankedItems, size: int) -> Iterator[tuple[RankedContext, ...]]:
-        for start in range(0, len(ranked), size):
-            with self._folder.open(read_only=True) as database:
-                block = tuple(self._detailed(database, ranked.part(start, start + size)))
-            yield block
+        ranking = self._ranking()
+        order = np.argsort(ranking.items, kind="stable")
+        return (self._detailed(ranking, order[start : start + BLOCK]) for start in range(0, len(order), BLOCK))
 
     def items_of(self, queries: Collection[int]) -> frozenset[int]:
         with self._folder.open(read_only=True) as database:
@@ -446,24 +393,26 @@ class Rankings:
 
         A tie at rank `top_k` is kept as a whole.
         """
-        return Kept(*self._all_scores().count(top_k, threshold))
+        return Kept(*self._ranking().count(top_k, threshold))
 
-    def _all_scores(self) -> RankedScores:
-        """The scores of this moment; they are read again only if the data has changed."""
+    def _ranking(self) -> Ranking:
+        """The ranking of this moment; it is read again only if the data has changed."""
         version = data_version(self._folder.data)
-        if self._scores is None or self._scores.version != version:
+        if self._known is None or self._known.version != version:
             table = read_score_table(self._folder)
             with self._folder.open(read_only=True) as database:
                 order = ranked_order(database, table, self._ids)
-            self._scores = RankedScores(table, order, version)
-        return self._scores
+            self._known = Ranking(table, order, version)
+        return self._known
 
-    def _ranked(self, database: sqlite3.Connection, first: int, last: int) -> RankedItems:
-        table = read_scores_of(database, self._folder, first, last)
-        return ranked_items(table, ranked_order(database, table, self._ids))
+    def _detailed(self, ranking: Ranking, wanted: slice | NDArray[np.int64]) -> tuple[RankedContext, ...]:
+        with self._folder.open(read_only=True) as database:
+            return tuple(self._read(database, ranking, wanted))
 
-    def _detailed(self, database: sqlite3.Connection, ranked: RankedItems) -> Iterator[RankedContext]:
-        values = {"items": str(sorted(ranked.items.tolist()))}
+    def _read(
+        self, database: sqlite3.Connection, ranking: Ranking, wanted: slice | NDArray[np.int64]
+    ) -> Iterator[RankedContext]:
+        values = {"items": str(sorted(ranking.items[wanted].tolist()))}
         rows = {row[0]: row for row in database.execute(self._details, values)}
         requests = sent_of(database, {row[7] for row in rows.values()})
         parts = dict(database.execute(_PARTS, values)) if self._has_parts else {}
@@ -474,7 +423,7 @@ class Rankings:
         }
         cells_of = self._original.cells
         no_cells = () if not self._original.names else None
-        for item, score, rank, tie_group in ranked.rows():
+        for item, score, rank, tie_group in ranking.rows(wanted):
             _, query_no, text, text_id, label, position, row_no, request, first, second, reason = rows[item]
             query_id, query = queries[query_no]
             sent = requests[request]

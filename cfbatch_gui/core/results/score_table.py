@@ -5,7 +5,6 @@ relevant there. With all texts under every query, one in ten unrelated pairs lie
 """
 
 import math
-import sqlite3
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -78,11 +77,6 @@ def read_score_table(folder: JobFolder) -> ScoreTable:
     data_version(folder.data)  # raises DataError with a sentence if the file is missing
     with folder.open(read_only=True) as database:
         return _table(checksums.read_scores(database, folder.path))
-
-
-def read_scores_of(database: sqlite3.Connection, folder: JobFolder, first: int, last: int) -> ScoreTable:
-    """The scores of the queries numbered `first` to `last`, by item number. Raises DataError."""
-    return _table(checksums.read_scores_of(database, folder.path, first, last))
 
 
 def read_text_hashes(folder: JobFolder, table: ScoreTable) -> Hashes:

@@ -33,7 +33,7 @@ from cfbatch_gui.core.vectorize.push_values import (
     PushStage,
     Show,
 )
-from cfbatch_gui.core.vectorize.record import CHECKSUM_BITS, FIRST_CHECKSUM, NEVER_CONFIRMED, GoneVectors, IndexRecord
+from cfbatch_gui.core.vectorize.record import CHECKSUM_BITS, FIRST_CHECKSUM, NEVER_CONFIRMED, IndexRecord
 from cfbatch_gui.core.workers_ai.limits import (
     MAX_INDEX_DIMENSIONS,
     MAX_INDEX_VECTORS,
@@ -351,7 +351,7 @@ def plan_push(
     last = int(rows.item_numbers[-1]) if rows.count else 0
     is_to_send, checksums = np.zeros(last, np.bool_), np.zeros(last, np.uint64)
     new = changed = 0
-    gone = GoneVectors(0, ())
+    gone: tuple[tuple[str, int], ...] = ()
     if not problems:
         record.begin_seen()
         done = rows.count
@@ -378,8 +378,8 @@ def plan_push(
         new=new,
         changed=changed,
         unchanged=rows.count - new - changed if not problems else 0,
-        gone=gone.count,
-        gone_by_job=gone.by_job,
+        gone=sum(n for _, n in gone),
+        gone_by_job=gone,
         numbers=checks.numbers,
         problems=problems,
         notes=(*((record.damage,) if record.damage else ()), *checks.notes),

@@ -9,8 +9,8 @@ from typing import Final
 import msgspec
 
 from cfbatch_gui.core.messages import Message, message
-from cfbatch_gui.core.vectorize.client import PART_BYTES, IndexInfo, VectorizeIndex
-from cfbatch_gui.core.workers_ai.client import PATIENCE, Sleep
+from cfbatch_gui.core.vectorize.client import PART_BYTES
+from cfbatch_gui.core.workers_ai.client import Sleep
 from cfbatch_gui.core.workers_ai.limits import MAX_UPLOAD_VECTORS
 
 
@@ -72,14 +72,6 @@ class PushCheck:
     numbers: tuple[str, ...] = ()
     problems: tuple[PushProblem, ...] = ()
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class IndexState:
-    """An index and what it holds so far."""
-
-    index: VectorizeIndex
-    info: IndexInfo
 
 
 class PushStage(StrEnum):
@@ -238,11 +230,10 @@ WAIT_SECONDS: Final = 600.0
 
 @dataclass(frozen=True, slots=True)
 class PushSettings:
-    """`clock` returns seconds since 1970; `patience` is that of each call; `wait_seconds` are for the index."""
+    """`clock` returns seconds since 1970; `wait_seconds` are for the index."""
 
     clock: Callable[[], float]
     sleep: Sleep = asyncio.sleep
-    patience: int = PATIENCE
     wait_seconds: float = WAIT_SECONDS
     most_vectors: int = MAX_UPLOAD_VECTORS
     most_bytes: int = PART_BYTES

@@ -7,11 +7,10 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
 
-from cfbatch_gui.core.errors import DataError, DiskFull
+from cfbatch_gui.core.job_folder.schema import transaction, translated
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.databases import connect_durably
 
@@ -35,14 +34,6 @@ _DAMAGED = message(
     "What this program knew about the vectors in {index} was damaged, so all of them are sent again. Those of earlier "
     "pushes that are gone are not known any more."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class GoneVectors:
-    """How many vectors of earlier pushes a job does not hold, by the names of the jobs that sent them last."""
-
-    count: int
-    by_job: tuple[tuple[str, int], ...]
 
 
 class IndexRecord:
@@ -145,12 +136,11 @@ class IndexRecord:
         with self._guarded():
             self._database.execute("INSERT OR IGNORE INTO seen SELECT value FROM json_each(?)", (json.dumps(ids),))
 
-    def gone(self) -> GoneVectors:
-        """What earlier pushes have put into the index and was not noted as seen."""
+    def gone(self) -> tuple[tuple[str, int], ...]:
+        """How many vectors of earlier pushes were not noted as seen, by the names of the jobs that sent them last."""
         with self._guarded():
             query = f"SELECT name, n FROM (SELECT job, count(*) n {_GONE} GROUP BY job) JOIN jobs USING(job)"  # noqa: S608
-            found = tuple((str(name), int(n)) for name, n in self._database.execute(query).fetchall())
-            return GoneVectors(sum(n for _, n in found), found)
+            return tuple((str(name), int(n)) for name, n in self._database.execute(query).fetchall())
 
     def gone_ids(self, most: int) -> tuple[str, ...]:
         """The first of these ids; the next after those were noted as deleted."""
@@ -177,18 +167,8 @@ class IndexRecord:
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        with self._guarded():
-            if self._database.in_transaction:  # within another one
-                yield
-                return
-            self._database.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._database.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):  # which has ended it already
-                    self._database.execute("ROLLBACK")
-                raise
+        with self._guarded(), transaction(self._database):
+            yield
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -196,7 +176,7 @@ class IndexRecord:
             try:
                 yield
             except sqlite3.Error as error:
-                raise _failure(self._path, error) from error
+                raise translated(error, self._path) from error
 
 
 def _opened(path: Path) -> sqlite3.Connection:
@@ -212,18 +192,3 @@ def _opened(path: Path) -> sqlite3.Connection:
         database.close()
         raise
     return database
-
-
-def _failure(path: Path, error: sqlite3.Error) -> DataError:
-    if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
-        return DiskFull(
-            message("The disk is full, so the push stopped. Free some space, then push again to go on."),
-            detail=f"{path}: {error}",
-        )
-    return DataError(
-        message(
-            "“{name}” in the program's own folder, which holds what an index was sent, could not be read or written.",
-            name=path.name,
-        ),
-        detail=f"{path}: {error}",
-    )

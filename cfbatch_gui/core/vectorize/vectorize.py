@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,12 +21,13 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import counted_message, message
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.nearest import embed_sentence, nearest_to
+from cfbatch_gui.core.results.nearest import Neighbour, embed_sentence, nearest_to
 from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.vectorize.client import (
     SAMPLE,
+    IndexInfo,
     Match,
     Metric,
     StoredVector,
@@ -37,7 +38,6 @@ from cfbatch_gui.core.vectorize.client import (
 from cfbatch_gui.core.vectorize.planning import PushPlan, PushRows, parts, plan_in_thread, push_columns
 from cfbatch_gui.core.vectorize.push_values import (
     Hit,
-    IndexState,
     Push,
     PushCheck,
     PushOptions,
@@ -124,7 +124,7 @@ class _Pushing:
         self._calls, self._job, self._record, self._push = calls, job, record, push
         self._settings, self._show = settings, show
         self._progress = PushProgress(PushStage.READING, 0, 0)
-        self._again = Repeating(patience=settings.patience, sleep=settings.sleep, waiting=self._say_waiting)
+        self._again = Repeating(sleep=settings.sleep, waiting=self._say_waiting)
 
     async def run(self) -> Push:
         """Do the push; as it ended, and as it is kept. Raises UserError; what was acknowledged stays so."""
@@ -300,9 +300,10 @@ class Vectorize:
     async def indexes(self, connection_id: str) -> tuple[VectorizeIndex, ...]:
         return await self._calls(connection_id).list_indexes()
 
-    async def state(self, connection_id: str, index: str) -> IndexState:
+    async def state(self, connection_id: str, index: str) -> tuple[VectorizeIndex, IndexInfo]:
+        """An index, and what it holds so far."""
         calls = self._calls(connection_id)
-        return IndexState(await calls.get(index), await calls.info(index))
+        return await calls.get(index), await calls.info(index)
 
     async def create(
         self, connection_id: str, index: str, dimensions: int, metric: Metric, description: str = ""
@@ -316,11 +317,6 @@ class Vectorize:
     def dimension_of(self, job_id: str) -> int:
         """The length of the job's vectors, for a new index; 0 as long as there is none. Blocking."""
         return Embeddings(self._embedded(job_id).folder).dimension
-
-    def metric_of(self, job_id: str) -> Metric:
-        """The metric that the vectors of the job's model are compared by: of all models of the service, the cosine."""
-        self._embedded(job_id)
-        return Metric.COSINE
 
     def pushes(self, job_id: str) -> tuple[Push, ...]:
         """The last push of a job into each index, the newest first; blocking."""
@@ -403,7 +399,7 @@ class Vectorize:
         job, calls = self._embedded(job_id), self._calls(connection_id)
         push = await asyncio.to_thread(saved_push, job.folder, calls.connection.account_mark, index)
         options = push.options if push is not None else PushOptions()  # by which ids are known again
-        again = Repeating(patience=self._settings.patience, sleep=self._settings.sleep)
+        again = Repeating(sleep=self._settings.sleep)
         embeddings = await asyncio.to_thread(Embeddings, job.folder, job.metadata.failed_batches)
         found = await again(lambda: calls.get(index))
         dimension = await asyncio.to_thread(lambda: embeddings.dimension)
@@ -419,7 +415,8 @@ class Vectorize:
         vector = await embed_sentence(self._client(job.connection_id), job.metadata, embeddings, sentence)
         matches = await again(lambda: calls.query(index, vector.tolist(), TOP_K))
         rows = await asyncio.to_thread(PushRows, job.folder, job.metadata, options)
-        return await asyncio.to_thread(_compare, found, embeddings, rows, matches, vector)
+        nearest = await asyncio.to_thread(nearest_to, embeddings, vector, TOP_K)
+        return await asyncio.to_thread(_compare, found, embeddings, rows, matches, nearest)
 
     def _calls(self, connection_id: str) -> VectorizeIndexes:
         return VectorizeIndexes(self._client(connection_id))
@@ -484,18 +481,17 @@ def _compare(
     embeddings: Embeddings,
     rows: PushRows,
     matches: tuple[Match, ...],
-    vector: NDArray[np.float32],
+    nearest: Sequence[Neighbour],
 ) -> SearchResult:
-    nearest = nearest_to(embeddings, vector, TOP_K)
     items = {each.text.item_no for each in nearest}
     ids = rows.ids_and_items({each.id for each in matches}, items)
     id_of = {item: identifier for identifier, item in ids.items()}
     found = [ids[each.id] for each in matches if each.id in ids]
     texts = dict(zip(found, embeddings.texts(found), strict=True))
-    least = min((each.similarity for each in nearest), default=1.0)
-    near = _near(embeddings, found, vector, least)
+    # Of equally near texts any will do.
+    least = min((each.similarity for each in nearest), default=1.0) - _TIE if index.metric == Metric.COSINE else np.inf
     hits = tuple(
-        Hit(each.id, each.score, item, texts[item].text if item else None, item in near)
+        Hit(each.id, each.score, item, texts[item].text if item else None, item in items or each.score >= least)
         for each, item in ((each, ids.get(each.id, 0)) for each in matches)
     )
     exact = tuple(
@@ -512,14 +508,3 @@ def _compare(
         note = message("The index also holds vectors that are not of this job, so its search cannot be judged by it.")
         return SearchResult(hits, exact, None, note)
     return SearchResult(hits, exact, sum(each.is_exact for each in hits))
-
-
-def _near(embeddings: Embeddings, items: list[int], vector: NDArray[np.float32], least: float) -> set[int]:
-    """Those of the items that are as near as the last of the nearest ones: of equally near texts any will do."""
-    if not items:
-        return set()
-    vectors = embeddings.rows_of(np.array(items)).astype(np.float64)
-    lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(vector.astype(np.float64))
-    with np.errstate(all="ignore"):
-        similarities = vectors @ vector.astype(np.float64) / lengths
-    return {item for item, similarity in zip(items, similarities.tolist(), strict=True) if similarity >= least - _TIE}

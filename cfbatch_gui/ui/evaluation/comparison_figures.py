@@ -12,7 +12,8 @@ from cfbatch_gui.core.evaluation.comparison import (
     query_moves,
     summary,
 )
-from cfbatch_gui.core.evaluation.joining import Joined, MatchedBy, read_run
+from cfbatch_gui.core.evaluation.joining import Joined, read_run
+from cfbatch_gui.core.evaluation.joining import matched_words as matched_by
 from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, evaluate, remarks
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades
 from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, TOLD_APART, Paired
@@ -78,9 +79,8 @@ def named(jobs: Sequence[Job]) -> list[str]:
 
 
 def matched_words(joined: Joined) -> str:
-    return tr("queries: {queries}; texts: {texts}").format(
-        queries=_by(joined.queries, tr("with other words")), texts=_by(joined.texts, tr("with another text"))
-    )
+    queries, texts = (said(matched_by(counts)) for counts in (joined.queries, joined.texts))
+    return tr("queries: {queries}; texts: {texts}").format(queries=queries, texts=texts)
 
 
 def partial_words(comparison: Comparison, jobs: Sequence[Job]) -> str:
@@ -154,16 +154,6 @@ def judged_words(found: Evaluation | None) -> str:
         )
     sentences += map(said, remarks(found.runs))
     return " ".join(sentences)
-
-
-def _by(counts: dict[MatchedBy, int], other: str) -> str:
-    patterns = {
-        MatchedBy.ID_AND_TEXT: tr("{n} by id and text"),
-        MatchedBy.TEXT: tr("{n} by text"),
-        MatchedBy.ID: tr("{n} by id, {other}"),
-    }
-    parts = [patterns[how].format(n=display.number(count), other=other) for how, count in counts.items() if count]
-    return display.listed(parts) or tr("none")
 
 
 def headline(found: Paired, job: str) -> str:

@@ -194,32 +194,16 @@ def missing_words(extent: Extent, kind: Kind) -> str:
     missing = extent.counts.items - extent.counts.done + extent.counts.skipped
     if not missing:
         return ""
-    if missing == extent.counts.waiting:
-        return _waiting_words(missing, kind)
     if kind is Kind.RANK:
         return display.plural(
             missing,
-            "{n} row has no score. It is written too, with its reason.",
+            "{n} row has no score. It is written too, with its reason if there is one.",
             "{n} rows have no score. They are written too, with their reasons.",
         )
     return display.plural(
         missing,
         "{n} row has no vector and is left out; the file beside it says so.",
         "{n} rows have no vector and are left out; the file beside it says so.",
-    )
-
-
-def _waiting_words(missing: int, kind: Kind) -> str:
-    if kind is Kind.RANK:
-        return display.plural(
-            missing,
-            "{n} row has no score yet. It is written too, without one.",
-            "{n} rows have no score yet. They are written too, without one.",
-        )
-    return display.plural(
-        missing,
-        "{n} row has no vector yet and is left out; the file beside it says so.",
-        "{n} rows have no vector yet and are left out; the file beside it says so.",
     )
 
 
@@ -234,9 +218,6 @@ def _free(path: Path, target: Target, taken: Collection[Path]) -> Path:
 def _called(path: Path, target: Target, addition: str) -> Path:
     suffix = "" if target.is_folder else target.suffixes[0]
     return path.with_name(f"{path.name.removesuffix(suffix)}{addition}{suffix}")
-
-
-_TIP_LINES = 6
 
 
 def say_written(notices: Notices, written: Sequence[Exported]) -> None:
@@ -255,12 +236,7 @@ def say_written(notices: Notices, written: Sequence[Exported]) -> None:
     commands = "\n".join(exported.next_command for exported in written if exported.next_command)
     if commands:
         link = bar.add_link(tr("Copy the next command"), lambda: QGuiApplication.clipboard().setText(commands))
-        link.setToolTip(display.plain_tip(_beginning(commands)))
-
-
-def _beginning(commands: str) -> str:
-    lines = commands.split("\n")
-    return "\n".join(lines if len(lines) <= _TIP_LINES else [*lines[: _TIP_LINES - 1], "…"])
+        link.setToolTip(display.plain_tip(commands.split("\n")[0]))
 
 
 _INDENT = 24  # to the left edge of the words of a box
@@ -317,7 +293,6 @@ class ExportForms(QWidget):
         people.sort(key=lambda target: _RANK.get(target.name, len(_RANK)))
         programs = [target for target in targets if not target.is_for_people]
         self._targets = (*people, *programs)
-        self._impossible: set[str] = set()
         self._proposed = self._targets[0].name
         self.boxes: Mapping[str, CheckBox] = {target.name: CheckBox(said(target.title)) for target in self._targets}
         self.boxes[self._proposed].setChecked(True)
@@ -348,17 +323,9 @@ class ExportForms(QWidget):
     def set_possible(self, name: str, why_not: str) -> None:
         box = self.boxes[name]
         box.setToolTip(why_not)
+        box.setEnabled(not why_not)
         if why_not:
-            self._impossible.add(name)
             box.setChecked(False)
-            box.setEnabled(False)
-        elif name in self._impossible:
-            self._impossible.discard(name)
-            box.setEnabled(True)
-
-    def set_open(self, is_open: bool) -> None:
-        for name, box in self.boxes.items():
-            box.setEnabled(is_open and name not in self._impossible)
 
     def _toggled(self, ticked: bool) -> None:
         # The first tick replaces the proposal: a user who ticks Excel wants Excel only.
@@ -506,9 +473,10 @@ class ExportDialog(QDialog):
 
     def _make_widgets(self) -> None:
         is_ranking = self._job.kind is Kind.RANK
+        self._content = QWidget()  # all that is chosen
         self.forms = ExportForms(targets_for(self._job.kind))
         self.forms.changed.connect(self._show_anew)
-        self.limits_bar = LimitsBar(self.tasks)
+        self.limits_bar = LimitsBar()
         self.limits_bar.setVisible(is_ranking)
         self.limits_bar.changed.connect(lambda: self.tasks.start("count", self._count()))
         self._columns_words = Label("", "quiet")
@@ -541,17 +509,19 @@ class ExportDialog(QDialog):
 
     def _lay_out(self) -> None:
         choices = boxed(row(self.limits_bar, None, row(self._columns_words, 4, self.columns_button)))
-        content = column(
-            Label(self.tr("Export as"), "part"),
-            (self.forms, 1),
-            self.rows_bar,
-            choices,
-            self.summary,
-            self.manifest_box,
-            self._missing,
-            self.error_bar,
-            gap=LARGE,
-            margins=(WIDE, 20, WIDE, SMALL),
+        self._content.setLayout(
+            column(
+                Label(self.tr("Export as"), "part"),
+                (self.forms, 1),
+                self.rows_bar,
+                choices,
+                self.summary,
+                self.manifest_box,
+                self._missing,
+                self.error_bar,
+                gap=LARGE,
+                margins=(WIDE, 20, WIDE, SMALL),
+            )
         )
         foot = column(
             self.progress,
@@ -559,7 +529,7 @@ class ExportDialog(QDialog):
             gap=LARGE,
             margins=(WIDE, SMALL, WIDE, 20),
         )
-        self.setLayout(column(content, foot, gap=0))
+        self.setLayout(column((self._content, 1), foot, gap=0))
 
     # Counting and choosing
 
@@ -714,20 +684,10 @@ class ExportDialog(QDialog):
     def _show_writing(self, writing: bool) -> None:
         self.progress.setVisible(writing)
         self._progress_words.setText(self.tr("Writing, then reading back…") if writing else "")
-        if not writing:
-            self.progress.set_parts(0, 1)
+        self.progress.set_parts(0, 1)
         if writing:
             self.cancel_button.setFocus()  # else the list scrolls to the widget that gets the focus
-        self.forms.set_open(not writing)
-        # Only the controls are disabled, not the labels between them.
-        for widget in (
-            self.rows_bar,
-            self.limits_bar.top,
-            self.limits_bar.threshold,
-            self.columns_button,
-            self.summary.change_button,
-        ):
-            widget.setEnabled(not writing)
+        self._content.setEnabled(not writing)
         self._show_possible()
 
     def _show_possible(self) -> None:

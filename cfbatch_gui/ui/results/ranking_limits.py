@@ -2,17 +2,14 @@
 
 from PySide6.QtCore import QRegularExpression, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QRegularExpressionValidator
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QSpinBox, QWidget
 
 from cfbatch_gui.core.results.exports.base import ExportOptions
-from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.display import score_text
-from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, scaled
-from cfbatch_gui.ui.widgets import Choice, Flow, Label, boxed, row
+from cfbatch_gui.ui.widgets import Flow, Label, boxed, row
 
-_USUAL = (3, 5, 10, 20)
-_OTHER = "other"
+_MOST = 99_999
 _NUMBER = QRegularExpression(r"-?\d{0,4}([.,]\d{0,6})?")
 _STEP = 0.01
 
@@ -49,16 +46,16 @@ class ThresholdField(QLineEdit):
 class LimitsBar(QWidget):
     changed = Signal()
 
-    def __init__(self, tasks: Tasks) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._tasks = tasks
-        self._chosen: int | None = None
-        self.top = Choice(self.tr("How many of each query"))
-        self.top.add(self.tr("All ranks"), 0)
-        for count in _USUAL:
-            self.top.add(self.tr("Top {n}").format(n=count), count)
-        self.top.add(self.tr("Other…"), _OTHER)
-        self.top.picked.connect(self._picked)
+        self.top = QSpinBox()
+        self.top.setRange(0, _MOST)
+        self.top.setSpecialValueText(self.tr("All ranks"))
+        self.top.setPrefix(self.tr("Top") + " ")
+        self.top.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.top.setAccessibleName(self.tr("How many of each query"))
+        self.top.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # the wheel scrolls
+        self.top.valueChanged.connect(lambda _: self.changed.emit())
         self.threshold = ThresholdField()
         self.threshold.changed.connect(self.changed)
         label = Label(self.tr("Score from"), "quiet")
@@ -66,35 +63,12 @@ class LimitsBar(QWidget):
         self.setLayout(Flow(self.top, boxed(row(label, self.threshold)), gap=MEDIUM))
 
     def limits(self) -> ExportOptions:
-        return ExportOptions(top_k=self._chosen, threshold=self.threshold.value())
+        return ExportOptions(top_k=self.top.value() or None, threshold=self.threshold.value())
 
     def show_limits(self, limits: ExportOptions) -> None:
-        self.threshold.blockSignals(True)
+        for field in (self.top, self.threshold):
+            field.blockSignals(True)
+        self.top.setValue(limits.top_k or 0)
         self.threshold.setText("" if limits.threshold is None else score_text(limits.threshold))
-        self.threshold.blockSignals(False)
-        self._show_top(limits.top_k)
-
-    def set_top(self, count: int | None) -> None:
-        if count != self._chosen:
-            self._show_top(count)
-            self.changed.emit()
-
-    def _show_top(self, count: int | None) -> None:
-        self._chosen = count
-        if count is not None and self.top.findData(count) < 0:
-            self.top.insertItem(self.top.count() - 1, self.tr("Top {n}").format(n=count), count)
-        self.top.set_value(count or 0)
-
-    def _picked(self, value: object) -> None:
-        if isinstance(value, int):
-            self.set_top(value or None)
-        else:
-            self.top.set_value(self._chosen or 0)
-            self._tasks.start("ask for a number", self._ask())
-
-    async def _ask(self) -> None:
-        text = await dialogs.ask_text(
-            self, self.tr("How many of each query"), self.tr("Keep so many contexts of each query:"), text="50"
-        )
-        if text is not None and text.strip().isdecimal() and int(text) > 0:
-            self.set_top(int(text))
+        for field in (self.top, self.threshold):
+            field.blockSignals(False)

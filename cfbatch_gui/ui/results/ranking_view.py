@@ -190,7 +190,7 @@ class RankingView(ResultsPage[RankingRead]):
         self.find_field = SearchField(self.tr("Find in queries and texts"), shortcut=True)
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
         self.find_field.textChanged.connect(self._mark)
-        self.limits_bar = LimitsBar(self.tasks)
+        self.limits_bar = LimitsBar()
         self.limits_bar.changed.connect(self._limits_changed)
         self.kept = Label("", "quiet")
         self.queries_model: Rows[RankedQuery] = Rows(query_columns(), key=lambda query: query.query_no, parent=self)

@@ -1,29 +1,41 @@
 """Before a push: into which index, what of the job, and what was found out about it."""
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
 import msgspec
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Signal, SignalInstance
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QLineEdit, QVBoxLayout, QWidget
 
-from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.errors import UsageError, UserError
+from cfbatch_gui.core.job_folder.folder import texts_forgotten
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.vectorize.client import Metric, VectorizeIndex, check_index_name
+from cfbatch_gui.core.vectorize.client import Metric, VectorizeIndex, check_connection_kind, check_index_name
 from cfbatch_gui.core.vectorize.planning import usual_key
-from cfbatch_gui.core.vectorize.push_values import IdSource, MetadataColumn, PushCheck, PushOptions, PushProblem
+from cfbatch_gui.core.vectorize.push_values import (
+    IdSource,
+    MetadataColumn,
+    Push,
+    PushCheck,
+    PushOptions,
+    PushProblem,
+    PushProgress,
+)
+from cfbatch_gui.core.versions import find_predecessor
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.core.workers_ai.limits import MAX_METADATA_BYTES
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.state_names import title_words
+from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, scaled
-from cfbatch_gui.ui.vectorize.running_pushes import (
-    dimension_words,
-    fits,
-    index_words,
-    proposed_name,
-    short_name,
-)
+from cfbatch_gui.ui.vectorize.running_pushes import dimension_words, fits, index_words, proposed_name, short_name
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
     Card,
@@ -39,51 +51,94 @@ from cfbatch_gui.ui.widgets import (
 )
 from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
 
+
+@dataclass(frozen=True, slots=True)
+class JobVectors:
+    """What is known of a job; its `pushes` are those into the account of the connection, the newest first.
+
+    `before` is the last push of the version before it there, `before_name` the name of that job.
+    """
+
+    job: Job
+    connection: Connection
+    dimension: int
+    columns: tuple[str, ...]
+    has_ids: bool
+    pushes: tuple[Push, ...]
+    before: Push | None
+    before_name: str
+
+
+def read_job(program: Program, job: Job, through: str) -> JobVectors:
+    """Read a job, for a thread; `through` is the connection. Raises UserError, UsageError for a Worker."""
+    connection = program.address_book.connection(through)
+    check_connection_kind(connection)
+    vectorize, folder = program.vectorize, program.folder(job.id)
+    earlier = find_predecessor(job, program.ledger.jobs(), program.folder)
+
+    def pushes_of(job_id: str) -> tuple[Push, ...]:
+        return tuple(each for each in vectorize.pushes(job_id) if each.account_mark == connection.account_mark)
+
+    return JobVectors(
+        job,
+        connection,
+        vectorize.dimension_of(job.id),
+        vectorize.columns(job.id) if texts_forgotten(folder) is None else (),
+        Embeddings(folder).has_ids,
+        pushes_of(job.id),
+        next(iter(pushes_of(earlier.id)), None) if earlier is not None else None,
+        earlier.name if earlier is not None else "",
+    )
+
+
 _NEW = ""  # the value of the entry for a new index
 _LONGEST = 200  # letters that can be typed; what is too long for a name is said
 _FEWEST_LETTERS_OF_INDEX = 24
 
 
 class IndexChoice(QWidget):
-    """`changed` is emitted when another index or name was chosen or typed."""
+    """`changed` is emitted when another index was chosen, `named` when a name was typed."""
 
     changed = Signal()
+    named = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self._indexes: tuple[VectorizeIndex, ...] = ()
-        self._dimension, self._metric = 0, Metric.COSINE
-        self._account, self._is_practice = "", False
+        self._known: JobVectors | None = None
         self.choice = Choice(self.tr("Index"))
         self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.choice.setMinimumContentsLength(_FEWEST_LETTERS_OF_INDEX)
-        self.choice.picked.connect(lambda _: self._show_changed())
+        self.choice.picked.connect(lambda _: self._tell(self.changed))
         self.name = QLineEdit()
         self.name.setMaxLength(_LONGEST)
         self.name.setAccessibleName(self.tr("Name of the new index"))
         self.name.setMinimumHeight(scaled(30))
-        self.name.textEdited.connect(lambda _: self._show_changed())
+        self.name.textEdited.connect(lambda _: self._tell(self.named))
         self._name_label = Label(self.name.accessibleName(), "quiet")
         self._name_label.setBuddy(self.name)
         self.line = IconLine("", "info")
         self._new = boxed(column(self._name_label, self.name, gap=TINY))
         self.setLayout(column(self.choice, self._new, self.line, gap=SMALL))
 
-    def begin(self, job_name: str, dimension: int, metric: Metric, account: str, *, is_practice: bool) -> None:
-        self._indexes, self._dimension, self._metric = (), dimension, metric
-        self._account, self._is_practice = account, is_practice
+    def begin(self, known: JobVectors) -> None:
+        self._indexes, self._known = (), known
         self._fill(_NEW)
-        self.name.setText(proposed_name(job_name, ()))
+        self.name.setText(proposed_name(known.job.name, ()))
         self._show()
 
-    def offer(self, indexes: Sequence[VectorizeIndex], job_name: str, wanted: str) -> None:
-        is_untouched = self.name.text() == proposed_name(job_name, ())
+    def offer(self, indexes: Sequence[VectorizeIndex], wanted: str) -> None:
+        before, proposed = self.index(), self.proposed()
         self._indexes = tuple(indexes)
         possible = [each.name for each in indexes if fits(each, self._dimension)]
         self._fill(wanted if wanted in possible else _NEW)
-        if is_untouched:
-            self.name.setText(proposed_name(job_name, [each.name for each in indexes]))
-        self._show_changed()
+        if self.name.text() == proposed:
+            self.name.setText(self.proposed())
+        self._tell(self.changed if self.index() != before else self.named)
+
+    def proposed(self) -> str:
+        """A name that no index has yet."""
+        return proposed_name(self._known.job.name if self._known else "", [each.name for each in self._indexes])
 
     def show_counts(self, counts: Mapping[str, int]) -> None:
         for at in range(1, self.choice.count()):
@@ -95,9 +150,6 @@ class IndexChoice(QWidget):
 
     def index_name(self) -> str:
         return str(self.choice.value() or self.name.text().strip())
-
-    def indexes(self) -> tuple[VectorizeIndex, ...]:
-        return self._indexes
 
     def problem(self) -> str:
         if self.index() is not None:
@@ -124,9 +176,13 @@ class IndexChoice(QWidget):
                 model.item(at).setEnabled(fits(each, self._dimension))
         self.choice.set_value(chosen)
 
-    def _show_changed(self) -> None:
+    @property
+    def _dimension(self) -> int:
+        return self._known.dimension if self._known is not None else 0
+
+    def _tell(self, signal: SignalInstance) -> None:
         self._show()
-        self.changed.emit()
+        signal.emit()
 
     def _show(self) -> None:
         is_new = self.index() is None
@@ -134,16 +190,18 @@ class IndexChoice(QWidget):
         self.line.setVisible(is_new)
         if problem := self.problem():
             self.line.set_line(problem, "triangle-alert", "attention")
-            return
-        form = dimension_words(self._dimension, self._metric)
-        where = (
-            self.tr("It will be created in the practice service on this computer: {form}.")
-            if self._is_practice
-            else self.tr(
-                "It will be created in your account, through “{account}”: {form}. It stays there until you delete it."
+        elif self._known is not None:
+            connection = self._known.connection
+            where = (
+                self.tr("It will be created in the practice service on this computer: {form}.")
+                if connection.is_practice
+                else self.tr(
+                    "It will be created in your account, through “{account}”: {form}. It stays there until you delete "
+                    "it."
+                )
             )
-        )
-        self.line.set_line(where.format(account=self._account, form=form), "info")
+            form = dimension_words(self._dimension, Metric.COSINE)
+            self.line.set_line(where.format(account=title_words(connection.title), form=form), "info")
 
 
 _FEWEST_LETTERS = 14  # of a choice between columns
@@ -360,40 +418,33 @@ class CheckPanel(QWidget):
         follow_in_tab_order(self, *(link for bar in self.bars() for link in bar.links()))
 
 
-@dataclass(frozen=True, slots=True)
-class PushedVectors:
-    name: str
-    dimension: int
-    metric: Metric
-    columns: tuple[str, ...]
-    has_ids: bool
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierPush:
-    job_name: str
-    options: PushOptions
+CHECK, _LIST = "check", "indexes"  # names of tasks
+_RESTING = 0.35  # seconds after the last change, before the vectors are looked at
+_MOST_COUNTED = 20  # indexes of which the number of vectors is asked for, two calls each
 
 
 class PushForm(QWidget):
-    """`changed` is emitted when what would be sent may be another; `ready_changed` when more is known about it."""
+    """Looks for the account's indexes, and at what a job would send there, by `tasks` of its page.
 
-    changed = Signal()
+    `ready_changed` is emitted when more is known about it; `rows_wanted` as by `CheckPanel`.
+    """
+
     ready_changed = Signal()
     rows_wanted = Signal(object, str)
 
-    def __init__(self) -> None:
+    def __init__(self, program: Program, tasks: Tasks) -> None:
         super().__init__()
-        self._vectors: PushedVectors | None = None
+        self._program, self._tasks = program, tasks
+        self._known: JobVectors | None = None
         self._check: PushCheck | None = None
-        self._was_new = True
-        self._earlier: Mapping[str, EarlierPush] = {}
-        self._may_propose = True  # the user has chosen nothing yet
+        self.has_failed = False  # the last question for the account's indexes
         self._proposed = IconLine("", "info")
         self.index = IndexChoice()
-        self.index.changed.connect(self._index_changed)
+        self.index.changed.connect(self._changed)
+        self.index.named.connect(self.ready_changed)
         self.columns = ColumnChoices()
-        self.columns.changed.connect(self._columns_changed)
+        self.columns.changed.connect(self._proposed.hide)
+        self.columns.changed.connect(self._changed)
         self.check = CheckPanel()
         self.check.changed.connect(self.ready_changed)
         self.check.rows_wanted.connect(self.rows_wanted)
@@ -404,22 +455,31 @@ class PushForm(QWidget):
         ]
         self.setLayout(column(*cards, None, gap=MEDIUM, margins=PAGE_MARGINS))
 
-    def begin(
-        self,
-        vectors: PushedVectors,
-        options: PushOptions,
-        account: str,
-        *,
-        is_practice: bool,
-        earlier: Mapping[str, EarlierPush],
-    ) -> None:
-        self._vectors, self._check, self._was_new = vectors, None, True
-        self._earlier, self._may_propose = earlier, options == PushOptions()
-        self._proposed.hide()
-        self.index.begin(vectors.name, vectors.dimension, vectors.metric, account, is_practice=is_practice)
-        self.columns.offer(vectors.columns, has_ids=vectors.has_ids, options=options)
+    def begin(self, known: JobVectors, push: Push | None) -> None:
+        """For a job, as `push` was sent, or else as the version before the job was."""
+        self._known, self._check = known, None
+        like = push or known.before
+        options = within(like.options, known.columns) if like is not None else PushOptions()
+        as_before = self.tr("As “{job}” was sent.").format(job=short_name(known.before_name))
+        self._proposed.set_line(as_before)
+        self._proposed.setVisible(push is None and like is not None)
+        self.index.begin(known)
+        self.columns.offer(known.columns, has_ids=known.has_ids, options=options)
         self.check.begin()
         self.ready_changed.emit()
+        self.list_indexes(like.index if like is not None else "")
+        self._tasks.start(CHECK, self._look(0.0))
+
+    def is_of(self, job: Job) -> bool:
+        return self._known is not None and self._known.job.id == job.id
+
+    def stop(self) -> None:
+        self._known = None
+        self._tasks.cancel(CHECK)
+        self._tasks.cancel(_LIST)
+
+    def list_indexes(self, wanted: str) -> None:
+        self._tasks.start(_LIST, self._list(wanted))
 
     def options(self) -> PushOptions:
         is_there = self.index.index() is not None
@@ -429,17 +489,6 @@ class PushForm(QWidget):
             delete_removed=is_there and gone > 0 and self.check.gone.isChecked(),
             everything=is_there and self.check.everything.isChecked(),
         )
-
-    def show_check(self, check: PushCheck) -> None:
-        self._check = check
-        self.check.show_check(check, is_new=self.index.index() is None)
-        self.columns.show_numbers(check.numbers)
-        self.ready_changed.emit()
-
-    def show_failure(self, sentence: str) -> None:
-        self._check = None
-        self.check.show_failure(sentence)
-        self.ready_changed.emit()
 
     def is_checked(self) -> bool:
         return self._check is not None
@@ -475,38 +524,56 @@ class PushForm(QWidget):
     def size_words(self) -> str:
         return self.tr("What is accepted stays in the index, whatever comes after it.") if self.to_send() else ""
 
-    def _index_changed(self) -> None:
-        if self.index.index() is None and self._check is not None and self._was_new:
-            self.ready_changed.emit()
-            return
-        self._was_new = self.index.index() is None
-        if self._may_propose:
-            self._propose(self._earlier.get(self.index.index_name()))
-        self._changed()
-
-    def _propose(self, earlier: EarlierPush | None) -> None:
-        vectors = self._vectors
-        if vectors is None or (earlier is None and self._proposed.isHidden()):
-            return
-        options = within(earlier.options, vectors.columns) if earlier is not None else PushOptions()
-        self.columns.offer(vectors.columns, has_ids=vectors.has_ids, options=options)
-        self._proposed.setVisible(earlier is not None)
-        if earlier is not None:
-            self._proposed.set_line(self.tr("As “{job}” was sent.").format(job=short_name(earlier.job_name)))
-
-    def _columns_changed(self) -> None:
-        self._may_propose = False
-        self._proposed.hide()
-        self._changed()
-
     def _changed(self) -> None:
         self._check = None
         self.check.show_reading(0, 0)
-        self.changed.emit()
+        self._tasks.start(CHECK, self._look(_RESTING))
+        self.ready_changed.emit()
+
+    async def _list(self, wanted: str) -> None:
+        known, vectorize = self._known, self._program.vectorize
+        if known is None:
+            return
+        self.has_failed = True
+        found = await vectorize.indexes(known.connection.id)
+        self.has_failed = False
+        self.index.offer(found, wanted)
+        counts: dict[str, int] = {}
+        possible = [each for each in found if fits(each, known.dimension)]
+        with suppress(UserError):  # the list is there; only the numbers are missing
+            for each in possible[:_MOST_COUNTED]:
+                _, info = await vectorize.state(known.connection.id, each.name)
+                counts[each.name] = info.vector_count
+                self.index.show_counts(counts)
+
+    async def _look(self, resting: float) -> None:
+        """Look at what would be sent, after some seconds of rest."""
+        await asyncio.sleep(resting)
+        known, index = self._known, self.index.index()
+        if known is None:
+            return
+        # The name of a new index may be half typed, and what it is called changes nothing about the vectors.
+        name = index.name if index is not None else self.index.proposed()
+
+        def show(progress: PushProgress) -> None:
+            if self._check is None:
+                self.check.show_reading(progress.done, progress.total)
+
+        try:
+            self._check = await self._program.vectorize.check(
+                *(known.job.id, known.connection.id, name, self.options()), index=index or VectorizeIndex(), show=show
+            )
+        except UserError as error:
+            self._check = None
+            self.check.show_failure(said(error.message))
+        else:
+            self.check.show_check(self._check, is_new=index is None)
+            self.columns.show_numbers(self._check.numbers)
         self.ready_changed.emit()
 
 
 def within(options: PushOptions, columns: Collection[str]) -> PushOptions:
+    """The options without the columns that are not there."""
     has_id = options.ids is not IdSource.COLUMN or options.id_column in columns
     return msgspec.structs.replace(
         options,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.vectorize.client import Metric, VectorizeIndex
 from cfbatch_gui.core.vectorize.push_values import IdSource, Push, PushOptions, PushProgress
@@ -15,13 +16,6 @@ from cfbatch_gui.core.workers_ai.limits import INDEX_NAME_FORM, MAX_INDEX_NAME_B
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.tasks import Tasks
-
-
-@dataclass(frozen=True, slots=True)
-class NewIndex:
-    dimension: int
-    metric: Metric
-    description: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +49,16 @@ class RunningPushes(QObject):
     def of(self, job_id: str) -> RunningPush | None:
         return self._running.get(job_id)
 
-    def send(
-        self, job_id: str, connection_id: str, index: str, options: PushOptions, new: NewIndex | None = None
-    ) -> None:
+    def send(self, job: Job, connection_id: str, index: str, options: PushOptions, *, new_dimension: int = 0) -> None:
+        """`new_dimension` is that of an index that is created first, 0 for one that is there."""
+
         async def push(show: Callable[[PushProgress], None]) -> Push:
             vectorize = self._program.vectorize
-            if new is not None:
-                await vectorize.create(connection_id, index, new.dimension, new.metric, new.description)
-            return await vectorize.push(job_id, connection_id, index, options, show=show)
+            if new_dimension:
+                await vectorize.create(connection_id, index, new_dimension, Metric.COSINE, job.name)
+            return await vectorize.push(job.id, connection_id, index, options, show=show)
 
-        self._start(RunningPush(job_id, index), push)
+        self._start(RunningPush(job.id, index), push)
 
     def check(self, job_id: str, connection_id: str, index: str) -> None:
         async def check(show: Callable[[PushProgress], None]) -> Push:

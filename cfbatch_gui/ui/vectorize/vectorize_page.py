@@ -3,23 +3,20 @@
 import asyncio
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget
 
 from cfbatch_gui.core.errors import Action, UsageError, UserError
-from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
+from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
-from cfbatch_gui.core.vectorize.client import IndexMissing, VectorizeIndex, check_connection_kind
-from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushOutcome, PushProgress, SearchResult
-from cfbatch_gui.core.versions import find_predecessor
+from cfbatch_gui.core.vectorize.client import IndexMissing, check_connection_kind
+from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushOutcome, SearchResult
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.memory import Memory
@@ -28,9 +25,9 @@ from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
-from cfbatch_gui.ui.vectorize.push_form import EarlierPush, PushedVectors, PushForm
+from cfbatch_gui.ui.vectorize.push_form import CHECK, JobVectors, PushForm, read_job
 from cfbatch_gui.ui.vectorize.push_summary import PushProgressView, PushSummary, SearchPanel
-from cfbatch_gui.ui.vectorize.running_pushes import NewIndex, RunningPushes, fits, proposed_name
+from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
     Button,
@@ -48,61 +45,14 @@ from cfbatch_gui.ui.widgets import (
 _BLOCK = 10_000  # texts that are read at once
 
 
-@dataclass(frozen=True, slots=True)
-class JobVectors:
-    """`pushes` are those into the account of the connection, the newest first; `earlier` are the last ones of other
-    jobs, by the name of the index. `usual_index` is the one that the version before is in, "" for none.
-    """
-
-    connection: Connection
-    vectors: PushedVectors
-    pushes: tuple[Push, ...]
-    earlier: dict[str, EarlierPush]
-    usual_index: str = ""
-
-
-def read_job(program: Program, job: Job, through: str) -> JobVectors:
-    """Read a job, for a thread; `through` is the connection. Raises UserError, UsageError for a Worker."""
-    connection = program.address_book.connection(through)
-    check_connection_kind(connection)
-    vectorize = program.vectorize
-    folder = program.folder(job.id)
-    vectors = PushedVectors(
-        job.name,
-        vectorize.dimension_of(job.id),
-        vectorize.metric_of(job.id),
-        vectorize.columns(job.id) if texts_forgotten(folder) is None else (),
-        Embeddings(folder).has_ids,
-    )
-    mark = connection.account_mark
-    pushes = tuple(each for each in vectorize.pushes(job.id) if each.account_mark == mark)
-    return JobVectors(connection, vectors, pushes, _earlier(program, job, mark), _usual_index(program, job, mark))
-
-
-def _usual_index(program: Program, job: Job, mark: str) -> str:
-    before = find_predecessor(job, program.ledger.jobs(), program.folder)
-    pushes = program.vectorize.pushes(before.id) if before is not None else ()
-    return next((push.index for push in pushes if push.account_mark == mark), "")
-
-
-def _earlier(program: Program, job: Job, mark: str) -> dict[str, EarlierPush]:
-    """The last push of another job into each index of an account: a new version of a file is sent as the one before."""
-    others = [each for each in program.ledger.jobs() if each.kind is Kind.EMBED and each.id != job.id]
-    found = [(push, each.name) for each in others for push in program.vectorize.pushes(each.id)]
-    found.sort(key=lambda each: each[0].started_at)
-    return {push.index: EarlierPush(name, push.options) for push, name in found if push.account_mark == mark}
-
-
-def other_ways(program: Program) -> tuple[Connection, ...]:
-    found: list[Connection] = []
+def other_way(program: Program) -> Connection | None:
+    """The first connection to an account."""
     for each in program.address_book.saved():
-        try:
+        with suppress(UserError):
             connection = program.address_book.connection(each.id)
             check_connection_kind(connection)
-        except UserError:
-            continue
-        found.append(connection)
-    return tuple(found)
+            return connection
+    return None
 
 
 def items_of_rows(folder: JobFolder, rows: Collection[int]) -> tuple[int, ...]:
@@ -112,116 +62,6 @@ def items_of_rows(folder: JobFolder, rows: Collection[int]) -> tuple[int, ...]:
         page = embeddings.page(start, start + _BLOCK)
         found += [text.item_no for text in page if text.row in rows]
     return tuple(found)
-
-
-CHECK, _LIST = "check", "indexes"  # names of tasks
-_RESTING = 0.35  # seconds after the last change, before the vectors are looked at
-_MOST_COUNTED = 20  # indexes of which the number of vectors is asked for, two calls each
-
-
-class FormWork:
-    """Fills a form for one job at a time, by `tasks` of its page."""
-
-    def __init__(self, program: Program, form: PushForm, tasks: Tasks) -> None:
-        self._program, self._form, self._tasks = program, form, tasks
-        self._job_id, self._job_name = "", ""
-        self._known: JobVectors | None = None
-        self.has_failed = False  # the last question for the account's indexes
-        self.metrics: dict[str, str] = {}  # of the indexes that were listed, by their names
-        form.changed.connect(lambda: tasks.start(CHECK, self._check(_RESTING)))
-
-    @property
-    def job_id(self) -> str:
-        return self._job_id
-
-    def begin(self, job: Job, known: JobVectors, push: Push | None) -> None:
-        self._job_id, self._job_name, self._known = job.id, job.name, known
-        options = push.options if push is not None else PushOptions()
-        account = title_words(known.connection.title)
-        is_practice = known.connection.is_practice
-        self._form.begin(known.vectors, options, account, is_practice=is_practice, earlier=known.earlier)
-        self.list_indexes(push.index if push is not None else known.usual_index)
-        self._tasks.start(CHECK, self._check(0.0))
-
-    def list_indexes(self, wanted: str) -> None:
-        self._tasks.start(_LIST, self._list(wanted))
-
-    def stop(self) -> None:
-        self._job_id = ""
-        self._tasks.cancel(CHECK)
-        self._tasks.cancel(_LIST)
-
-    async def _list(self, wanted: str) -> None:
-        known = self._known
-        if known is None:
-            return
-        vectorize, through = self._program.vectorize, known.connection.id
-        self.has_failed = True
-        found = await vectorize.indexes(through)
-        self.has_failed = False
-        self.metrics.update({each.name: each.metric for each in found})
-        self._form.index.offer(found, self._job_name, wanted)
-        counts: dict[str, int] = {}
-        possible = [each for each in found if fits(each, known.vectors.dimension)]
-        with suppress(UserError):  # the list is there; only the numbers are missing
-            for each in possible[:_MOST_COUNTED]:
-                counts[each.name] = (await vectorize.state(through, each.name)).info.vector_count
-                self._form.index.show_counts(counts)
-
-    async def _check(self, resting: float) -> None:
-        await asyncio.sleep(resting)
-        known, form = self._known, self._form
-        if known is None:
-            return
-        index = form.index.index()
-        # The name of a new index may be half typed, and what it is called changes nothing about the vectors.
-        name = index.name if index is not None else proposed_name(self._job_name, self.metrics)
-
-        def show(progress: PushProgress) -> None:
-            if not form.is_checked():
-                form.check.show_reading(progress.done, progress.total)
-
-        try:
-            check = await self._program.vectorize.check(
-                *(self._job_id, known.connection.id, name, form.options()), index=index or VectorizeIndex(), show=show
-            )
-        except UserError as error:
-            form.show_failure(said(error.message))
-        else:
-            form.show_check(check)
-
-
-class FailureBar(NoticeBar):
-    """`index_wanted`: the index is not there, and another is to be chosen. `retry_wanted` is offered where nothing
-    else on the page tries again.
-    """
-
-    index_wanted = Signal()
-    retry_wanted = Signal()
-
-    def __init__(self, notices: Notices) -> None:
-        super().__init__("", "attention", dismissable=True)
-        self._notices = notices
-        self.dismissed.connect(self.hide)
-        self.hide()
-
-    def show_error(self, error: UserError | None, *, may_retry: bool = False) -> None:
-        self.clear_links()
-        self.setVisible(error is not None)
-        if error is None:
-            return
-        self.set_text(said(error.message), "attention")
-        if isinstance(error, IndexMissing):
-            self.add_link(self.tr("Choose an index"), self.index_wanted.emit)
-        elif error.action is Action.OPEN_CONNECTION:
-            self.add_link(action_words(error.action), self._notices.connection_wanted.emit)
-        elif error.action is Action.UNLOCK:
-            self.add_link(action_words(error.action), self._notices.unlock_wanted.emit)
-        elif may_retry:
-            self.add_link(action_words(Action.RETRY), self.retry_wanted.emit)
-        if error.detail:
-            details = redacted(f"{error.message}\n{error.detail}")
-            self.add_link(self.tr("Copy details"), lambda: QGuiApplication.clipboard().setText(details))
 
 
 _LEAST_PART = 150  # pixels of what scrolls above it
@@ -244,7 +84,6 @@ class VectorizePage(ResultView):
         self._known: JobVectors | None = None
         self._push: Push | None = None  # the one that is shown, of the job's
         self._chooses = False  # the form is shown although there are pushes
-        self._chooses_next = False  # the same, as soon as the push has stopped
         self._through: dict[str, str] = {}  # the connection that was chosen for a job whose own has no such API
         self._failed: dict[str, UserError] = {}  # what has stopped the last push, by job
         self._other_way = ""  # the connection that the empty page offers
@@ -263,8 +102,8 @@ class VectorizePage(ResultView):
             for name in self.tasks.running():
                 self.tasks.cancel(name)
             self._known = self._push = None
-            self._chooses = self._chooses_next = False
-            self._form_work.stop()
+            self._chooses = False
+            self.form.stop()
             self._show_sentence("")
             self.search.clear()
             self._found = ""
@@ -272,20 +111,16 @@ class VectorizePage(ResultView):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if self._form_work.has_failed:  # the connection may have been put right since
+        if self.form.has_failed:  # the connection may have been put right since
             self._list_again()
 
     # Making
 
     def _make_widgets(self, memory: Memory | None) -> None:
-        self.form = PushForm()
-        self._form_work = FormWork(self._program, self.form, self.tasks)
+        self.form = PushForm(self._program, self.tasks)
         self.form.ready_changed.connect(self._show_foot)
         self.form.rows_wanted.connect(lambda rows, name: self.tasks.start("rows", self._find_rows(rows, name)))
-        self.progress = PushProgressView()
-        self.progress.paused.connect(self._stop)
-        self.progress.carried_on.connect(self._carry_on)
-        self.progress.cancelled.connect(self._cancel)
+        self.progress = PushProgressView(pause=self._stop, carry_on=self._carry_on, choose=self._choose)
         self.summary = PushSummary(self._program.clock, memory=memory)
         self.summary.check_wanted.connect(self._check_again)
         self.summary.change_wanted.connect(self._choose)
@@ -293,10 +128,9 @@ class VectorizePage(ResultView):
         self.search = SearchPanel(memory=memory)
         self.search.search_wanted.connect(lambda: self.tasks.start("search", self._search()))
         self.search.sentence.textChanged.connect(self._show_price)
-        self.failure = FailureBar(self._notices)
+        self.failure = NoticeBar("", "attention", dismissable=True)
         self.failure.dismissed.connect(self._forget_failure)
-        self.failure.index_wanted.connect(self._choose)
-        self.failure.retry_wanted.connect(self._list_again)
+        self.failure.hide()
         self.line = Label("", "quiet", wrap=True)
         self.line.setMinimumWidth(scaled(_LEAST_LINE))
         self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -342,7 +176,7 @@ class VectorizePage(ResultView):
             return
         is_first = self._known is None
         self._known = known
-        if not known.vectors.dimension:
+        if not known.dimension:
             self._show_sentence(self.tr("Nothing of this job has a vector that could be sent."))
             return
         self._whole.setCurrentIndex(1)
@@ -351,16 +185,17 @@ class VectorizePage(ResultView):
         self._show_part()
 
     def _show_part(self) -> None:
-        job, known, push = self._job, self._known, self._push
-        if job is None or known is None:
+        known, push = self._known, self._push
+        if known is None:
             return
+        job = known.job
         running = self._pushes.of(job.id)
         if running is not None and not running.is_check:
             self.progress.show_running(running)
             self._parts.setCurrentWidget(self._progress_part)
         elif push is None or self._chooses:
-            if self._form_work.job_id != job.id:
-                self._form_work.begin(job, known, push)
+            if not self.form.is_of(job):
+                self.form.begin(known, push)
             self._parts.setCurrentWidget(self._form_part)
         elif push.outcome is PushOutcome.SENDING:
             self.progress.show_stopped(push, says_why=job.id not in self._failed)
@@ -368,17 +203,16 @@ class VectorizePage(ResultView):
         else:
             self._show_push(push)
             self._parts.setCurrentWidget(self._after_part)
-        self.failure.show_error(self._failed.get(job.id))
+        self._show_error(self._failed.get(job.id))
         self._show_foot()
 
     def _show_push(self, push: Push) -> None:
-        job, known = self._job, self._known
-        if job is None or known is None:
+        known = self._known
+        if known is None:
             return
         self._push = push
-        metric = self._form_work.metrics.get(push.index, "")
-        self.summary.show_pushes(known.pushes, push, known.vectors.dimension, metric)
-        self.summary.show_checking(self._pushes.of(job.id))
+        self.summary.show_pushes(known.pushes, push, known.dimension)
+        self.summary.show_checking(self._pushes.of(known.job.id))
         self._show_price()
 
     def _show_foot(self) -> None:
@@ -406,10 +240,10 @@ class VectorizePage(ResultView):
 
     def _show_no_way(self, error: UserError) -> None:
         self._show_sentence(said(error.message))
-        ways = other_ways(self._program) if isinstance(error, UsageError) else ()
-        if ways:
-            self._other_way = ways[0].id
-            self.empty.button.setText(self.tr("Use “{title}”").format(title=title_words(ways[0].title)))
+        other = other_way(self._program) if isinstance(error, UsageError) else None
+        if other is not None:
+            self._other_way = other.id
+            self.empty.button.setText(self.tr("Use “{title}”").format(title=title_words(other.title)))
             self.empty.button.show()
 
     def _use_other_way(self) -> None:
@@ -420,7 +254,26 @@ class VectorizePage(ResultView):
     def _show_failure(self, error: UserError) -> None:
         if self._known is None:
             self._show_sentence(said(error.message))
-        self.failure.show_error(error, may_retry=self._form_work.has_failed)
+        self._show_error(error)
+
+    def _show_error(self, error: UserError | None) -> None:
+        bar = self.failure
+        bar.clear_links()
+        bar.setVisible(error is not None)
+        if error is None:
+            return
+        bar.set_text(said(error.message), "attention")
+        if isinstance(error, IndexMissing):
+            bar.add_link(self.tr("Choose an index"), self._choose)
+        elif error.action is Action.OPEN_CONNECTION:
+            bar.add_link(action_words(error.action), self._notices.connection_wanted.emit)
+        elif error.action is Action.UNLOCK:
+            bar.add_link(action_words(error.action), self._notices.unlock_wanted.emit)
+        elif self.form.has_failed:
+            bar.add_link(action_words(Action.RETRY), self._list_again)
+        if error.detail:
+            details = redacted(f"{error.message}\n{error.detail}")
+            bar.add_link(self.tr("Copy details"), lambda: QGuiApplication.clipboard().setText(details))
 
     def _forget_failure(self) -> None:
         if self._job is not None:
@@ -436,72 +289,61 @@ class VectorizePage(ResultView):
 
     def _list_again(self) -> None:
         self._forget_failure()
-        self._form_work.list_indexes(self.form.index.index_name())
+        self.form.list_indexes(self.form.index.index_name())
 
     def _choose(self) -> None:
         self._forget_failure()
         self._chooses = True
-        if self._job is not None and self._known is not None:
-            self._form_work.begin(self._job, self._known, self._push)
+        if self._known is not None:
+            self.form.begin(self._known, self._push)
         self._show_part()
 
     def _leave_form(self) -> None:
-        self._form_work.stop()
+        self.form.stop()
         self._chooses = False
         self._show_part()
 
     # The push
 
     def _send(self) -> None:
-        known, job, form = self._known, self._job, self.form
-        if known is None or job is None or form.why_not():
-            return
-        new = None
-        if form.index.index() is None:
-            new = NewIndex(known.vectors.dimension, known.vectors.metric, job.name)
-            self._form_work.metrics[form.index.index_name()] = new.metric
-        self._begin(form.index.index_name(), form.options(), new)
+        known, form = self._known, self.form
+        if known is not None and not form.why_not():
+            is_new = form.index.index() is None
+            self._begin(form.index.index_name(), form.options(), new_dimension=known.dimension if is_new else 0)
 
     def _carry_on(self) -> None:
         if self._push is not None:
             self._begin(self._push.index, self._push.options)
 
-    def _begin(self, index: str, options: PushOptions, new: NewIndex | None = None) -> None:
-        known, job = self._known, self._job
-        if known is None or job is None:
+    def _begin(self, index: str, options: PushOptions, *, new_dimension: int = 0) -> None:
+        known = self._known
+        if known is None:
             return
         self._forget_failure()
         self._chooses = False
 
         async def send() -> None:  # after a check, which uses the record of the index too
-            self._pushes.send(job.id, known.connection.id, index, options, new)
+            self._pushes.send(known.job, known.connection.id, index, options, new_dimension=new_dimension)
 
         self.tasks.start(CHECK, send())
 
     def _check_again(self) -> None:
-        known, job, push = self._known, self._job, self._push
-        if known is not None and job is not None and push is not None:
+        known, push = self._known, self._push
+        if known is not None and push is not None:
             self._forget_failure()
-            self._pushes.check(job.id, known.connection.id, push.index)
+            self._pushes.check(known.job.id, known.connection.id, push.index)
 
     def _stop(self) -> None:
         if self._job is not None:
             self._pushes.stop(self._job.id)
 
-    def _cancel(self) -> None:
-        if self._job is None or self._pushes.of(self._job.id) is None:
-            self._choose()
-        else:
-            self._stop()
-            self._chooses_next = True
-
     def _push_changed(self, job_id: str) -> None:
-        job, known = self._job, self._known
-        if job is None or known is None or job.id != job_id:
+        known = self._known
+        if known is None or known.job.id != job_id:
             return
         running = self._pushes.of(job_id)
         if running is None:
-            self.tasks.start("load", self._load_ended(job))
+            self.tasks.start("load", self._load_ended(known.job))
         elif running.is_check:
             self.summary.show_checking(running)
         else:
@@ -510,11 +352,8 @@ class VectorizePage(ResultView):
     async def _load_ended(self, job: Job) -> None:
         self._push = None
         await self._load(job)
-        if self._chooses_next:
-            self._chooses_next = False
-            self._choose()
-        elif self._parts.currentWidget() is self._form_part:  # the index could not be created
-            self._form_work.list_indexes(self.form.index.index_name())
+        if self._parts.currentWidget() is self._form_part:  # the index could not be created
+            self.form.list_indexes(self.form.index.index_name())
 
     def _push_ended(self, job_id: str, result: Push | UserError) -> None:
         is_shown = self.isVisible() and self._job is not None and self._job.id == job_id
@@ -528,25 +367,25 @@ class VectorizePage(ResultView):
     # Searching
 
     def _show_price(self) -> None:
-        known, job = self._known, self._job
-        if known is None or job is None:
+        known = self._known
+        if known is None:
             return
         if known.connection.is_practice:
             self.search.show_price(self.tr("as your site would ask it; one request, which costs nothing here"))
             return
-        dollars = self._program.vectorize.search_price(job.id, self.search.text() or " ").dollars
+        dollars = self._program.vectorize.search_price(known.job.id, self.search.text() or " ").dollars
         pattern = self.tr("as your site would ask it; one request, {price}")
         free = self.tr("as your site would ask it; one request")
         self.search.show_price(pattern.format(price=display.dollars(dollars)) if dollars else free)
 
     async def _search(self) -> None:
-        known, job, push, text = self._known, self._job, self._push, self.search.text()
-        if known is None or job is None or push is None:
+        known, push, text = self._known, self._push, self.search.text()
+        if known is None or push is None:
             return
         self.search.set_busy(busy=True)
         self._forget_failure()
         try:
-            found = await self._program.vectorize.search(job.id, known.connection.id, push.index, text)
+            found = await self._program.vectorize.search(known.job.id, known.connection.id, push.index, text)
             self._show_result(found)
         except UserError:
             self.search.show_sentence(self.tr("The search did not come back with an answer."))

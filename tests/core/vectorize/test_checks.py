@@ -8,7 +8,7 @@ import pytest
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder.folder import forget_texts
 from cfbatch_gui.core.vectorize.planning import is_plain_number
-from cfbatch_gui.core.vectorize.push_values import IdSource, MetadataColumn, PushOptions
+from cfbatch_gui.core.vectorize.push_values import MetadataColumn, PushOptions
 from cfbatch_gui.core.workers_ai.connection_kinds import worker
 from tests.core.vectorize.conftest import OPTIONS, THROUGH, Bench, unit_vectors
 
@@ -59,7 +59,7 @@ async def test_what_would_be_refused_is_found_with_its_rows_and_nothing_leaves(
 ) -> None:
     bench.add("one", vectors, **job)
     await bench.index()
-    index = (await bench.vectorize.state("cloudflare", "products")).index
+    index, _ = await bench.vectorize.state("cloudflare", "products")
     check = await bench.vectorize.check("one", *THROUGH, options, index=index if vectors.shape[1] < 1_537 else None)
     assert [(each.count, each.rows) for each in check.problems] == [each[1:] for each in problems]
     assert all(found.sentence.startswith(each[0]) for found, each in zip(check.problems, problems, strict=True))
@@ -67,12 +67,6 @@ async def test_what_would_be_refused_is_found_with_its_rows_and_nothing_leaves(
         await bench.vectorize.push("one", *THROUGH, options)
     assert str(raised.value) == check.problems[0].sentence
     assert not [path for path in bench.called if path.endswith(("/upsert", "/delete_by_ids"))]
-
-
-async def test_row_numbers_are_a_way_out(bench: Bench) -> None:
-    bench.add("one", unit_vectors(3, 32), ids=["a", "", "a"])
-    check = await bench.vectorize.check("one", *THROUGH, PushOptions(IdSource.ROWS))
-    assert (check.problems, check.new) == ((), 3)
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "x" * 65, "?"])

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.errors import ServiceBusy, ServiceRefused, TokenRefused, UnreadableReply, UsageError
+from cfbatch_gui.core.errors import ReplyError, ServiceBusy, ServiceRefused, TokenRefused, UsageError
 from cfbatch_gui.core.vectorize.client import IndexMissing
 from cfbatch_gui.core.vectorize.push_values import (
     IdSource,
@@ -16,7 +16,7 @@ from cfbatch_gui.core.vectorize.push_values import (
     PushProgress,
     PushStage,
 )
-from tests.core.vectorize.conftest import OPTIONS, THROUGH, Bench, first, unit_vectors
+from tests.core.vectorize.conftest import OPTIONS, THROUGH, Answer, Bench, first, unit_vectors
 
 VERIFIED = PushOutcome.VERIFIED
 
@@ -51,12 +51,6 @@ async def test_ids_namespaces_and_metadata_arrive_as_they_were_chosen(bench: Ben
     assert (found["a-1"].namespace, found["a-2"].namespace) == ("north", None)
 
 
-async def test_a_second_push_of_the_same_sends_nothing(pushed: Bench) -> None:
-    again = await pushed.opened().push("one", *THROUGH, OPTIONS)
-    assert (again.sent, again.acknowledged, again.outcome) == (0, 10, VERIFIED)
-    assert len(pushed.events()) == 1
-
-
 async def test_a_new_version_sends_what_changed_and_deletes_what_is_gone_if_asked(bench: Bench) -> None:
     old, new = unit_vectors(100, 32), unit_vectors(110, 32, seed=2)
     new[5:95] = old[5:95]
@@ -86,28 +80,6 @@ async def test_vectors_of_others_and_those_that_wait_for_new_ones_are_never_dele
     assert [each.ids for each in bench.events("delete")] == [("gone",)]
 
 
-async def test_a_push_that_is_cancelled_goes_on_with_what_is_missing(bench: Bench) -> None:
-    bench.most_vectors = 100
-    bench.add("one", unit_vectors(500, 32))
-    vectorize = bench.opened()
-    await bench.index()
-
-    def cancel_after_two(progress: PushProgress) -> None:
-        if progress.stage is PushStage.SENDING and progress.done == 200:
-            task.cancel()
-
-    task = asyncio.create_task(vectorize.push("one", *THROUGH, OPTIONS, show=cancel_after_two))
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    (paused,) = bench.vectorize.pushes("one")
-    assert (paused.outcome, paused.acknowledged) == (PushOutcome.SENDING, 200)
-    push = await vectorize.push("one", *THROUGH, OPTIONS)
-    assert (push.acknowledged, push.outcome) == (500, VERIFIED)
-    sent = [identifier for each in bench.events() for identifier in each.ids]
-    assert len(set(sent)) == 500
-    assert len(sent) <= 600  # at most the part that was under way goes twice
-
-
 async def test_a_part_whose_acknowledgement_was_lost_is_sent_again_even_if_the_old_version_comes_back(
     pushed: Bench,
 ) -> None:
@@ -119,14 +91,22 @@ async def test_a_part_whose_acknowledgement_was_lost_is_sent_again_even_if_the_o
     assert (push.sent, push.outcome) == (10, VERIFIED)
 
 
-async def test_busy_times_are_waited_for_and_said(bench: Bench) -> None:
+@pytest.mark.parametrize(
+    ("action", "answer", "waited"),
+    [
+        ("/upsert", (429, [{"code": 0, "message": "x"}], {"retry-after": "7"}), 7.0),
+        ("/upsert", (400, [{"code": 40041, "message": "Too Many Requests"}]), 15.0),
+        ("/info", (500, [{"code": 10001, "message": "x"}]), 1.0),
+        ("/get_by_ids", (200, []), 0.5),  # an index that lags
+    ],
+)
+async def test_what_passes_is_waited_for(bench: Bench, action: str, answer: Answer, waited: float) -> None:
     bench.add("one", unit_vectors(10, 32))
     await bench.index()
-    bench.before = first(2, "/upsert", (429, [{"code": 0, "message": "x"}], {"retry-after": "7"}))
-    push = await bench.vectorize.push("one", *THROUGH, OPTIONS, show=bench.show)
-    assert push.outcome is VERIFIED
-    waiting = [each for each in bench.shown if each.waiting]
-    assert "asked too often" in waiting[0].waiting and waiting[0].waiting_seconds == 7.0
+    bench.before = first(2, action, answer)
+    push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
+    assert (push.outcome, push.sent, push.in_index) == (VERIFIED, 10, 10)
+    assert bench.waits[0] == waited
 
 
 @pytest.mark.parametrize(
@@ -134,9 +114,10 @@ async def test_busy_times_are_waited_for_and_said(bench: Bench) -> None:
     [
         (404, [{"code": 3000, "message": "vectorize.index.not_found"}], IndexMissing, "products"),
         (413, [{"code": 40001, "message": "x"}], ServiceRefused, "refused"),
+        (400, [{"code": 40012, "message": "x"}], ServiceRefused, "another length"),
         (403, [{"code": 10000, "message": "Authentication error"}], TokenRefused, "permission Vectorize Write"),
         (500, [{"code": 10001, "message": "x"}], ServiceBusy, "fault of its own"),
-        (200, {}, UnreadableReply, "under which number"),
+        (200, {}, ReplyError, "cannot read"),
     ],
 )
 async def test_each_end_in_the_middle_is_named_and_loses_nothing(

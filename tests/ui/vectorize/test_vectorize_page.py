@@ -1,7 +1,6 @@
 """The page of Vectorize over a real program and the practice service: form, push, what is said after it, search."""
 
 from dataclasses import replace
-from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -13,7 +12,7 @@ from cfbatch_gui.ui.vectorize.running_pushes import proposed_name
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService
 from tests.ui.conftest import Until
-from tests.ui.vectorize.conftest import Desk, desk_over, rows
+from tests.ui.vectorize.conftest import Desk, rows
 
 
 async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Desk) -> None:
@@ -35,7 +34,7 @@ async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Des
     desk.click(page.send_button)
     await desk.until(lambda: desk.parts() == "after" and not page.tasks.running())
     assert page.summary.title.text() == "24 of 24 are in “products-june”."
-    assert "256 dimensions, cosine · " in page.summary.line.text() and "24 of the vectors" in page.summary.line.text()
+    assert "256 dimensions · " in page.summary.line.text() and "24 of the vectors" in page.summary.line.text()
     assert [page.summary.sent.text(0, at) for at in range(1, 6)] == ["the job's IDs", "none", "price", "24", "0"]
     assert page.search.price.text().endswith("costs nothing here")
     assert not page.search.button.isEnabled()
@@ -48,8 +47,8 @@ async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Des
     assert page.line.text().endswith("10 of its 10 are also among the 10 nearest by exact comparison.")
 
 
-async def test_a_pause_keeps_what_was_sent_and_carrying_on_sends_the_rest(
-    tmp_path: Path, until: Until, account: tuple[Desk, ThreadedService]
+async def test_a_pause_keeps_what_was_sent_and_the_rest_can_be_sent_anew(
+    until: Until, account: tuple[Desk, ThreadedService]
 ) -> None:
     desk, service = account
     job = await desk.job("Products", rows(range(35)), "cloudflare")
@@ -70,32 +69,15 @@ async def test_a_pause_keeps_what_was_sent_and_carrying_on_sends_the_rest(
     service.follow()
     await desk.show(job)
     assert desk.parts() == "progress"
-    desk.click(progress.carry_on_button)
+    desk.click(progress.choose_button)
+    await desk.idle()
+    assert desk.page.form.index.index_name() == "products"
+    assert desk.page.send_button.text() == "Send 15 vectors"
+    desk.click(desk.page.send_button)
     await until(lambda: desk.parts() == "after")
     await desk.idle()
     assert desk.page.summary.title.text() == "35 of 35 are in “products”."
     assert desk.page.summary.sent.row(0).sent == 15
-
-
-async def test_an_interrupted_push_is_offered_after_the_next_start(tmp_path: Path, until: Until) -> None:
-    with ThreadedService(tmp_path / "service").opened() as service:
-        environ = {"CLOUDFLARE_API_BASE_URL": service.url}
-        async with desk_over(tmp_path, until, environ) as desk:
-            job = await desk.job("Products", rows(range(25)), "cloudflare")
-            await desk.show(job)
-            service.follow(faults.refusal(on="upload", number=2, times=0, status=503, code=7505, message="busy"))
-            desk.click(desk.page.send_button)
-            await until(lambda: desk.page.progress.waiting.isVisibleTo(desk.page))
-        service.follow()
-        async with desk_over(tmp_path, until, environ) as desk:
-            await desk.show(desk.program.ledger.job(job.id))
-            assert desk.page.progress.line.text() == "10 of 25 were sent to “products”."
-            desk.click(desk.page.progress.cancel_button)
-            await desk.idle()
-            assert desk.page.form.index.index_name() == "products"
-            assert desk.page.send_button.text() == "Send 15 vectors"
-            desk.click(desk.page.send_button)
-            await until(lambda: desk.parts() == "after")
 
 
 async def test_a_new_version_is_sent_as_the_one_before_and_takes_out_what_is_gone(desk: Desk) -> None:
@@ -106,9 +88,8 @@ async def test_a_new_version_is_sent_as_the_one_before_and_takes_out_what_is_gon
     june = await desk.job("June", rows(range(4, 30)))
     await desk.show(june)
     form = desk.page.form
-    form.index.choice.set_value("products")
-    form.index.choice.picked.emit("products")
     await desk.until(lambda: form.is_checked() and not desk.page.tasks.running())
+    assert form.index.index_name() == "products"
     assert form._proposed.text() == "As “May” was sent."
     assert [each.column for each in form.options().metadata] == ["price"]
     assert form.check.line.text() == "10 new, 0 changed, 16 in the index already as they are."
@@ -119,8 +100,8 @@ async def test_a_new_version_is_sent_as_the_one_before_and_takes_out_what_is_gon
     await desk.until(lambda: desk.parts() == "after")
     push = desk.page.summary.sent.row(0)
     assert (push.sent, push.deleted, push.outcome) == (10, 4, PushOutcome.VERIFIED)
-    state = await desk.program.vectorize.state("practice", "products")
-    assert state.info.vector_count == 26
+    _, info = await desk.program.vectorize.state("practice", "products")
+    assert info.vector_count == 26
 
 
 async def test_what_would_be_refused_is_said_before_anything_is_sent(desk: Desk) -> None:
