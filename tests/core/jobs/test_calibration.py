@@ -77,11 +77,6 @@ def past(tmp_path: Path) -> Past:
     return Past(tmp_path)
 
 
-def test_nothing_is_learned_from_nothing(past: Past) -> None:
-    low, high, jobs = past.estimate(past.draft(ENGLISH))
-    assert low == pytest.approx(2 - high, abs=0.01) and jobs == 0
-
-
 def test_one_job_narrows_the_range_and_more_do_so_further(past: Past) -> None:
     past.finished(ENGLISH, 0.80)
     low, high, jobs = past.estimate(past.draft(ENGLISH))
@@ -91,13 +86,6 @@ def test_one_job_narrows_the_range_and_more_do_so_further(past: Past) -> None:
     low, high, jobs = past.estimate(past.draft(ENGLISH))
     assert jobs == 3
     assert 0.76 < low < 0.80 < high < 0.84
-
-
-def test_jobs_that_disagree_leave_the_range_wide(past: Past) -> None:
-    past.finished(ENGLISH, 0.7)
-    past.finished(ENGLISH, 1.3)
-    low, high, _ = past.estimate(past.draft(ENGLISH))
-    assert low < 0.6 and high > 1.4
 
 
 def test_each_script_by_itself(past: Past) -> None:

@@ -285,19 +285,6 @@ def test_a_long_text_is_ranked_by_its_best_part(tmp_path: Path) -> None:
     assert [score for (score,) in found] == [0.9, 0.1, 0.9]
 
 
-def test_parts_of_a_text_for_vectors_are_items(tmp_path: Path) -> None:
-    long_text = "Ein Absatz mit Wörtern.\n\n" * 50
-    folder = filled(tmp_path / "job", [(None, [long_text])], Split(64))
-    planned, _ = packed(folder, Kind.EMBED)
-    with folder.open(read_only=True) as database:
-        parts = database.execute(
-            "SELECT start, stop, text FROM parts JOIN items USING(item_no) JOIN texts USING(text_no) ORDER BY part"
-        ).fetchall()
-    assert [long_text[start:stop] for start, stop, _ in parts] == [text for *_, text in parts]
-    assert "".join(text for *_, text in parts) == long_text
-    assert planned.texts + planned.repeated == len(parts)
-
-
 @given(st.lists(st.text(), max_size=20))
 def test_tokens_of_many_texts_are_those_of_each(texts: list[str]) -> None:
     upper, lower = count_tokens(texts)
