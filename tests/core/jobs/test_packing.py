@@ -75,12 +75,11 @@ def job(kind: Kind, *, model: str = DEFAULT_MODEL, truncate: bool = True) -> Job
 
 
 def packed(folder: JobFolder, kind: Kind) -> tuple[Plan, list[bytes]]:
-    """The plan and its bodies, which are those that a trial shows, as large as planned."""
+    """The plan, which is the one that a trial shows, and its bodies, as large as planned."""
     tried = plan(folder, job(kind), is_trial=True)
-    shown = [body_of(folder, job(kind), batch.number) for batch in tried.batches]
     planned = plan(folder, job(kind))
     made = [body_of(folder, job(kind), batch.number) for batch in planned.batches]
-    assert (tried, shown) == (planned, made)
+    assert tried == planned
     assert [len(body) for body in made] == [batch.bytes for batch in planned.batches]
     assert all(len(body) <= MAX_BODY_BYTES for body in made)
     return planned, made
