@@ -6,7 +6,6 @@ import sqlite3
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -33,8 +32,6 @@ FROM items WHERE {} ORDER BY item_no
 _PARTS = (
     "SELECT item_no, part, start, stop, request_no, request_position, {} FROM parts WHERE {} ORDER BY item_no, part"
 )
-_SCORE = "coalesce(score, -9e999)"
-_SCORE_OR_DAMAGE = "iif(typeof(score) = 'real', score, -9e999)"  # slower
 _OF_BATCHES = "batch IN (SELECT value FROM json_each(?))"
 _SENT = "request_no IS NOT NULL"
 _SENT_IN_BATCHES = f"request_no IN (SELECT request_no FROM requests WHERE {_OF_BATCHES})"  # noqa: S608 - constants
@@ -55,12 +52,11 @@ def read_items(database: sqlite3.Connection, where: str, values: Sequence[object
 
 def _read(database: sqlite3.Connection, statement: str, where: str, values: Sequence[object]) -> Items:
     # A damaged record may hold anything. What is no number is no score, and the checksum of its batch shows it.
-    for score in (_SCORE, _SCORE_OR_DAMAGE):
-        try:
-            return np.fromiter(database.execute(statement.format(score, where), values), dtype=ITEM_SCORE)
-        except (TypeError, ValueError, OverflowError) as error:
-            damage = error
-    raise DataError(message("This job's data is damaged."), detail=f"items: {damage}") from damage
+    score = "iif(typeof(score) = 'real', score, -9e999)"
+    try:
+        return np.fromiter(database.execute(statement.format(score, where), values), dtype=ITEM_SCORE)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(message("This job's data is damaged."), detail=f"items: {error}") from error
 
 
 def checksums_of(
@@ -323,21 +319,10 @@ def rows_of_items(database: sqlite3.Connection, items: Iterable[int]) -> list[in
     return [row for (row,) in found if row is not None]
 
 
-@dataclass(frozen=True, slots=True)
-class RowWords:
-    """How rows are named: one, several, and the first of many."""
-
-    one: Message
-    several: Message
-    many: Message
-
-
-ROWS = RowWords(message("row {rows}"), message("rows {rows}"), message("{n:,} rows, the first {rows}"))
-TEXTS = RowWords(message("text {rows}"), message("texts {rows}"), message("{n:,} texts, the first {rows}"))
 _MOST_NAMED = 8  # ranges of rows in a sentence
 
 
-def rows_in_words(rows: list[int], words: RowWords = ROWS, *, most: int = _MOST_NAMED) -> str:
+def rows_in_words(rows: list[int], *, most: int = _MOST_NAMED) -> Message:
     """ "row 3", "rows 3 to 7 and 12". Of more than `most` ranges only the first is named."""
     if not rows:
         return message("some rows")
@@ -348,5 +333,5 @@ def rows_in_words(rows: list[int], words: RowWords = ROWS, *, most: int = _MOST_
         for start, stop in zip(starts, stops, strict=True)
     ]
     if len(ranges) > most:
-        return words.many.filled(n=len(rows), rows=ranges[0])
-    return (words.one if len(rows) == 1 else words.several).filled(rows=enumerated(ranges))
+        return message("{n:,} rows, the first {rows}", n=len(rows), rows=ranges[0])
+    return counted_message(len(rows), "row {rows}", "rows {rows}", rows=enumerated(ranges))
