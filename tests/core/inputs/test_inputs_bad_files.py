@@ -81,10 +81,10 @@ BAD_FILES = [
     ("a.xlsx", b"PK\x03\x04 and nothing more", "a.xlsx is damaged or incomplete."),
     ("a.csv", bytes(range(256)) * 8, "a.csv is not a text file or a spreadsheet."),
     ("a.txt", bytes(5000), "a.txt is not a text file or a spreadsheet."),
-    ("a.jsonl", b"[]\n[]\n", "a.jsonl holds no JSON object on a line of its own."),
-    ("a.json", b"[1, 2]", "a.json holds no list of JSON objects."),
+    ("a.jsonl", b"[]\n[]\n", "a.jsonl holds no JSON objects."),
+    ("a.json", b"[1, 2]", "a.json holds no JSON objects."),
     ("a.json", b'[\n  {"text": \n', "a.json is not valid JSON: character 15 is wrong. Correct it"),
-    ("a.jsonl", b"{}\n{}\n", "a.jsonl holds no JSON object"),
+    ("a.jsonl", b"{}\n{}\n", "a.jsonl holds no JSON objects."),
 ]
 
 

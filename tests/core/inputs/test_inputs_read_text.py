@@ -105,9 +105,9 @@ def test_a_mark_cut_by_a_piece(write: Write) -> None:
 def test_signs_that_are_replaced_are_counted(write: Write) -> None:
     assert open_source(write("a.csv", b"id,text\n1,one\n")).notices == ()
     one = open_source(write("b.csv", b"id,text\n1,a\0b\n"))
-    assert one.notices == ("1 NUL character, which is not text, is shown as “\ufffd”.",)
+    assert one.notices == ("1 character is damaged in the file, or no text, and shown as “\ufffd”.",)
     several = open_source(write("c.csv", b"id,text\n" + b"1,a\0b\n2,plain and longer\n" * 2_000))
-    assert several.notices == ("2,000 NUL characters, which are not text, are shown as “\ufffd”.",)
+    assert several.notices == ("2,000 characters are damaged in the file, or no text, and shown as “\ufffd”.",)
 
 
 def test_characters_and_line_ends_cut_by_a_piece_come_whole(write: Write) -> None:
@@ -145,7 +145,7 @@ def test_a_few_broken_bytes_leave_a_file_utf_8_and_are_counted(write: Write, mon
     path = write("a.csv", b"id,text\n" + "1,schön\n".encode() * 1_000 + b"2,\xff\n")
     source = open_source(path)
     assert (source.encoding, source.is_encoding_guessed) == ("utf-8", False)
-    assert source.notices == ("1 character is damaged in the file and shown as “\ufffd”.",)
+    assert source.notices == ("1 character is damaged in the file, or no text, and shown as “\ufffd”.",)
     assert read(path)[-1].cells == ("2", "\ufffd")
 
 

@@ -22,8 +22,7 @@ async def test_the_example_is_read_counted_and_sent(driver: DraftDriver, until: 
     assert driver.page.data.first.name.whole_text() == "help-centre-ranking.csv"
     assert driver.page.data.first.facts.text() == "82 rows · 4 columns"
     assert driver.sentence() == (
-        "Each row is a query with one context; rows with the same query are ranked together: "
-        "12 queries, about 7 contexts each."
+        "Each row is a query with one context; rows with the same query are ranked together: 12 queries, 82 contexts."
     )
     assert driver.figures()[:3] == [("12", "queries"), ("82", "contexts"), ("1", "batch · 10 kB")]
     assert driver.figures()[4] == ("$0", "Practice: costs nothing")
@@ -77,7 +76,7 @@ async def test_another_role_changes_the_sentence_and_the_figures(
     driver.choose_role(2, Role.CONTEXT)
     assert "contexts in 2 columns" in driver.sentence()
     await until(driver.is_ready)
-    assert driver.sentence() == "Each row is a query with its contexts in 2 columns: 2 queries, about 4 contexts each."
+    assert driver.sentence() == "Each row is a query with its contexts in 2 columns: 2 queries, 9 contexts."
     assert driver.figures()[1] == ("9", "contexts")
     assert driver.page.data.first.table.role_of(2) is Role.CONTEXT
 
