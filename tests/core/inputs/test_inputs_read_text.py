@@ -96,12 +96,6 @@ def test_marks_of_files_that_were_put_one_below_the_other(write: Write, encoding
     assert {row.problem for row in rows} == {"", "This row repeats the names of the columns."}
 
 
-def test_a_mark_cut_by_a_piece(write: Write) -> None:
-    for shift in range(5):
-        first = "a" * (PIECE - 4 + shift)
-        assert cells(write("a.txt", f"{first}\n\ufeffb\nc \ufeff\n".encode())) == [(first,), ("b",), ("c \ufeff",)]
-
-
 def test_signs_that_are_replaced_are_counted(write: Write) -> None:
     assert open_source(write("a.csv", b"id,text\n1,one\n")).notices == ()
     one = open_source(write("b.csv", b"id,text\n1,a\0b\n"))
@@ -124,17 +118,6 @@ def test_a_line_too_long_for_any_request_is_refused(write: Write, monkeypatch: p
     path = write("a.txt", b"x" * (5 * PIECE))
     with pytest.raises(InputError, match=r"a.txt has a line of more than"):
         read(path)
-
-
-def test_progress_ends_at_the_size_of_the_file(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cfbatch_gui.core.inputs.readers.decoded_text.PIECE", 16_384)
-    path = write("a.csv", b"id,text\n" + b"1,some text\n" * 6_000)
-    seen: list[int] = []
-    count = sum(1 for _ in read_rows(open_source(path), progress=seen.append))
-    assert count == 6_000
-    assert seen == sorted(seen)
-    assert seen[-1] == path.stat().st_size
-    assert len(seen) > 3
 
 
 # Encodings

@@ -69,18 +69,6 @@ async def test_another_file_is_taken_for_what_it_is_unless_a_kind_was_chosen(
     assert driver.page.what.rank.is_chosen() and not driver.is_ready()
 
 
-async def test_another_role_changes_the_sentence_and_the_figures(
-    driver: DraftDriver, questions: Path, until: Until
-) -> None:
-    await driver.open(questions, until)
-    driver.choose_role(2, Role.CONTEXT)
-    assert "contexts in 2 columns" in driver.sentence()
-    await until(driver.is_ready)
-    assert driver.sentence() == "Each row is a query with its contexts in 2 columns: 2 queries, 9 contexts."
-    assert driver.figures()[1] == ("9", "contexts")
-    assert driver.page.data.first.table.role_of(2) is Role.CONTEXT
-
-
 async def test_the_last_wish_wins_however_fast_they_come(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
     large, small = tmp_path / "large.csv", tmp_path / "small.csv"
     large.write_text("id,text\n" + "".join(f"{n},a text with the number {n}\n" for n in range(30_000)))
