@@ -48,7 +48,7 @@ class VectorRows:
         ours = _our_columns(work.folder)
         self._metadata, self._has_part, self._has_source = work.metadata, PART in ours, SOURCE_JOB in ours
         with work.folder.open(read_only=True) as database:
-            self._origins = origins_by_reference(database) if self._has_source else {}
+            self._origins = origins_by_reference(database)
         self._embeddings = Embeddings(work.folder, work.metadata.failed_batches, reserved=(*ours, *reserved))
         present = self._embeddings.present()
         self._present = present & _wanted(work.options.items, len(present))
