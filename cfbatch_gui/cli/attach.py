@@ -65,7 +65,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
             )
             working.remember(program.folder(job.id), outputs)
             sentence = tr("Job {id}: request ID {request_id}, model {model}.")
-            console.say(sentence.format(id=job.id, request_id=job.batches[0].request_id, model=job.model))
+            console.say(sentence, id=job.id, request_id=job.batches[0].request_id, model=job.model)
             (job,) = await working.wait_for(program, [job], progress)
         except asyncio.CancelledError:
             console.say(working.stopped_sentence(job and program.ledger.job(job.id)))

@@ -76,7 +76,7 @@ def run_command(argv: Sequence[str]) -> int:
         console.say_error(error)
         if isinstance(error, EncodingUnknown):
             named = tr(" or ").join(f"--encoding {codec}" for codec in (error.guess, *error.others))
-            console.say(tr("Choose with {options}, or save the file as UTF-8.").format(options=named))
+            console.say(tr("Choose with {options}, or save the file as UTF-8."), options=named)
         return status_of_error(error)
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED

@@ -21,17 +21,10 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.workers_ai import probe
 from cfbatch_gui.core.workers_ai.api_tokens import read_pasted
 from cfbatch_gui.core.workers_ai.checking import CheckResult, has_failed, has_passed
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.core.workers_ai.probe import (
-    WAIT_SECONDS,
-    Outcome,
-    ProbeResult,
-    counts_sentence,
-    json_report,
-    text_report,
-)
 
 EXAMPLES = """
   cfbatch connections add cloudflare --account 0123456789abcdef0123456789abcdef
@@ -140,7 +133,7 @@ async def _add(arguments: argparse.Namespace, data_dir: Path, console: Console) 
             record = await program.connections.save(record, secret=secret, gateway_secret=gateway_token)
         if arguments.use:
             await program.keep_settings(connection=record.id)
-        console.say(tr("Added “{name}”, {id}.").format(name=record.name, id=record.id))
+        console.say(tr("Added “{name}”, {id}."), name=record.name, id=record.id)
         if record.collects:
             console.say(_collecting_words(record))
         for secret_id in (record.id, gateway_secret_id(record.id)):
@@ -179,7 +172,7 @@ async def _remove(arguments: argparse.Namespace, data_dir: Path, console: Consol
             )
         title = program.address_book.title(found)
         await program.connections.remove(found)
-        console.say(tr("Removed “{name}” and its secrets.").format(name=said(title)))
+        console.say(tr("Removed “{name}” and its secrets."), name=said(title))
         return ExitStatus.DONE
 
 
@@ -327,8 +320,8 @@ def add_probe_arguments(parser: Parser) -> None:
         --json  print the report as one JSON object
         --wait SECONDS  how long to wait for the batches (default: {n})
         """,
-        {"--wait": {"default": WAIT_SECONDS}},
-        n=number(WAIT_SECONDS, "g"),
+        {"--wait": {"default": probe.WAIT_SECONDS}},
+        n=number(probe.WAIT_SECONDS, "g"),
     )
 
 
@@ -357,18 +350,18 @@ async def run_probe(arguments: argparse.Namespace, data_dir: Path, console: Cons
             found, plan, show=lambda sentence: console.say(said(sentence)), wait_seconds=arguments.wait
         )
     if report is not None:
-        text = json_report(result) if report.suffix.lower() == ".json" else text_report(result)
+        text = probe.json_report(result) if report.suffix.lower() == ".json" else probe.text_report(result)
         write_atomically(report, text.encode())
         console.say(tr("Wrote the report to {path}. Look at it before you send it to anybody."), path=report)
-    console.say(said(counts_sentence(result.findings)))
-    console.print_result((json_report(result) if arguments.json else text_report(result)).splitlines())
+    console.say(said(probe.counts_sentence(result.findings)))
+    console.print_result((probe.json_report(result) if arguments.json else probe.text_report(result)).splitlines())
     return status_of(result)
 
 
-def status_of(result: ProbeResult) -> ExitStatus:
+def status_of(result: probe.ProbeResult) -> ExitStatus:
     if any(isinstance(each.error, OutcomeUnknown) for each in result.evidence.exchanges):
         return ExitStatus.OUTCOME_UNKNOWN
     is_whole = result.batches and all(each.form in result.evidence.finished() for each in result.batches)
-    if not is_whole or any(each.outcome is Outcome.NOT_HELD for each in result.findings):
+    if not is_whole or any(each.outcome is probe.Outcome.NOT_HELD for each in result.findings):
         return ExitStatus.FAILED
     return ExitStatus.DONE

@@ -72,9 +72,7 @@ async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) 
         except asyncio.CancelledError:
             console.say(working.stopped_sentence(job and program.ledger.job(job.id)))
             raise
-        if arguments.leave and (left := working.leaving_status(job)) is not None:
-            return working.leave(program, job, left, console, as_json=arguments.json)
-        status = working.present(program, job, console, as_json=arguments.json)
+        status = working.present(program, job, console, leaves=arguments.leave, as_json=arguments.json)
         left_out = (await asyncio.to_thread(read_planned, program.folder(job.id))).doubtful
         return reading.status_with_doubtful(status, left_out, arguments.doubtful, console)
 
