@@ -203,14 +203,15 @@ async def _ready_index(
     program: Program, job: Job, connection: str, arguments: argparse.Namespace, console: Console
 ) -> None:
     """Raises IndexMissing where it is not to be created."""
+    calls = program.vectorize.calls(connection)
     try:
-        index, _ = await program.vectorize.state(connection, arguments.index)
+        index = await calls.get(arguments.index)
     except IndexMissing:
         if not arguments.create:
             raise
         metric = Metric(arguments.metric or Metric.COSINE)  # of all models of the service, the right one
         dimension = await asyncio.to_thread(program.vectorize.dimension_of, job.id)
-        await program.vectorize.create(connection, arguments.index, dimension, metric)
+        await calls.create(arguments.index, dimension, metric)
         words = tr("Created the index {index}: {dimension} numbers a vector, {metric}.")
         console.say(words.format(index=arguments.index, dimension=number(dimension), metric=metric))
         return
@@ -239,7 +240,7 @@ def _lines_of_push(push: Push) -> Iterator[str]:
 async def _list(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
     console = progress.console
     connection = await usable_connection(program, arguments.connection, console)
-    indexes = await program.vectorize.indexes(connection)
+    indexes = await program.vectorize.calls(connection).list_indexes()
     if arguments.json:
         console.print_json({"indexes": [msgspec.to_builtins(each) for each in indexes]})
         return ExitStatus.DONE
@@ -257,7 +258,8 @@ async def _list(program: Program, arguments: argparse.Namespace, progress: Progr
 async def _info(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
     console = progress.console
     connection = await usable_connection(program, arguments.connection, console)
-    index, info = await program.vectorize.state(connection, arguments.index)
+    calls = program.vectorize.calls(connection)
+    index, info = await calls.get(arguments.index), await calls.info(arguments.index)
     if arguments.json:
         console.print_json(msgspec.to_builtins(index) | msgspec.to_builtins(info))
         return ExitStatus.DONE
