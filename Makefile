@@ -39,7 +39,8 @@ audit: ## Look the pinned packages up in the public advisories (needs the networ
 
 thorough: ## Run the tests with generated examples on many times as many
 	@scripts/environment.sh test
-	@$(BIN)/python -m tests.prove --only thorough $(ARGS)
+	@$(BIN)/python -m pytest -q --timeout=3600 -n auto --dist loadscope -m thorough --hypothesis-profile=thorough \
+		-p no:cacheprovider tests $(ARGS)
 
 bench: ## Measure against the obvious ways of doing the same
 	@scripts/environment.sh test

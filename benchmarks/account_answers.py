@@ -20,15 +20,13 @@ import httpx
 from benchmarks.account_stub import account_stub
 from benchmarks.limits import Figures, apart, peak_memory
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.errors import DiskFull, Unreachable
+from cfbatch_gui.core.errors import Unreachable
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.jobs.account.collection import AccountCollection
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.plan import requests
-from cfbatch_gui.core.jobs.poll_schedule import Waits
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
@@ -69,7 +67,6 @@ def main(figures: Figures) -> None:
         twice = apart(fetch_after_a_cut, address, whole.stored[0], folder / "cut")
         note = "of those before it; 8 MiB are flushed at a time"
         figures.add(f"sent again after a cut at {_CUT_AT / MB:.0f} MB", twice / MB, "MB", limit=9.5, note=note)
-        figures.add("bytes begun on a disk too small", apart(refuse, address, folder / "small"), "bytes", limit=0)
 
 
 def collect_job(address: str, folder: Path) -> Fetched:
@@ -154,30 +151,6 @@ async def _fetch_after_a_cut(address: str, stored: StoredAnswer, folder: Path) -
     await collector.fetch("job", 1, stored, AnswerFile(folder, stored))
     await program.close()
     return _served(address) - before - stored.size
-
-
-def refuse(address: str, folder: Path) -> float:
-    """The bytes that were sent of answers for which there is no room on the disk."""
-    return asyncio.run(_refuse(address, folder))
-
-
-async def _refuse(address: str, folder: Path) -> float:
-    program, connection = await _program(address, folder)
-    _tell(address, "hold")
-    job = await _handed_over(program, connection, folder, 2 * TEXTS_PER_ANSWER)
-    await program.runner.pause(job.id)
-    _tell(address, "release")
-    before = _served(address)
-    waits = Waits(time.time, None)
-    collection = AccountCollection(program.store, waits, clock=time.time, free_bytes=lambda folder: 40 * MB)
-    await collection.look(program.ledger.job(job.id), is_hurried=True)
-    try:
-        await collection.fetch(program.ledger.job(job.id), program.ledger.batch(job.id, 1))
-    except DiskFull:
-        return _served(address) - before
-    finally:
-        await program.close()
-    raise AssertionError("answers were fetched for which there is no room")
 
 
 async def _program(address: str, folder: Path) -> tuple[Program, str]:

@@ -83,18 +83,11 @@ def _with_arguments(parser: _P, tr: Callable[[str], str]) -> _P:
 
 def _worded(given: Sequence[str]) -> argparse.ArgumentParser:
     speak(given, os.environ)
-    from cfbatch_gui import __version__
     from cfbatch_gui.cli.language import tr
     from cfbatch_gui.cli.parser import Parser
 
     parser = Parser(
         prog="cfbatch-gui", description=tr("Rank and embed texts with Cloudflare's Workers AI Batch API, in a window.")
     )
-    parser.add_argument("-h", "--help", action="help", help=tr("show this help message and exit"))
-    parser.add_argument(
-        "--version",
-        action="version",
-        version=f"CF Batch {__version__}",
-        help=tr("show program's version number and exit"),
-    )
+    parser.add_help_and_version()
     return _with_arguments(parser, tr)

@@ -55,8 +55,7 @@ def _add_taking_options(parser: Parser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    progress = Progress(console)
-    async with working.opened(data_dir, progress) as program:
+    async with working.opened(data_dir, console) as (program, progress):
         return int(await arguments.act(program, arguments, progress))
 
 
@@ -125,11 +124,11 @@ async def _remove(program: Program, arguments: argparse.Namespace, progress: Pro
     connection = await working.usable_connection(program, arguments.connection, console)
     found = _find(await program.account_jobs.listed(connection), arguments.job)
     words = tr("This deletes job {id}, “{name}”, from your account. Answers that no computer has fetched are lost.")
-    console.say(words.format(id=found.id, name=one_line(found.title)))
+    console.say(words, id=found.id, name=one_line(found.title))
     if not agreed(console, arguments.yes):
         return ExitStatus.FAILED
     await program.account_jobs.remove(connection, found)
-    console.say(tr("Deleted job {id} from your account.").format(id=found.id))
+    console.say(tr("Deleted job {id} from your account."), id=found.id)
     return ExitStatus.DONE
 
 
@@ -148,10 +147,10 @@ async def _clear(program: Program, arguments: argparse.Namespace, progress: Prog
             )
         )
     if not has_copies(job):
-        progress.console.say(tr("Your account has no copies of job {id}.").format(id=job.id))
+        progress.console.say(tr("Your account has no copies of job {id}."), id=job.id)
         return ExitStatus.DONE
     await program.runner.account.clear(job.id, at_once=True)
-    progress.console.say(tr("Deleted your account's copies of job {id}. Its results are here.").format(id=job.id))
+    progress.console.say(tr("Deleted your account's copies of job {id}. Its results are here."), id=job.id)
     return ExitStatus.DONE
 
 

@@ -8,7 +8,6 @@ from cfbatch_gui.cli import reading, working
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.parser import Parser
-from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.input_values import AttachedInput
 from cfbatch_gui.core.jobs.states import Job
@@ -51,8 +50,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     outputs = working.check_outputs(arguments.out, arguments.kind, arguments.input) if arguments.out else ()
     async with reading.standard_input_as_file(Path(arguments.job)) as path:
         pasted = await asyncio.to_thread(_read, path, arguments.job)
-    progress = Progress(console)
-    async with working.opened(data_dir, progress) as program:
+    async with working.opened(data_dir, console) as (program, progress):
         job: Job | None = None
         try:
             connection = await working.usable_connection(program, arguments.connection, console)
@@ -67,7 +65,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
             )
             working.remember(program.folder(job.id), outputs)
             sentence = tr("Job {id}: request ID {request_id}, model {model}.")
-            console.say(sentence.format(id=job.id, request_id=job.batches[0].request_id, model=job.model))
+            console.say(sentence, id=job.id, request_id=job.batches[0].request_id, model=job.model)
             (job,) = await working.wait_for(program, [job], progress)
         except asyncio.CancelledError:
             console.say(working.stopped_sentence(job and program.ledger.job(job.id)))

@@ -13,7 +13,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from cfbatch_gui import __version__
 from cfbatch_gui.cli.console import Console, handled_signals
 from cfbatch_gui.cli.exit_status import ExitStatus, exit_statuses_help, status_of_error
 from cfbatch_gui.cli.language import language_for, tr
@@ -77,7 +76,7 @@ def run_command(argv: Sequence[str]) -> int:
         console.say_error(error)
         if isinstance(error, EncodingUnknown):
             named = tr(" or ").join(f"--encoding {codec}" for codec in (error.guess, *error.others))
-            console.say(tr("Choose with {options}, or save the file as UTF-8.").format(options=named))
+            console.say(tr("Choose with {options}, or save the file as UTF-8."), options=named)
         return status_of_error(error)
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
@@ -168,21 +167,12 @@ def _run(command: Coroutine[Any, Any, int]) -> int:
 def command_parser(argv: Sequence[str] | None = None) -> Parser:
     """Only the commands that `argv` names have options."""
     everywhere = Parser()
-    everywhere.add_argument("-h", "--help", action="help", help=tr("show this help message and exit"))
-    everywhere.add_argument(
-        "--data-dir",
-        type=Path,
-        metavar=tr("DIR"),
-        default=argparse.SUPPRESS,
-        help=tr("where jobs are kept (default: {folder}; {variable} changes it)").format(
-            folder=default_root(os.environ), variable=OVERRIDE
-        ),
-    )
-    everywhere.add_argument(
-        "--version",
-        action="version",
-        version=f"CF Batch {__version__}",
-        help=tr("show program's version number and exit"),
+    everywhere.add_help_and_version()
+    everywhere.add_options(
+        "--data-dir DIR  where jobs are kept (default: {folder}; {variable} changes it)",
+        {"--data-dir": {"type": Path, "default": argparse.SUPPRESS}},
+        folder=default_root(os.environ),
+        variable=OVERRIDE,
     )
     parser = Parser(
         prog="cfbatch",

@@ -12,7 +12,6 @@ from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Actions, Parser, number_in
 from cfbatch_gui.cli.pricing import most_words
-from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import check_outputs, opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
@@ -22,17 +21,10 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.workers_ai import probe
 from cfbatch_gui.core.workers_ai.api_tokens import read_pasted
 from cfbatch_gui.core.workers_ai.checking import CheckResult, has_failed, has_passed
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.core.workers_ai.probe import (
-    WAIT_SECONDS,
-    Outcome,
-    ProbeResult,
-    counts_sentence,
-    json_report,
-    text_report,
-)
 
 EXAMPLES = """
   cfbatch connections add cloudflare --account 0123456789abcdef0123456789abcdef
@@ -133,7 +125,7 @@ async def _add(arguments: argparse.Namespace, data_dir: Path, console: Console) 
     prompt = tr("The Worker's secret: ") if arguments.kind == "worker" else tr("API token: ")
     given = read_secret(prompt, arguments.secret_from)
     gateway_token = from_variable(arguments.gateway_token_from) if arguments.gateway_token_from else ""
-    async with opened(data_dir, Progress(console)) as program:
+    async with opened(data_dir, console) as (program, _):
         record, secret = _record(arguments, given, program)
         if record.id == CLOUDFLARE:
             await program.connections.save_cloudflare(record.account_id, secret)
@@ -141,7 +133,7 @@ async def _add(arguments: argparse.Namespace, data_dir: Path, console: Console) 
             record = await program.connections.save(record, secret=secret, gateway_secret=gateway_token)
         if arguments.use:
             await program.keep_settings(connection=record.id)
-        console.say(tr("Added “{name}”, {id}.").format(name=record.name, id=record.id))
+        console.say(tr("Added “{name}”, {id}."), name=record.name, id=record.id)
         if record.collects:
             console.say(_collecting_words(record))
         for secret_id in (record.id, gateway_secret_id(record.id)):
@@ -154,14 +146,14 @@ async def _add(arguments: argparse.Namespace, data_dir: Path, console: Console) 
 
 
 async def _test(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    async with opened(data_dir, Progress(console)) as program:
+    async with opened(data_dir, console) as (program, _):
         found = program.address_book.find(arguments.connection)
         results = await program.connections.check(found, arguments.model or program.settings.model)
         return await _answer(program, found, results, arguments, console)
 
 
 async def _remove(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    async with opened(data_dir, Progress(console)) as program:
+    async with opened(data_dir, console) as (program, _):
         found = program.address_book.find(arguments.connection)
         if found == PRACTICE.id:
             raise UsageError(message("The practice service is always there."))
@@ -180,7 +172,7 @@ async def _remove(arguments: argparse.Namespace, data_dir: Path, console: Consol
             )
         title = program.address_book.title(found)
         await program.connections.remove(found)
-        console.say(tr("Removed “{name}” and its secrets.").format(name=said(title)))
+        console.say(tr("Removed “{name}” and its secrets."), name=said(title))
         return ExitStatus.DONE
 
 
@@ -275,7 +267,7 @@ def _add_collecting_options(parser: Parser) -> None:
 async def _change(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
     if arguments.collects is None and arguments.keep_days is None:
         raise UsageError(message("Say what is to change: --collects, --no-collects or --keep-days DAYS."))
-    async with opened(data_dir, Progress(console)) as program:
+    async with opened(data_dir, console) as (program, _):
         found = program.address_book.find(arguments.connection)
         record = next((each for each in program.address_book.saved() if each.id == found), None)
         if record is None:  # the practice service, which is not saved
@@ -328,15 +320,15 @@ def add_probe_arguments(parser: Parser) -> None:
         --json  print the report as one JSON object
         --wait SECONDS  how long to wait for the batches (default: {n})
         """,
-        {"--wait": {"default": WAIT_SECONDS}},
-        n=number(WAIT_SECONDS, "g"),
+        {"--wait": {"default": probe.WAIT_SECONDS}},
+        n=number(probe.WAIT_SECONDS, "g"),
     )
 
 
 async def run_probe(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
     report: Path | None = arguments.report
     check_outputs([report] if report is not None else [], None)
-    async with opened(data_dir, Progress(console)) as program:
+    async with opened(data_dir, console) as (program, _):
         found = program.address_book.find(arguments.connection)
         plan = program.connections.plan_probe(found, arguments.model or program.settings.model)
         is_practice = found == PRACTICE.id
@@ -358,18 +350,18 @@ async def run_probe(arguments: argparse.Namespace, data_dir: Path, console: Cons
             found, plan, show=lambda sentence: console.say(said(sentence)), wait_seconds=arguments.wait
         )
     if report is not None:
-        text = json_report(result) if report.suffix.lower() == ".json" else text_report(result)
+        text = probe.json_report(result) if report.suffix.lower() == ".json" else probe.text_report(result)
         write_atomically(report, text.encode())
         console.say(tr("Wrote the report to {path}. Look at it before you send it to anybody."), path=report)
-    console.say(said(counts_sentence(result.findings)))
-    console.print_result((json_report(result) if arguments.json else text_report(result)).splitlines())
+    console.say(said(probe.counts_sentence(result.findings)))
+    console.print_result((probe.json_report(result) if arguments.json else probe.text_report(result)).splitlines())
     return status_of(result)
 
 
-def status_of(result: ProbeResult) -> ExitStatus:
+def status_of(result: probe.ProbeResult) -> ExitStatus:
     if any(isinstance(each.error, OutcomeUnknown) for each in result.evidence.exchanges):
         return ExitStatus.OUTCOME_UNKNOWN
     is_whole = result.batches and all(each.form in result.evidence.finished() for each in result.batches)
-    if not is_whole or any(each.outcome is Outcome.NOT_HELD for each in result.findings):
+    if not is_whole or any(each.outcome is probe.Outcome.NOT_HELD for each in result.findings):
         return ExitStatus.FAILED
     return ExitStatus.DONE

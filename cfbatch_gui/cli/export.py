@@ -84,7 +84,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
                     write = partial(export, folder, metadata, path, target, options=options, note=note)
                     say_file(console, await asyncio.to_thread(write))
             if changed and not changed.items:
-                console.say(tr("Nothing is new or changed, so {path} was not written.").format(path=path))
+                console.say(tr("Nothing is new or changed, so {path} was not written."), path=path)
             if changed and removed:
                 words = plural(
                     len(changed.removed),

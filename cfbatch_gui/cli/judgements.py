@@ -14,7 +14,6 @@ from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Actions, Parser
-from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.joining import label_judgements, read_run
@@ -22,17 +21,9 @@ from cfbatch_gui.core.evaluation.judged import disagreements
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.judgements import files
 from cfbatch_gui.core.judgements.agreement import Agreement, agreement_words, between_judges, with_themselves
 from cfbatch_gui.core.judgements.book import USUAL_NAME, Book, Shelf, Tally
-from cfbatch_gui.core.judgements.files import (
-    Form,
-    Imported,
-    JobSubjects,
-    check_all_read,
-    import_judgements,
-    read_judgements,
-    write_judgements,
-)
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades, parse_grades, read_unusable_labels
 from cfbatch_gui.core.system.files import listing
@@ -41,11 +32,11 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 
 FORMS = {
-    Form.TREC: message("qrels: query id, 0, document id, grade"),
-    Form.BEIR: message("TSV with query-id, corpus-id, score"),
-    Form.QUEPID: message("CSV with query, docid, rating"),
-    Form.CSV: message("CSV with query, text, grade, and judge and time where known"),
-    Form.LINES: message("an object a line: a whole copy of a book, with what was taken back"),
+    files.Form.TREC: message("qrels: query id, 0, document id, grade"),
+    files.Form.BEIR: message("TSV with query-id, corpus-id, score"),
+    files.Form.QUEPID: message("CSV with query, docid, rating"),
+    files.Form.CSV: message("CSV with query, text, grade, and judge and time where known"),
+    files.Form.LINES: message("an object a line: a whole copy of a book, with what was taken back"),
 }
 
 
@@ -102,16 +93,16 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
 
 
 async def _import(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    found = await asyncio.to_thread(read_judgements, arguments.file)
+    found = await asyncio.to_thread(files.read_judgements, arguments.file)
     if not arguments.skip_bad:
-        check_all_read(found)
-    async with opened(paths.root, Progress(console)) as program:
+        files.check_all_read(found)
+    async with opened(paths.root, console) as (program, _):
         job = program.ledger.find(arguments.job) if arguments.job else None
-        subjects = await asyncio.to_thread(JobSubjects, program.folder(job.id)) if job is not None else None
+        subjects = await asyncio.to_thread(files.JobSubjects, program.folder(job.id)) if job is not None else None
         book = await asyncio.to_thread(program.judgements.book_for, arguments.book or "")
         judge = arguments.judge or arguments.file.name
         done = await asyncio.to_thread(
-            import_judgements, book, found.judgements, judge=judge, time=time.time(), job=subjects
+            files.import_judgements, book, found.judgements, judge=judge, time=time.time(), job=subjects
         )
     if arguments.json:
         console.print_json({"book": book.name, "form": found.form, **asdict(done), "bad": len(found.bad)})
@@ -120,7 +111,7 @@ async def _import(arguments: argparse.Namespace, paths: Paths, console: Console)
     return ExitStatus.FAILED if found.bad else ExitStatus.DONE
 
 
-def _import_words(book: Book, done: Imported, *, has_job: bool, bad: int) -> Iterator[str]:
+def _import_words(book: Book, done: files.Imported, *, has_job: bool, bad: int) -> Iterator[str]:
     yield plural(
         done.read,
         "Read {n} judgement; {new} are new in “{book}”.",
@@ -146,17 +137,17 @@ async def _export(arguments: argparse.Namespace, paths: Paths, console: Console)
     job = next(iter(found_jobs(paths, console, arguments.job)), None) if arguments.job else None
     with closing(Shelf(paths.judgements, read_only=True, clock=time.time)) as shelf, listing(paths.unfinished):
         book = shelf.book(_name(arguments, paths))
-        count = await asyncio.to_thread(_write, book, arguments.file, Form(arguments.format), paths, job)
+        count = await asyncio.to_thread(_write, book, arguments.file, files.Form(arguments.format), paths, job)
     console.say(plural(count, "Wrote {n} judgement to {path}", "Wrote {n} judgements to {path}", path=arguments.file))
     return ExitStatus.DONE
 
 
-def _write(book: Book, path: Path, form: Form, paths: Paths, job: Job | None) -> int:
+def _write(book: Book, path: Path, form: files.Form, paths: Paths, job: Job | None) -> int:
     if job is None:
-        return write_judgements(book, path, form)
+        return files.write_judgements(book, path, form)
     folder = JobFolder(paths.job(job.id))
     labels = label_judgements(read_run(folder, metadata_of(job, "")), time=0.0) if job.has_results else ()
-    return write_judgements(book, path, form, JobSubjects(folder), labels=labels)
+    return files.write_judgements(book, path, form, files.JobSubjects(folder), labels=labels)
 
 
 async def _show(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
@@ -177,7 +168,7 @@ async def _show(arguments: argparse.Namespace, paths: Paths, console: Console) -
 
 
 async def _grades(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    async with opened(paths.root, Progress(console)) as program:
+    async with opened(paths.root, console) as (program, _):
         job = program.ledger.find(arguments.job)
         folder = program.folder(job.id)
         with folder.open(read_only=True) as database:
@@ -193,7 +184,7 @@ async def _grades(arguments: argparse.Namespace, paths: Paths, console: Console)
                 )
             chosen = dict(unusable.proposal)
         elif unusable is not None:
-            console.say(tr("{sentence}.").format(sentence=unusable_words(unusable)))
+            console.say(tr("{sentence}."), sentence=unusable_words(unusable))
         if arguments.use or arguments.accept or arguments.forget:
             await asyncio.to_thread(keep_grades, folder, chosen)
     for label, grade in sorted(chosen.items(), key=lambda pair: pair[1]):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
+from cfbatch_gui import __version__
 from cfbatch_gui.cli.language import tr
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
@@ -109,6 +110,11 @@ class Parser(argparse.ArgumentParser):
     def add_options(self, text: str, how: Mapping[str, Any] = {}, /, **values: object) -> None:
         """Add what the text describes, with `values` in its words. `how` has types, or more that argparse is to do."""
         self._add_to(self, text, how, values)
+
+    def add_help_and_version(self) -> None:
+        self.add_argument("-h", "--help", action="help", help=tr("show this help message and exit"))
+        version, words = f"CF Batch {__version__}", tr("show program's version number and exit")
+        self.add_argument("--version", action="version", version=version, help=words)
 
     def one_of(self, text: str, how: Mapping[str, Any] = {}, /, *, required: bool = False) -> None:
         self._add_to(self.add_mutually_exclusive_group(required=required), text, how, {})

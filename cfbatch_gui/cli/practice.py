@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
 
     def announce(url: str) -> None:
         bearer = f"${TOKEN_VARIABLE}" if token else "practice"
-        console.say(tr("The practice service listens on {url} (Ctrl+C ends it). Try it:").format(url=url))
+        console.say(tr("The practice service listens on {url} (Ctrl+C ends it). Try it:"), url=url)
         console.say(
             f"""
 curl "{url}/accounts/{_ACCOUNT}/ai/run/@cf/baai/bge-m3?queueRequest=true" \\

@@ -145,12 +145,8 @@ def settle_kind(arguments: argparse.Namespace, paths: Paths) -> None:
         return
     kind = arguments.recipe.mapping.kind
     if arguments.kind not in (None, kind):
-        does = (
-            message("The recipe “{name}” ranks texts. Leave out --{kind}.")
-            if kind is Kind.RANK
-            else message("The recipe “{name}” turns texts into vectors. Leave out --{kind}.")
-        )
-        raise UsageError(does.filled(name=arguments.recipe.name, kind=arguments.kind.value))
+        sentence = message("The recipe “{name}” is one for --{kind}.", name=arguments.recipe.name, kind=kind.value)
+        raise UsageError(sentence)
     arguments.kind = kind
 
 

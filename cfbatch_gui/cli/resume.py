@@ -35,8 +35,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    progress = Progress(console)
-    async with working.opened(data_dir, progress) as program:
+    async with working.opened(data_dir, console) as (program, progress):
         if arguments.folder_was and program.doubt is not None:
             await program.settle_doubt(FolderAnswer(arguments.folder_was))
         elif arguments.folder_was:
@@ -67,9 +66,7 @@ async def _resume_one(program: Program, job: Job, progress: Progress, arguments:
     (job,) = await _carry_on(program, [job], progress, arguments)
     if job.has_results:
         await asyncio.to_thread(complete_results, program.folder(job.id), job)
-    if arguments.leave and (left := working.leaving_status(job)) is not None:
-        return working.leave(program, job, left, progress.console, as_json=arguments.json)
-    return working.present(program, job, progress.console, as_json=arguments.json)
+    return working.present(program, job, progress.console, leaves=arguments.leave, as_json=arguments.json)
 
 
 async def _resume_all(program: Program, progress: Progress, arguments: argparse.Namespace) -> int:
@@ -77,12 +74,12 @@ async def _resume_all(program: Program, progress: Progress, arguments: argparse.
     waiting = [job for job in program.ledger.jobs() if job.paused_because in WAITS_FOR_WORD]
     for job in waiting:
         sentence = tr("Job {id} waits for your word: “cfbatch resume {id}” sends what it shows as not sent.")
-        console.say(sentence.format(id=job.id))
+        console.say(sentence, id=job.id)
     jobs: Sequence[Job] = [job for job in program.ledger.jobs() if _is_unfinished(program, job)]
     if not (jobs or waiting):
         console.say(tr("There is nothing to resume: every job that was sent is finished."))
     jobs = await _carry_on(program, jobs, progress, arguments)
-    statuses = [_concluded(program, job, console, may_leave=arguments.leave) for job in jobs]
+    statuses = [_concluded(program, job, console, leaves=arguments.leave) for job in jobs]
     if arguments.json:
         console.print_json({"jobs": [summary_of(job) for job in jobs]})
     elif jobs:
@@ -122,12 +119,10 @@ def _is_unfinished(program: Program, job: Job) -> bool:
     return job.state not in FINAL or (job.state in working.WITH_RESULTS and bool(working.owed(program.folder(job.id))))
 
 
-def _concluded(program: Program, job: Job, console: Console, *, may_leave: bool) -> ExitStatus:
+def _concluded(program: Program, job: Job, console: Console, *, leaves: bool) -> ExitStatus:
     """An error is shown and not raised, so that the files of other jobs are written."""
     try:
-        if may_leave and (left := working.leaving_status(job)) is not None:
-            return working.leave(program, job, left, console)
-        return working.conclude(program, job, console)
+        return working.conclude(program, job, console, leaves=leaves)
     except UserError as error:
         console.say_error(error)
         return status_of_error(error)

@@ -59,8 +59,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
 async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     files = [path for path in (arguments.file, arguments.second) if path]
     arguments.out = working.check_outputs(arguments.out, arguments.kind, files)
-    progress = Progress(console)
-    async with working.opened(data_dir, progress) as program:
+    async with working.opened(data_dir, console) as (program, progress):
         job: Job | None = None
         try:
             connection = await working.usable_connection(program, arguments.connection, console)
@@ -73,9 +72,7 @@ async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) 
         except asyncio.CancelledError:
             console.say(working.stopped_sentence(job and program.ledger.job(job.id)))
             raise
-        if arguments.leave and (left := working.leaving_status(job)) is not None:
-            return working.leave(program, job, left, console, as_json=arguments.json)
-        status = working.present(program, job, console, as_json=arguments.json)
+        status = working.present(program, job, console, leaves=arguments.leave, as_json=arguments.json)
         left_out = (await asyncio.to_thread(read_planned, program.folder(job.id))).doubtful
         return reading.status_with_doubtful(status, left_out, arguments.doubtful, console)
 

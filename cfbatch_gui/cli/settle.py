@@ -6,7 +6,6 @@ from pathlib import Path
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.pricing import add_budget_argument, send_again
-from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import opened, present, wait_for
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.jobs.states import BatchState, Job
@@ -34,8 +33,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    progress = Progress(console)
-    async with opened(data_dir, progress) as program:
+    async with opened(data_dir, console) as (program, progress):
         job = program.ledger.find(arguments.job)
         number = arguments.batch or _in_doubt(job)
         (job,) = await wait_for(program, [await _settle(program, job, number, arguments)], progress)

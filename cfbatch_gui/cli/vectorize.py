@@ -96,16 +96,16 @@ def _add_push_options(parser: Parser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    progress = Progress(console)
-    async with opened(data_dir, progress) as program:
+    async with opened(data_dir, console) as (program, progress):
         await program.prepare("vectorize")
-        return int(await arguments.act(program, arguments, progress))
+        job = program.ledger.find(arguments.job) if "job" in arguments else None
+        wanted = arguments.connection or (job.connection if job else None)
+        arguments.connection = await usable_connection(program, wanted, console)
+        return int(await arguments.act(program, arguments, progress, job))
 
 
-async def _push(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
-    console = progress.console
-    job = program.ledger.find(arguments.job)
-    connection = await usable_connection(program, arguments.connection or job.connection, console)
+async def _push(program: Program, arguments: argparse.Namespace, progress: Progress, job: Job) -> ExitStatus:
+    console, connection = progress.console, arguments.connection
     options = _options(arguments, await asyncio.to_thread(program.vectorize.columns, job.id))
     show = partial(_show, progress)
     try:
@@ -114,7 +114,7 @@ async def _push(program: Program, arguments: argparse.Namespace, progress: Progr
         if check.problems:
             return _refused(check, arguments, console)
         _say_check(check, options, console)
-        await _ready_index(program, job, connection, arguments, console)
+        await _ready_index(program, job, arguments, console)
         push = await program.vectorize.push(job.id, connection, arguments.index, options, show=show)
     except asyncio.CancelledError:
         progress.end()
@@ -180,11 +180,8 @@ def _problem_words(problem: PushProblem) -> str:
 def _say_check(check: PushCheck, options: PushOptions, console: Console) -> None:
     for note in check.notes:
         console.say(said(note))
-    console.say(
-        tr("To send: {new} new and {changed} changed; {unchanged} are in the index as they are.").format(
-            new=number(check.new), changed=number(check.changed), unchanged=number(check.unchanged)
-        )
-    )
+    words = tr("To send: {new} new and {changed} changed; {unchanged} are in the index as they are.")
+    console.say(words, new=number(check.new), changed=number(check.changed), unchanged=number(check.unchanged))
     if check.without_vector:
         console.say(plural(check.without_vector, "{n} text has no vector yet.", "{n} texts have no vector yet."))
     if check.gone and not options.delete_removed:
@@ -199,11 +196,9 @@ def _say_check(check: PushCheck, options: PushOptions, console: Console) -> None
         console.say(plural(count, "{n} vector of “{job}” is deleted.", "{n} vectors of “{job}” are deleted.", job=name))
 
 
-async def _ready_index(
-    program: Program, job: Job, connection: str, arguments: argparse.Namespace, console: Console
-) -> None:
+async def _ready_index(program: Program, job: Job, arguments: argparse.Namespace, console: Console) -> None:
     """Raises IndexMissing where it is not to be created."""
-    calls = program.vectorize.calls(connection)
+    calls = program.vectorize.calls(arguments.connection)
     try:
         index = await calls.get(arguments.index)
     except IndexMissing:
@@ -213,7 +208,7 @@ async def _ready_index(
         dimension = await asyncio.to_thread(program.vectorize.dimension_of, job.id)
         await calls.create(arguments.index, dimension, metric)
         words = tr("Created the index {index}: {dimension} numbers a vector, {metric}.")
-        console.say(words.format(index=arguments.index, dimension=number(dimension), metric=metric))
+        console.say(words, index=arguments.index, dimension=number(dimension), metric=metric)
         return
     if arguments.metric and index.metric != arguments.metric:
         raise UsageError(
@@ -237,10 +232,9 @@ def _lines_of_push(push: Push) -> Iterator[str]:
     return labelled(rows, _LABEL)
 
 
-async def _list(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
+async def _list(program: Program, arguments: argparse.Namespace, progress: Progress, _: None) -> ExitStatus:
     console = progress.console
-    connection = await usable_connection(program, arguments.connection, console)
-    indexes = await program.vectorize.calls(connection).list_indexes()
+    indexes = await program.vectorize.calls(arguments.connection).list_indexes()
     if arguments.json:
         console.print_json({"indexes": [msgspec.to_builtins(each) for each in indexes]})
         return ExitStatus.DONE
@@ -255,10 +249,9 @@ async def _list(program: Program, arguments: argparse.Namespace, progress: Progr
     return ExitStatus.DONE
 
 
-async def _info(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
+async def _info(program: Program, arguments: argparse.Namespace, progress: Progress, _: None) -> ExitStatus:
     console = progress.console
-    connection = await usable_connection(program, arguments.connection, console)
-    calls = program.vectorize.calls(connection)
+    calls = program.vectorize.calls(arguments.connection)
     index, info = await calls.get(arguments.index), await calls.info(arguments.index)
     if arguments.json:
         console.print_json(msgspec.to_builtins(index) | msgspec.to_builtins(info))
@@ -275,15 +268,13 @@ async def _info(program: Program, arguments: argparse.Namespace, progress: Progr
     return ExitStatus.DONE
 
 
-async def _search(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
+async def _search(program: Program, arguments: argparse.Namespace, progress: Progress, job: Job) -> ExitStatus:
     console = progress.console
-    job = program.ledger.find(arguments.job)
-    connection = await usable_connection(program, arguments.connection or job.connection, console)
     price = program.vectorize.search_price(job.id, arguments.sentence)
     if price.neurons:
         words = tr("The sentence is one request to {model}: at most {neurons} neurons.")
-        console.say(words.format(model=job.model, neurons=number(price.neurons, ".2g")))
-    found = await program.vectorize.search(job.id, connection, arguments.index, arguments.sentence)
+        console.say(words, model=job.model, neurons=number(price.neurons, ".2g"))
+    found = await program.vectorize.search(job.id, arguments.connection, arguments.index, arguments.sentence)
     if arguments.json:
         console.print_json({**dataclasses.asdict(found), "sentence": found.sentence})
     else:

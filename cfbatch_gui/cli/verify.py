@@ -66,7 +66,7 @@ def _check(ledger: Ledger, paths: Paths, arguments: argparse.Namespace, console:
             ledger.change(job.id, lambda known, check=check: asked_for_again(known, check))  # type: ignore[misc]
         checks.append(check)
         if console.is_interactive and len(jobs) > 1:
-            console.say(tr("Checked {n} of {all}").format(n=number(len(checks)), all=number(len(jobs))))
+            console.say(tr("Checked {n} of {all}"), n=number(len(checks)), all=number(len(jobs)))
     return checks
 
 

@@ -9,23 +9,12 @@ from cfbatch_gui.cli.console import Console, agreed, from_variable, one_line, re
 from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error
 from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.parser import Parser
-from cfbatch_gui.cli.progress import Progress as JobProgress
 from cfbatch_gui.cli.working import opened, read_address_book, say_where
 from cfbatch_gui.core.errors import NotConnected, UsageError
 from cfbatch_gui.core.messages import enumerated, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.worker_setup.account import (
-    Call,
-    Progress,
-    State,
-    Step,
-    names_at,
-    names_of,
-    removing_calls,
-    setting_up_calls,
-    token_page,
-)
+from cfbatch_gui.core.worker_setup import account
 from cfbatch_gui.core.worker_setup.worker_files import COSTS
 from cfbatch_gui.core.worker_setup.worker_setup import NotOurs, SecretWouldBeLost, Stopped, WorkerSetup
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret, read_pasted
@@ -41,10 +30,10 @@ it in the dashboard afterwards. Cut off at any point, the same command goes on."
 )
 _TITLE: Final = "My Worker"
 _STATES: Final = {
-    State.WAITING: message("waiting:"),
-    State.DONE: message("done."),
-    State.NOT_NEEDED: message("not needed."),
-    State.FAILED: message("failed."),
+    account.State.WAITING: message("waiting:"),
+    account.State.DONE: message("done."),
+    account.State.NOT_NEEDED: message("not needed."),
+    account.State.FAILED: message("failed."),
 }
 
 
@@ -89,14 +78,14 @@ def _add_common(parser: Parser) -> None:
 
 
 async def set_up(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
-    names = names_of(arguments.worker) if arguments.worker else names_of()
+    names = account.names_of(arguments.worker) if arguments.worker else account.names_of()
     account_id = _account_id(arguments, data_dir)
-    calls = setting_up_calls(names, account_id)
+    calls = account.setting_up_calls(names, account_id)
     if not _shown(calls, account_id, said(COSTS), arguments, console):
         return ExitStatus.DONE if arguments.dry_run else ExitStatus.FAILED
     own_secret = check_secret(from_variable(arguments.secret_from)) if arguments.secret_from else None
     token = _token(arguments)
-    async with opened(data_dir, JobProgress(console)) as program:
+    async with opened(data_dir, console) as (program, _):
         setup = _setup_of(program)
         try:
             done = await setup.set_up(
@@ -135,14 +124,14 @@ async def take_down(arguments: argparse.Namespace, data_dir: Path, console: Cons
         raise UsageError(message("Name the connection that is to be forgotten."))
     if not arguments.worker and not found:
         raise UsageError(message("Name the connection to the Worker, or the Worker: --worker cf-batch-door."))
-    names = names_of(arguments.worker) if arguments.worker else names_at(url)
+    names = account.names_of(arguments.worker) if arguments.worker else account.names_at(url)
     account_id = _account_id(arguments, data_dir)
-    calls = removing_calls(names, account_id, keep_bucket=arguments.keep_answers)
+    calls = account.removing_calls(names, account_id, keep_bucket=arguments.keep_answers)
     stays = tr("The connection in this program stays.") if not arguments.forget else ""
     if not _shown(calls, account_id, stays, arguments, console):
         return ExitStatus.DONE if arguments.dry_run else ExitStatus.FAILED
     token = _token(arguments)
-    async with opened(data_dir, JobProgress(console)) as program:
+    async with opened(data_dir, console) as (program, _):
         try:
             taken = await _setup_of(program).take_down(
                 *(account_id, token, names),
@@ -176,7 +165,7 @@ def _account_id(arguments: argparse.Namespace, data_dir: Path) -> str:
 
 
 def _shown(
-    calls: Sequence[Call], account_id: str, sentence: str, arguments: argparse.Namespace, console: Console
+    calls: Sequence[account.Call], account_id: str, sentence: str, arguments: argparse.Namespace, console: Console
 ) -> bool:
     """Print the calls, and a sentence about them; whether the user agrees. The account's id may be ""."""
     lines = [line for number, call in enumerate(calls, 1) for line in _lines_of(number, call)]
@@ -194,13 +183,13 @@ def _shown(
         "The token needs {permissions} for this account; the dashboard calls these “Edit”. Make one for this, here:"
     )
     console.say(words, permissions=said(permissions))
-    console.say(token_page(account_id))
+    console.say(account.token_page(account_id))
     if sentence:
         console.say(sentence)
     return agreed(console, arguments.yes)
 
 
-def _lines_of(number: int, call: Call) -> tuple[str, str]:
+def _lines_of(number: int, call: account.Call) -> tuple[str, str]:
     needs = tr("needs {permission}").format(permission=call.permission)
     return f"{number:2}. {said(call.sentence)}", f"    {call.words}  {needs}"
 
@@ -225,17 +214,17 @@ def _stopped(error: Stopped, console: Console) -> ExitStatus:
     return status_of_error(error.reason)
 
 
-def _printing(calls: Sequence[Call], console: Console) -> Callable[[Progress], None]:
+def _printing(calls: Sequence[account.Call], console: Console) -> Callable[[account.Progress], None]:
     """A line for each call that has ended, or waits, by its number in the list."""
     numbers = {call.step: number for number, call in enumerate(calls, 1)}
-    printed: dict[Step, State] = {}
+    printed: dict[account.Step, account.State] = {}
 
-    def show(progress: Progress) -> None:
+    def show(progress: account.Progress) -> None:
         step, state = progress.call.step, progress.state
-        if state is State.RUNNING or (state is not State.WAITING and printed.get(step) is state):
+        if state is account.State.RUNNING or (state is not account.State.WAITING and printed.get(step) is state):
             return  # what is deleted one after the other has one line
         printed[step] = state
-        note = "" if step is Step.DELETE_ANSWER and state is State.DONE else said(progress.note)
+        note = "" if step is account.Step.DELETE_ANSWER and state is account.State.DONE else said(progress.note)
         console.say(f"{numbers[step]:2}. {said(_STATES[state])} {note}".rstrip())
 
     return show

@@ -29,13 +29,7 @@ from cfbatch_gui.core.errors import NotConnected, UsageError, UserError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.account.shards import (
-    account_progress,
-    check_is_worker,
-    goes_on_elsewhere,
-    most_batches,
-    wants_account,
-)
+from cfbatch_gui.core.jobs.account import shards
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
 from cfbatch_gui.core.jobs.verifying import complete_results
@@ -55,17 +49,18 @@ WITH_RESULTS = (JobState.DONE, JobState.PARTLY_DONE)
 
 
 @asynccontextmanager
-async def opened(root: Path, progress: Progress) -> AsyncIterator[Program]:
+async def opened(root: Path, console: Console) -> AsyncIterator[tuple[Program, Progress]]:
+    progress = Progress(console)
     program = await Program.open(root, environ=os.environ, on_change=progress.show_job, patience=PATIENCE)
     try:
         lost = await program.check_last_written() if program.ledger.was_left_open else ()
         for sentence in (*program.damage, *lost):
-            progress.console.say(said(sentence))
+            console.say(said(sentence))
         if program.doubt is not None:
-            progress.console.say(
+            console.say(
                 tr("{sentence} Say so with “cfbatch resume --folder-was moved”, or “copied”."), sentence=said(HELD_BACK)
             )
-        yield program
+        yield program, progress
     finally:
         await program.close()
 
@@ -74,13 +69,13 @@ def stopped_sentence(job: Job | None, *, others: bool = False) -> str:
     """`job` is None before one was made; of all jobs when there are `others`."""
     if job is None or not job.is_sent:
         return "\n" + tr("Stopped. Nothing was sent.")
-    if not goes_on_elsewhere(job):
+    if not shards.goes_on_elsewhere(job):
         goes_on = tr("Stopped. The job waits on this computer. “{command}” picks it up.")
     elif any(batch.state is BatchState.PLANNED for batch in job.batches):
         goes_on = tr(
             "Stopped. What was sent goes on at the service; what was not sent yet waits here. “{command}” picks it up."
         )
-    elif account_progress(job).lid_may_close and not others:
+    elif shards.account_progress(job).lid_may_close and not others:
         goes_on = tr(
             "Stopped. Your account goes on collecting the answers, and you may turn this computer off. “{command}”"
             " fetches them."
@@ -172,11 +167,13 @@ def status_of_job(job: Job, trouble: UserError | None) -> ExitStatus:
             return status_of_error(trouble) if trouble else ExitStatus.FAILED
 
 
-def conclude(program: Program, job: Job, console: Console, written: list[Exported] | None = None) -> ExitStatus:
+def conclude(
+    program: Program, job: Job, console: Console, *, leaves: bool = False, written: list[Exported] | None = None
+) -> ExitStatus:
     """The files that were asked for are added to `written`, one by one. Raises UserError when one cannot be written."""
-    folder = program.folder(job.id)
-    console.say(sentence(job))
-    if job.state not in WITH_RESULTS:
+    folder, left = program.folder(job.id), leaving_status(job) if leaves else None
+    console.say(sentence(job) if left is None else _leaving_sentence(job, left))
+    if left is not None or job.state not in WITH_RESULTS:
         say_owed(folder, console)
     elif paths := owed(folder):
         complete_results(folder, job)
@@ -187,7 +184,7 @@ def conclude(program: Program, job: Job, console: Console, written: list[Exporte
                 written.append(file)
             remember(folder, paths[index:])
         _outputs_file(folder).unlink(missing_ok=True)
-    return status_of_job(job, program.runner.pause_error(job.id))
+    return status_of_job(job, program.runner.pause_error(job.id)) if left is None else left
 
 
 def say_owed(folder: JobFolder, console: Console) -> None:
@@ -195,11 +192,11 @@ def say_owed(folder: JobFolder, console: Console) -> None:
         console.say(tr("Not written yet: {paths}."), paths=", ".join(map(str, paths)))
 
 
-def present(program: Program, job: Job, console: Console, *, as_json: bool = False) -> ExitStatus:
+def present(program: Program, job: Job, console: Console, *, leaves: bool = False, as_json: bool = False) -> ExitStatus:
     """The object is printed also when a file cannot be written: it lists those that were."""
     files: list[Exported] = []
     try:
-        status = conclude(program, job, console, files)
+        status = conclude(program, job, console, leaves=leaves, written=files)
         if job.state in WITH_RESULTS and not as_json:
             console.print_result(lines_of_result(job, program.folder(job.id), console.width))
         return status
@@ -320,7 +317,7 @@ def check_may_collect(program: Program, connection_id: str, arguments: argparse.
     """Raise UsageError for a new job that cannot be collected, or left, as the arguments say."""
     connection = program.address_book.connection(connection_id)
     if arguments.collect or arguments.leave:
-        check_is_worker(connection)
+        shards.check_is_worker(connection)
     if arguments.leave:
         is_collected = connection.collects if arguments.collect is None else arguments.collect
         _check_may_leave(at_once=arguments.at_once, is_collected=is_collected)
@@ -331,9 +328,9 @@ def check_may_leave(program: Program, jobs: Iterable[Job], *, collect: bool | No
     for job in jobs:
         connection = program.address_book.connection(job.connection)
         going_on = [batch for batch in job.batches if not batch.state.is_final]
-        is_collected = account_progress(job).is_used or wants_account(job, connection)
+        is_collected = shards.account_progress(job).is_used or shards.wants_account(job, connection)
         try:
-            check_is_worker(connection)
+            shards.check_is_worker(connection)
             _check_may_leave(
                 at_once=bool(going_on) and all(batch.at_once for batch in going_on),
                 is_collected=is_collected if collect is None else collect,
@@ -358,8 +355,8 @@ def _check_may_leave(*, at_once: bool, is_collected: bool) -> None:
 
 def say_limit(program: Program, job: Job, batches: int, console: Console) -> None:
     connection = program.address_book.connection(job.connection)
-    most = most_batches(connection)
-    if not wants_account(job, connection) or connection.has_paid_worker or batches <= most:
+    most = shards.most_batches(connection)
+    if not shards.wants_account(job, connection) or connection.has_paid_worker or batches <= most:
         return
     words = tr(
         "On the Workers Free plan your account collects {most} batches of a job. This computer asks for the other"
@@ -370,13 +367,13 @@ def say_limit(program: Program, job: Job, batches: int, console: Console) -> Non
 
 def is_fetched(program: Program, job: Job) -> bool:
     """The job may be left, and all that the account has of it so far is here."""
-    is_waiting = account_progress(job).in_account > 0
+    is_waiting = shards.account_progress(job).in_account > 0
     return _may_be_left(job) and not is_waiting and program.runner.account.has_looked(job)
 
 
 def _may_be_left(job: Job) -> bool:
     """A batch of unknown outcome waits for the user."""
-    found = account_progress(job)
+    found = shards.account_progress(job)
     unknown = sum(batch.state is BatchState.OUTCOME_UNKNOWN for batch in job.batches)
     return found.is_used and not found.direct and found.to_send == unknown
 
@@ -391,14 +388,6 @@ def leaving_status(job: Job) -> ExitStatus | None:
     return ExitStatus.NOT_LEFT if job.account_problem else None
 
 
-def leave(program: Program, job: Job, status: ExitStatus, console: Console, *, as_json: bool = False) -> ExitStatus:
-    console.say(_leaving_sentence(job, status))
-    say_owed(program.folder(job.id), console)
-    if as_json:
-        console.print_json(facts_of_job(job, program.folder(job.id)))
-    return status
-
-
 def _leaving_sentence(job: Job, status: ExitStatus) -> str:
     if status is ExitStatus.OUTCOME_UNKNOWN:
         return sentence(job)
@@ -407,7 +396,7 @@ def _leaving_sentence(job: Job, status: ExitStatus) -> str:
             "Job {id} was not left, as your account does not collect all of its answers: this computer is still needed."
             " “cfbatch resume {id}” goes on with it."
         ).format(id=job.id)
-    found = account_progress(job)
+    found = shards.account_progress(job)
     return plural(
         found.in_account + found.at_service,
         "Your account collects the answers of job {id}, to {n} batch. You may turn this computer off; “cfbatch resume"

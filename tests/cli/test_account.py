@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.canary import OTHER_TOKEN
 from tests.cli.account_world import DOOR, EXAMPLE, World, account, leave, run, scores, world
 from tests.journeys.terminal import COMMAND, ON_A_TERMINAL, Ended, Terminal, read_csv
 
@@ -165,18 +164,3 @@ def test_whether_a_worker_collects_is_told_when_it_is_added_and_later(tmp_path: 
         changed = terminal.run("connections", "change", DOOR, *arguments)
         assert (changed.status, words in changed.err) == (0, True)
         assert (terminal.connections()[DOOR]["collects"], terminal.connections()[DOOR]["keep_days"]) == (collects, days)
-
-
-def test_nothing_else_collects(tmp_path: Path) -> None:
-    terminal = Terminal(tmp_path / "data")
-    terminal.run("connections", "add", "worker", "--url", "https://1.example.com", "--no-test", "--name", DOOR)
-    before = terminal.connections()
-    for arguments in (
-        ("change", DOOR),
-        ("change", "practice", "--collects"),
-        ("change", DOOR, "--keep-days", "-1"),
-        ("add", "cloudflare", "--account", "0" * 32, "--no-test", "--collects"),
-    ):
-        refused = terminal.run("connections", *arguments, given=OTHER_TOKEN)
-        assert refused.status == 2, refused.err
-    assert terminal.connections() == before

@@ -14,7 +14,7 @@ from babel.messages.mofile import write_mo
 from cfbatch_gui.cli.command_line import run_command
 from cfbatch_gui.cli.language import language_for
 from cfbatch_gui.cli.main import main
-from cfbatch_gui.core.system.languages import ENGLISH, Catalogue, CatalogueLanguage, use_language
+from cfbatch_gui.core.system.languages import ENGLISH, Catalogue, Language, use_language
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from tests.cli.all_commands import for_programs, people_read, write_inputs
@@ -74,13 +74,13 @@ LEFT_AS_IT_IS: Final = {
 }
 
 
-class _Marked(CatalogueLanguage):
+class _Marked(Language):
     def _recognised(self, text: str) -> str:
         found = super()._recognised(text)
         return found if found != text or not text else f"{LEFT}{text}{LEFT_END}"
 
 
-def pseudo() -> CatalogueLanguage:
+def pseudo() -> Language:
     """A catalogue with a translation of every text that was collected; one that was not stays English."""
     pseudo_language, source = PseudoLanguage(), Catalog(locale="de")
 

@@ -11,18 +11,12 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
     ("error", "status"),
     [
         (errors.InputError("x"), 2),
-        (errors.EncodingUnknown("x", file_name="a.csv", guess="cp1252"), 2),
         (errors.UsageError("x"), 2),
         (errors.DataError("x"), 1),
-        (errors.DiskFull("x"), 1),
-        (errors.ExportError("x"), 1),
         (errors.NotConnected("x"), 4),
         (errors.TokenRefused("x"), 4),
-        (errors.Unreachable("x"), 4),
         (errors.ServiceRefused("x"), 1),
-        (errors.ServiceBusy("x", retry_after=1.0), 1),
         (errors.OutcomeUnknown("x"), 3),
-        (errors.ReplyError("x"), 1),
     ],
 )
 def test_every_expected_failure_has_its_status(error: errors.UserError, status: int) -> None:

@@ -59,7 +59,7 @@ def test_a_recipe_that_does_not_do_is_a_sentence(run: Run, products: Path, tmp_p
     other.write_text("title;text\na;b\n")
     for arguments, sentence in (
         (("--recipe", "Goods"), "There is no recipe “Goods”. There are “Products”."),
-        (("--recipe", "Products", "--rank"), "The recipe “Products” turns texts into vectors. Leave out --rank."),
+        (("--recipe", "Products", "--rank"), "The recipe “Products” is one for --embed."),
         ((), "Say what to do with the file: --rank or --embed, or --recipe NAME."),
     ):
         status, _, err = run("check", products, *arguments)

@@ -11,7 +11,7 @@ from cfbatch_gui.core.messages import Message, counted_message, message
 from cfbatch_gui.core.system.languages import (
     ENGLISH,
     Catalogue,
-    CatalogueLanguage,
+    Language,
     language_in_use,
     language_of_system,
     languages,
@@ -21,7 +21,7 @@ from cfbatch_gui.core.system.languages import (
 )
 
 
-def german() -> CatalogueLanguage:
+def german() -> Language:
     """A language with a small catalogue of its own."""
     source = Source(locale="de")
     source.add("Open", "Öffnen")
@@ -34,7 +34,7 @@ def german() -> CatalogueLanguage:
     stream = io.BytesIO()
     write_mo(stream, source)
     stream.seek(0)
-    return CatalogueLanguage("de", "Deutsch", ",", ".", catalogue=Catalogue(stream))
+    return Language("de", "Deutsch", ",", ".", catalogue=Catalogue(stream))
 
 
 def test_a_message_is_its_english_text_and_keeps_its_parts() -> None:

@@ -23,7 +23,7 @@ from cfbatch_gui.core.messages import (
     moment_in_words,
     stored_message,
 )
-from cfbatch_gui.core.system.languages import Catalogue, CatalogueLanguage
+from cfbatch_gui.core.system.languages import Catalogue, Language
 
 CORE = Path(__file__).parents[2] / "cfbatch_gui" / "core"
 FILES = sorted(CORE.rglob("*.py"))
@@ -148,7 +148,7 @@ def templates() -> Iterator[tuple[str, str]]:
 TEMPLATES = sorted(set(templates()))
 
 
-def marked() -> CatalogueLanguage:
+def marked() -> Language:
     """A language whose texts are those of the core, each with its own number before it."""
     source = Source(locale="en")
     for number, (one, many) in enumerate(TEMPLATES):
@@ -159,7 +159,7 @@ def marked() -> CatalogueLanguage:
     stream = io.BytesIO()
     write_mo(stream, source)
     stream.seek(0)
-    return CatalogueLanguage("marked", "Marked", catalogue=Catalogue(stream))
+    return Language("marked", "Marked", catalogue=Catalogue(stream))
 
 
 MARKED = marked()

@@ -12,7 +12,6 @@ import pytest
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.self_test import CONTENTS
-from cfbatch_gui.core.system.files import atomic_writer, own_file_writer, write_atomically, write_own_file
 from cfbatch_gui.core.system.paths import Paths, default_root, resource
 from tests.journeys.terminal import Terminal
 
@@ -127,21 +126,3 @@ def test_what_is_not_the_programs_is_left_as_it_is(tmp_path: Path) -> None:
     assert [mode(path) for path in (data, data / "photos", data / "photos" / "one.jpg")] == [0o755, 0o755, 0o644]
     assert [mode(path) for path in (elsewhere, elsewhere / "file")] == [0o755, 0o644]
     assert mode(data / "settings.json") == 0o600
-
-
-@posix_only
-def test_a_file_of_the_program_is_closed_when_it_replaces_an_open_one(tmp_path: Path) -> None:
-    own, private, export = tmp_path / "own", tmp_path / "private", tmp_path / "export"
-    with umask(0):
-        for path in (own, private, export):
-            path.write_text("")
-            path.chmod(0o664)
-        write_own_file(own, b"1")
-        with atomic_writer(private, private=True) as stream:
-            stream.write(b"1")
-            (part,) = [path for path in tmp_path.iterdir() if path.name.startswith(".")]
-            assert mode(part) == 0o600, "also before it has its name"
-        write_atomically(export, b"1")
-        with own_file_writer(tmp_path / "new") as stream:
-            stream.write(b"1")
-    assert [mode(path) for path in (own, private, export, tmp_path / "new")] == [0o600, 0o600, 0o664, 0o600]

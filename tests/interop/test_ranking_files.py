@@ -2,7 +2,6 @@
 
 import csv
 import json
-import shutil
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -12,7 +11,6 @@ import pytest
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import export, target_for
 from tests.core.results.folders import Pair, Table
-from tests.interop import libreoffice
 
 FIRST = ["B", "doc%201", "d%2520e", "A"]  # equal scores are in the order of the input
 SECOND = ["H", "C"]
@@ -102,22 +100,3 @@ def test_the_long_table_in_duckdb(ranked: Table, tmp_path: Path, form: str) -> N
     assert [row[5] for row in rows[1:4]] == [1, 1, 1]
     assert [row[4] for row in rows if row[4] is not None] == [0.5, 0.25, 0.25, 0.25, 1 / 3, 0.1]
     assert sorted(row[7] for row in rows if row[1] is None) == ["failed", "left out", "waiting"]
-
-
-@pytest.mark.interop
-def test_the_workbook_in_openpyxl_and_libreoffice(ranked: Table, tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
-    path = written(ranked, tmp_path / "out.xlsx", "xlsx")
-    book = openpyxl.load_workbook(path)
-    assert book.sheetnames == ["Ranking", "Problems", "Per query", "About"]
-    header, *rows = book["Ranking"].iter_rows(values_only=True)
-    place = {name: number for number, name in enumerate(header)}
-    found = [(row[place["Rank"]], row[place["number"]], row[place["Score"]], row[place["mine"]]) for row in rows]
-    assert found == [
-        (1, "B", 0.5, "=1+1"), (2, "doc 1", 0.25, "x"), (2, "d%20e", 0.25, "-3"), (2, "A", 0.25, "-3"),
-        (1, "H", 1 / 3, "é"), (2, "C", 0.1, None),
-    ]  # fmt: skip
-    assert {cell.data_type for row in book["Ranking"].iter_rows() for cell in row} <= {"s", "n", "inlineStr"}
-    if shutil.which("soffice"):
-        header, *rows = libreoffice.as_csv(path, tmp_path / "office")
-        assert [(row[place["number"]], row[place["mine"]]) for row in rows][:2] == [("B", "=1+1"), ("doc 1", "x")]

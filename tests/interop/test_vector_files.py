@@ -210,16 +210,3 @@ def test_excel_in_libreoffice(embedded: Table, tmp_path: Path) -> None:
     numbers = np.array([row[4:] for row in rows]).astype(np.float32)
     assert np.array_equal(numbers, EXPECTED)  # it has no negative zero, which compares equal to zero
     assert numbers[1:].tobytes() == EXPECTED[1:].tobytes()
-
-
-@pytest.mark.interop
-@pytest.mark.parametrize("form", ["csv-cell", "csv-cell-excel"])
-def test_a_cell_for_each_vector_in_duckdb(embedded: Table, tmp_path: Path, form: str) -> None:
-    duckdb = pytest.importorskip("duckdb")
-    path = tmp_path / "out.csv"
-    written(embedded, path, form)
-    rows = duckdb.sql(
-        f"SELECT id, embedding::FLOAT[] FROM read_csv('{path}', header = true, all_varchar = true, quote = '\"')"
-    ).fetchall()
-    assert [row[0] for row in rows] == IDS
-    assert np.array([row[1] for row in rows], dtype=np.float32).tobytes() == EXPECTED.tobytes()

@@ -43,8 +43,6 @@ def main() -> int:
     """Run the proof, print the report, and return the exit status."""
     asked = _parser().parse_args()
     asked.only = set(asked.only or PARTS)
-    if "thorough" in asked.only:
-        return _thorough()
     for part, reason in (("power", power_record.why_not()), ("account", account.why_not())):
         if reason and part in asked.only:
             print(f"“{part}” is left out. {reason}")  # noqa: T201
@@ -125,13 +123,6 @@ def _run_undisturbed(bench: Bench) -> None:
         world.remove()
 
 
-def _thorough() -> int:
-    """Run the tests marked "thorough" with more examples than in `make test`; their exit status."""
-    command = (sys.executable, "-m", "pytest", "-q", "--timeout=3600", "-n", "auto", "--dist", "loadscope")
-    chosen = ("-m", "thorough", "--hypothesis-profile=thorough", "-p", "no:cacheprovider")
-    return subprocess.run((*command, *chosen, Path(__file__).parents[1]), check=False).returncode
-
-
 @contextmanager
 def _service(folder: Path) -> Iterator[Service]:
     with practice_service(folder, queued=SECONDS, running=SECONDS) as url:
@@ -152,7 +143,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.prove", description=(__doc__ or "").split("\n\n")[1])
     add = parser.add_argument
     add("--kills", type=int, default=2000, help="at random moments; other scenes in proportion (default: %(default)s)")
-    add("--only", action="append", choices=(*PARTS, "thorough"), help="this part; may be given several times")
+    add("--only", action="append", choices=PARTS, help="this part; may be given several times")
     add("--workers", type=int, default=3 * (os.cpu_count() or 1), help="processes side by side (default: %(default)s)")
     add("--seed", type=int, default=time.time_ns() % 1_000_000, help="repeats the random choices of an earlier run")
     add("--every", type=int, default=1, metavar="N", help="only every Nth step, power cut and mutant")

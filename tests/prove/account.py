@@ -28,11 +28,10 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from cfbatch_gui.core.workers_ai import collector, transport
-from cfbatch_gui.core.workers_ai.collector import AnswerFile
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, practice_service
 from tests.prove import child
-from tests.prove.child import Command, Prepare, die, put, wrap
+from tests.prove.child import Command, Prepare, put
 from tests.prove.compare import Breach, Finding
 from tests.prove.mutants import Mutant
 from tests.prove.scenes import KINDS, Bench
@@ -222,22 +221,10 @@ def collect(bench: Bench, rounds: int, mutants: Sequence[Mutant]) -> None:
 def _mutant_findings(bench: Bench, account: Account, mutant: Mutant) -> Iterator[Finding]:
     for number in range(_MOST_TRIES):
         world = _world(bench, account, number, mutant.install)
-        command = world.new_account_job(KINDS[number % 2], rows=40)
-        world.start(command, prepare=lambda: _die_in_the_middle(world.root / "died"))  # noqa: B023 - called at once
+        world.start(world.new_account_job(KINDS[number % 2], rows=40))
         found = world.settle()
         account.empty()
         yield from found
-
-
-def _die_in_the_middle(marker: Path) -> None:
-    """Kill this process, once, when the first blocks of an answer are on the disk."""
-
-    def written(_: object, file: AnswerFile, *__: object) -> None:
-        if file.size >= 3 * collector.FLUSHED_BYTES and not marker.exists():
-            marker.touch()
-            die()
-
-    wrap(AnswerFile, "write", after=written)
 
 
 def _world(bench: Bench, account: Account, seed: int, prepare: Prepare = child.nothing) -> AccountWorld:

@@ -20,7 +20,6 @@ from typing import Any, BinaryIO, Literal
 import cfbatch_gui
 from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.account.collection import AccountCollection
 from cfbatch_gui.core.jobs.run import collecting, runner
 from cfbatch_gui.core.jobs.run.submitting import Submitter
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
@@ -34,7 +33,7 @@ from cfbatch_gui.core.results.exports import writing
 from cfbatch_gui.core.system import files
 from cfbatch_gui.core.workers_ai import answers
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.collector import AccountCollector, AnswerFile, StoredAnswer
+from cfbatch_gui.core.workers_ai.collector import AnswerFile
 from tests.prove.child import put
 from tests.prove.compare import Breach
 from tests.prove.power_record import mark
@@ -211,38 +210,6 @@ def _judgement_written_with_the_next_one() -> None:
 # Collecting in the account; the references, by which the program would notice, do not count
 
 
-def _fetched_for_another_number() -> None:
-    fetch = AccountCollector.fetch
-
-    async def another(self: AccountCollector, job_id: str, shard: int, stored: StoredAnswer, file: AnswerFile) -> None:
-        others = (await self.status(job_id, shard)).batches
-        other = next((each for each in others if each.number != stored.number), stored)
-        folder = file.path.with_suffix(".other")
-        folder.mkdir(exist_ok=True)
-        theirs = AnswerFile(folder, other)
-        await fetch(self, job_id, shard, other, theirs)
-        file.path.write_bytes(theirs.read())
-
-    put(AccountCollector, "fetch", another)
-    _matched_by_position()
-
-
-def _part_taken_as_a_whole() -> None:
-    put(AnswerFile, "is_complete", property(lambda self: self.size > 0))
-
-
-def _deleted_after_the_first_answer() -> None:
-    is_here = AccountCollection.is_here
-
-    async def here_then_delete(self: AccountCollection, batch: Batch) -> None:
-        await is_here(self, batch)
-        job = self._store.job(batch.job_id)
-        for shard in {each.shard for each in job.batches if each.shard}:
-            await AccountCollector(self._store.client(job)).forget(job.id, shard)
-
-    put(AccountCollection, "is_here", here_then_delete)
-
-
 def _collected_again_for_the_next_batch() -> None:
     read, held = AnswerFile.read, list[bytes]()
 
@@ -298,9 +265,6 @@ ORDER = (
     Mutant("a judgement written with the next one", "judging", Breach.LOST, _judgement_written_with_the_next_one),
 )
 IN_THE_ACCOUNT = (
-    Mutant("answer fetched for another number", "account", Breach.WRONG, _fetched_for_another_number),
-    Mutant("part of an answer taken as a whole", "account", Breach.MISLABELLED, _part_taken_as_a_whole),
-    Mutant("copies deleted after the first answer", "account", Breach.LOST, _deleted_after_the_first_answer),
     Mutant("answer collected again for the next batch", "account", Breach.WRONG, _collected_again_for_the_next_batch),
 )
 

@@ -40,7 +40,6 @@ from tests.prove.world import World
 from tests.support.practice import Accepted, AnsweredSynchronously
 
 MEMORY = Path("/dev/shm")  # writing and flushing there takes no time
-RESUMED_EVERY = 150  # states
 FIRST, LAST = "job 1", "job 3"  # exported, and exported over it
 _NOT_COUNTED = ("data/traffic.jsonl", "tmp/")  # read by no comparison
 _PROGRESS = (

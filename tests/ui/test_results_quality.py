@@ -87,7 +87,7 @@ async def test_judgements_made_since_are_shown_at_the_next_look(shown: Shown) ->
     assert "not to be relied upon" in shown.view.judged.texts()[3]
     assert shown.view.judge_link.isVisible()
     assert "By the book “Support, 2026”" in shown.view.foot.text()
-    assert "Several judged 2 of the texts, 100 % with the same grade (weighted kappa 1.00)." in shown.view.foot.text()
+    assert "Several judged: the same grade for 2 of 2 texts (100%)" in shown.view.foot.text()
 
 
 async def test_words_are_offered_as_grades_and_the_choice_can_be_taken_back(shown: Shown) -> None:

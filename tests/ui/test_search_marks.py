@@ -95,15 +95,6 @@ def test_the_marks_of_the_whole_text_follow_the_theme(qtbot: Any, theme: Theme) 
         assert mark.format.background().color().name() == tokens.found
 
 
-def test_other_columns_are_not_marked(qtbot: Any) -> None:
-    view = table(qtbot, "Desk lamp")
-    view.mark("lamp")
-    one = marked(view.grab().toImage())
-    view.show_column(1, shown=True)
-    view.show_column(0, shown=False)
-    assert one > 0 and marked(view.grab().toImage()) == 0
-
-
 def test_the_whole_text_is_marked_and_scrolled_to_the_first_place(qtbot: Any) -> None:
     panel = TextPanel()
     qtbot.addWidget(panel)

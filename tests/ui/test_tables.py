@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, Qt
 from PySide6.QtGui import QFocusEvent, QGuiApplication
-from PySide6.QtTest import QAbstractItemModelTester, QSignalSpy
+from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QMenu
 
-from cfbatch_gui.ui.tables.table_rows import BAR_ROLE, Column, PagedRows, Rows, stable_order
+from cfbatch_gui.ui.tables.table_rows import Column, PagedRows, Rows, stable_order
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.widgets import keyboard
 from tests.ui.conftest import InMemory
@@ -55,15 +55,6 @@ def test_the_first_row_is_chosen_when_tab_comes_to_a_table(view: TableView, monk
     assert view.selected_rows() == [0]
 
 
-def test_a_cell_shows_its_text_and_nothing_for_none(view: TableView) -> None:
-    model = view.model()
-    QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
-    assert model.index(0, 2).data() == "0.5000"
-    assert model.index(1, 2).data() == ""
-    assert model.index(2, 2).data(BAR_ROLE) == 0.75
-    assert model.headerData(2, Qt.Orientation.Horizontal) == "Score"
-
-
 def test_a_cell_runs_in_the_direction_of_its_script_where_its_column_begins(view: TableView) -> None:
     """A question mark stands at the left end of Hebrew, and text at the left end of its column all the same."""
     rows = Rows(COLUMNS, [Hit(1, "", 0.5), Hit(2, "איך מאפסים", 0.5), Hit(3, "איך מאפסים?", 0.5)])
@@ -92,12 +83,6 @@ def test_sorting_is_stable_and_missing_values_come_last() -> None:
     assert numbers(rows) == [2, 1, 3, 4]
     rows.sort(-1)
     assert numbers(rows) == [1, 2, 3, 4]
-
-
-@given(st.lists(st.none() | st.floats() | st.integers(-5, 5) | st.text(max_size=3)), st.booleans())
-def test_any_column_has_an_order_that_keeps_every_row(values: list[Any], descending: bool) -> None:
-    order = stable_order(values, descending=descending)
-    assert sorted(order.tolist()) == list(range(len(values)))
 
 
 @given(st.lists(st.integers(0, 3)), st.booleans())
@@ -171,16 +156,6 @@ def test_columns_are_remembered(qtbot: Any) -> None:
     assert numbers(rows) == [4, 3, 1, 2]
 
 
-@pytest.mark.parametrize("kept", ["not json", '{"widths": 3}'])
-def test_a_memory_of_another_version_means_the_declared_columns(qtbot: Any, kept: str) -> None:
-    memory = InMemory()
-    memory.set("table/hits", kept)
-    view = TableView("hits", memory=memory)
-    qtbot.addWidget(view)
-    view.show_rows(Rows(COLUMNS, HITS))
-    assert view.horizontalHeader().sectionSize(0) == 60
-
-
 def test_the_last_column_cannot_be_hidden(view: TableView) -> None:
     menu = QMenu(view)
     view.fill_columns_menu(menu)
@@ -191,15 +166,12 @@ def test_the_last_column_cannot_be_hidden(view: TableView) -> None:
 
 def test_a_million_rows_come_page_by_page(qtbot: Any) -> None:
     asked: list[tuple[int, int]] = []
-    order: list[tuple[str, bool]] = []
 
     def fetch(start: int, stop: int) -> list[Hit]:
         asked.append((start, stop))
         return [Hit(number, f"text {number}", number / 1e6) for number in range(start, stop)]
 
-    rows = PagedRows(
-        COLUMNS, count=1_000_000, fetch=fetch, sort_by=lambda name, descending: order.append((name, descending))
-    )
+    rows = PagedRows(COLUMNS, count=1_000_000, fetch=fetch)
     view = TableView()
     qtbot.addWidget(view)
     view.resize(640, 400)
@@ -210,33 +182,10 @@ def test_a_million_rows_come_page_by_page(qtbot: Any) -> None:
     view.grab()
     assert rows.row(999_999).text == "text 999999"
     assert sum(stop - start for start, stop in asked) < 3000
-    view.sortByColumn(2, Qt.SortOrder.DescendingOrder)
-    assert order == [("Score", True)]
     too_much = QSignalSpy(view.too_much_to_copy)
     view.selectAll()
     view.copy()
     assert too_much.at(0)[0] == 1_000_000
-
-
-def test_enter_opens_the_current_row(qtbot: Any, view: TableView) -> None:
-    opened, picked = QSignalSpy(view.opened), QSignalSpy(view.picked)
-    view.selectRow(1)
-    qtbot.keyClick(view, Qt.Key.Key_Return)
-    assert (picked.at(0)[0], opened.at(0)[0]) == (1, 1)
-
-
-def test_columns_are_reset_to_what_they_were(view: TableView) -> None:
-    header = view.horizontalHeader()
-    before = [header.sectionSize(section) for section in range(header.count())]
-    view.setColumnHidden(0, True)
-    header.moveSection(2, 0)
-    header.resizeSection(2, 300)
-    view.sortByColumn(2, Qt.SortOrder.DescendingOrder)
-    view.reset_columns()
-    assert [header.visualIndex(section) for section in range(header.count())] == list(range(header.count()))
-    assert not view.isColumnHidden(0)
-    assert [header.sectionSize(section) for section in range(header.count())][1:] == before[1:]
-    assert header.sortIndicatorSection() in (-1, header.count())
 
 
 def test_a_row_is_selected_from_right_to_left(qtbot: Any) -> None:

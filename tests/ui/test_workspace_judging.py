@@ -57,24 +57,3 @@ async def test_is_b_better_than_a(tmp_path: Path, theme: Theme) -> None:
         assert QApplication.focusWidget() is not None
         stage.workspace._job.tabs.choose("quality")
         await person.until_sees("nDCG@10, mean of 8 queries", "1.0000", "All of them are judged.")
-
-
-async def test_one_ranking_is_judged_and_its_quality_shown(tmp_path: Path, theme: Theme) -> None:
-    async with opened(tmp_path / "data", theme) as stage:
-        person, window = stage.person, stage.workspace.window
-        job = finished(stage.program, "Alone", PAIRS[:TEXTS])
-        stage.workspace._show_jobs()
-        await person.click_row("Jobs", "Alone")
-        await person.click("Quality")
-        await person.click("Judge its texts…")
-        await person.until_sees("Start judging", f"{TEXTS} texts to judge")
-        await person.press(Qt.Key.Key_Return)
-        page = stage.workspace._evaluating.judging
-        await person.until(lambda: page.session is not None and page.view.isVisible())
-        for key in (Qt.Key.Key_2, Qt.Key.Key_0, Qt.Key.Key_Space, Qt.Key.Key_1, Qt.Key.Key_0):
-            await person.press(key)
-            await person.until(lambda: not page.tasks.running())
-        await person.until_sees(f"All {TEXTS} texts are judged.")
-        await person.press(Qt.Key.Key_Return)
-        await person.until(lambda: window.library.opened_job() == job.id)
-        await person.until_sees("nDCG@10, 1 query", "80 %", "1 text has no grade yet.")

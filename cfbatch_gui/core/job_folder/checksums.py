@@ -6,7 +6,6 @@ import sqlite3
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -323,21 +322,10 @@ def rows_of_items(database: sqlite3.Connection, items: Iterable[int]) -> list[in
     return [row for (row,) in found if row is not None]
 
 
-@dataclass(frozen=True, slots=True)
-class RowWords:
-    """How rows are named: one, several, and the first of many."""
-
-    one: Message
-    several: Message
-    many: Message
-
-
-ROWS = RowWords(message("row {rows}"), message("rows {rows}"), message("{n:,} rows, the first {rows}"))
-TEXTS = RowWords(message("text {rows}"), message("texts {rows}"), message("{n:,} texts, the first {rows}"))
 _MOST_NAMED = 8  # ranges of rows in a sentence
 
 
-def rows_in_words(rows: list[int], words: RowWords = ROWS, *, most: int = _MOST_NAMED) -> str:
+def rows_in_words(rows: list[int], *, most: int = _MOST_NAMED) -> Message:
     """ "row 3", "rows 3 to 7 and 12". Of more than `most` ranges only the first is named."""
     if not rows:
         return message("some rows")
@@ -348,5 +336,5 @@ def rows_in_words(rows: list[int], words: RowWords = ROWS, *, most: int = _MOST_
         for start, stop in zip(starts, stops, strict=True)
     ]
     if len(ranges) > most:
-        return words.many.filled(n=len(rows), rows=ranges[0])
-    return (words.one if len(rows) == 1 else words.several).filled(rows=enumerated(ranges))
+        return message("{n:,} rows, the first {rows}", n=len(rows), rows=ranges[0])
+    return counted_message(len(rows), "row {rows}", "rows {rows}", rows=enumerated(ranges))

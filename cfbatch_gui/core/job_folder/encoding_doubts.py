@@ -1,6 +1,5 @@
 """Whether another reading of a file whose encoding was guessed would send other texts."""
 
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,9 +14,7 @@ from cfbatch_gui.core.messages import message
 
 _MOST_COMPARED = 2_000  # texts with letters beyond ASCII
 _EXAMPLES = 3
-_BEFORE, _SHOWN = 24, 90  # bytes of an example before its first letter beyond ASCII, and in all
-_BYTE_BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
-_WORD_END = re.compile(rb"[\0-\x2f]")  # bytes that are never part of a longer character
+_BEFORE, _SHOWN = 3, 90  # words of an example before its first letter beyond ASCII, and bytes of all
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +84,7 @@ def _readings(texts: Iterable[str], guess: str, others: tuple[str, ...]) -> tupl
 
 
 def _example(data: bytes) -> bytes:
-    found = _BYTE_BEYOND_ASCII.search(data)
-    first = found.start() if found else 0
-    begin = max(0, first - _BEFORE)
-    if begin and (word := _WORD_END.search(data, begin, first)):
-        begin = word.end()
-    end = begin + _SHOWN
-    if end < len(data) and (last := data.rfind(b" ", first, end)) > 0:
-        end = last
-    return b" ".join(data[begin:end].split())
+    """The first word with a letter beyond ASCII, and its neighbours."""
+    words = data.split()
+    index = next((index for index, word in enumerate(words) if not word.isascii()), 0)
+    return b" ".join(words[max(0, index - _BEFORE) :])[:_SHOWN]

@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import repeat
+from operator import itemgetter
 
 import msgspec
 import numpy as np
@@ -210,8 +211,8 @@ class Loading:
             return
         if None not in self.form:
             return
-        columns = zip(*found.block.rows, strict=True)
-        kept = (cells if form is None else repeat(form) for cells, form in zip(columns, self.form, strict=True))
+        rows = found.block.rows
+        kept = [map(itemgetter(at), rows) if form is None else repeat(form) for at, form in enumerate(self.form)]
         lines = _encode_lines(list(zip(*kept, strict=False))).decode()
         self._new_cells.add_columns(found.block.numbers, lines.split("\n"))
 

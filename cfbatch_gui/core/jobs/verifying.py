@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import DataError, ReplyError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.checksums import (
-    TEXTS,
     check_stored,
     checksums_of,
     items_of_batches,
@@ -30,9 +29,9 @@ from cfbatch_gui.core.job_folder.checksums import (
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import NOT_SENT, metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.job_folder.vector_file import rewrite, stored_vectors
+from cfbatch_gui.core.jobs.elsewhere import by_id_alone
 from cfbatch_gui.core.jobs.job_check import Damage, Finding, JobCheck, Lost, Outcome
 from cfbatch_gui.core.jobs.plan.packing import body_of
-from cfbatch_gui.core.jobs.run.attaching import by_id_alone
 from cfbatch_gui.core.jobs.run.collecting import score_by_best_part, sent_requests, store
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.messages import message
@@ -221,9 +220,9 @@ class _Verifying:
         self._check = self._check.with_finding(Finding(damage, batch, tuple(rows), outcome, words))
 
     def _named(self, items: Collection[int]) -> str:
-        if self._job.has_named_texts:
-            return rows_in_words(sorted(items), TEXTS, most=50)
-        return rows_in_words(rows_of_items(self._database, items), most=50)
+        """What a sentence calls them: texts that have names alone are counted in the order of the answers."""
+        rows = sorted(items) if self._job.has_named_texts else rows_of_items(self._database, items)
+        return rows_in_words(rows, most=50)
 
     def _ending(self) -> str:
         if self._mend:

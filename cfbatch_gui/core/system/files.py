@@ -375,12 +375,12 @@ def keep_aside(path: Path) -> str:
 
 # What the systems say of a file that another process has locked. Everything else is a failure of the lock itself:
 # ENOLCK, EOPNOTSUPP, ENOSYS and EINVAL are those of file systems that have no locks (some mounts of NFS, SMB and FUSE).
-_HELD = frozenset({errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK, getattr(errno, "EDEADLOCK", -1)})
-_WITHOUT_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL})
+HELD = frozenset({errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK, getattr(errno, "EDEADLOCK", -1)})
+WITHOUT_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL})
 
 
 def take_lock(descriptor: int) -> None:
-    """Lock an open file for this process, without waiting. Raises OSError; `is_held_elsewhere` tells which."""
+    """Lock an open file for this process, without waiting. Raises OSError."""
     if sys.platform == "win32":
         import msvcrt
 
@@ -395,16 +395,6 @@ def take_lock(descriptor: int) -> None:
         import fcntl
 
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def is_held_elsewhere(error: OSError) -> bool:
-    """Whether `take_lock` failed because another process has locked the file."""
-    return error.errno in _HELD
-
-
-def is_unsupported(error: OSError) -> bool:
-    """Whether `take_lock` failed because the file system has no locks."""
-    return error.errno in _WITHOUT_LOCKS
 
 
 # Notes of what is being written, so that the next start can remove what a crash left behind: an export can be anywhere

@@ -5,7 +5,7 @@ import re
 import string
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
@@ -17,54 +17,8 @@ _RECOGNISABLE = 6  # letters; a template with fewer of its own would recognise a
 _FIELD = re.compile(r"\{\{|\}\}|\{(\w+)(?:![rsa])?(?::[^{}]*)?\}")  # a parameter, or a brace that means itself
 
 
-@dataclass(frozen=True)
-class Language:
-    """Its code (ISO 639), own name, and the signs in its numbers; a subclass translates."""
-
-    code: str
-    name: str
-    decimal: str = "."
-    thousands: str = ","
-    is_right_to_left: bool = False
-
-    def translated(self, source: str, context: str = "") -> str:
-        """The text in this language, else the source; `context` tells equal English words apart."""
-        return source
-
-    def translated_plural(self, one: str, many: str, count: int) -> str:
-        return one if count == 1 else many
-
-    def number(self, value: float, specification: str = ",") -> str:
-        """A number by a format specification of Python's, with this language's signs: 3816 → "3.816"."""
-        return self._signs(format(value, specification))
-
-    def filled(self, template: str, parameters: Mapping[str, object]) -> str:
-        return _Filling(self).vformat(template, (), parameters) if parameters else template
-
-    def said(self, text: str) -> str:
-        """A sentence of the core's in this language; stored English text is recognised by its template."""
-        if not isinstance(text, Message):
-            return self._recognised(text)
-        if text.many:
-            count = text.parameters["n"]
-            template = self.translated_plural(text.template, text.many, count if isinstance(count, int) else 0)
-        else:
-            template = self.translated(text.template)
-        if text.parameters:
-            return self.filled(template, text.parameters)
-        return template if template != text.template else self._recognised(template)  # it may have been stored
-
-    def _recognised(self, text: str) -> str:
-        return text
-
-    def _signs(self, text: str) -> str:
-        if (self.decimal, self.thousands) == (".", ","):
-            return text
-        return text.translate({ord(","): self.thousands, ord("."): self.decimal})
-
-
 class _Filling(string.Formatter):
-    def __init__(self, language: Language) -> None:
+    def __init__(self, language: "Language") -> None:
         self._language = language
 
     def format_field(self, value: Any, format_spec: str) -> str:
@@ -97,11 +51,20 @@ class Catalogue(gettext.GNUTranslations):
 
 
 @dataclass(frozen=True)
-class CatalogueLanguage(Language):
-    catalogue: Catalogue = field(default_factory=Catalogue, repr=False, compare=False)
+class Language:
+    """Its code (ISO 639), own name, the signs in its numbers, and its catalogue."""
+
+    code: str
+    name: str
+    decimal: str = "."
+    thousands: str = ","
+    is_right_to_left: bool = False
+    catalogue: gettext.NullTranslations = field(default_factory=gettext.NullTranslations, repr=False, compare=False)
 
     def translated(self, source: str, context: str = "") -> str:
-        """Without a translation in this context, the one without context."""
+        """The text in this language, else the source; `context` tells equal English words apart: without a translation
+        in it, the one without context counts.
+        """
         if not source:
             return source  # gettext keeps the catalogue's own header under ""
         if context:
@@ -113,12 +76,38 @@ class CatalogueLanguage(Language):
     def translated_plural(self, one: str, many: str, count: int) -> str:
         return self.catalogue.ngettext(one, many, count)
 
+    def number(self, value: float, specification: str = ",") -> str:
+        """A number by a format specification of Python's, with this language's signs: 3816 → "3.816"."""
+        return self._signs(format(value, specification))
+
+    def filled(self, template: str, parameters: Mapping[str, object]) -> str:
+        return _Filling(self).vformat(template, (), parameters) if parameters else template
+
+    def said(self, text: str) -> str:
+        """A sentence of the core's in this language; stored English text is recognised by its template."""
+        if not isinstance(text, Message):
+            return self._recognised(text)
+        if text.many:
+            count = text.parameters["n"]
+            template = self.translated_plural(text.template, text.many, count if isinstance(count, int) else 0)
+        else:
+            template = self.translated(text.template)
+        if text.parameters:
+            return self.filled(template, text.parameters)
+        return template if template != text.template else self._recognised(template)  # it may have been stored
+
+    def _signs(self, text: str) -> str:
+        if (self.decimal, self.thousands) == (".", ","):
+            return text
+        return text.translate({ord(","): self.thousands, ord("."): self.decimal})
+
     def _recognised(self, text: str) -> str:
         return self._recognise(text)
 
     @cached_property
     def _recognise(self) -> Callable[[str], str]:
-        templates = sorted(_templates(self.catalogue.sources), key=lambda each: each.letters, reverse=True)
+        sources = self.catalogue.sources if isinstance(self.catalogue, Catalogue) else ()
+        templates = sorted(_templates(sources), key=lambda each: each.letters, reverse=True)
 
         @lru_cache(maxsize=4096)
         def recognise(text: str) -> str:
@@ -197,13 +186,9 @@ def load_language(code: str) -> Language:
         if language.code == code:
             try:
                 with resource(f"translations/{code}.mo").open("rb") as file:
-                    catalogue = Catalogue(file)
+                    return replace(language, catalogue=Catalogue(file))
             except FileNotFoundError:
-                return ENGLISH
-            return CatalogueLanguage(
-                *(language.code, language.name, language.decimal, language.thousands, language.is_right_to_left),
-                catalogue,
-            )
+                break
     return ENGLISH
 
 

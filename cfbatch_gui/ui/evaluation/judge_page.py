@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UsageError, UserError
@@ -36,106 +36,6 @@ from cfbatch_gui.ui.evaluation.judging_view import Asked, JudgingView, StartPane
 from cfbatch_gui.ui.notices import Notices, PageUndo
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import EmptyPlace, MaybeEmpty, MenuButton, PageHeader, QuietButton, Roomy, column
-
-
-class JudgementFiles(QObject):
-    """Judgements in and out of files, for the page that has it; `imported` follows when something new is in a book."""
-
-    imported = Signal()
-
-    def __init__(self, program: Program, notices: Notices, page: "JudgePage") -> None:
-        super().__init__(page)
-        self._program, self._notices, self._page = program, notices, page
-        self.button = MenuButton(self.tr("Files"))
-        self.button.add(self.tr("Import judgements…"), lambda: page.tasks.start("files", self._import()))
-        names = {
-            Form.CSV: self.tr("Save as CSV with texts…"),
-            Form.TREC: self.tr("Save as TREC qrels…"),
-            Form.BEIR: self.tr("Save as TSV for BEIR…"),
-            Form.QUEPID: self.tr("Save as CSV for Quepid…"),
-            Form.LINES: self.tr("Save everything as JSON Lines…"),
-        }
-        for form, name in names.items():
-            self.button.add(name, partial(self._start_export, form))
-
-    def _book_name(self) -> str:
-        return self._page.start.book.text().strip() or self._program.judgements.used_name()
-
-    async def take_in(self, path: Path) -> None:
-        """Import a file beside the first job. Raises UserError; nothing is taken in part."""
-        found = await asyncio.to_thread(read_judgements, path)
-        check_all_read(found)
-        book = await asyncio.to_thread(self._program.judgements.book_for, self._book_name())
-        subjects = await asyncio.to_thread(self._subjects)
-        done = await asyncio.to_thread(
-            lambda: import_judgements(book, found.judgements, judge=path.name, time=self._program.clock(), job=subjects)
-        )
-        self._notices.show_notice(self._words(done), "done")
-        self.imported.emit()
-
-    async def write(self, path: Path, form: Form) -> None:
-        """Write the book, with the ids of the first job where the form has ids. Raises UserError."""
-        name = self._book_name()
-        if not self._program.judgements.shelf.has(name):
-            raise UsageError(self.tr("There is no judgement to write yet."))
-        book = await asyncio.to_thread(self._program.judgements.shelf.book, name)
-        count = await asyncio.to_thread(self._write, book, path, form)
-        judgements = display.plural(count, "{n} judgement", "{n} judgements")
-        said = self.tr("Wrote {judgements} to “{name}”.").format(judgements=judgements, name=path.name)
-        self._notices.show_written(said, path)
-
-    def _start_export(self, form: Form) -> None:
-        self._page.tasks.start("files", self._export(form))
-
-    async def _import(self) -> None:
-        path = await dialogs.open_file(
-            self._page,
-            self.tr("Take judgements in from a file"),
-            filters=(self.tr("Judgements (*.csv *.tsv *.txt *.qrels *.jsonl)"), self.tr("All files (*)")),
-            folder=self._program.remembered_folder(FolderUse.JUDGEMENTS),
-        )
-        if path is not None:
-            await self.take_in(path)
-
-    async def _export(self, form: Form) -> None:
-        suffix = {Form.TREC: "qrels", Form.BEIR: "tsv", Form.LINES: "jsonl"}.get(form, "csv")
-        path = await dialogs.save_file(
-            self._page,
-            self.tr("Save judgements"),
-            name=f"{self._book_name()}.{suffix}",
-            folder=self._program.remembered_folder(FolderUse.JUDGEMENTS),
-            suffix=suffix,
-        )
-        if path is not None:
-            await self.write(path, form)
-
-    def _write(self, book: Book, path: Path, form: Form) -> int:
-        jobs = self._page.jobs
-        if not form.has_ids_only or not jobs:
-            return write_judgements(book, path, form)
-        run = read_run(self._program.folder(jobs[0].id), metadata_of(jobs[0], ""))
-        labels = label_judgements(run, time=self._program.clock())
-        return write_judgements(book, path, form, self._subjects(), labels=labels)
-
-    def _subjects(self) -> JobSubjects | None:
-        jobs = self._page.jobs
-        return JobSubjects(self._program.folder(jobs[0].id)) if jobs else None
-
-    def _words(self, done: Imported) -> str:
-        words = [
-            display.plural(done.read, "Read {n} judgement;", "Read {n} judgements;"),
-            self.tr("{added} are new, {matched} are about texts of this job.").format(
-                added=display.number(done.added), matched=display.number(done.matched)
-            ),
-        ]
-        if done.unmatched:
-            words.append(self.tr("{n} others are kept all the same.").format(n=display.number(done.unmatched)))
-        if done.conflicting:
-            words.append(
-                self.tr("{n} are about texts that have different grades.").format(n=display.number(done.conflicting))
-            )
-        return " ".join(words)
-
 
 _SECONDS_A_TEXT = 8
 _MINUTE = 60
@@ -168,9 +68,11 @@ class JudgePage(QWidget):
         self.tasks = Tasks(self, self._show_error)
         self.header = PageHeader(self.tr("Judge"))
         self.pause_button = QuietButton("", on_click=self._leave)
-        self.files = JudgementFiles(program, notices, self)
-        self.files.imported.connect(lambda: self.tasks.start("prepare", self._prepare()))
-        self.header.add_button(self.files.button)
+        self.files_button = MenuButton(self.tr("Files"))
+        self.files_button.add(self.tr("Import judgements…"), lambda: self.tasks.start("files", self._import()))
+        for form, name in self._forms().items():
+            self.files_button.add(name, partial(self._start_export, form))
+        self.header.add_button(self.files_button)
         self.header.add_button(self.pause_button)
         self.start, self.view = StartPanel(), JudgingView()
         self.end = EmptyPlace("circle-check", "", self.tr("Show the result"))
@@ -369,7 +271,7 @@ class JudgePage(QWidget):
         await asyncio.to_thread(book.back_up_if_changed)
 
     def _show_way_out(self, *, judging: bool) -> None:
-        self.files.button.setVisible(not judging)
+        self.files_button.setVisible(not judging)
         self.pause_button.setText(self.tr("Pause") if judging else self.tr("Back"))
         self.pause_button.set_icon("pause" if judging else "chevron-left")
 
@@ -381,3 +283,90 @@ class JudgePage(QWidget):
             self._stack.show_sentence(said(error.message))
             return
         self._notices.show_error(error)
+
+    # Judgements in and out of files
+
+    def _forms(self) -> dict[Form, str]:
+        return {
+            Form.CSV: self.tr("Save as CSV with texts…"),
+            Form.TREC: self.tr("Save as TREC qrels…"),
+            Form.BEIR: self.tr("Save as TSV for BEIR…"),
+            Form.QUEPID: self.tr("Save as CSV for Quepid…"),
+            Form.LINES: self.tr("Save everything as JSON Lines…"),
+        }
+
+    def _book_name(self) -> str:
+        return self.start.book.text().strip() or self._program.judgements.used_name()
+
+    async def take_in(self, path: Path) -> None:
+        """Import a file beside the first job. Raises UserError; nothing is taken in part."""
+        found = await asyncio.to_thread(read_judgements, path)
+        check_all_read(found)
+        book = await asyncio.to_thread(self._program.judgements.book_for, self._book_name())
+        subjects = await asyncio.to_thread(self._subjects)
+        done = await asyncio.to_thread(
+            lambda: import_judgements(book, found.judgements, judge=path.name, time=self._program.clock(), job=subjects)
+        )
+        self._notices.show_notice(self._import_words(done), "done")
+        self.tasks.start("prepare", self._prepare())
+
+    async def write_file(self, path: Path, form: Form) -> None:
+        """Write the book, with the ids of the first job where the form has ids. Raises UserError."""
+        name = self._book_name()
+        if not self._program.judgements.shelf.has(name):
+            raise UsageError(self.tr("There is no judgement to write yet."))
+        book = await asyncio.to_thread(self._program.judgements.shelf.book, name)
+        count = await asyncio.to_thread(self._write_book, book, path, form)
+        judgements = display.plural(count, "{n} judgement", "{n} judgements")
+        said = self.tr("Wrote {judgements} to “{name}”.").format(judgements=judgements, name=path.name)
+        self._notices.show_written(said, path)
+
+    async def _import(self) -> None:
+        path = await dialogs.open_file(
+            self,
+            self.tr("Take judgements in from a file"),
+            filters=(self.tr("Judgements (*.csv *.tsv *.txt *.qrels *.jsonl)"), self.tr("All files (*)")),
+            folder=self._program.remembered_folder(FolderUse.JUDGEMENTS),
+        )
+        if path is not None:
+            await self.take_in(path)
+
+    def _start_export(self, form: Form) -> None:
+        self.tasks.start("files", self._export(form))
+
+    async def _export(self, form: Form) -> None:
+        suffix = {Form.TREC: "qrels", Form.BEIR: "tsv", Form.LINES: "jsonl"}.get(form, "csv")
+        path = await dialogs.save_file(
+            self,
+            self.tr("Save judgements"),
+            name=f"{self._book_name()}.{suffix}",
+            folder=self._program.remembered_folder(FolderUse.JUDGEMENTS),
+            suffix=suffix,
+        )
+        if path is not None:
+            await self.write_file(path, form)
+
+    def _write_book(self, book: Book, path: Path, form: Form) -> int:
+        if not form.has_ids_only or not self.jobs:
+            return write_judgements(book, path, form)
+        run = read_run(self._program.folder(self.jobs[0].id), metadata_of(self.jobs[0], ""))
+        labels = label_judgements(run, time=self._program.clock())
+        return write_judgements(book, path, form, self._subjects(), labels=labels)
+
+    def _subjects(self) -> JobSubjects | None:
+        return JobSubjects(self._program.folder(self.jobs[0].id)) if self.jobs else None
+
+    def _import_words(self, done: Imported) -> str:
+        words = [
+            display.plural(done.read, "Read {n} judgement;", "Read {n} judgements;"),
+            self.tr("{added} are new, {matched} are about texts of this job.").format(
+                added=display.number(done.added), matched=display.number(done.matched)
+            ),
+        ]
+        if done.unmatched:
+            words.append(self.tr("{n} others are kept all the same.").format(n=display.number(done.unmatched)))
+        if done.conflicting:
+            words.append(
+                self.tr("{n} are about texts that have different grades.").format(n=display.number(done.conflicting))
+            )
+        return " ".join(words)

@@ -15,7 +15,7 @@ from cfbatch_gui.core.evaluation.judged_documents import BookGrades
 from cfbatch_gui.core.evaluation.significance import mean_interval
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.judgements.agreement import Agreement, between_judges
+from cfbatch_gui.core.judgements.agreement import Agreement, agreement_words, between_judges
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades
 from cfbatch_gui.core.results.rankings import Rankings
@@ -132,12 +132,7 @@ def foot_words(found: Quality, evaluation: Evaluation) -> str:
             )
         ]
     if found.agreement is not None and found.agreement.pairs and matched:
-        pattern = tr("Several judged {n} of the texts, {share} with the same grade.")
-        share = display.percent(found.agreement.share)
-        if found.agreement.kappa is not None:
-            pattern = tr("Several judged {n} of the texts, {share} with the same grade (weighted kappa {kappa}).")
-        kappa = display.number(found.agreement.kappa or 0, ".2f")
-        words.append(pattern.format(share=share, n=display.number(found.agreement.pairs), kappa=kappa))
+        words.append(tr("Several judged: {agreement}.").format(agreement=said(agreement_words(found.agreement))))
     if evaluation.book is not None and evaluation.book.other_versions:
         words.append(
             display.plural(

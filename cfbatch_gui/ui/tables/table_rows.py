@@ -228,7 +228,7 @@ class Rows(ColumnRows[R]):
 
 
 class PagedRows(ColumnRows[R]):
-    """`fetch(start, stop)` is called while painting; `sort_by` gets a column's name ("": original order)."""
+    """`fetch(start, stop)` is called while painting; no column sorts."""
 
     def __init__(
         self,
@@ -236,15 +236,12 @@ class PagedRows(ColumnRows[R]):
         *,
         count: int,
         fetch: Callable[[int, int], Sequence[R]],
-        sort_by: Callable[[str, bool], None] | None = None,
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(columns, parent, sortable=sort_by is not None)
+        super().__init__(columns, parent, sortable=False)
         self._count = count
         self._fetch = fetch
-        self._sort_by = sort_by
         self._pages: OrderedDict[int, Sequence[R]] = OrderedDict()
-        self._sorted_by = ("", False)
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else self._count
@@ -265,13 +262,6 @@ class PagedRows(ColumnRows[R]):
         self._pages.clear()
         self._count = count
         self.endResetModel()
-
-    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        wanted = (self.columns[column].name if column >= 0 else "", order == Qt.SortOrder.DescendingOrder)
-        if self._sort_by is not None and wanted != self._sorted_by:  # Qt calls this twice for one click
-            self._sorted_by = wanted
-            self._sort_by(*wanted)
-            self.refresh(self._count)
 
 
 def stable_order(values: Sequence[Any], *, descending: bool = False) -> npt.NDArray[np.intp]:

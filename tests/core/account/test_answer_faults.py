@@ -8,9 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from cfbatch_gui.core.errors import DiskFull
-from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE, AccountCollection
-from cfbatch_gui.core.jobs.poll_schedule import Waits
+from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE
 from cfbatch_gui.core.jobs.run.runner import NOT_SEEN
 from cfbatch_gui.core.jobs.states import BatchState, JobState
 from cfbatch_gui.core.workers_ai import collector, transport
@@ -189,24 +187,6 @@ async def test_a_secret_that_is_refused_pauses_the_job_until_it_is_entered(scene
     with scene.account.clock.held():
         await scene.computer.program.runner.carry_on(job.id)
         await scene.computer.until(is_decided, job.id)
-    await scene.check_done(await scene.end(job), from_account=3)
-
-
-async def test_answers_larger_than_the_disk_are_not_begun(scene: Scene) -> None:
-    job = await scene.stored()
-    program = scene.computer.program
-    sizes = [len(await scene.copy(job.id, number)) for number in (1, 2, 3)]
-    free = int(sum(sizes) * 0.75) + max(sizes) - 1
-    waits = Waits(program.clock, None)
-    collection = AccountCollection(program.store, waits, clock=program.clock, free_bytes=lambda folder: free)
-    await collection.look(program.ledger.job(job.id), is_hurried=True)
-    with pytest.raises(DiskFull) as caught:
-        await collection.fetch(program.ledger.job(job.id), program.ledger.batch(job.id, 1))
-    assert caught.value.message == (
-        "The answers that wait in your account need 0.0 GB on this disk, and 0.0 GB are free. None of them was "
-        "fetched. Make room, then carry on; they stay in your account until then."
-    )
-    assert (scene.stand_in.count("answer"), scene.parts(job)) == (0, [])
     await scene.check_done(await scene.end(job), from_account=3)
 
 

@@ -7,12 +7,9 @@ import pytest
 
 from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE, NOT_HANDED_OVER, REMOVED, STOPPED
 from cfbatch_gui.core.jobs.account.shards import account_progress
-from cfbatch_gui.core.jobs.states import JobState
 from tests.core.account.fault_scene import Scene
 from tests.core.account.worker_stand_in import (
-    DAY_USED_UP,
     EXCEEDED_CPU,
-    Call,
     Rule,
     changed,
     lost_after,
@@ -108,31 +105,6 @@ async def test_batches_are_handed_over_again_when_the_user_says_so(scene: Scene)
     await scene.check_done(await scene.end(job), from_account=3)
 
 
-SAID = {
-    "its connection breaks": (lost_before, "The connection to My Worker broke."),
-    "its day is used up": (
-        DAY_USED_UP,
-        "Cloudflare lets no calls through to My Worker just now. On the Workers Free plan a Worker may be called "
-        "100,000 times a day, and a day ends at midnight UTC.",
-    ),
-    "it is too busy": (
-        refuses(429, 3040, retry_after="1"),
-        "My Worker has no capacity for this model just now. The program goes on by itself.",
-    ),
-}
-
-
-@pytest.mark.parametrize(("name", "call"), [(name, ("status", "answer")[n % 2]) for n, name in enumerate(SAID)])
-async def test_why_an_answer_does_not_come_is_said_until_it_does(scene: Scene, name: str, call: Call) -> None:
-    do, sentence = SAID[name]
-    job = await scene.stored(Rule(call, do, times=0))
-    await scene.computer.program.runner.carry_on(job.id)
-    seen = await scene.computer.until(lambda job: bool(job.error), job.id)
-    assert (seen.state, seen.error) == (JobState.WORKING, sentence)
-    scene.stand_in.follow()
-    await scene.check_done(await scene.end(job), from_account=3)
-
-
 async def test_copies_that_cannot_be_deleted_are_deleted_at_the_next_start(scene: Scene) -> None:
     job = await scene.end(await scene.send(Rule("forget", lost_before)))
     await scene.check_done(job, from_account=3, is_cleared=False)
@@ -157,11 +129,3 @@ async def test_a_worker_that_never_had_the_room_is_not_asked_again(scene: Scene)
     assert job.account_cleared_at > 0
     await scene.computer.program.clear_copies()
     assert scene.stand_in.count("forget") == 1
-
-
-async def test_what_is_half_here_is_removed_though_nothing_is_in_the_account_any_more(scene: Scene) -> None:
-    job = await scene.end(await scene.send())
-    left = scene.computer.program.folder(job.id).path / "replies" / "0001-0123456789ab.part"
-    left.write_bytes(b"{")
-    assert not await scene.computer.program.runner.account.clear(job.id)
-    assert scene.parts(job) == []

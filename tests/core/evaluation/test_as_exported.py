@@ -90,28 +90,3 @@ def test_equal_scores_of_other_grades_leave_a_range(tmp_path: Path) -> None:
     assert mean.highest == 1.0
     assert mean.depends_on_ties
     assert mean.text() == "0.3333–1.0000"
-
-
-def test_where_every_candidate_is_relevant_nothing_is_measured(tmp_path: Path) -> None:
-    pairs = [Pair("q", name, score, id=name, label="1") for name, score in zip("abc", (0.1, 0.2, 0.3), strict=True)]
-    found = measure(run_of_table(Table(tmp_path / "job").rank(pairs)))
-    assert found is not None
-    assert found.measures_nothing
-
-
-def test_each_query_says_where_its_best_text_stands(tmp_path: Path) -> None:
-    pairs = [
-        Pair("one", "a", 0.9, id="A"),
-        Pair("one", "b", 0.5, id="B", label="1"),
-        Pair("one", "c", 0.2, id="C", label="3"),
-        Pair("two", "d", 0.4, id="D", label="0"),
-        Pair("three", "e", 0.4, id="E"),
-    ]
-    found = measure(run_of_table(Table(tmp_path / "job").rank(pairs)), k=2)
-    assert found is not None
-    assert [query.text for query in found.queries] == ["one", "two"]
-    assert found.left_out == 1
-    (run,) = found.runs
-    assert (run.first_relevant.tolist(), run.best_rank.tolist()) == ([2, 0], [3, 0])
-    assert run.best_pair.tolist() == [2, -1]
-    assert (run.judged_top.tolist(), run.top.tolist(), run.judged_share) == ([1, 1], [2, 1], 2 / 3)

@@ -17,7 +17,6 @@ from cfbatch_gui.core.evaluation.comparison import (
     Comparison,
     Overlaps,
     compare,
-    most_moved_first,
     overlaps,
     query_moves,
     summary,
@@ -52,13 +51,6 @@ def test_items_are_matched_in_whatever_order_they_come(tmp_path: Path) -> None:
     for index, run in zip(compared.indices, compared.runs, strict=True):
         texts = run.texts(index.tolist())
         assert [texts[at].id for at in index.tolist()] == ["A", "B", "C", "D", "E"]
-
-
-def test_another_template_is_matched_by_the_ids_of_its_texts(tmp_path: Path) -> None:
-    other = [replace(pair, text=f"Title: {pair.text}") for pair in scored(BASE, 0.1, 0.2, 0.3, 0.1, 0.2)]
-    compared = compare([run_of(tmp_path, BASE, "one"), run_of(tmp_path, other, "other")])
-    assert compared.joined[1].texts[MatchedBy.ID] == 5
-    assert compared.joined[1].queries[MatchedBy.TEXT] == 2
 
 
 def test_only_what_all_have_scored_is_compared(tmp_path: Path) -> None:
@@ -168,12 +160,6 @@ def test_each_query_and_all_of_them(compared: Comparison) -> None:
     total = summary(moves)
     assert (total.queries, total.contexts, total.other_first, total.unmoved) == (2, 5, 1, 1)
     assert total.top == 0.75
-
-
-def test_what_moved_most_comes_first(tmp_path: Path) -> None:
-    turned = scored(MOVED, 0.9, 0.5, 0.1, 0.3, 0.4)
-    moves = query_moves(compare([run_of(tmp_path, MOVED, "one"), run_of(tmp_path, turned, "two")]), 1)
-    assert [move.text for move in most_moved_first(moves)] == ["refund", "reset"]
 
 
 def test_a_row_for_each_text(compared: Comparison, tmp_path: Path) -> None:

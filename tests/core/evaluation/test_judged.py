@@ -79,17 +79,6 @@ def evaluated_runs(*runs: Run) -> Evaluation | None:
     return evaluate(runs, join(runs), k=10)
 
 
-def test_both_jobs_are_measured_over_the_judged_queries(tmp_path: Path) -> None:
-    found = evaluated(tmp_path, 0.1, 0.8, 0.3, 0.9, 0.1, 0.5)
-    assert found is not None
-    assert (len(found.queries), found.left_out, found.conflicts) == (2, 1, 0)
-    first, second = found.runs
-    assert first.means["RR"].value == pytest.approx((1 / 2 + 1) / 2)
-    assert first.means["nDCG@10"].value == pytest.approx((1 / log2(3) + 1) / 2)
-    assert second.means["RR"].value == second.means["nDCG@10"].value == 1.0
-    assert first.means["R@10"].value == second.means["R@10"].value == 1.0
-
-
 def test_a_relevant_text_without_a_score_is_missed(tmp_path: Path) -> None:
     found = evaluated(tmp_path, 0.1, FAILED, 0.3, FAILED, FAILED, 0.5)
     assert found is not None
@@ -109,10 +98,3 @@ def test_labels_that_differ_are_counted_and_the_first_holds(tmp_path: Path) -> N
     assert found is not None
     assert found.conflicts == 1
     assert found.runs[0].means == found.runs[1].means
-
-
-def test_a_number_too_long_for_a_grade_is_no_label(tmp_path: Path) -> None:
-    pairs = [Pair("q", "a", 0.9, id="1", label="99999999999999999999"), Pair("q", "b", 0.4, id="2", label="1")]
-    found = evaluated_runs(run_of(tmp_path, pairs, "one"), run_of(tmp_path, pairs, "two"))
-    assert found is not None
-    assert found.runs[0].means["RR"].value == 0.5

@@ -113,26 +113,12 @@ def test_each_script_by_itself(past: Past) -> None:
     assert past.estimate(past.draft(ENGLISH + CHINESE))[2] == 1
 
 
-def test_each_model_by_itself(past: Past) -> None:
-    past.finished(ENGLISH, 0.8)
-    assert past.estimate(past.draft(ENGLISH, model="@cf/baai/bge-small-en-v1.5"))[2] == 0
-
-
 def test_practice_teaches_nothing_and_is_taught_nothing(past: Past) -> None:
     past.finished(ENGLISH, 3.0, connection="practice")
     assert past.estimate(past.draft(ENGLISH))[2] == 0
     past.finished(ENGLISH, 0.8)
     assert past.estimate(past.draft(ENGLISH))[2] == 1
     assert past.estimate(past.draft(ENGLISH, connection="practice"))[2] == 0
-
-
-def test_numbers_beyond_belief_and_jobs_that_are_not_finished_do_not_count(past: Past) -> None:
-    past.finished(ENGLISH, 40.0)
-    failed = past.finished(ENGLISH, 0.8)
-    past.jobs[-1] = replace(failed, batches=(replace(failed.batches[0], state=BatchState.FAILED),))
-    gone = past.finished(ENGLISH, 0.8)
-    past.folder(gone.id).delete()
-    assert past.estimate(past.draft(ENGLISH))[2] == 0
 
 
 def test_what_was_learned_outlives_the_job_and_the_program(past: Past) -> None:

@@ -1,11 +1,8 @@
 """Rows whose quotation marks look misplaced: left out and named, or sent as they were read and noted."""
 
 import csv
-import json
 from collections.abc import Callable
 from pathlib import Path
-
-import pytest
 
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.file_rows import preview
@@ -13,16 +10,14 @@ from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, ReadOptions
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.row_problems import count_sent_rows, problems, row_problems, save_problems
-from cfbatch_gui.core.jobs.plan.spending import read_planned
-from cfbatch_gui.core.jobs.states import Job, JobState
-from cfbatch_gui.core.results.exports import ExportOptions, export, target_for
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.results.exports import export, target_for
 from tests.core.jobs.conftest import Bench
 
 Write = Callable[[str, str], Path]
 
 # Row 3 goes on after a closing quotation mark, row 5 has one of no pair, row 6 opens one that is not closed in it.
 TEXTS = 'id,text,note\n1,one,a\n2,"two" and more,b\n3,three,c\n4,5" screen,d\n5,"six,e\n6,seven,f\n'
-PAIRS = 'query,text\nwhy,one\nwhy,"two" and more\nwhy,three\nhow,5" screen\n'
 TWO, SCREEN = ("2", "two and more", "b"), ("4", '5" screen', "d")
 
 
@@ -68,50 +63,3 @@ async def test_left_out_they_are_counted_and_can_be_mended(bench: Bench, write: 
         ("5", '4,5" screen,d'),
         ("6", '5,"six,e'),
     ]
-
-
-@pytest.mark.parametrize("columns", [("id", "text", "note"), ("id", "text"), ("text", "note"), ("text",)])
-async def test_sent_they_are_shown_as_they_were_read(bench: Bench, write: Write, columns: tuple[str, ...]) -> None:
-    places = [("id", "text", "note").index(name) for name in columns]
-    lines = [[line.split(",")[place] for place in places] for line in TEXTS.splitlines() if "six" not in line]
-    if columns == ("text",):
-        lines.append(['"and" so on'])
-    path = write("a.csv", "".join(f"{','.join(line)}\n" for line in lines))
-    job = draft(bench, path, Kind.EMBED, sends=True)
-    folder = bench.drafts.folder(job.id)
-    sent = problems(folder, kind=ProblemKind.DOUBTFUL_SENT)
-    assert sent[0].cells == tuple(TWO[place] for place in places)
-    assert job.problems == 0 and job.texts == job.rows_in == len(lines) - 1
-    assert not problems(folder)
-
-
-@pytest.mark.parametrize(("kind", "text", "sent"), [(Kind.EMBED, TEXTS, 2), (Kind.RANK, PAIRS, 2)])
-async def test_sent_they_have_results_and_are_noted(
-    bench: Bench, write: Write, tmp_path: Path, kind: Kind, text: str, sent: int
-) -> None:
-    job = draft(bench, write("a.csv", text.replace('5,"six,e\n', "")), kind, sends=True)
-    preflight = bench.drafts.examine(job.id)
-    assert [count.sentence for count in preflight.problems] == [
-        "2 rows that may have been misread will be sent as they were read."
-    ]
-    folder = bench.drafts.folder(job.id)
-    job = await bench.run(job)
-    assert job.state is JobState.DONE
-    assert not list(row_problems(folder)) and count_sent_rows(folder) == job.rows_in
-    planned = read_planned(folder)
-    assert (planned.doubtful, planned.doubtful_sent) == (0, sent)
-    path = tmp_path / "results.csv"
-    exported = export(folder, metadata_of(job, ""), path, options=ExportOptions())
-    assert exported.rows == job.texts and "skipped" not in path.read_text("utf-8-sig")
-    counts = json.loads(exported.manifest.read_text("utf-8"))["rows"]
-    assert (counts["skipped"], counts["doubtful_sent"]) == (0, sent)
-
-
-async def test_a_copy_counts_them_as_the_job_does(bench: Bench, write: Write) -> None:
-    path = write("a.csv", TEXTS)
-    for sends, left_out in ((True, 1), (False, 3)):
-        job = draft(bench, path, Kind.EMBED, sends=sends)
-        copy = bench.drafts.duplicate(job.id, "again")
-        assert copy.problems == job.problems == left_out
-        found = bench.drafts.folder(copy.id).draft()
-        assert found is not None and found.options.sends_doubtful is sends

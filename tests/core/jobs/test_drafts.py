@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, ReadOptions, Role
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
@@ -39,18 +39,6 @@ async def test_the_whole_file_is_kept_and_may_vanish(bench: Bench, write: Write)
     path = write("clouds.csv", CLOUDS)
     job = bench.draft(path, Kind.RANK)
     path.unlink()
-    assert (await bench.run(job)).state is JobState.DONE
-
-
-async def test_a_file_that_cannot_be_read_leaves_the_draft_as_it_was(bench: Bench, write: Write) -> None:
-    path = write("clouds.csv", CLOUDS)
-    job = bench.draft(path, Kind.RANK)
-    source = open_source(path)
-    mapping = suggest_mapping(source, Kind.RANK, preview(source))
-    path.unlink()
-    with pytest.raises(InputError):
-        bench.drafts.load(job.id, source, mapping)
-    assert bench.ledger.job(job.id).texts == 3
     assert (await bench.run(job)).state is JobState.DONE
 
 
@@ -88,17 +76,6 @@ async def test_a_copy_of_a_finished_job_is_a_clean_draft(bench: Bench, write: Wr
     assert [score for _, score in scores(bench, copy.id)] == [None] * 3
     assert (await bench.run(copy)).state is JobState.DONE
     assert scores(bench, copy.id) == scores(bench, done.id)
-
-
-async def test_every_query_meets_every_shared_context(bench: Bench, write: Write) -> None:
-    queries = open_source(write("queries.csv", "question\nclouds\nllamas\n"))
-    shared = open_source(write("answers.csv", "answer,sku\nan orange cloud,001\na llama,002\nan emoji,003\n"))
-    mapping = suggest_mapping(queries, Kind.RANK, preview(queries), shared, preview(shared))
-    assert mapping.layout is Layout.SHARED
-    job = bench.drafts.create(Kind.RANK, "shared", "@cf/baai/bge-m3", "cloudflare")
-    job = bench.drafts.load(job.id, queries, mapping, shared)
-    assert (job.queries, job.texts) == (2, 6)
-    assert (await bench.run(job)).state is JobState.DONE
 
 
 async def test_tags_are_kept_clean(bench: Bench, write: Write) -> None:
@@ -147,16 +124,6 @@ async def test_a_draft_without_texts_says_what_is_missing(bench: Bench, write: W
     assert "Choose the columns" in bench.drafts.examine(job.id).blocker
     with pytest.raises(UsageError, match="nothing to send"):
         await bench.actions.send(job.id)
-
-
-async def test_how_the_file_was_read_is_remembered(bench: Bench, write: Write) -> None:
-    path = write("semicolons.csv", "frage;antwort\nq;a\n")
-    job = bench.draft(path, Kind.RANK)
-    draft = bench.drafts.folder(job.id).draft()
-    assert draft is not None and draft.options.separator == ";" and draft.options.has_header
-    assert draft.mapping.roles == (Role.QUERY, Role.CONTEXT)
-    again = replace(draft.options, separator=";")
-    assert open_source(path, again).columns == ("frage", "antwort")
 
 
 @pytest.mark.parametrize("text", ["id\ttext\n1\tone\n2\ttwo\n", "| a | b |\n|---|---|\n| 1 | 2 |\n", "one\ntwo\n"])

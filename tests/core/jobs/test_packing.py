@@ -254,12 +254,6 @@ def test_the_same_text_is_sent_once_and_answered_everywhere(tmp_path: Path) -> N
     assert np.load(folder.vectors)[:, 0].tolist() == [0.0, 1.0, 0.0, 2.0, 1.0, 0.0]
 
 
-def test_a_context_is_sent_once_for_each_query(tmp_path: Path) -> None:
-    queries: Queries = [("why is it", ["because of it", "because of it"]), ("who is it", ["because of it"])]
-    planned, _ = packed(filled(tmp_path / "job", queries), Kind.RANK)
-    assert (planned.texts, planned.repeated, planned.queries) == (2, 1, 2)
-
-
 @pytest.mark.parametrize("split", [None, Split(100, 10)])
 def test_shared_contexts_are_those_of_each_query_named_apart(tmp_path: Path, write: Write, split: Split | None) -> None:
     long_text = " ".join(f"Sentence number {n} is here." for n in range(60))
@@ -302,20 +296,6 @@ def test_parts_of_a_text_for_vectors_are_items(tmp_path: Path) -> None:
     assert [long_text[start:stop] for start, stop, _ in parts] == [text for *_, text in parts]
     assert "".join(text for *_, text in parts) == long_text
     assert planned.texts + planned.repeated == len(parts)
-
-
-def test_a_reading_that_was_stopped_leaves_what_was_there(tmp_path: Path, write: Write) -> None:
-    path = write("a.jsonl", "".join(json.dumps({"text": f"text {n}"}) + "\n" for n in range(2_000)))
-    folder = filled(tmp_path / "job", [(None, ["as it was"])])
-    before = {found.name: found.read_bytes() for found in folder.path.iterdir() if found.is_file()}
-    source = open_source(path)
-
-    def stop(position: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fill(folder, source, suggest_mapping(source, Kind.EMBED, preview(source)), progress=stop)
-    assert {found.name: found.read_bytes() for found in folder.path.iterdir() if found.is_file()} == before
 
 
 @given(st.lists(st.text(), max_size=20))

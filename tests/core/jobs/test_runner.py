@@ -14,7 +14,6 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.packing import repack_failed
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, STOPPED_HERE, BatchState, JobState
 from cfbatch_gui.core.jobs.store.backup import back_up
-from cfbatch_gui.core.jobs.store.submissions import submissions
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from tests.bodies import body_of
 from tests.canary import TOKEN
@@ -61,13 +60,6 @@ async def test_vectors_stand_in_the_order_of_the_file(bench: Bench, write: Write
     single = np.load(bench.store.folder(alone.id).vectors)
     assert vectors.shape[0] == 250 and vectors.dtype == np.float32
     assert np.array_equal(vectors[137], single[0])
-
-
-async def test_the_request_id_is_kept_twice_before_it_is_shown(bench: Bench, write: Write) -> None:
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    written = submissions(bench.paths.submissions)
-    assert [each.request_id for each in written] == [job.batches[0].request_id]
-    assert written[0].sha256 == job.batches[0].sha256 and written[0].job_id == job.id
 
 
 async def test_a_job_is_picked_up_after_a_restart(bench: Bench, write: Write) -> None:

@@ -59,8 +59,9 @@ def test_what_left_since_midnight_counts(tmp_path: Path) -> None:
         job("b", batch(MIDNIGHT, tokens=70)),
         job("c", batch(tokens=9_000), connection="practice"),
         job("d", batch(tokens=0, state=BatchState.FAILED), batch(0.0, state=BatchState.PLANNED, number=2)),
+        job("put aside", replace(batch(tokens=30, state=BatchState.FAILED), request_id="accepted")),
     )
-    assert spent(tmp_path, *jobs) == pytest.approx(neurons(1_070))
+    assert spent(tmp_path, *jobs) == pytest.approx(neurons(1_100))
     assert Spent(9_000.0).free_left == 1_000.0
     assert Spent(12_000.0).free_left == 0.0
 
@@ -102,19 +103,6 @@ def test_within_the_budget_nothing_is_said() -> None:
     assert over_budget(high, Budget(), Spent(1e9)) == ""
     assert over_budget(high, Budget(a_job=0.012), Spent()) == ""
     assert over_budget(high, Budget(a_day=2_000, unit="neurons"), Spent(900)) == ""
-
-
-def test_above_it_both_figures_are_said() -> None:
-    high = price(100_000_000, find_model(MODEL))
-    assert over_budget(high, Budget(a_job=1.0), Spent()) == ("This job may cost $1.20; your budget for a job is $1.00.")
-    assert over_budget(high, Budget(a_job=0.0004), Spent()).endswith("your budget for a job is $0.0004.")
-    assert over_budget(high, Budget(a_job=1_000, unit="neurons"), Spent()) == (
-        "This job may cost 107,500 neurons; your budget for a job is 1,000 neurons."
-    )
-    assert over_budget(high, Budget(a_day=1.5), Spent(50_000, 0.6)) == (
-        "With what was sent since midnight UTC, this job may come to $1.80; your budget for a day is $1.50."
-    )
-    assert over_budget(high, Budget(a_day=1.0), Spent()).startswith("This job may come to $1.20;")
 
 
 def test_own_past_by_kind_connection_size_and_way() -> None:
@@ -212,20 +200,6 @@ async def test_the_day_counts_the_first_time_as_well(world: World, rows: Path) -
     restored = Ledger.open_read_only(world.program.paths)
     assert restored.job(job.id).batches[0].earlier == job.batches[0].earlier
     restored.close()
-
-
-async def test_a_refusal_that_is_sent_again_counts_once(world: World, rows: Path) -> None:
-    job = await world.run(rows, faults.refusal(on="submit", code=5006))
-    assert world.program.spent_today().neurons == 0
-    await world.program.send_again(job.id, 1)
-    job = await world.program.runner.wait(job.id)
-    assert world.program.spent_today().neurons == price(job.batches[0].tokens, find_model(job.model)).neurons > 0
-
-
-async def test_an_answer_that_was_put_aside_was_paid_for(world: World, rows: Path) -> None:
-    job = await world.run(rows, faults.mutate(on="poll", times=0, how="element_repeated"))
-    assert job.batches[0].state is BatchState.FAILED
-    assert world.program.spent_today().neurons > 0
 
 
 async def test_practice_costs_nothing(world: World, rows: Path) -> None:

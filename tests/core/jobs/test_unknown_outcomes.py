@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import ReplyError, TokenRefused, UsageError
+from cfbatch_gui.core.errors import ReplyError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.submissions import Submission, write_down
-from tests.canary import TOKEN
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import CLOUDS, scores
 from tests.support import faults
@@ -27,11 +26,6 @@ LOST_UNBILLED = faults.reset_after_body()
 async def unknown(bench: Bench, write: Write, fault: Fault = LOST_BILLED) -> Job:
     bench.faulty.follow(fault)
     return await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK, reuse=False))
-
-
-async def test_an_answer_without_an_id_is_an_unknown_outcome(bench: Bench, write: Write) -> None:
-    job = await unknown(bench, write, faults.any_reply(body='{"result":{},"success":true,"errors":[]}'))
-    assert job.state is JobState.OUTCOME_UNKNOWN and len(bench.faulty.submits) == 1
 
 
 async def test_a_batch_that_died_while_sending_is_unknown_at_the_next_start(bench: Bench, write: Write) -> None:
@@ -126,35 +120,3 @@ async def test_a_wrong_id_is_given_up_when_its_answer_is_refused(
         assert (await bench.runner.wait(each.id)).state is JobState.DONE
         assert scores(bench, each.id)[0][0] == "This is a story about an orange cloud"
     assert len(bench.faulty.submits) == 2
-
-
-async def test_it_is_sent_again_on_the_users_word(bench: Bench, write: Write) -> None:
-    job = await unknown(bench, write, LOST_UNBILLED)
-    await bench.actions.send_again(job.id, 1)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
-    assert len(bench.faulty.submits) == 2
-
-
-async def test_a_dismissed_batch_stays_in_the_history(bench: Bench, write: Write) -> None:
-    job = await unknown(bench, write)
-    dismissed = await bench.actions.dismiss(job.id, 1)
-    assert dismissed.batches[0].state is BatchState.DISMISSED
-    assert not dismissed.needs_user or dismissed.state is JobState.FAILED
-
-
-async def test_a_refused_token_stops_after_one_call(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(faults.refusal(status=401, code=10000, message="Authentication error"))
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    assert job.state is JobState.PAUSED and len(bench.faulty.arrivals) == 1
-    trouble = bench.runner.pause_error(job.id)
-    assert isinstance(trouble, TokenRefused) and TOKEN not in repr(trouble.__dict__)
-    await bench.runner.carry_on(job.id)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
-
-
-async def test_a_broken_answer_is_put_aside_and_never_shown(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(faults.mutate(on="poll", times=0, how="element_repeated"))
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    assert job.batches[0].state is BatchState.FAILED
-    assert [score for _, score in scores(bench, job.id)] == [None, None, None]
-    assert bench.store.folder(job.id).reply(1).exists()

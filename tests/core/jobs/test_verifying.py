@@ -42,27 +42,6 @@ async def done(bench: Bench, write: Write, kind: Kind) -> tuple[Job, JobFolder]:
     return job, bench.store.folder(job.id)
 
 
-@pytest.mark.parametrize("kind", list(Kind))
-async def test_results_behind_the_ledger_are_found_at_the_start_and_put_right(
-    bench: Bench, write: Write, kind: Kind
-) -> None:
-    """One commit of data.db was lost: the job says done, and the answer lies in its folder."""
-    job, folder = await done(bench, write, kind)
-    right = results(folder)
-    with folder.open() as database:
-        database.executescript(
-            "UPDATE items SET score = NULL; UPDATE requests SET state = 'waiting';"
-            "UPDATE batches SET results = NULL, reply_size = NULL, reply_crc = NULL;"
-            "DELETE FROM facts WHERE name IN ('dimension', 'pooling');"
-        )
-    assert bench.ledger.job(job.id).state is JobState.DONE
-    assert results(folder) != right
-    (check,) = check_last_written(bench.store.jobs(), bench.store.folder)
-    assert check.is_mended and check.findings[0].damage is Damage.RESULTS
-    assert results(folder) == right
-    assert check_last_written(bench.store.jobs(), bench.store.folder) == ()
-
-
 async def test_the_check_at_the_start_is_bounded(bench: Bench, write: Write) -> None:
     first, older = await done(bench, write, Kind.RANK)
     await done(bench, write, Kind.RANK)
@@ -174,7 +153,7 @@ async def test_a_job_that_was_made_elsewhere_is_put_right_too(bench: Bench, writ
     with folder.open() as database:
         database.execute("UPDATE items SET score = 0.5 WHERE item_no IN (2, 3)")
     check = verify_job(folder, job, mend=True)
-    assert check.is_mended and "texts 1 to 20" in check.findings[0].sentence
+    assert check.is_mended and "rows 1 to 20" in check.findings[0].sentence
     assert results(folder) == right
 
 
@@ -205,15 +184,22 @@ def exported(job: Job, folder: JobFolder) -> bytes:
     return path.read_bytes()
 
 
+@pytest.mark.parametrize("is_at_start", [False, True])
 @pytest.mark.parametrize("kind", list(Kind))
 async def test_data_put_back_without_its_last_commits_is_completed_from_the_answers(
-    put_back: PutBack, kind: Kind
+    put_back: PutBack, kind: Kind, is_at_start: bool
 ) -> None:
+    """Before it is read, and at the start."""
     job, folder, right = await put_back(kind)
     with pytest.raises(ResultsDamaged):
         exported(job, folder)
-    complete_results(folder, job)
+    if is_at_start:
+        (check,) = check_last_written([job], lambda _: folder)
+        assert check.is_mended and {found.damage for found in check.findings} == {Damage.RESULTS}
+    else:
+        complete_results(folder, job)
     assert exported(job, folder) == right and verify_job(folder, job).is_whole
+    assert check_last_written([job], lambda _: folder) == ()
 
 
 async def test_what_no_answer_completes_is_not_exported_and_asked_for_again(put_back: PutBack, bench: Bench) -> None:

@@ -66,17 +66,6 @@ def test_damaged_vectors_are_said(tmp_path: Path) -> None:
         Embeddings(table.folder).vectors()
 
 
-def test_health_of_good_vectors(tmp_path: Path) -> None:
-    vectors = unit_vectors(30, 1024).astype(np.float16).astype(np.float32)
-    table = Table(tmp_path).embed([("", f"text {number}", 1.0) for number in range(30)], vectors)
-    steps: list[tuple[int, int]] = []
-    checks = Embeddings(table.folder).checks(lambda done, total: steps.append((done, total)))
-    assert (checks.texts, checks.dimension, checks.unit_length) == (30, 1024, True)
-    assert 0.999 < checks.norm_min <= checks.norm_max < 1.001
-    assert (checks.zero, checks.repeated, checks.non_finite, checks.missing) == (0, 0, 0, 0)
-    assert steps[-1] == (30, 30)
-
-
 def test_health_finds_what_is_wrong(tmp_path: Path) -> None:
     vectors = unit_vectors(7, 16)
     vectors[1] = vectors[0]

@@ -64,12 +64,6 @@ def test_a_text_without_a_direction_has_no_neighbours_and_no_place(tmp_path: Pat
     assert rows[2]["neighbors"]["distances"][0] == pytest.approx(0, abs=1e-6)
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_one_text_and_two(tmp_path: Path, count: int) -> None:
-    _, rows = written(embedded(tmp_path / "job", [1.0] * count, unit_vectors(count, 4)), tmp_path / "out.parquet")
-    assert [row["neighbors"]["ids"] for row in rows] == ([[]] if count == 1 else [[1], [0]])
-
-
 def test_many_texts_are_written_without_neighbours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet, "MOST_TEXTS", 4)
     table = embedded(tmp_path / "job", [1.0] * 5, unit_vectors(5, 4))

@@ -119,11 +119,6 @@ def floats(rows: list[list[str]], separator: str) -> NDArray[np.float32]:
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
-def test_a_cell_longer_than_the_csv_modules_own_limit(table: Table, tmp_path: Path) -> None:
-    table.rank([Pair("q", "x" * 200_000, 0.5, kept=("",))])
-    assert export(table.folder, table.metadata(), tmp_path / "long.csv").rows == 1
-
-
 @pytest.mark.parametrize("options", [ExportOptions(), ExportOptions(Preset.EXCEL, ";")])
 def test_vectors_in_columns(embedded: Table, tmp_path: Path, options: ExportOptions) -> None:
     path = tmp_path / "vectors.csv"

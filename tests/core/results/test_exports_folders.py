@@ -9,7 +9,7 @@ import pytest
 
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.results.exports import Target, export, target_for, targets_for, vectorize
+from cfbatch_gui.core.results.exports import Target, export, target_for, targets_for, vector_files
 from cfbatch_gui.core.system.files import atomic_folder
 from tests.core.results.folders import FAILED, WAITING, Outcome, Pair, Table, unit_vectors
 from tests.core.results.test_exports_csv import manifest
@@ -63,8 +63,8 @@ def test_a_folder_through_a_link_stays_one(tmp_path: Path) -> None:
 
 
 def test_vectorize_gets_files_that_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectorize, "MAX_UPLOAD_VECTORS", 3)
-    monkeypatch.setattr(vectorize, "MAX_UPLOAD_BYTES", 9_400)
+    monkeypatch.setattr(vector_files, "MAX_UPLOAD_VECTORS", 3)
+    monkeypatch.setattr(vector_files, "MAX_UPLOAD_BYTES", 9_400)
     texts: list[tuple[str, str, Outcome]] = [(str(index), "short", 1.0) for index in range(7)]
     texts += [("long" * 30, "text", 1.0), ("a", "x" * 9_000, 1.0), ("b", "x" * 9_000, 1.0), ("c", "x" * 11_000, 1.0)]
     table = Table(tmp_path / "job").embed(texts, unit_vectors(11, 4))

@@ -19,7 +19,7 @@ from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Measure, Target, columns_of, export, target_for
-from cfbatch_gui.core.system.languages import Catalogue, CatalogueLanguage
+from cfbatch_gui.core.system.languages import Catalogue, Language
 from tests.core.results.folders import FAILED, Outcome, Pair, Table, unit_vectors
 from tests.core.results.test_exports_csv import read
 
@@ -214,35 +214,6 @@ def test_queries_of_which_nothing_was_chosen_are_not_in_a_workbook(tmp_path: Pat
     assert [row[0] for row in book["Per query"].iter_rows(min_row=2, values_only=True)] == ["two"]
 
 
-def own_sheet(table: Table, path: Path, options: ExportOptions = ExportOptions()) -> list[tuple[object, ...]]:  # noqa: B008
-    target = target_for(path, Kind.RANK, "xlsx-rows")
-    export(table.folder, table.metadata(), path, target, options=options)
-    return list(openpyxl.load_workbook(path)["Ranking"].iter_rows(values_only=True))
-
-
-def test_the_users_own_sheet_keeps_its_rows_and_columns(tmp_path: Path) -> None:
-    table = Table(tmp_path / "job", kept=("colour", "price", "code"))
-    table.rank(
-        [
-            Pair("q1", "a", 0.5, id="1001", kept=("", "1.50", "007")),
-            Pair("q2", "b", 0.25, id="1002", kept=("", "20.00", "1")),
-            Pair("q1", "c", 0.75, id="1003", label="2", kept=("", "-3.25", "2")),
-            Pair("q2", "d", FAILED, id="1004", kept=("", "", "3")),
-        ],
-        skipped=[(Pair("q1", "", 0.0, id="1005", kept=("", "4.00", "4")), "No text.")],
-    )
-    assert own_sheet(table, tmp_path / "out.xlsx") == [
-        ("question", "article", "number", "stars", "colour", "price", "code", "Rank", "Score", "Reason"),
-        ("q1", "a", 1001, None, None, 1.5, "007", 2, 0.5, None),
-        ("q2", "b", 1002, None, None, 20, "1", 1, 0.25, None),
-        ("q1", "c", 1003, 2, None, -3.25, "2", 1, 0.75, None),
-        ("q2", "d", 1004, None, None, None, "3", None, None, "The service could not do this one."),
-        ("q1", None, 1005, None, None, 4, "4", None, None, "Row 6: No text."),
-    ]
-    some = own_sheet(table, tmp_path / "some.xlsx", ExportOptions(items=frozenset({3})))
-    assert [row[2] for row in some] == ["number", 1003]
-
-
 def test_numbers_are_shown_as_the_file_has_them(tmp_path: Path) -> None:
     table = Table(tmp_path / "job", kept=("price",))
     table.rank([Pair("q", "2024", 1 / 3, kept=("1.50",)), Pair("q", "2025", 0.25, kept=("20.00",))])
@@ -268,14 +239,6 @@ def test_only_the_chosen_texts_are_written(table: Table, tmp_path: Path, target:
         assert np.array_equal(np.load(path), np.eye(4, 8, dtype=np.float32)[1:3])
 
 
-def test_a_workbook_leaves_out_what_is_empty_throughout(tmp_path: Path) -> None:
-    table = Table(tmp_path / "job", kept=("shelf", "colour"))
-    table.rank([Pair("q", "a", 0.5, kept=("", "red")), Pair("q", "b", 0.25, kept=("", ""))])
-    export(table.folder, table.metadata(), tmp_path / "out.xlsx")
-    header = next(openpyxl.load_workbook(tmp_path / "out.xlsx")["Ranking"].iter_rows(values_only=True))
-    assert "shelf" not in header and "colour" in header and "ID" not in header
-
-
 GERMAN = {
     "Ranking": "Rangliste",
     "Problems": "Probleme",
@@ -293,18 +256,18 @@ GERMAN = {
 
 
 @pytest.fixture(scope="module")
-def german() -> CatalogueLanguage:
+def german() -> Language:
     source = Source(locale="de")
     for text, translation in GERMAN.items():
         source.add(text, translation)
     stream = io.BytesIO()
     write_mo(stream, source)
     stream.seek(0)
-    return CatalogueLanguage("de", "Deutsch", ",", ".", catalogue=Catalogue(stream))
+    return Language("de", "Deutsch", ",", ".", catalogue=Catalogue(stream))
 
 
 def test_a_workbook_has_sheets_headers_and_reasons_in_the_users_language(
-    mixed: Table, tmp_path: Path, german: CatalogueLanguage
+    mixed: Table, tmp_path: Path, german: Language
 ) -> None:
     export(mixed.folder, mixed.metadata(), tmp_path / "out.xlsx", say=german.said)
     book = openpyxl.load_workbook(tmp_path / "out.xlsx")
@@ -315,15 +278,3 @@ def test_a_workbook_has_sheets_headers_and_reasons_in_the_users_language(
     reasons = [row[-1] for row in book["Probleme"].iter_rows(values_only=True)]
     assert reasons[0] == "Grund"
     assert "Zeile 10: In “article” steht kein Text." in reasons
-
-
-def test_csv_for_excel_too_and_csv_for_programs_not(mixed: Table, tmp_path: Path, german: CatalogueLanguage) -> None:
-    for name in ("csv", "csv-excel"):
-        target = target_for(tmp_path / "out.csv", Kind.RANK, name)
-        export(mixed.folder, mixed.metadata(), tmp_path / f"{name}.csv", target, say=german.said)
-    people, programs = read(tmp_path / "csv-excel.csv"), read(tmp_path / "csv.csv")
-    assert (people[0][2], people[0][-2]) == ("rang", "fehler")
-    assert people[-1][-2] == "Zeile 10: In “article” steht kein Text."
-    assert (programs[0][2], programs[0][-2]) == ("rank", "error")
-    assert programs[-1][-2] == "Row 10: There is no text in “article”."
-    assert [row[:2] for row in people[1:]] == [row[:2] for row in programs[1:]]

@@ -119,12 +119,6 @@ def test_nothing_back_yet_is_said(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["job"]
 
 
-def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
-    table = filled(tmp_path / "job", Kind.RANK, 3)
-    with pytest.raises(ExportError, match="folder does not exist"):
-        export(table.folder, table.metadata(), tmp_path / "nowhere" / "out.csv")
-
-
 @pytest.mark.parametrize(
     ("name", "kind", "form", "expected"),
     [

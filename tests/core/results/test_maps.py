@@ -19,11 +19,10 @@ from cfbatch_gui.core.results.text_map import (
     knn_graph,
     make_map,
     make_tsne_map,
-    tsne_layout,
     tsne_map,
 )
 from cfbatch_gui.core.results.unit_vectors import unit_vectors as measure
-from tests.core.results.folders import WAITING, Outcome, Table, room_for, stored, unit_vectors
+from tests.core.results.folders import WAITING, Table, room_for, stored, unit_vectors
 
 
 def stretched(count: int, dimension: int) -> NDArray[np.float32]:
@@ -48,11 +47,6 @@ def test_it_is_the_plane_that_a_whole_decomposition_finds(tmp_path: Path) -> Non
     assert np.array_equal(found.item_numbers, np.arange(1, 2_001))
 
 
-def test_it_is_the_same_each_time(tmp_path: Path) -> None:
-    embeddings = stored(tmp_path, stretched(500, 48))
-    assert np.array_equal(make_map(embeddings).points, make_map(embeddings).points)
-
-
 WAYS = (make_map, partial(find_duplicates, threshold=0.9), partial(find_clusters, number=2))
 
 
@@ -73,25 +67,6 @@ def test_a_few_texts_have_maps_too(tmp_path: Path, count: int) -> None:
     for found in (make_map(embeddings), make_tsne_map(measure(embeddings))):
         assert found.points.shape == (count, 2)
         assert np.abs(found.points).max() < 1_000
-
-
-def test_unit_vectors_are_read_in_blocks_and_by_place(tmp_path: Path) -> None:
-    vectors = unit_vectors(20, 8) * 3
-    vectors[4] = 0
-    unit = measure(stored(tmp_path, vectors))
-    whole = np.concatenate([rows * factors[:, None] for _, rows, factors in unit.blocks(most_bytes=100)])
-    assert np.allclose(whole, unit.rows(np.arange(19)))
-    assert np.allclose(np.linalg.norm(whole, axis=1), 1, atol=1e-6)
-    assert unit.sample(5).tolist() == [0, 4, 9, 13, 18]
-
-
-def test_a_column_is_read_for_every_text(tmp_path: Path) -> None:
-    texts: list[tuple[str, str, Outcome]] = [("a", "one", 1.0), ("b", "two", WAITING)]
-    table = Table(tmp_path / "job", kept=("shelf",)).embed(texts, unit_vectors(2, 4), kept=[("Garden",), ("",)])
-    embeddings = Embeddings(table.folder)
-    index = embeddings.columns().index("shelf")
-    assert embeddings.column(index) == ("Garden", "")
-    assert embeddings.text_lengths().tolist() == [3, 3]
 
 
 GROUPS, EACH, DIMENSION = 12, 50, 96
@@ -144,15 +119,6 @@ def test_it_is_the_same_each_time_and_what_is_repeated_stands_together(tmp_path:
     assert apart.max() < 0.2 * np.linalg.norm(points, axis=1).max()
 
 
-def test_one_text_many_times_is_a_map(tmp_path: Path) -> None:
-    vectors = np.repeat(unit_vectors(1, 16), 5_000, axis=0)
-    found = make_tsne_map(measure(stored(tmp_path, vectors[:300])))
-    assert np.isfinite(found.points).all()
-    assert np.abs(found.points).max() < 1_000
-    near = knn_graph(vectors, 15)
-    assert np.bincount(near.ravel()).max() < 100  # no text is the neighbour of very many
-
-
 def test_nearly_all_of_the_nearest_are_found_among_many() -> None:
     draw = np.random.default_rng(6)
     points = draw.standard_normal((6_000, 40)) * 0.85 ** np.arange(40)
@@ -175,23 +141,6 @@ def test_the_push_is_the_sum_over_all_pairs() -> None:
     exact = (apart * kernel**2).sum(axis=1)
     assert total == pytest.approx(kernel.sum() - len(points), rel=0.01)
     assert np.sqrt(np.mean(np.abs(push - exact) ** 2) / np.mean(np.abs(exact) ** 2)) < 0.08
-
-
-def test_progress_rises_to_the_end_and_what_it_raises_ends_the_work(tmp_path: Path) -> None:
-    unit = measure(stored(tmp_path, unit_vectors(300, 16)))
-    told: list[float] = []
-    make_tsne_map(unit, told.append)
-    assert told == sorted(told)
-    assert told[-1] == pytest.approx(1.0)
-
-    def stop(share: float) -> None:
-        if share > 0.5:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        make_tsne_map(unit, stop)
-    with pytest.raises(KeyboardInterrupt):
-        tsne_layout(np.zeros((20, 3), dtype=np.int32), np.zeros((20, 2), dtype=np.float32), stop)
 
 
 def test_it_is_kept_until_the_vectors_are_others(tmp_path: Path) -> None:

@@ -28,12 +28,6 @@ def test_texts_without_a_vector_are_nobodys_neighbours(tmp_path: Path) -> None:
     assert nearest(embeddings, 2) == ()
 
 
-def test_texts_are_found_by_what_is_in_them_and_read_by_number(tmp_path: Path) -> None:
-    embeddings = stored(tmp_path, unit_vectors(12, 8))
-    assert embeddings.find("TEXT 1") == (2, 11, 12)
-    assert [text.item_no for text in embeddings.texts((11, 2))] == [11, 2]
-
-
 def test_only_pairs_with_both_vectors_are_looked_at(tmp_path: Path) -> None:
     ranking = Table(tmp_path / "ranking").rank(
         [
@@ -60,11 +54,3 @@ def test_only_pairs_with_both_vectors_are_looked_at(tmp_path: Path) -> None:
     assert found.correlation == pytest.approx(np.corrcoef(found.scores, found.similarities)[0, 1])
     assert (found.queries, found.same_first) == (2, 1)  # "hose?" has a tie at rank 1, and either text counts as first
     assert list(texts_of_pairs(ranking.folder, found.item_numbers))[1:4:2] == [("lamp?", "a hose"), ("hose?", "a hose")]
-
-
-def test_jobs_that_share_nothing(tmp_path: Path) -> None:
-    ranking = Table(tmp_path / "ranking").rank([Pair("q", "text", 0.5)])
-    table = Table(tmp_path / "vectors").embed([("", "other", 1.0)], unit_vectors(1, 4))
-    found = scores_versus_similarities(ranking.folder, Embeddings(table.folder))
-    assert (len(found.scores), found.of, found.queries) == (0, 1, 0)
-    assert np.isnan(found.correlation)

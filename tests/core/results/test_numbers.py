@@ -21,8 +21,3 @@ def test_any_float32(numbers: list[float]) -> None:
     (found,) = shortest(vectors)
     assert found == [float(np.format_float_scientific(number, unique=True)) for number in vectors[0]]
     assert np.array(json.loads(vector_texts(vectors)[0]), dtype=np.float32).tobytes() == vectors.tobytes()
-
-
-def test_texts_are_json_rows() -> None:
-    vectors = np.array([[0.1, -0.25, 1.0], [1e-7, 0.0, 123.456]], dtype=np.float32)
-    assert vector_texts(vectors[::-1])[1] == b"[0.1,-0.25,1.0]"

@@ -8,49 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, has_parts
-from cfbatch_gui.core.results.rankings import Kept, RankedContext, Rankings, RetrievalIds, rank_text
+from cfbatch_gui.core.results.rankings import Kept, RankedContext, Rankings, RetrievalIds
 from tests.core.results.folders import FAILED, LEFT_OUT, WAITING, Outcome, Pair, Table, note_all
-
-
-def test_ties_share_a_rank_and_the_next_one_counts_them_all(mixed: Table) -> None:
-    contexts = Rankings(mixed.folder).contexts(1)
-    assert [(context.text, rank_text(context), context.tie_group) for context in contexts] == [
-        ("second", "1", 0),
-        ("third\nline", "2=", 1),
-        ("first", "2=", 1),
-        ("seventh", "4", 0),
-        ("fourth", "", 0),
-        ("fifth", "", 0),
-        ("sixth", "", 0),
-    ]
-
-
-def test_a_context_says_where_it_stood_and_what_became_of_it(mixed: Table) -> None:
-    second, _, first, *_, fourth, fifth, sixth = Rankings(mixed.folder).contexts(1)
-    assert (second.initial_rank, second.rank_change, second.score, second.status) == (2, 1, 0.5, Status.DONE)
-    assert (first.id, first.label, first.rank_change, first.row, first.cells) == ("007", "1", -1, 2, ("x",))
-    assert (first.reference, first.batch) == ("reference-1", 1)
-    assert (fourth.rank, fourth.rank_change, fourth.score, fourth.batch) == (None, None, None, 2)
-    assert (fourth.status, fourth.error) == (Status.FAILED, "The service could not do this one.")
-    assert (fifth.status, fifth.error, fifth.batch) == (Status.LEFT_OUT, "The text is longer than the model reads.", 0)
-    assert (sixth.status, sixth.error) == (Status.WAITING, "")
-
-
-def test_queries_come_in_input_order_with_their_margins(mixed: Table) -> None:
-    one, two = Rankings(mixed.folder).queries()
-    assert (one.text, one.contexts, one.scored, one.best, one.margin) == ("how do I reset", 7, 4, 0.5, 0.25)
-    assert (two.text, two.contexts, two.scored, two.best, two.margin) == ("パスワードを忘れた", 1, 1, 0.125, None)
-
-
-def test_outcome_counts_have_every_fate(mixed: Table) -> None:
-    counts = Rankings(mixed.folder).outcome_counts()
-    assert counts == OutcomeCounts(done=5, failed=1, waiting=1, left_out=1, skipped=1)
-    assert counts.items == 8
-    assert not counts.is_complete
 
 
 def test_what_waits_in_a_batch_that_is_over_has_failed(mixed: Table) -> None:
@@ -67,14 +29,6 @@ def test_blocks_of_any_size_give_every_context_once(mixed: Table, size: int) -> 
     assert all(0 < len(block) <= size for block in blocks)
     together = tuple(context for block in blocks for context in block)
     assert together == rankings.contexts(1) + rankings.contexts(2)
-
-
-@pytest.mark.parametrize(
-    ("top_k", "threshold", "kept"),
-    [(None, None, 5), (2, None, 4), (None, 0.25, 3), (2, 0.2, 3)],
-)
-def test_counts_of_top_k_and_threshold(mixed: Table, top_k: int | None, threshold: float | None, kept: int) -> None:
-    assert Rankings(mixed.folder).counts(top_k, threshold) == Kept(kept, 5)
 
 
 def test_counts_know_what_came_back_since(table: Table) -> None:
@@ -111,11 +65,6 @@ def test_a_split_text_says_which_part_has_the_score(table: Table) -> None:
         note_all(database)
     assert has_parts(table.folder)
     assert [context.part for context in Rankings(table.folder).contexts(1)] == [2, None]
-
-
-def test_an_original_column_steps_aside_for_a_reserved_name(mixed: Table) -> None:
-    assert Rankings(mixed.folder).columns() == ("rank",)
-    assert Rankings(mixed.folder, reserved=("rank", "rank (original)")).columns() == ("rank (original) (original)",)
 
 
 def test_shared_contexts_carry_the_cells_of_both_files(tmp_path: Path) -> None:
@@ -156,11 +105,6 @@ def test_a_writer_is_not_kept_waiting_between_blocks(mixed: Table) -> None:
         note_all(database)
     rest = [context for block in blocks for context in block]
     assert len(rest) == 7
-
-
-def test_a_missing_folder_is_said(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="missing"):
-        Rankings(JobFolder(tmp_path / "nowhere"))
 
 
 outcomes = st.one_of(st.sampled_from([0.25, 0.5, 0.75, -0.0, 0.0]), st.sampled_from([FAILED, WAITING, LEFT_OUT]))

@@ -29,16 +29,6 @@ def crossed(texts: int, *, label: str = "") -> list[Pair]:
     ]
 
 
-def test_the_spread_of_all_scores(table: Table) -> None:
-    figures = score_figures(table.rank([Pair("q", f"{index}", index / 10) for index in range(11)]).folder)
-    assert figures.spread is not None
-    assert (figures.spread.lowest, figures.spread.median, figures.spread.highest) == (0.0, 0.5, 1.0)
-    assert figures.spread.ninetieth == pytest.approx(0.9)
-    assert figures.counts.sum() == figures.scored == 11
-    assert figures.edges[0] <= 0.0
-    assert figures.edges[-1] >= 1.0
-
-
 @pytest.mark.parametrize(
     ("pairs", "other_pairs"),
     [
@@ -96,12 +86,6 @@ def test_labels_of_shared_texts_say_nothing_of_a_pair(table: Table) -> None:
     with closing(sqlite3.connect(folder.data)) as database, database:
         schema.put_metadata_value(database, "layout", "shared")
     assert score_figures(folder).other_pairs == 270
-
-
-def test_what_has_no_score_is_counted_and_left_out(table: Table) -> None:
-    figures = score_figures(table.rank([*crossed(30), Pair("q", "a", FAILED), Pair("q", "b", WAITING)]).folder)
-    assert figures.is_partial
-    assert (figures.contexts, figures.scored) == (302, 300)
 
 
 def test_shared_first_ranks_are_counted(table: Table) -> None:

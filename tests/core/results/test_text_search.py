@@ -1,7 +1,6 @@
 """Caseless search in many texts gives the same results as `str.casefold` and `in`, for all of Unicode."""
 
 import sqlite3
-import threading
 from collections.abc import Sequence
 from contextlib import closing
 from functools import cache
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.text_search import CasefoldIndex, TextSearch
@@ -37,7 +35,7 @@ def filled_texts(path: Path, texts: Sequence[str], *, each: int = 1, identifier:
 
 @pytest.fixture(autouse=True)
 def small_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cfbatch_gui.core.results.text_search._IN_MEMORY", 100_000)
+    monkeypatch.setattr("cfbatch_gui.core.results.text_search._IN_MEMORY", 20_000)
     monkeypatch.setattr("cfbatch_gui.core.results.text_search._MOST_TEXTS", 100)
 
 
@@ -47,17 +45,6 @@ _casefold = cache(str.casefold)  # the many texts are compared with many needles
 def found_by_python(needle: str, texts: Sequence[str], each: int = 1) -> list[int]:
     wanted = needle.casefold()
     return sorted({index // each + 1 for index, text in enumerate(texts) if wanted in _casefold(text)})
-
-
-@pytest.fixture(scope="module")
-def many(tmp_path_factory: pytest.TempPathFactory) -> JobFolder:
-    """A megabyte of texts: more than stay in memory here."""
-    return filled_texts(tmp_path_factory.mktemp("many"), many_texts(), each=3)
-
-
-@cache
-def many_texts() -> list[str]:
-    return [f"{TEXTS[number % len(TEXTS)]} {number:05} {'and so on ' * 90}" for number in range(1_000)]
 
 
 @given(
@@ -77,24 +64,6 @@ def test_every_text_of_a_row_is_looked_at_and_none_goes_over_into_the_next(tmp_p
     folded = CasefoldIndex(filled_texts(tmp_path, ["one", "two"], identifier="X-7"), IN_ORDER)
     assert folded.find("x-7").tolist() == [1, 2]
     assert folded.find("neX").tolist() == folded.find("one\udcffx").tolist() == []
-
-
-@pytest.mark.parametrize("needle", ["STRASSE", "0777", "and so on", ""])
-def test_many_texts_are_found_the_first_time_and_again(many: JobFolder, needle: str) -> None:
-    folded = CasefoldIndex(many, IN_ORDER)
-    wanted = found_by_python(needle, many_texts(), each=3)
-    assert folded.find(needle).tolist() == wanted
-    assert folded.find(needle).tolist() == wanted
-
-
-def test_a_search_while_the_texts_are_taken_out_waits_for_them(many: JobFolder) -> None:
-    folded = CasefoldIndex(many, IN_ORDER)
-    threads = [threading.Thread(target=folded.prepare) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    assert folded.find("00777").tolist() == [777 // 3 + 1]
-    for thread in threads:
-        thread.join()
 
 
 QUERIES, EACH = 1_500, 2
@@ -166,12 +135,3 @@ def test_the_texts_that_are_shown_for_a_search(folder: JobFolder, tmp_path: Path
     for needle in (*SOUGHT, "query 7", "über 1"):
         assert own.items(needle) == items_by_python(needle, OWN)
         assert shared.items(needle) == items_by_python(needle, SHARED)
-
-
-def test_a_job_without_texts_has_nothing_to_find(tmp_path: Path) -> None:
-    assert TextSearch(filled(tmp_path, 0, [])).queries("anything").tolist() == []
-
-
-def test_missing_data_is_said(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="missing"):
-        TextSearch(JobFolder(tmp_path)).queries("anything")

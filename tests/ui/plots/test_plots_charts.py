@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -44,13 +44,6 @@ def scatter(qtbot: QtBot) -> Chart:
     return chart
 
 
-def test_a_histogram_is_painted_in_the_colours_of_the_theme(histogram: Chart) -> None:
-    image = histogram.grab().toImage()
-    found = {image.pixelColor(x, y).name() for x in range(0, 500, 2) for y in range(0, 300, 2)}
-    for role in ("accent", "line", "window"):
-        assert theme.colour(role).name() in found
-
-
 def test_the_data_of_a_histogram_are_its_bars(histogram: Chart) -> None:
     rows = list(csv.reader(io.StringIO(histogram.data().csv().decode("utf-8-sig"))))
     assert rows[0] == ["series", "from", "to", "Contexts"]
@@ -76,20 +69,6 @@ def test_a_click_on_a_dot_brings_its_index(scatter: Chart) -> None:
     found = describe_at(scatter.layers, shown, at)
     assert found is not None
     assert (found.text, found.dot) == ("second", 1)
-
-
-def test_under_the_mouse_a_bar_says_its_number(histogram: Chart) -> None:
-    shown = histogram._frame(histogram.size().toSizeF())
-    found = describe_at(histogram.layers, shown, QPointF(shown.across.pixel(0.75), 100))
-    assert found is not None
-    assert found.text.splitlines()[0] == "These: 8  (0.5 – 1.0)"
-
-
-def test_ctrl_c_copies_the_picture(histogram: Chart) -> None:
-    QTest.keyClick(histogram, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
-    copied = QGuiApplication.clipboard().image()
-    assert copied.width() >= 1_600
-    assert copied.pixelColor(1, 1).name() == theme.colour("window").name()
 
 
 async def test_it_is_saved_as_picture_drawing_and_table(histogram: Chart, tmp_path: Path) -> None:

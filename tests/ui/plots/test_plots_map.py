@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.plots import DotMap, PlotData
 from cfbatch_gui.ui.plots.colours import by_category, by_cells, categories, plain
-from cfbatch_gui.ui.plots.dot_map import dot_image, view_of_all
+from cfbatch_gui.ui.plots.dot_map import view_of_all
 
 SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5]], dtype=np.float32)
 
@@ -31,12 +31,6 @@ def dots(qtbot: QtBot) -> DotMap:
 
 def at(dots: DotMap, index: int) -> QPoint:
     return dots.pixel_of(index).toPoint()
-
-
-def test_all_dots_are_in_sight_and_up_is_up(dots: DotMap) -> None:
-    for index in range(5):
-        assert dots.rect().contains(at(dots, index))
-    assert dots.pixel_of(2).y() < dots.pixel_of(1).y()
 
 
 def test_a_click_brings_the_dot_and_away_from_it_none(dots: DotMap) -> None:
@@ -86,23 +80,6 @@ def test_dragging_and_the_wheel_move_and_zoom_where_the_mouse_is(dots: DotMap) -
     assert (dots.pixel_of(4) - before).manhattanLength() < 0.01
 
 
-def test_keys_zoom_and_move_and_escape_lets_go(dots: DotMap) -> None:
-    picked: list[int] = []
-    dots.picked.connect(picked.append)
-    before = dots.pixel_of(0)
-    QTest.keyClick(dots, Qt.Key.Key_Right)
-    assert dots.pixel_of(0).x() < before.x()
-    QTest.keyClick(dots, Qt.Key.Key_Plus)
-    QTest.keyClick(dots, Qt.Key.Key_Escape)
-    assert picked == [-1]
-
-
-def test_the_mouse_reads_a_dot(dots: DotMap) -> None:
-    without = dots.grab().toImage()
-    QTest.mouseMove(dots, at(dots, 4))
-    assert dots.grab().toImage() != without
-
-
 def test_colours_are_those_of_the_categories_and_marked_ones_stand_out(dots: DotMap) -> None:
     dots.set_colours(by_category(np.array([0, 1, 1, 0, -1]), ["Lighting", "Garden"]))
     table = categories()
@@ -123,14 +100,6 @@ def test_it_is_copied_and_saved_as_drawing_and_table(dots: DotMap) -> None:
     assert drawn.count("<circle") + drawn.count("<ellipse") >= 5
     assert "Lighting" in drawn
     assert dots.data().csv().decode("utf-8-sig").splitlines()[:2] == ["x,y", "0.0,0.0"]
-
-
-def test_dots_lie_above_each_other_in_order_and_are_cut_at_the_edge() -> None:
-    x, y = np.array([5.0, 5.0, -1.0, 500.0]), np.array([5.0, 5.0, 5.0, 5.0])
-    colours = np.array([[255, 0, 0], [0, 0, 255], [0, 255, 0], [0, 255, 0]], dtype=np.uint8)
-    image = dot_image(x, y, colours, 20, 10, radius=2.0, opacity=0.9)
-    assert _pixel(image, QPointF(5, 5)).argmax() == 2
-    assert image.pixelColor(19, 5).alpha() == 0
 
 
 def test_the_view_leaves_lonely_points_far_away_out() -> None:
@@ -167,19 +136,6 @@ def test_names_that_would_lie_on_each_other_give_way_and_are_in_the_drawing(dots
     heights = {name: _height_of(drawn, name) for name, _ in names}
     assert len(set(heights.values())) == 3
     assert sorted(heights.values())[1] - sorted(heights.values())[0] >= 14
-
-
-def test_moved_dots_keep_their_ring_and_are_not_touched_until_a_hand_comes(dots: DotMap) -> None:
-    dots.set_current(2)
-    dots.move_points(SQUARE[::-1].copy(), ())
-    assert dots._current == 2
-    assert not dots.is_touched()
-    QTest.mouseMove(dots, at(dots, 1))
-    assert dots.is_touched()  # it is being read
-    QTest.mouseMove(dots, QPoint(1, 1))
-    assert not dots.is_touched()
-    QTest.keyClick(dots, Qt.Key.Key_Plus)
-    assert dots.is_touched()
 
 
 def _height_of(drawn: str, name: str) -> float:

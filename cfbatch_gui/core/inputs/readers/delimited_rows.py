@@ -252,7 +252,7 @@ class RecordChecks:
         self._is_wide = self._widths != {self._width}
 
     def problems_of(
-        self, numbers: Sequence[int], rows: Sequence[tuple[str, ...]], text: RawRecords
+        self, numbers: Sequence[int], rows: Sequence[Sequence[str]], text: RawRecords
     ) -> dict[int, Problem]:
         """The problems of records by index. `numbers` are their first lines, and the line below the last."""
         found = dict(self._of_unusual_width(rows))
@@ -273,7 +273,7 @@ class RecordChecks:
     def _is_sound(self, text: str) -> bool:
         return CUT_MARK[0] not in text and has_sound_quotes(text, self._separator, self._quoting)
 
-    def _of_unusual_width(self, rows: Sequence[tuple[str, ...]]) -> Iterator[tuple[int, Problem]]:
+    def _of_unusual_width(self, rows: Sequence[Sequence[str]]) -> Iterator[tuple[int, Problem]]:
         if not self._is_wide and self._usual.issuperset(map(len, rows)):
             return
         for index, cells in enumerate(rows):
@@ -283,7 +283,7 @@ class RecordChecks:
                 yield index, (reason, ProblemKind.UNREADABLE_ROW)
 
     def _of_several_lines(
-        self, numbers: Sequence[int], rows: Sequence[tuple[str, ...]], text: RawRecords
+        self, numbers: Sequence[int], rows: Sequence[Sequence[str]], text: RawRecords
     ) -> Iterator[tuple[int, Problem]]:
         for index, cells in enumerate(rows):
             number, below = numbers[index], numbers[index + 1]
@@ -397,7 +397,7 @@ def _without_repeated(records: Iterator[Block | Row], header: Callable[[], tuple
         names = header()
         if isinstance(found, Row):
             yield Row(found.number, names, _REPEATED) if is_repeated(found.cells, names) else found
-        elif len(names) < 2 or names not in found.rows:
+        elif len(names) < 2 or list(names) not in found.rows:
             yield found
         else:
             for number, cells in zip(found.numbers, found.rows, strict=False):
@@ -417,6 +417,7 @@ class _Records:
         self._text = RawRecords(pieces)
         self._read_again = 0
         self._first_width = 0  # cells of the first record
+        self._has_long_records = False  # of several lines, so far
         self._begin(source.first_line)
 
     def _begin(self, line: int) -> None:
@@ -435,21 +436,23 @@ class _Records:
             yield from self._checked(numbers[: len(rows) + 1], rows)
             if self._reader is not reader or not (is_open or is_too_large):
                 continue
-            if last == (END_MARK,):
+            if list(last) == [END_MARK]:
                 return
             number = numbers[len(rows)]
             first_line = self._text.raw(number, number + 1)
             if self._read_on_below(number):
                 yield Row(number, (), _SWALLOWS_ROWS, raw=first_line)
                 continue
-            yield Row(number, last[:-1], _never_closed(number) if is_open else _too_large(number), raw=first_line)
+            yield Row(
+                number, tuple(last[:-1]), _never_closed(number) if is_open else _too_large(number), raw=first_line
+            )
             return
 
-    def _checked(self, numbers: Sequence[int], rows: list[tuple[str, ...]]) -> Iterator[Block | Row]:
+    def _checked(self, numbers: Sequence[int], rows: list[list[str]]) -> Iterator[Block | Row]:
         if not rows:
             return
         if self._source.quoting is Quoting.COPY:
-            rows = [tuple(map(copied, cells)) for cells in rows]
+            rows = [list(map(copied, cells)) for cells in rows]
         if self._checks is None:
             self._first_width = self._first_width or len(next(filter(None, rows), ()))
             yield from _as_they_are(numbers, rows)
@@ -470,14 +473,14 @@ class _Records:
             if below > number + 1 and not is_sound and self._read_on_below(number):
                 yield Row(number, (), _SWALLOWS_ROWS, raw=first_line)
                 return
-            yield Row(number, rows[index], reason, kind, raw)
+            yield Row(number, tuple(rows[index]), reason, kind, raw)
         yield from _as_they_are(numbers[start : len(rows)], rows[start:])
         self._text.forget(numbers[-1])
 
-    def _rows_above(self, rows: list[tuple[str, ...]]) -> int:
+    def _rows_above(self, rows: list[list[str]]) -> int:
         """Take the header from the first block; how many of its records are blank lines or belong to the header."""
         blank = next(index for index, cells in enumerate(rows) if cells)
-        self.header, self._is_header_next = rows[blank], False
+        self.header, self._is_header_next = tuple(rows[blank]), False
         return blank + rows_of_header(rows[blank:])
 
     def _read_on_below(self, number: int) -> bool:
@@ -494,21 +497,30 @@ class _Records:
         below = width_of_line(self._text.raw(number + 1, number + 2), self._source.separator, self._source.quoting)
         return below == self._first_width > 1
 
-    def _next_records(self) -> tuple[list[int], list[tuple[str, ...]], bool]:
+    def _next_records(self) -> tuple[Sequence[int], list[list[str]], bool]:
         """The line of each record and of the next, the records, and whether the next is too large."""
-        rows: list[tuple[str, ...]] = []
-        reader, below = self._reader, self._above + 1
-        starts = [reader.line_num + below]
+        first = self._reader.line_num + self._above + 1
+        if not self._has_long_records:
+            try:
+                rows = list(islice(self._reader, _MOST_AT_ONCE))
+                stop = self._reader.line_num + self._above + 1
+                if stop - first == len(rows):  # a line each, and the loop over them was in C
+                    return range(first, stop + 1), rows, False
+            except csv.Error:
+                pass
+            self._has_long_records = True
+            self._begin(first)
+        rows, starts, reader, below = [], [first], self._reader, self._above + 1
         try:
             for cells in islice(reader, _MOST_AT_ONCE):
-                rows.append(tuple(cells))
+                rows.append(cells)
                 starts.append(reader.line_num + below)
         except csv.Error:  # a reader that is not strict raises it only for the field size limit
             return starts, rows, True
         return starts, rows, False
 
 
-def _as_they_are(numbers: Sequence[int], rows: list[tuple[str, ...]]) -> Iterator[Block | Row]:
+def _as_they_are(numbers: Sequence[int], rows: list[list[str]]) -> Iterator[Block | Row]:
     if not all(rows):
         numbers = list(compress(numbers, rows))
         rows = list(filter(None, rows))

@@ -4,23 +4,19 @@ there once they are here.
 
 import asyncio
 import logging
-import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from cfbatch_gui.core.errors import (
     DataError,
-    DiskFull,
     ReplyError,
     RequestGone,
     ServiceRefused,
     Unreachable,
     UserError,
 )
-from cfbatch_gui.core.jobs.account.layouts import layout_of
 from cfbatch_gui.core.jobs.account.shards import (
     account_progress,
     has_copies,
@@ -31,6 +27,7 @@ from cfbatch_gui.core.jobs.account.shards import (
     unfetched_shards,
     wants_account,
 )
+from cfbatch_gui.core.jobs.elsewhere import layout_of
 from cfbatch_gui.core.jobs.poll_schedule import LONGEST, SLICE, Waits, age_of, interval
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
@@ -55,7 +52,6 @@ ATTEMPTS = 5  # to hand over, before the program goes on without the account
 DIRECT_AFTER = 3_600.0  # seconds until the service is asked directly for a batch that the account collects
 FIRST_WAIT = 60.0  # seconds until the account asks for the first time, as a batch takes minutes
 NEAR = 2.0  # seconds; a connection that is asked sooner than this is a practice one, and so is its account
-KEPT_SHARE = 0.75  # bytes on the disk for a byte of an answer: its copy, which is compressed, and what is in it
 _DAY = 86_400.0  # seconds
 
 NO_ROOM_SENTENCE = message(
@@ -78,17 +74,10 @@ _log = logging.getLogger(__name__)
 
 
 class AccountCollection:
-    """For the loop's thread. `free_bytes` is the room on the disk of a folder."""
+    """For the loop's thread."""
 
-    def __init__(
-        self,
-        store: JobStore,
-        waits: Waits,
-        *,
-        clock: Callable[[], float],
-        free_bytes: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free,
-    ) -> None:
-        self._store, self._waits, self._clock, self._free_bytes = store, waits, clock, free_bytes
+    def __init__(self, store: JobStore, waits: Waits, *, clock: Callable[[], float]) -> None:
+        self._store, self._waits, self._clock = store, waits, clock
         self._stored: dict[tuple[str, int], StoredAnswer] = {}  # by job and number of the batch
 
     async def look(self, job: Job, *, is_hurried: bool) -> None:
@@ -133,7 +122,7 @@ class AccountCollection:
 
     async def fetch(self, job: Job, batch: Batch) -> Reply:
         """The answer from the account, on the disk before it is read. Raises as `WorkersAI.ask`, ReplyError for one
-        that is not there or cannot be used, DiskFull before the first byte.
+        that is not there or cannot be used, DiskFull.
         """
         stored, client = self._stored[job.id, batch.number], self._store.client(job)
         collector, file = AccountCollector(client), self._file(batch, stored)
@@ -141,7 +130,6 @@ class AccountCollection:
             if stored.refused:
                 await collector.refusal(job.id, batch.shard, batch.number)
                 raise _unusable("it holds no refusal after all")
-            self._check_room(job)
             await collector.fetch(job.id, batch.shard, stored, file)
             answer = await client.read_reply(await asyncio.to_thread(file.read), batch.request_id)
         except ServiceRefused as error:
@@ -360,24 +348,6 @@ class AccountCollection:
         sent = [batch.sent_at for batch in of_shard(job.batches, shard) if batch.is_handed_over]
         now, looks = self._clock(), self._waits.of(job.id, "shard", shard).answers
         return interval(age_of(min(sent, default=now), now, checks=looks, first=first), first)
-
-    # Fetching
-
-    def _check_room(self, job: Job) -> None:
-        sizes = [self._stored[job.id, batch.number].size for batch in job.batches if self.has(batch)]
-        needed, free = (
-            int(sum(sizes) * KEPT_SHARE) + max(sizes, default=0),
-            self._free_bytes(self._store.folder(job.id).path),
-        )
-        if needed > free:
-            raise DiskFull(
-                message(
-                    "The answers that wait in your account need {needed:,.1f} GB on this disk, and {free:,.1f} GB are "
-                    "free. None of them was fetched. Make room, then carry on; they stay in your account until then.",
-                    needed=needed / 1e9,
-                    free=free / 1e9,
-                )
-            )
 
     def _file(self, batch: Batch, stored: StoredAnswer) -> AnswerFile:
         return AnswerFile(self._store.folder(batch.job_id).path / "replies", stored)

@@ -8,7 +8,8 @@ from itertools import chain
 
 from cfbatch_gui.core.errors import ReplyError, ServiceRefused, UsageError
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
-from cfbatch_gui.core.jobs.account.layouts import (
+from cfbatch_gui.core.jobs.drafts import Drafts
+from cfbatch_gui.core.jobs.elsewhere import (
     Layout,
     Request,
     all_items,
@@ -17,7 +18,6 @@ from cfbatch_gui.core.jobs.account.layouts import (
     read_as_sent,
     read_layout,
 )
-from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.states import Batch, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.recovery import write_manifest

@@ -8,9 +8,7 @@ import sqlite3
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from heapq import merge
-from itertools import chain, islice, pairwise
-from operator import attrgetter
+from itertools import chain, pairwise
 
 import msgspec
 import numpy as np
@@ -23,7 +21,7 @@ from cfbatch_gui.core.job_folder.schema import ITEMS_ARE_TEXTS, cells_sql, metad
 from cfbatch_gui.core.job_folder.text_lengths import read_lengths
 from cfbatch_gui.core.jobs.reuse import Taken
 from cfbatch_gui.core.jobs.states import Job, JobOptions
-from cfbatch_gui.core.messages import Message, message
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.threads import check_stopped
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import answer_bytes, tokens_lower, tokens_most
@@ -372,48 +370,35 @@ def too_long_texts(folder: JobFolder, metadata: ModelMetadata, *, limit: int = -
     """Texts and queries that may be longer than the model reads and are sent, in the order of the file, with their
     row's cells; a query once.
     """
+    found = 0
     with folder.open(read_only=True) as database:
-        # No text has more tokens than characters, by any estimate: only long ones are looked at.
-        texts = database.execute(
-            f"SELECT t.file, t.row, t.text, {cells_sql()} FROM items i JOIN texts t USING(text_no)"  # noqa: S608 - constants
-            " LEFT JOIN source_rows f ON f.file = t.file AND f.row = t.row"
-            f" WHERE length(t.text) > ? AND {_SENT}"
-            " AND (i.query_no IS NULL OR NOT EXISTS(SELECT 1 FROM parts p WHERE p.item_no = i.item_no))"
-            " GROUP BY i.text_no ORDER BY t.file, t.row, i.text_no",
-            (metadata.max_tokens,),
-        )
-        queries = database.execute(
-            # Of its texts the one in its own row, whose cells are wanted: min() says which row the others are from.
-            f"SELECT 1, q.row, q.text, {cells_sql()}, min(t.file != 1 OR t.row != q.row) FROM queries q"  # noqa: S608 - constants
-            " JOIN items i ON i.query_no = q.query_no JOIN texts t USING(text_no)"
-            " LEFT JOIN source_rows f ON f.file = 1 AND f.row = q.row"
-            f" WHERE length(q.text) > ? AND {_SENT}"
-            " GROUP BY q.query_no ORDER BY q.row, q.query_no",
-            (metadata.max_tokens,),
-        )
-        found = merge(
-            _problems(queries, metadata, _LONG_QUERY, _QUERY_UP_TO),
-            _problems(texts, metadata, _LONG_TEXT, _TEXT_UP_TO),
-            key=attrgetter("file", "row"),
-        )
-        yield from islice(found, limit if limit >= 0 else None)
+        for file, row, text, cells, is_query in database.execute(_MAYBE_TOO_LONG, (metadata.max_tokens,)):
+            high = tokens_most(text)
+            if found == limit:
+                return
+            if high > metadata.max_tokens:
+                found += 1
+                size = _LONG_QUERY if is_query else _LONG_TEXT
+                reason = size.filled(low=tokens_lower(text), high=high, most=metadata.max_tokens)
+                yield StoredProblem(file, row, ProblemKind.TOO_LONG, reason, tuple(json.loads(cells)) if cells else ())
 
 
 _LONG_QUERY = message("The query: {low:,} to {high:,} tokens; the model reads {most:,}.")
-_QUERY_UP_TO = message("The query: up to {high:,} tokens; the model reads {most:,}.")
 _LONG_TEXT = message("{low:,} to {high:,} tokens; the model reads {most:,}.")
-_TEXT_UP_TO = message("Up to {high:,} tokens; the model reads {most:,}.")
 _SENT = "i.item_no NOT IN (SELECT item_no FROM problems WHERE item_no IS NOT NULL)"
-
-
-def _problems(
-    found: sqlite3.Cursor, metadata: ModelMetadata, between: Message, up_to: Message
-) -> Iterator[StoredProblem]:
-    for file, row, text, cells, *_ in found:
-        high = tokens_most(text)
-        if high <= metadata.max_tokens:
-            continue
-        low = tokens_lower(text)
-        size = between if low > metadata.max_tokens else up_to
-        reason = size.filled(low=low, high=high, most=metadata.max_tokens)
-        yield StoredProblem(file, row, ProblemKind.TOO_LONG, reason, tuple(json.loads(cells)) if cells else ())
+# No text has more tokens than characters, by any estimate: only long ones are looked at. Of a query's texts the one in
+# its own row, whose cells are wanted: min() says which row the others are from.
+_MAYBE_TOO_LONG = f"""
+SELECT file, row, text, cells, is_query FROM (
+    SELECT t.file, t.row, t.text, {cells_sql()} AS cells, 0 AS is_query, i.text_no AS number, 0
+    FROM items i JOIN texts t USING(text_no) LEFT JOIN source_rows f ON f.file = t.file AND f.row = t.row
+    WHERE length(t.text) > ?1 AND {_SENT}
+        AND (i.query_no IS NULL OR NOT EXISTS(SELECT 1 FROM parts p WHERE p.item_no = i.item_no))
+    GROUP BY i.text_no
+    UNION ALL
+    SELECT 1, q.row, q.text, {cells_sql()}, 1, q.query_no, min(t.file != 1 OR t.row != q.row)
+    FROM queries q JOIN items i ON i.query_no = q.query_no JOIN texts t USING(text_no)
+    LEFT JOIN source_rows f ON f.file = 1 AND f.row = q.row
+    WHERE length(q.text) > ?1 AND {_SENT} GROUP BY q.query_no)
+ORDER BY file, row, is_query DESC, number
+"""  # noqa: S608 - constants

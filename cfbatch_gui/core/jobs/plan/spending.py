@@ -51,19 +51,6 @@ def spent_today(
     return Spent(neurons, dollars)
 
 
-def price_again(job: Job, folder: JobFolder, metadata: ModelMetadata, numbers: Collection[int]) -> tuple[Price, Spent]:
-    """The price of sending some batches again, without `numbers` what failed, by the upper estimate; and what the job
-    came to without that. For a thread.
-    """
-    again = [batch for batch in job.batches if batch.number in numbers]
-    texts = float(sum(batch.texts for batch in again))
-    if not numbers:
-        texts = sum(map(_failed_texts, job.batches))
-    before = [each for batch in job.batches for each in batch.billable]
-    spent = price(_tokens(job, before, folder), metadata)
-    return price(_tokens_of_texts(job, texts, folder), metadata), Spent(spent.neurons, spent.dollars)
-
-
 def _failed_texts(batch: Batch) -> float:
     if batch.state in ENDED:
         return batch.texts
@@ -110,13 +97,6 @@ _WITH_TODAY = message(
     "With what was sent since midnight UTC, this job may come to {amount}; your budget for a day is {budget}."
 )
 _FIRST_TODAY = message("This job may come to {amount}; your budget for a day is {budget}.")
-_DOLLARS = {
-    2: message("${amount:,.2f}"),
-    3: message("${amount:,.3f}"),
-    4: message("${amount:,.4f}"),
-    5: message("${amount:,.5f}"),
-    6: message("${amount:,.6f}"),
-}
 
 
 def check_again(
@@ -128,9 +108,15 @@ def check_again(
     budget: Budget,
     spent: Callable[[], Spent],
 ) -> None:
-    """Raise OverBudget when sending some batches again may cost more than the budget; as `price_again`."""
-    again, before = price_again(job, folder, metadata, numbers)
-    sentence = over_budget(again, budget, spent(), before) if again.neurons else ""
+    """Raise OverBudget when sending some batches again, without `numbers` what failed, may cost more than the budget,
+    by the upper estimate and with what the job has come to already. For a thread.
+    """
+    texts = float(sum(batch.texts for batch in job.batches if batch.number in numbers))
+    if not numbers:
+        texts = sum(map(_failed_texts, job.batches))
+    again = price(_tokens_of_texts(job, texts, folder), metadata)
+    before = price(_tokens(job, [each for batch in job.batches for each in batch.billable], folder), metadata)
+    sentence = over_budget(again, budget, spent(), Spent(before.neurons, before.dollars)) if again.neurons else ""
     if sentence:
         raise OverBudget(sentence)
 
@@ -144,10 +130,9 @@ def _shown(amount: float, budget: Budget) -> Message:
         if amount >= 10:
             return message("{amount:,.0f} neurons", amount=amount)
         return message("{amount:.2g} neurons", amount=amount)
-    if amount < 1e-6:
-        return message("$0")
-    digits = next((digits for digits in (2, 3, 4, 5) if amount >= 10**-digits), 6)
-    return _DOLLARS[digits].filled(amount=amount)
+    if amount >= 0.01:
+        return message("${amount:,.2f}", amount=amount)
+    return message("${amount:.6f}", amount=amount)
 
 
 TOKENS = "estimated_tokens"  # stored by planning: low, high

@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import ReplyError
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -188,8 +187,9 @@ class _Collecting:
         if self._vectors is None:
             self._vectors = self._open_vectors(matched.vectors.shape[1], matched.pooling)
         # Items with the same text share a position in the request, and so a vector.
-        items, positions = items_of_request(self._database, request_no)
-        self._vectors.write(items - 1, matched.vectors[positions])
+        places = "SELECT item_no - 1, request_position FROM items WHERE request_no = ? AND request_position >= 0"
+        rows, positions = np.array(self._database.execute(places, (request_no,)).fetchall(), np.int64).reshape(-1, 2).T
+        self._vectors.write(rows, matched.vectors[positions])
 
     def _open_vectors(self, dimension: int, pooling: str) -> VectorFile:
         path = self._folder.vectors
@@ -219,14 +219,3 @@ def score_by_best_part(database: sqlite3.Connection, items: Collection[int]) -> 
         " WHERE item_no = :item) WHERE item_no = :item OR item_no IN (SELECT item_no FROM repeats WHERE first = :item)",
         [{"item": item_no} for item_no in items],
     )
-
-
-def items_of_request(database: sqlite3.Connection, request_no: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The numbers of the items of a request, and the position of each in it; both of shape (n,)."""
-    found = database.execute(
-        "SELECT item_no, request_position FROM items WHERE request_no = ? AND request_position >= 0"
-        " ORDER BY request_position",
-        (request_no,),
-    ).fetchall()
-    pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
-    return pairs[:, 0], pairs[:, 1]

@@ -15,10 +15,10 @@ from cfbatch_gui.core.job_folder.fingerprints import fingerprints_of
 from cfbatch_gui.core.job_folder.folder import check_has_texts, forget_texts
 from cfbatch_gui.core.jobs.account.shards import check_is_worker
 from cfbatch_gui.core.jobs.drafts import Drafts
+from cfbatch_gui.core.jobs.elsewhere import name_texts, read_pasted_job
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, may_run_synchronously
 from cfbatch_gui.core.jobs.reuse import EarlierResults
-from cfbatch_gui.core.jobs.run.attaching import name_texts, read_pasted_job
 from cfbatch_gui.core.jobs.run.collecting import verify
 from cfbatch_gui.core.jobs.run.runner import Runner, check_account
 from cfbatch_gui.core.jobs.states import ENDED, FORGETTABLE, Batch, BatchState, Job

@@ -23,11 +23,11 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, ListedJob
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.system.files import (
+    HELD,
     OWN_FILE,
     OWN_FOLDER,
+    WITHOUT_LOCKS,
     create_own_file,
-    is_held_elsewhere,
-    is_unsupported,
     take_lock,
 )
 from cfbatch_gui.core.system.paths import OVERRIDE, Paths
@@ -232,18 +232,17 @@ def _listed_batch(values: tuple[Any, ...]) -> Batch:
 class WriterLock:
     """Held from construction until `release` or the end of the process.
 
-    Raises DataInUse when another process holds it, LocksUnsupported, DataReadOnly and DataError. `take` locks an open
-    file, and raises OSError.
+    Raises DataInUse when another process holds it, LocksUnsupported, DataReadOnly and DataError.
     """
 
-    def __init__(self, path: Path, take: Callable[[int], None] = take_lock) -> None:
+    def __init__(self, path: Path) -> None:
         try:
             path.parent.mkdir(mode=OWN_FOLDER, parents=True, exist_ok=True)
             self._file = os.open(path, os.O_RDWR | os.O_CREAT, OWN_FILE)
         except OSError as error:
             raise Paths(path.parent).failure(error) from error
         try:
-            take(self._file)
+            take_lock(self._file)
         except OSError as error:
             os.close(self._file)
             raise _lock_failed(error, path) from error
@@ -253,13 +252,13 @@ class WriterLock:
 
 
 def _lock_failed(error: OSError, path: Path) -> DataError:
-    if is_held_elsewhere(error):
+    if error.errno in HELD:
         return DataInUse(
             message("CF Batch is already at work with this data. Use the window that is open, or close it first."),
             detail=str(path),
         )
     detail = f"{path}: {error.strerror} ({errno.errorcode.get(error.errno or 0, error.errno)})"
-    if is_unsupported(error):
+    if error.errno in WITHOUT_LOCKS:
         return LocksUnsupported(
             message(
                 "The disk with the folder for the program's data, “{folder}”, has no file locks. Without them two "

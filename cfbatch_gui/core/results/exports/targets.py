@@ -11,13 +11,10 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import (
     csv_tables,
     excel,
-    failed_rows,
     json_lines,
-    llm_sqlite,
     parquet,
     retrieval,
     vector_files,
-    vectorize,
 )
 from cfbatch_gui.core.results.exports.base import Measure, Preset, Target
 from cfbatch_gui.core.results.exports.score_rows import score_columns
@@ -216,7 +213,7 @@ _EMBEDDINGS = (
         message("Cloudflare Vectorize"),
         Kind.EMBED,
         (),
-        vectorize.write,
+        vector_files.write_vectorize,
         message("A folder of files as Cloudflare takes them, and the commands to load them."),
         is_folder=True,
         has_columns=True,
@@ -227,7 +224,7 @@ _EMBEDDINGS = (
         message("SQLite for llm"),
         Kind.EMBED,
         (".db", ".sqlite"),
-        llm_sqlite.write,
+        vector_files.write_llm,
         message("A collection for the command-line program llm: “llm similar” works at once."),
         has_columns=True,
         bytes_per_number=4,
@@ -249,7 +246,7 @@ _FAILED = Target(
     message("Failed rows"),
     Kind.RANK,
     (".failed.csv",),
-    failed_rows.write,
+    csv_tables.write_failed_rows,
     message("Your own rows that gave no score, with the reason, to mend and load again."),
     Preset.EXCEL,
     needs_results=False,

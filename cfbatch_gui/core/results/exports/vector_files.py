@@ -1,21 +1,48 @@
-"""Vectors as NumPy files, little-endian float32 (n, d), without pickles, and as a folder for the Embedding Projector.
+"""Vectors for other programs: NumPy, the Embedding Projector, Cloudflare Vectorize, and Simon Willison's `llm`.
 
-`.npy` has its ids in `.ids.txt`. The reader of TensorFlow's Embedding Projector splits at every tab and line feed,
-quoted or not, and skips blank lines.
+NumPy files are little-endian float32 (n, d), without pickles; `.npy` has its ids in `.ids.txt`. The reader of
+TensorFlow's Embedding Projector splits at every tab and line feed, quoted or not, and skips blank lines. For Vectorize
+there are NDJSON files, each within the limits of an upload; for `llm` an SQLite file with the tables that it creates.
 """
 
+import hashlib
 import json
+import os
+import re
+import sqlite3
 import zipfile
-from collections.abc import Iterable, Sequence
-from typing import IO, NoReturn
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, BinaryIO, NoReturn
 
+import msgspec
 import numpy as np
 
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.exports.base import CheckedStream, Work, Written, check_archive, checked_file
-from cfbatch_gui.core.results.exports.vector_rows import VectorRows, vector_texts
+from cfbatch_gui.core.results.embeddings import EmbeddedText
+from cfbatch_gui.core.results.exports.base import (
+    CheckedStream,
+    Work,
+    Written,
+    check_archive,
+    checked_file,
+    command,
+    not_as_written,
+    slug,
+)
+from cfbatch_gui.core.results.exports.vector_rows import BLOCK, VectorRows, vector_texts
 from cfbatch_gui.core.system.files import atomic_folder, atomic_writer
+from cfbatch_gui.core.workers_ai.limits import (
+    MAX_INDEX_DIMENSIONS,
+    MAX_INDEX_VECTORS,
+    MAX_METADATA_BYTES,
+    MAX_UPLOAD_BYTES,
+    MAX_UPLOAD_VECTORS,
+    MAX_VECTOR_ID_BYTES,
+)
 
 
 def write_array(work: Work) -> Written:
@@ -155,3 +182,256 @@ def _config(work: Work, table: VectorRows) -> dict[str, object]:
 
 def _tab_line(cells: Iterable[str]) -> bytes:
     return "\t".join(cells).encode() + b"\n"
+
+
+_VECTORIZE_FILES = re.compile(r"vectors-\d{4,}\.ndjson")
+
+
+def write_vectorize(work: Work) -> Written:
+    """Write and read back, changing what Vectorize would refuse. Raises ExportError for an id that comes twice."""
+    table = VectorRows(work, reserved=("text", "original_id"), has_text_column=True)
+    _check_index(table)
+    metadata = _IndexMetadata(table)
+    seen: set[str] = set()
+
+    def lines() -> Iterator[bytes]:
+        for texts, vectors in table.blocks():
+            for text, vector in zip(texts, vector_texts(vectors), strict=True):
+                identifier = table.key_of(text)
+                if identifier in seen:
+                    raise _repeated(identifier, text)
+                seen.add(identifier)
+                yield metadata.line(identifier, text, vector)
+            work.tick(len(seen))
+
+    with atomic_folder(work.path, lambda name: _VECTORIZE_FILES.fullmatch(name) is not None) as folder:
+        paths = tuple(work.path / name for name in _write_uploads(folder, work, lines()))
+        work.tick_end()
+    return Written(
+        len(seen), paths, {**table.notes, **metadata.notes}, _wrangler_commands(work, table.dimension, paths)
+    )
+
+
+def _check_index(table: VectorRows) -> None:
+    if table.dimension > MAX_INDEX_DIMENSIONS:
+        raise ExportError(
+            message(
+                "Vectorize takes vectors of {most:,} numbers, and these have {dimension:,}. Nothing was "
+                "written. Choose another format.",
+                most=MAX_INDEX_DIMENSIONS,
+                dimension=table.dimension,
+            )
+        )
+    if table.count > MAX_INDEX_VECTORS:
+        raise ExportError(
+            message(
+                "An index of Vectorize takes {most:,} vectors, and these are {count:,}. Nothing was written.",
+                most=MAX_INDEX_VECTORS,
+                count=table.count,
+            )
+        )
+
+
+def _repeated(identifier: str, text: EmbeddedText) -> ExportError:
+    return ExportError(
+        message(
+            "The id “{identifier}” comes twice, again in row {row}. Vectorize keeps one vector for an id, so the "
+            "first would be lost. Nothing was written. Give each text an id of its own, or choose another format.",
+            identifier=identifier[:60],
+            row=text.row,
+        )
+    )
+
+
+def _wrangler_commands(work: Work, dimension: int, files: Collection[Path]) -> str:
+    index = slug(work.metadata.name, "texts")
+    create = command("wrangler", "vectorize", "create", index, f"--dimensions={dimension}", "--metric=cosine")
+    upserts = (command("wrangler", "vectorize", "upsert", index, f"--file={path}") for path in files)
+    return "\n".join((create, *upserts))
+
+
+def _write_uploads(folder: Path, work: Work, lines: Iterable[bytes]) -> list[str]:
+    names: list[str] = []
+    left, size = 0, 0  # lines, and bytes, that the open file takes yet
+    with ExitStack() as stack:
+        for line in lines:
+            if not left or len(line) > size:
+                stack.close()
+                names.append(f"vectors-{len(names) + 1:04}.ndjson")
+                file = stack.enter_context(checked_file(folder, names[-1], work))
+                left, size = MAX_UPLOAD_VECTORS, MAX_UPLOAD_BYTES
+            file.write(line)
+            left, size = left - 1, size - len(line)
+    return names
+
+
+class _IndexMetadata:
+    def __init__(self, table: VectorRows) -> None:
+        self._table = table
+        self._keys = tuple(_metadata_keys(table.columns))
+        self._encode = msgspec.json.Encoder().encode
+        self._long_ids = self._without_text = self._without_columns = 0
+
+    def line(self, identifier: str, text: EmbeddedText, vector: bytes) -> bytes:
+        """The JSON line of one vector; `vector` is its JSON array. Metadata that is too large loses the text first."""
+        fields = dict(zip(self._keys, self._table.cells(text), strict=True))
+        short: dict[str, str] = {}
+        if not 0 < len(identifier.encode()) <= MAX_VECTOR_ID_BYTES:
+            self._long_ids += 1
+            short = {"original_id": identifier}
+            identifier = hashlib.sha256(identifier.encode()).hexdigest()
+        candidates: tuple[dict[str, str], ...] = (
+            {**short, "text": text.text, **fields},
+            {**short, **fields},
+            short,
+            {},
+        )
+        encoded = b""
+        for index, candidate in enumerate(candidates):
+            encoded = self._encode(candidate)
+            if len(encoded) <= MAX_METADATA_BYTES:
+                self._without_text += index >= 1
+                self._without_columns += index >= 2 and bool(fields)
+                break
+        return b'{"id":%b,"values":%b,"metadata":%b}\n' % (self._encode(identifier), vector, encoded)
+
+    @property
+    def notes(self) -> dict[str, object]:
+        """Notes for the manifest: renamed keys, and the numbers of changed ids and metadata."""
+        renamed = {name: key for name, key in zip(self._table.columns, self._keys, strict=True) if name != key}
+        return {
+            "metadata_keys_renamed": renamed,
+            "ids_replaced_by_their_sha256": self._long_ids,
+            "texts_too_long_for_metadata": self._without_text,
+            "columns_too_long_for_metadata": self._without_columns,
+        }
+
+
+def _metadata_keys(names: Collection[str]) -> Iterator[str]:
+    """Unique metadata keys for the columns, without dots, double quotes and leading dollar signs, as Vectorize asks."""
+    used = {"text", "original_id"}
+    for name in names:
+        key = name.replace(".", "_").replace('"', "'").lstrip("$") or "column"
+        while key in used:
+            key += "_"
+        used.add(key)
+        yield key
+
+
+# The schema that llm 0.36 creates. From the first table it reads which migrations of the others have been applied.
+_LLM_TABLES = """
+CREATE TABLE "_sqlite_migrations" ("id" INTEGER PRIMARY KEY, "migration_set" TEXT, "name" TEXT, "applied_at" TEXT);
+CREATE UNIQUE INDEX "idx__sqlite_migrations_migration_set_name"
+    ON "_sqlite_migrations" ("migration_set", "name");
+CREATE TABLE "collections" ("id" INTEGER PRIMARY KEY, "name" TEXT, "model" TEXT);
+CREATE UNIQUE INDEX "idx_collections_name" ON "collections" ("name");
+CREATE TABLE "embeddings" (
+   "collection_id" INTEGER REFERENCES "collections"("id"),
+   "id" TEXT,
+   "embedding" BLOB,
+   "content" TEXT,
+   "content_blob" BLOB,
+   "content_hash" BLOB,
+   "metadata" TEXT,
+   "updated" INTEGER,
+   PRIMARY KEY ("collection_id", "id")
+);
+CREATE INDEX "idx_embeddings_content_hash" ON "embeddings" ("content_hash");
+"""
+_MIGRATIONS = (
+    "m001_create_tables", "m002_foreign_key", "m003_add_updated", "m004_store_content_hash", "m005_add_content_blob",
+)  # fmt: skip
+_LlmRow = tuple[str, bytes, str, bytes, str | None, int]
+_INSERT_LLM = "INSERT INTO embeddings VALUES(1, ?, ?, ?, NULL, ?, ?, ?)"
+_SELECT_LLM = "SELECT id, embedding, content, content_hash, metadata, updated FROM embeddings ORDER BY rowid"
+
+
+def write_llm(work: Work) -> Written:
+    """Write and read back. `updated` is when the job was sent. Raises ExportError for an id that comes twice."""
+    table = VectorRows(work, has_text_column=True)
+    collection = slug(work.metadata.name, "texts")
+    written, read = hashlib.blake2b(), hashlib.blake2b()  # of all rows, in the memory of one
+    updated = int(work.metadata.sent_at)
+    done, first = 0, ""
+    with atomic_writer(work.path) as stream:
+        with _database(stream) as database:
+            _prepare(database, collection, work.metadata.model, updated)
+            for texts, vectors in table.blocks():
+                rows: list[_LlmRow] = []
+                for text, vector in zip(texts, vectors.astype("<f4", copy=False), strict=True):
+                    named = dict(zip(table.columns, table.cells(text), strict=True))
+                    metadata = json.dumps(named, ensure_ascii=False) if named else None
+                    digest = hashlib.md5(text.text.encode(), usedforsecurity=False).digest()
+                    rows.append((table.key_of(text), vector.tobytes(), text.text, digest, metadata, updated))
+                first = first or rows[0][0]
+                _insert(database, rows)
+                for row in rows:
+                    written.update(msgspec.msgpack.encode(row))
+                done += len(texts)
+                work.tick(done)
+        try:
+            for number, row in enumerate(_stored(stream), 1):
+                read.update(msgspec.msgpack.encode(row))
+                if number % BLOCK == 0:
+                    work.tick_back(number)
+        except sqlite3.DatabaseError as error:
+            not_as_written(work.path, str(error))
+        if written.digest() != read.digest():
+            not_as_written(work.path, "the values read back differ from those written")
+        work.tick_end()
+    notes = {**table.notes, "collection": collection}
+    return Written(done, (work.path,), notes, command("llm", "similar", collection, first, "-d", str(work.path)))
+
+
+@contextmanager
+def _database(stream: BinaryIO) -> Iterator[sqlite3.Connection]:
+    """The unfinished file as a database, without a journal: after a failure the file is deleted anyway."""
+    with closing(sqlite3.connect(stream.name, isolation_level=None)) as database:
+        try:
+            database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;")
+            yield database
+            database.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            _ask_the_system(stream)
+            raise ExportError(
+                message("The SQLite file could not be written. Choose another place."), detail=str(error)
+            ) from error
+
+
+def _ask_the_system(stream: BinaryIO) -> None:
+    """Append bytes to the file, so that the OSError of a full disk is raised: SQLite does not report the cause."""
+    stream.seek(0, os.SEEK_END)
+    stream.write(b"\0" * (1 << 20))
+    stream.flush()
+
+
+def _prepare(database: sqlite3.Connection, collection: str, model: str, updated: int) -> None:
+    for statement in _LLM_TABLES.split(";"):
+        database.execute(statement)
+    when = str(datetime.fromtimestamp(updated, UTC))
+    database.executemany(
+        "INSERT INTO _sqlite_migrations(migration_set, name, applied_at) VALUES('llm.embeddings', ?, ?)",
+        ((name, when) for name in _MIGRATIONS),
+    )
+    database.execute("INSERT INTO collections VALUES(1, ?, ?)", (collection, model))
+
+
+def _insert(database: sqlite3.Connection, rows: list[_LlmRow]) -> None:
+    try:
+        database.executemany(_INSERT_LLM, rows)
+    except sqlite3.IntegrityError as error:
+        raise ExportError(
+            message(
+                "An id comes twice, and a collection keeps one text for an id. Nothing was written. Give each text "
+                "an id of its own, or choose another format."
+            ),
+            detail=str(error),
+        ) from error
+
+
+def _stored(stream: BinaryIO) -> Iterator[_LlmRow]:
+    with closing(sqlite3.connect(stream.name)) as database:
+        yield from database.execute(_SELECT_LLM)
+        (sound,) = database.execute("PRAGMA integrity_check").fetchone()
+        if sound != "ok":
+            raise sqlite3.DatabaseError(sound)

@@ -1,0 +1,390 @@
+"""Jobs that were begun elsewhere: by curl or by a Worker, known by a request id and by what the answer says; or by
+another computer, which has handed over with each shard which text is where in which request, without the texts. They
+are laid out here in the job's folder, with the file that was sent or with names.
+"""
+
+import gzip
+import hashlib
+import json
+import re
+import sqlite3
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, count
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from cfbatch_gui.core.errors import ReplyError, UsageError
+from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
+from cfbatch_gui.core.inputs.layouts import check_mapping
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.job_folder.filling import context_name, fill_named, query_name, text_name
+from cfbatch_gui.core.job_folder.folder import JOB, JobFolder, SavedDraft
+from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, metadata_value, transaction
+from cfbatch_gui.core.jobs.plan import packing
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.workers_ai.answers import (
+    Element,
+    Expected,
+    Finished,
+    Queued,
+    is_request_id,
+    read_answer,
+    what_it_holds,
+)
+
+_SHORTEST_ID: Final = 4  # characters of a pasted id
+
+
+@dataclass(frozen=True, slots=True)
+class PastedJob:
+    """What the pasted text names. `model` is "" when the text did not say."""
+
+    request_id: str
+    model: str = ""
+
+
+def read_pasted_job(text: str) -> PastedJob:
+    """A request id, or an answer that holds one, with or without the v4 envelope; what stands around the JSON is passed
+    over. Raises UsageError.
+    """
+    for begin in _beginnings(text):
+        try:
+            value, _ = json.JSONDecoder().raw_decode(text, begin)
+            answer = read_answer(json.dumps(value).encode())
+        except (ValueError, RecursionError, ReplyError):
+            continue
+        if isinstance(answer, Queued) and is_request_id(answer.request_id):
+            return PastedJob(answer.request_id, answer.model)
+    word = text.strip().strip("\"'`“”‘’")
+    if len(word) < _SHORTEST_ID or not is_request_id(word) or word.startswith(("{", "[", "<", "http://", "https://")):
+        raise UsageError(
+            message("This holds no request ID. Paste the id, or the whole answer that the service gave to the batch.")
+        )
+    return PastedJob(word)
+
+
+def name_texts(folder: JobFolder) -> None:
+    """The data of a job without texts, before its answer is here. Raises DataError."""
+    fill_named(folder, Kind.RANK, ())
+
+
+@dataclass(frozen=True, slots=True)
+class LaidOut:
+    """What the answer came to, and the answer itself ready to be matched by id alone."""
+
+    kind: Kind
+    queries: int
+    texts: int
+    requests: int
+    finished: Finished
+
+
+def lay_out(folder: JobFolder, job: Job, finished: Finished) -> LaidOut:
+    """Write down which request each item belongs to, by the answer. Raises ReplyError when it does not fit the file."""
+    elements = _in_order(finished.elements)
+    held = [what_it_holds(element) for element in elements]
+    kinds = {answered.kind for answered in held if answered is not None}
+    if len(kinds) > 1:
+        raise ReplyError(message("This answer has both scores and vectors. Such a job cannot be shown."))
+    kind = {"scores": Kind.RANK, "embeddings": Kind.EMBED}[kinds.pop()] if kinds else job.kind
+    if not job.source_name:
+        with folder.open(read_only=True) as database:
+            facts = {JOB: metadata_value(database, JOB)}
+        numbers = count(1)
+        items = (
+            (query, position, next(numbers), element.external_reference or "")
+            for query, (answered, element) in enumerate(zip(held, elements, strict=True), start=1)
+            for position in range(1, (1 if answered is None else answered.count) + 1)
+        )
+        fill_named(folder, kind, _names(kind, items), facts)
+    elif kind is not job.kind:
+        raise _does_not_fit(f"it was read for {job.kind}")
+    counts = _counts_of_file(folder, kind, held)
+    _write_requests(folder, kind, counts, _references(job.id, elements))
+    queries = len(counts) if kind is Kind.RANK else 0
+    return LaidOut(kind, queries, sum(counts), len(counts), by_id_alone(finished))
+
+
+def by_id_alone(finished: Finished) -> Finished:
+    """The answer to a job that was made elsewhere, as it is matched to the requests that were laid out by it. Raises
+    ReplyError.
+    """
+    plain = tuple(
+        msgspec.structs.replace(element, id=index, external_reference=None)
+        for index, element in enumerate(_in_order(finished.elements))
+    )
+    return Finished(plain, finished.usage)
+
+
+def _beginnings(text: str) -> Iterator[int]:
+    return (found.start() for found in re.finditer(r"\{", text[:100_000]))
+
+
+def _in_order(elements: Sequence[Element]) -> list[Element]:
+    """By id, which counts the requests; a single element needs none."""
+    if len(elements) == 1 and elements[0].id is None:
+        return list(elements)
+    placed: dict[int, Element] = {}
+    for element in elements:
+        if element.id is None or not 0 <= element.id < len(elements) or element.id in placed:
+            raise ReplyError(
+                message("The results of this job do not say which request each belongs to, so they are not shown.")
+            )
+        placed[element.id] = element
+    return [placed[index] for index in range(len(elements))]
+
+
+def _counts_of_file(folder: JobFolder, kind: Kind, held: Sequence[Expected | None]) -> list[int]:
+    """Items of each request. Of a request that the service failed at, the answer does not say how many it had."""
+    known = sum(answered.count for answered in held if answered is not None)
+    failed = sum(answered is None for answered in held)
+    with folder.open(read_only=True) as database:
+        rows = database.execute("SELECT count(*) FROM items GROUP BY query_no ORDER BY query_no")
+        of_queries = [contexts for (contexts,) in rows]
+    items = sum(of_queries)
+    if kind is Kind.RANK:
+        fits = len(of_queries) == len(held) and all(
+            answered is None or answered.count == contexts for answered, contexts in zip(held, of_queries, strict=True)
+        )
+    else:  # of one that failed the rest is taken, of several one text each
+        fits = items - known == failed if failed != 1 else items > known
+    if not fits:
+        raise _does_not_fit(f"{len(held)} requests with {known} results, and {items} texts")
+    if kind is Kind.RANK:
+        return of_queries
+    return [(items - known) // failed if answered is None else answered.count for answered in held]
+
+
+def _does_not_fit(detail: str) -> ReplyError:
+    return ReplyError(
+        message(
+            "The answer does not fit the input file. Choose the file that was sent and what it was sent for, or add the"
+            " job without one."
+        ),
+        detail=detail,
+    )
+
+
+def _references(job_id: str, elements: Sequence[Element]) -> list[str]:
+    """The references that were sent, as far as each is there and is one request's alone; else our own."""
+    theirs = Counter(element.external_reference for element in elements)
+    return [
+        sent if sent and theirs[sent] == 1 else f"{job_id}-{number}"
+        for number, sent in enumerate((element.external_reference for element in elements), start=1)
+    ]
+
+
+def _write_requests(folder: JobFolder, kind: Kind, counts: Sequence[int], references: Sequence[str]) -> None:
+    order = "query_no, position" if kind is Kind.RANK else "item_no"
+    with folder.open() as database, transaction(database):
+        items = database.execute(f"SELECT item_no FROM items ORDER BY {order}").fetchall()  # noqa: S608  # two constants
+        database.execute("DELETE FROM requests")
+        # This program would share repeats and send long texts in parts; the attached job sent every text whole.
+        for table in ("repeats", "parts", "runs"):
+            database.execute(f"DELETE FROM {table}")  # noqa: S608  # one of three constants
+        database.executemany(
+            "INSERT INTO requests(request_no, reference, batch, position) VALUES(?, ?, 1, ?)",
+            ((number, reference, number - 1) for number, reference in enumerate(references, start=1)),
+        )
+        positions = ((number, position) for number, count in enumerate(counts, start=1) for position in range(count))
+        database.executemany(
+            "UPDATE items SET request_no = ?, request_position = ? WHERE item_no = ?",
+            ((number, position, item_no) for (number, position), (item_no,) in zip(positions, items, strict=True)),
+        )
+        database.execute(INDEX_OF_REQUESTS)
+
+
+VERSION: Final = 1
+_MOST_BYTES: Final = 256 << 20  # of JSON
+# Rows of `data.db`. Of an item: its number, query, position among its contexts, request and position in it.
+Request = tuple[int, str, int, int]
+Item = tuple[int, int | None, int, int | None, int | None]
+Part = tuple[int, int, int, int, int | None, int | None]
+
+
+class Layout(msgspec.Struct, frozen=True):
+    """A shard. `job` has its batches, and of all else what another computer can use; paths are names of files."""
+
+    job: Job
+    requests: tuple[Request, ...]
+    items: tuple[Item, ...]
+    repeats: tuple[tuple[int, int], ...]
+    parts: tuple[Part, ...]
+    draft: SavedDraft | None = None
+    version: int = VERSION
+
+
+_decoder: Final = msgspec.json.Decoder(Layout)
+_OF_SHARD: Final = "SELECT request_no FROM requests WHERE batch IN (SELECT value FROM json_each(:batches))"
+_PARTED: Final = f"SELECT item_no FROM parts WHERE request_no IN ({_OF_SHARD})"  # noqa: S608 - constants, here and below
+_REQUESTS: Final = f"SELECT request_no, reference, batch, position FROM requests WHERE request_no IN ({_OF_SHARD})"  # noqa: S608
+_ITEMS: Final = f"""
+SELECT item_no, query_no, position, request_no, request_position FROM items
+WHERE request_no IN ({_OF_SHARD}) OR item_no IN ({_PARTED})
+    OR item_no IN (SELECT item_no FROM repeats WHERE first IN ({_PARTED}))
+ORDER BY item_no
+"""  # noqa: S608
+_OF_ITEMS: Final = "WHERE item_no IN (SELECT value FROM json_each(:items))"
+_REPEATS: Final = f"SELECT item_no, first FROM repeats {_OF_ITEMS}"  # noqa: S608
+_PARTS: Final = f"SELECT item_no, part, start, stop, request_no, request_position FROM parts {_OF_ITEMS}"  # noqa: S608
+
+
+def layout_of(folder: JobFolder, job: Job, batches: Sequence[Batch]) -> bytes:
+    """The layout of some batches of a job, gzipped. Raises DataError."""
+    values = {"batches": json.dumps([batch.number for batch in batches])}
+    with folder.open(read_only=True) as database:
+
+        def rows(statement: str) -> tuple[Any, ...]:
+            return tuple(database.execute(statement, values))
+
+        requests, items = rows(_REQUESTS), rows(_ITEMS)
+        values["items"] = json.dumps([item[0] for item in items])
+        layout = Layout(
+            _told(job, batches), requests, items, rows(_REPEATS), rows(_PARTS), _without_paths(folder.draft())
+        )
+    return gzip.compress(msgspec.json.encode(layout, enc_hook=str), mtime=0)
+
+
+def _told(job: Job, batches: Sequence[Batch]) -> Job:
+    told = Job(job.id, job.name, job.kind, job.model, "", job.created_at, replace(job.options, collect_in_account=None))
+    theirs = (
+        Batch(
+            *(job.id, batch.number, BatchState.QUEUED, batch.requests, batch.texts, batch.bytes, batch.sha256),
+            request_id=batch.request_id,
+            sent_at=batch.sent_at,
+        )
+        for batch in batches
+    )
+    return replace(told, sent_at=job.sent_at, batches=tuple(theirs))
+
+
+def _without_paths(draft: SavedDraft | None) -> SavedDraft | None:
+    if draft is None:
+        return None
+    second = Path(draft.second_path).name if draft.second_path else ""
+    return msgspec.structs.replace(draft, path=Path(draft.path).name, second_path=second)
+
+
+def read_layout(data: bytes) -> Layout:
+    """Read what was handed over, perhaps by a newer version. Raises ReplyError."""
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    try:
+        layout = _decoder.decode(unpacker.decompress(data, _MOST_BYTES))
+    except (ValueError, RecursionError, zlib.error) as error:  # also of one that is too large, or not whole
+        raise ReplyError(
+            message("What was handed over with this job cannot be read, so it cannot be taken over."), detail=str(error)
+        ) from error
+    if layout.version != VERSION:
+        raise ReplyError(
+            message("This job was handed over by another version of CF Batch. Update this computer's, then try again.")
+        )
+    return layout
+
+
+def _another_file(detail: str) -> UsageError:
+    return UsageError(
+        message(
+            "This is not the file that was sent, or it is not read in the same way. Choose that file, or take the job "
+            "over without one."
+        ),
+        detail=detail,
+    )
+
+
+def read_as_sent(sent: SavedDraft | None, inputs: AttachedInput) -> AttachedInput:
+    """The same files, read as where they were sent from; runs long. Raises UsageError when their columns are others,
+    InputError.
+    """
+    if sent is None:
+        missing = check_mapping(inputs.mapping, inputs.source, inputs.second)
+        if missing:
+            raise UsageError(missing)
+        return inputs
+    second = inputs.second
+    if bool(sent.second_path) is not (second is not None):
+        raise _another_file("as one file, or with a second one")
+    source = open_source(inputs.source.path, sent.options)
+    second = open_source(second.path, sent.second_options) if second is not None else None
+    if check_mapping(sent.mapping, source, second):
+        raise _another_file("its columns are others")
+    return AttachedInput(source, sent.mapping, second)
+
+
+def lay_out_file(folder: JobFolder, job: Job, layouts: Sequence[Layout], batches: Sequence[Batch]) -> None:
+    """Have the items of a filled draft wait for the answers to `batches`; runs long. Texts are compared by the hash of
+    each body. Raises UsageError for another file.
+    """
+    packing.plan(folder, job)  # cuts long texts to parts, as was done before they were sent
+    items = all_items(layouts)
+    with folder.open() as database, transaction(database):
+        ours = {row[0]: row for row in database.execute("SELECT item_no, query_no, position FROM items")}
+        if any(ours.get(item[0]) != item[:3] for item in items):
+            raise _another_file("its rows are others")
+        _write(database, layouts, items, {item[0]: item[0] for item in items})
+        for batch in batches:
+            body = packing.body_of(database, replace(job, batches=tuple(batches)), batch)
+            if hashlib.sha256(body).hexdigest() != batch.sha256:
+                raise _another_file("its texts are others")
+
+
+def lay_out_names(folder: JobFolder, kind: Kind, layouts: Sequence[Layout]) -> None:
+    """Fill the job's data with names for the texts, which say where each stands in the file. Raises DataError."""
+    items = all_items(layouts)
+    references: dict[int | None, str] = {row[0]: row[1] for layout in layouts for row in layout.requests}
+    if kind is Kind.RANK:
+        items.sort(key=lambda item: (item[1] or 0, item[2]))
+    named = ((query or 0, place, number, references.get(request, "")) for number, query, place, request, _ in items)
+    fill_named(folder, kind, _names(kind, named))
+    renumbered = {item[0]: number for number, item in enumerate(items, start=1)}
+    with folder.open() as database, transaction(database):
+        _write(database, layouts, items, renumbered)
+
+
+def all_items(layouts: Sequence[Layout]) -> list[Item]:
+    """The items of all shards, each once, by number; those of several in the shard that has their request."""
+    last = sorted(chain.from_iterable(layout.items for layout in layouts), key=lambda item: item[3] is not None)
+    found = {item[0]: item for item in last}
+    return [found[number] for number in sorted(found)]
+
+
+def _names(kind: Kind, items: Iterable[tuple[int, int, int, str]]) -> Iterator[tuple[str, ...]]:
+    """Of items by query, position in it, number and reference."""
+    for query, position, number, reference in items:
+        if kind is Kind.RANK:
+            yield query_name(query), context_name(query, position), reference
+        else:
+            yield text_name(number), reference
+
+
+def _write(
+    database: sqlite3.Connection, layouts: Sequence[Layout], items: Sequence[Item], renumbered: Mapping[int, int]
+) -> None:
+    database.execute("UPDATE items SET request_no = NULL, request_position = NULL")
+    database.execute("DELETE FROM parts WHERE request_no IS NOT NULL")
+    for table in ("requests", "runs", "repeats"):
+        database.execute(f"DELETE FROM {table}")  # noqa: S608 - one of three constants
+    database.executemany(
+        "UPDATE items SET request_no = ?, request_position = ? WHERE item_no = ?",
+        ((request, position, renumbered[number]) for number, _, _, request, position in items),
+    )
+    for layout in layouts:
+        database.executemany(
+            "INSERT OR REPLACE INTO requests(request_no, reference, batch, position) VALUES(?, ?, ?, ?)",
+            layout.requests,
+        )
+        database.executemany(
+            "INSERT OR REPLACE INTO repeats VALUES(?, ?)",
+            ((renumbered[item], renumbered[first]) for item, first in layout.repeats if first in renumbered),
+        )
+        database.executemany(
+            "INSERT OR REPLACE INTO parts(item_no, part, start, stop, request_no, request_position)"
+            " VALUES(?, ?, ?, ?, ?, ?)",
+            ((renumbered[item], *part) for item, *part in layout.parts),
+        )
+    database.execute(INDEX_OF_REQUESTS)
