@@ -24,7 +24,6 @@ HASHES, MAP = "hashes", "map"  # names of arrays: hashes of the texts, and their
 _DIGEST = 16  # bytes of a text's hash
 _BLOCK = 20_000  # texts that are hashed at a time
 _encode = msgspec.json.Encoder().encode
-_TEXTS = "SELECT text_no, text FROM texts WHERE text_no >= ? ORDER BY text_no LIMIT ?"
 _PAIRS = "SELECT item_no, query_no, text_no FROM items WHERE query_no IS NOT NULL ORDER BY item_no"
 Hashes = NDArray[np.uint64]
 
@@ -70,14 +69,15 @@ def hashes_of_items(folder: JobFolder) -> tuple[NDArray[np.int64], Hashes]:
         return _hashes_of_items(folder, database)
 
 
-def hashes_of(texts: Iterable[str]) -> Hashes:
-    """The hashes of texts as JSON, uint64 (n, 2)."""
-    return _as_hashes(_digests([_encode(text) for text in texts]))
+def hashes_of(things: Iterable[object]) -> Hashes:
+    """The hashes of texts, or of lists, as JSON, uint64 (n, 2)."""
+    blake2b, size = hashlib.blake2b, _DIGEST
+    digests = [blake2b(_encode(each), digest_size=size).digest() for each in things]
+    return np.frombuffer(b"".join(digests), "<u8").reshape(-1, 2)
 
 
 def _hashes_of_items(folder: JobFolder, database: sqlite3.Connection) -> tuple[NDArray[np.int64], Hashes]:
-    (last,) = database.execute("SELECT coalesce(max(text_no), 0) FROM texts").fetchone()
-    queries, of_texts = _hashes_of_queries(database), _hashes_of_texts(database, last)
+    queries, of_texts = _hashes_of_all(database, "queries", "query_no"), _hashes_of_all(database, "texts", "text_no")
     item, query, text = _items(database)
     hashes = of_texts[text - 1]
     if len(query):
@@ -110,33 +110,18 @@ def _mix_in_parts(database: sqlite3.Connection, item: NDArray[np.int64], hashes:
         return
     spans = {number: [row[1:] for row in group] for number, group in groupby(rows, key=itemgetter(0))}
     indices = np.searchsorted(item, np.array(list(spans), np.int64))
-    of_spans = _as_hashes(_digests([_encode(each) for each in spans.values()]))
+    of_spans = hashes_of(spans.values())
     hashes[indices] = mixed(of_spans, hashes[indices])
 
 
-def _digests(texts: list[bytes] | list[memoryview]) -> bytes:
-    blake2b, size = hashlib.blake2b, _DIGEST
-    return b"".join([blake2b(text, digest_size=size).digest() for text in texts])
-
-
-def _as_hashes(digests: bytes) -> Hashes:
-    return np.frombuffer(digests, "<u8").reshape(-1, 2)
-
-
-def _hashes_of_queries(database: sqlite3.Connection) -> Hashes:
-    (last,) = database.execute("SELECT coalesce(max(query_no), 0) FROM queries").fetchone()
-    hashes = np.zeros((last, 2), np.uint64)
-    rows = database.execute("SELECT query_no, text FROM queries ORDER BY query_no")
-    while block := rows.fetchmany(_BLOCK):
-        hashes[np.array([row[0] for row in block]) - 1] = _as_hashes(_digests([_encode(row[1]) for row in block]))
-    return hashes
-
-
-def _hashes_of_texts(database: sqlite3.Connection, last: int) -> Hashes:
+def _hashes_of_all(database: sqlite3.Connection, table: str, number: str) -> Hashes:
+    """Of all texts of a table, each at the index of its number less 1."""
+    (last,) = database.execute(f"SELECT coalesce(max({number}), 0) FROM {table}").fetchone()  # noqa: S608 - constants
+    rows = f"SELECT {number}, text FROM {table} WHERE {number} >= ? ORDER BY {number} LIMIT ?"  # noqa: S608
     hashes = np.zeros((last, 2), np.uint64)
     first = 1
-    while block := database.execute(_TEXTS, (first, _BLOCK)).fetchall():
-        hashes[np.array([row[0] for row in block]) - 1] = _as_hashes(_digests([_encode(row[1]) for row in block]))
+    while block := database.execute(rows, (first, _BLOCK)).fetchall():
+        hashes[np.array([row[0] for row in block]) - 1] = hashes_of(row[1] for row in block)
         first = block[-1][0] + 1
     return hashes
 
