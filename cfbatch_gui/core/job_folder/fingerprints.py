@@ -69,15 +69,13 @@ def hashes_of_items(folder: JobFolder) -> tuple[NDArray[np.int64], Hashes]:
         return _hashes_of_items(folder, database)
 
 
-def hashes_of(things: Iterable[object]) -> Hashes:
-    """The hashes of texts, or of lists, as JSON, uint64 (n, 2)."""
-    blake2b, size = hashlib.blake2b, _DIGEST
-    digests = [blake2b(_encode(each), digest_size=size).digest() for each in things]
-    return np.frombuffer(b"".join(digests), "<u8").reshape(-1, 2)
+def hashes_of(texts: Iterable[str]) -> Hashes:
+    """The hashes of texts in UTF-8, uint64 (n, 2)."""
+    return _as_hashes(_digests([text.encode() for text in texts]))
 
 
 def _hashes_of_items(folder: JobFolder, database: sqlite3.Connection) -> tuple[NDArray[np.int64], Hashes]:
-    queries, of_texts = _hashes_of_all(database, "queries", "query_no"), _hashes_of_all(database, "texts", "text_no")
+    queries, of_texts = _hashes_of(database, "queries", "query_no"), _hashes_of(database, "texts", "text_no")
     item, query, text = _items(database)
     hashes = of_texts[text - 1]
     if len(query):
@@ -110,18 +108,27 @@ def _mix_in_parts(database: sqlite3.Connection, item: NDArray[np.int64], hashes:
         return
     spans = {number: [row[1:] for row in group] for number, group in groupby(rows, key=itemgetter(0))}
     indices = np.searchsorted(item, np.array(list(spans), np.int64))
-    of_spans = hashes_of(spans.values())
+    of_spans = _as_hashes(_digests([_encode(each) for each in spans.values()]))
     hashes[indices] = mixed(of_spans, hashes[indices])
 
 
-def _hashes_of_all(database: sqlite3.Connection, table: str, number: str) -> Hashes:
-    """Of all texts of a table, each at the index of its number less 1."""
+def _digests(texts: list[bytes] | list[memoryview]) -> bytes:
+    blake2b, size = hashlib.blake2b, _DIGEST
+    return b"".join([blake2b(text, digest_size=size).digest() for text in texts])
+
+
+def _as_hashes(digests: bytes) -> Hashes:
+    return np.frombuffer(digests, "<u8").reshape(-1, 2)
+
+
+def _hashes_of(database: sqlite3.Connection, table: str, number: str) -> Hashes:
+    """Those of the texts in a table, by their number there; as SQLite has them, which is in UTF-8."""
     (last,) = database.execute(f"SELECT coalesce(max({number}), 0) FROM {table}").fetchone()  # noqa: S608 - constants
-    rows = f"SELECT {number}, text FROM {table} WHERE {number} >= ? ORDER BY {number} LIMIT ?"  # noqa: S608
+    statement = f"SELECT {number}, CAST(text AS BLOB) FROM {table} WHERE {number} >= ? ORDER BY 1 LIMIT ?"  # noqa: S608
     hashes = np.zeros((last, 2), np.uint64)
     first = 1
-    while block := database.execute(rows, (first, _BLOCK)).fetchall():
-        hashes[np.array([row[0] for row in block]) - 1] = hashes_of(row[1] for row in block)
+    while block := database.execute(statement, (first, _BLOCK)).fetchall():
+        hashes[np.array([row[0] for row in block]) - 1] = _as_hashes(_digests([row[1] for row in block]))
         first = block[-1][0] + 1
     return hashes
 
