@@ -60,8 +60,13 @@ async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> 
             for sentence in found.guesses() if found else ():
                 console.say(sentence)
             inputs = AttachedInput(found.source, found.mapping, found.second) if found else None
-            job = await program.attach(
-                connection, pasted, model=arguments.model or "", name=(arguments.name or "").strip(), inputs=inputs
+            job = await program.actions.attach(
+                program.drafts,
+                connection,
+                pasted,
+                usual_model=arguments.model or program.settings.model,
+                name=(arguments.name or "").strip(),
+                inputs=inputs,
             )
             working.remember(program.folder(job.id), outputs)
             sentence = tr("Job {id}: request ID {request_id}, model {model}.")
