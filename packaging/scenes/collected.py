@@ -91,7 +91,7 @@ async def job(stage: Stage, take: Take, worker: WorkerStage, root: Path, clock: 
     await person.until_sees("Collect in my account")
     await take(stage, "account-draft")
     await person.click("Send 12 batches")
-    await person.until_sees("All 12 batches are with your account.")
+    await person.until_sees("is with your account.")
     await take(stage, "account-handed-over")
     clock.offset = 0.0
     worker.finish()

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QWidget
 
 from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder, SettingsStore
 from cfbatch_gui.ui.dialogs import ask, open_file, save_file
-from cfbatch_gui.ui.widgets import Button, ChoiceCard, NoticeBar, SectionCard, Tabs, column, row
+from cfbatch_gui.ui.widgets import Button, ChoiceCard, NoticeBar, Tabs, column, row
 from cfbatch_gui.ui.window.app import CrashHandler
 
 Until = Callable[..., Awaitable[None]]
@@ -142,19 +142,6 @@ def test_qts_messages_go_to_the_log(crashes: list[str], caplog: pytest.LogCaptur
     with caplog.at_level(logging.WARNING, logger="qt"):
         qWarning("something odd")
     assert "something odd" in caplog.text
-
-
-def test_a_part_folds_and_opens(qtbot: Any) -> None:
-    card = SectionCard("Your data")
-    qtbot.addWidget(card)
-    card.resize(600, 300)
-    card.show()
-    card.set_summary("support-articles.csv · 3,840 rows")
-    card.set_done(True)
-    qtbot.mouseClick(card._fold, Qt.MouseButton.LeftButton)
-    assert card.is_folded() and card._summary.isVisible()
-    qtbot.mouseClick(card._title, Qt.MouseButton.LeftButton)
-    assert not card.is_folded()
 
 
 def test_of_two_choices_one_or_none_is_chosen_and_tab_comes_to_it(qtbot: Any) -> None:

@@ -12,8 +12,6 @@ from PySide6.QtWidgets import QAbstractButton, QFileDialog, QInputDialog, QLineE
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.practice.app import PREFIX
-from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from cfbatch_gui.core.worker_setup.worker_files import GUIDE
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
@@ -237,15 +235,3 @@ async def choose_folder(parent: WorkerGuide, folder: Path, until: Until) -> None
     buttons = [each for each in dialog.findChildren(QAbstractButton) if each.text().replace("&", "") == "Choose"]
     click(buttons[0])
     await until(lambda: not parent.findChild(QFileDialog))
-
-
-async def test_a_secret_of_the_environment_is_named_and_not_asked_for(open_page: Open, tmp_path: Path) -> None:
-    paths = Paths(tmp_path / "data")
-    paths.create()
-    worker = SavedConnection("k7m2p9qx", "Berlin", "worker", url="https://batch.example.workers.dev")
-    Settings(connections=(worker,)).save(paths.settings)
-    page = await open_page(CFBATCH_SECRET_K7M2P9QX=SECRET)
-    (card,) = page.cards
-    assert card.token_block.where() == "From an environment variable"
-    assert card.token_block.hint() == "Set by CFBATCH_SECRET_K7M2P9QX; change it there."
-    assert card.save_button.isHidden() and SECRET not in everything_said(page)

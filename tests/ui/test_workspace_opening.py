@@ -117,12 +117,6 @@ async def test_a_file_begins_a_job_on_the_page_of_another(stage: Stage) -> None:
     assert len(stage.program.ledger.jobs()) == 2
 
 
-async def test_nothing_on_the_clipboard_begins_no_job(stage: Stage) -> None:
-    await paste(stage, " \n")
-    await stage.person.until_sees("There is no text on the clipboard.")
-    assert not stage.program.ledger.jobs()
-
-
 async def test_a_field_keeps_what_is_pasted_into_it(stage: Stage) -> None:
     await stage.person.type("Find a job", "help", pasted=True)
     assert stage.workspace.window.library.find_field.text() == "help"

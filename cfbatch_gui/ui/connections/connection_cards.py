@@ -546,7 +546,7 @@ class CheckList(Card):
         self.body.addStretch(1)
         self.body.addWidget(self._foot)
         self.setAccessibleName(self.tr("Test of the connection"))
-        self._wants_optional = self._has_optional_result = self._is_tested = False
+        self._wants_optional = self._has_optional_result = False
         self.reset()
 
     def show_optional(self, shown: bool) -> None:
@@ -554,15 +554,11 @@ class CheckList(Card):
         self._show_optional()
 
     def _show_optional(self) -> None:
-        is_shown = self._wants_optional or self._has_optional_result
-        self.optional.setVisible(is_shown)
-        if not self._is_tested:
-            words = self.tr("Four questions, free of charge. No text of yours is sent.")
-            more = self.tr("Five questions, free of charge. No text of yours is sent.")
-            self._foot.setText(more if is_shown else words)
+        self.optional.setVisible(self._wants_optional or self._has_optional_result)
 
     def reset(self) -> None:
-        self._is_tested = self._has_optional_result = False
+        self._has_optional_result = False
+        self._foot.setText(self.tr("Free of charge. No text of yours is sent."))
         for each in (*self.rows, self.optional):
             each.show_state(self.tr("Not tested yet"), "circle-dashed")
         self.outcome.set_state("", "circle-dashed")
@@ -582,7 +578,7 @@ class CheckList(Card):
             asked = asked and result.ok is True
         for result in more or [CheckResult("", None, "")]:
             self.optional.show_result(result, asked=bool(more))
-        self._is_tested, self._has_optional_result = True, bool(more)
+        self._has_optional_result = bool(more)
         self._show_optional()
         if has_failed(results):
             self.outcome.set_state(self.tr("Failed"), "circle-x", "error")

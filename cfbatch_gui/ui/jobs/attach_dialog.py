@@ -139,9 +139,9 @@ class AttachedFiles(QWidget):
         if self._missing:
             self._about.set_line(self._missing, "triangle-alert", "attention")
         elif count:
-            said = self.tr("The answer is put in the order of these files; it is checked to fit.")
-            one = self.tr("The answer is put in the order of this file; it is checked to fit.")
-            self._about.set_line(said if count > 1 else one, "info")
+            self._about.set_line(
+                self.tr("The answer is put in the order of what was sent; it is checked to fit."), "info"
+            )
         else:
             self._about.set_line(
                 self.tr("Without the file, results are named by their order: “Query 1 · Context 2”."), "info"

@@ -18,7 +18,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.jobs.job_summary import price_words, rough_duration, size_words, state_column, token_words
+from cfbatch_gui.ui.jobs.job_summary import price_words, size_words, state_column, token_words
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.state_names import (
     StateWords,
@@ -192,8 +192,6 @@ class DetailsView(QWidget):
         count = display.number(job.problems) if job.problems else ""
         if not planned.doubtful:
             return count
-        if planned.doubtful == job.problems:
-            return self.tr("{count}, which may have been misread").format(count=count)
         return self.tr("{count}, of which {doubtful} may have been misread").format(
             count=count, doubtful=display.number(planned.doubtful)
         )
@@ -206,7 +204,7 @@ class DetailsView(QWidget):
     def _finished_words(self, job: Job) -> str:
         if not job.finished_at:
             return ""
-        took = self.tr("after {time}").format(time=rough_duration(job.finished_at - job.sent_at))
+        took = self.tr("after {time}").format(time=display.duration(max(1.0, job.finished_at - job.sent_at)))
         return f"{_moment(job.finished_at)} · {took}"
 
     def _price_words(self, job: Job, planned: Planned) -> str:

@@ -528,11 +528,7 @@ class ProgressView(QWidget):
         done, total = job.batches_done, len(job.batches)
         if not total:
             return self.tr("Nothing had to be sent")
-        if total == 1:
-            return self.tr("The only batch is back") if done else self.tr("Waiting for the batch")
-        if done == total:
-            return self.tr("All {n} batches are back").format(n=display.number(total))
-        return self.tr("{done} of {n} batches are back").format(done=display.number(done), n=display.number(total))
+        return self.tr("Batches back: {done} of {n}").format(done=display.number(done), n=display.number(total))
 
     def _show_readable(self, job: Job) -> None:
         self.look_link.setVisible(bool(self._readable))
