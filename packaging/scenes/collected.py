@@ -12,7 +12,7 @@ from cfbatch_gui.core.jobs.account.collection import STOPPED
 from cfbatch_gui.core.jobs.account.shards import AccountProgress, account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import resource
-from cfbatch_gui.ui.jobs.account_dialog import TakeOverDialog
+from cfbatch_gui.ui.jobs.elsewhere import TakeOverDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.core.endpoints.conftest import SECRET
 from tests.screen import material

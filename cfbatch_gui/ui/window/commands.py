@@ -59,8 +59,8 @@ class Commands:
         self._tasks.start("attach", self._attach())
 
     async def _attach(self) -> None:
-        await imported("cfbatch_gui.ui.jobs.attach_dialog")
-        from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
+        await imported("cfbatch_gui.ui.jobs.elsewhere")
+        from cfbatch_gui.ui.jobs.elsewhere import AttachDialog
 
         dialog = AttachDialog(self._program, self._window)
         dialog.attached.connect(self._open_job)
@@ -70,9 +70,9 @@ class Commands:
         self._tasks.start("account", self._show_account(connection_id))
 
     async def _show_account(self, connection_id: str) -> None:
-        await imported("cfbatch_gui.ui.jobs.account_dialog")
+        await imported("cfbatch_gui.ui.jobs.elsewhere")
         await self._program.prepare("account_jobs")
-        from cfbatch_gui.ui.jobs.account_dialog import AccountDialog
+        from cfbatch_gui.ui.jobs.elsewhere import AccountDialog
 
         dialog = AccountDialog(self._program, self._tasks, connection_id=connection_id, parent=self._window)
         dialog.opened.connect(self._open_job)

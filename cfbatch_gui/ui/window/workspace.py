@@ -21,10 +21,9 @@ from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
 from cfbatch_gui.ui.window.announcements import Announcements
 from cfbatch_gui.ui.window.commands import Commands, DataFolder, NewJobs
-from cfbatch_gui.ui.window.connection_in_use import ConnectionInUse
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.menus import Menus
-from cfbatch_gui.ui.window.pages import Evaluating, ResultViews, SettingsPages
+from cfbatch_gui.ui.window.pages import ConnectionInUse, Evaluating, ResultViews, SettingsPages
 
 if TYPE_CHECKING:
     from cfbatch_gui.ui.inputs.draft_page import DraftPage
