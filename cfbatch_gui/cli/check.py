@@ -26,9 +26,8 @@ from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problems
 from cfbatch_gui.core.jobs.drafts import as_recognised
-from cfbatch_gui.core.jobs.plan.calibration import Calibration, calibrated
 from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, candidate_offers
-from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
+from cfbatch_gui.core.jobs.plan.preflight import Preflight, calibrated, examine
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.reuse import EarlierResults
@@ -136,12 +135,13 @@ def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, con
         reusable = EarlierResults(ledger.jobs, folder_of, lambda each: service_mark_at(book, each.connection)).find(job)
         asked_for = arguments.compared_with
         earlier = ledger.find(asked_for) if asked_for else find_predecessor(job, ledger.jobs(), folder_of)
+        counted = (each for each in ledger.jobs() if book.is_counted_by_cloudflare(each.connection))
+        past = [(each, folder_of(each.id)) for each in counted]
     if earlier is not None and earlier.kind is not job.kind:
         raise UsageError(message("“{name}” is another kind of job, so it cannot be compared.", name=earlier.name))
     if earlier is not None:
         check_comparable(folder, folder_of(earlier.id))
-    known = Calibration(paths.calibration, lambda job: True)
-    preflight = calibrated(examine(folder, job, reusable=reusable), job, folder, known_model, known)
+    preflight = calibrated(examine(folder, job, reusable=reusable), job, folder, known_model, past)
     cut = tuple(too_long_texts(folder, known_model)) if preflight.too_long else ()
     return _Checked(
         *(inputs, filled.rows, model, connection, preflight),

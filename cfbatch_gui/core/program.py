@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cfbatch_gui.core.connections.address_book import AddressBook
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.errors import DataError, NotConnected
+from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind, Source
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.job_check import check_results
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from cfbatch_gui.core.inputs.recipes import RecipeBook
     from cfbatch_gui.core.jobs.account.taking_over import AccountJobs
     from cfbatch_gui.core.jobs.drafts import Drafts
-    from cfbatch_gui.core.jobs.plan.calibration import Calibration
     from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer
     from cfbatch_gui.core.jobs.plan.preflight import Preflight
     from cfbatch_gui.core.jobs.plan.spending import Spent
@@ -92,14 +91,6 @@ class Program:
         from cfbatch_gui.core.inputs.recipes import RecipeBook
 
         return RecipeBook(self.paths.recipes)
-
-    @made_once
-    def calibration(self) -> "Calibration":
-        from cfbatch_gui.core.jobs.plan.calibration import Calibration
-
-        return Calibration(
-            self.paths.calibration, lambda job: self.address_book.is_counted_by_cloudflare(job.connection)
-        )
 
     @made_once
     def drafts(self) -> "Drafts":
@@ -306,14 +297,13 @@ class Program:
 
     def examine(self, job_id: str) -> "Preflight":
         """Put right by what finished jobs took; for a thread. Raises UserError."""
-        from cfbatch_gui.core.jobs.plan.calibration import calibrated
-        from cfbatch_gui.core.jobs.plan.preflight import without_queue
+        from cfbatch_gui.core.jobs.plan.preflight import calibrated, without_queue
 
         found = self.drafts.examine(job_id)
-        job = self.ledger.job(job_id)
-        with suppress(DataError):  # a full disk: what was learned is learned again
-            self.calibration.learn(self.ledger.jobs(), self.folder, self._metadata_for)
-        found = calibrated(found, job, self.folder(job_id), self._metadata_for(job), self.calibration)
+        job, is_counted = self.ledger.job(job_id), self.address_book.is_counted_by_cloudflare
+        past = self.ledger.jobs() if is_counted(job.connection) else ()
+        counted = ((each, self.folder(each.id)) for each in past if is_counted(each.connection))
+        found = calibrated(found, job, self.folder(job_id), self._metadata_for(job), counted)
         learned = self.connections.learned(job.connection, job.model)
         return without_queue(found, job, learned.at) if learned.queue is False else found
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import keyring.backends.fail
 import keyring.backends.null
 import pytest
+from keyring.backend import KeyringBackend
 
 from cfbatch_gui.core.connections.credentials import Credentials, KeyringState, TokenSource
 from cfbatch_gui.core.errors import Action, DataError, KeyringUnavailable, NotConnected
@@ -116,25 +117,12 @@ async def test_a_token_that_the_keyring_takes_late_is_there(hanging: HangingKeyr
     assert hanging.stored == {("CF Batch", "cloudflare"): TEXT}
 
 
-async def test_a_late_answer_about_a_removed_token_is_forgotten(hanging: HangingKeyring) -> None:
-    hanging.stored["CF Batch", "cloudflare"] = TEXT
-    credentials = Credentials(hanging, {}, time_limit=0.1)
-    told = asyncio.Event()
-    credentials.changed = told.set
-    with pytest.raises(KeyringUnavailable):
-        await credentials.token("cloudflare")
-    hanging.answered.set()
-    async with asyncio.timeout(240):
-        await told.wait()
-    await credentials.forget("cloudflare")
-    assert await credentials.token("cloudflare") is None
-
-
-async def test_without_a_keyring_the_token_lives_in_memory() -> None:
-    backend = keyring.backends.fail.Keyring()  # type: ignore[no-untyped-call]
+@pytest.mark.parametrize("kind", [keyring.backends.fail.Keyring, keyring.backends.null.Keyring])
+async def test_without_a_keyring_or_with_one_that_forgets_the_token_lives_in_memory(kind: type[KeyringBackend]) -> None:
+    backend = kind()
     credentials = Credentials(backend, {})
     assert await credentials.token("cloudflare") is None
-    assert credentials.state is KeyringState.ABSENT
+    assert (credentials.state is KeyringState.ABSENT) is (kind is keyring.backends.fail.Keyring)
     assert await credentials.save("cloudflare", TOKEN) is TokenSource.SESSION
     assert await credentials.token("cloudflare") == TOKEN
     assert await Credentials(backend, {}).token("cloudflare") is None
@@ -286,8 +274,9 @@ def with_secret_service(tmp_path: Path, command: str, *arguments: str) -> subpro
     environ = {name: text for name, text in os.environ.items() if not name.startswith(foreign)}
     environ["TEST_TOKEN"] = TEXT
     for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"):
-        environ[name] = str(tmp_path / name.lower())
-        (tmp_path / name.lower()).mkdir(mode=0o700)
+        folder = tmp_path / name.lower().removeprefix("xdg_")[:4]  # the path of a socket in it has 108 bytes at most
+        environ[name] = str(folder)
+        folder.mkdir(mode=0o700)
     return subprocess.run(
         ["dbus-run-session", "--", "sh", "-c", command, "sh", sys.executable, *arguments],
         capture_output=True,
@@ -354,15 +343,6 @@ class StubbornKeyring(MemoryKeyring):
 
     def delete_password(self, service: str, username: str) -> None:
         pass
-
-
-async def test_a_keyring_that_forgets_is_no_place() -> None:
-    backend = keyring.backends.null.Keyring()  # type: ignore[no-untyped-call]
-    credentials = Credentials(backend, {})
-    assert await credentials.save("cloudflare", TOKEN) is TokenSource.SESSION
-    assert await credentials.token("cloudflare") == TOKEN
-    await credentials.forget("cloudflare")
-    assert await credentials.token("cloudflare") is None
 
 
 async def test_a_token_that_was_not_removed_is_said() -> None:

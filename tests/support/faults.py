@@ -3,7 +3,7 @@
 A fault is offered every exchange of the kind `on`; it affects the one with the number `number`, counted from 1, and
 the following ones until it has affected `times`; 0 is for good. The kind of a connection is not known before its first
 request: for faults at the connection, "submit" and "check" mean one made before the service has accepted a batch,
-"poll" one made afterwards, and the kinds of Vectorize any.
+"poll" one made afterwards, and "upload" any.
 
 Faults with `billed` have two forms. True: the service does the work, and its answer is what goes astray. False: the
 service never gets the request, and the fault affects a refusal. With `rst` a connection ends with a TCP reset,
@@ -29,12 +29,8 @@ from tests.support.mutations import of_another_job, with_failures
 Kind: TypeAlias = Literal[
     "submit",  # a batch, or a single element
     "poll",  # for the result of a batch
-    "check",  # everything else of Workers AI
+    "check",  # everything else
     "upload",  # of Vectorize: vectors upserted or inserted
-    "mutate",  # every other change
-    "progress",  # how far an index has come
-    "lookup",  # all else that is read of indexes and vectors
-    "query",
 ]
 JSON: Final = (("content-type", "application/json"),)
 LONG: Final = 60.0  # seconds: longer than any exchange is waited for

@@ -262,21 +262,11 @@ class FaultyService:
 def _kind(head: Head, start: bytes | bytearray) -> Kind:
     """The kind of a request by the beginning of its body, because a fault may happen before the rest is read."""
     path, _, _ = head.target.partition("?")
-    _, is_vectorize, rest = path.partition(_INDEXES)
-    if not is_vectorize:
-        if head.method != "POST":
-            return "check"
-        return "poll" if b'"request_id"' in start[:100] else "submit"
-    match [head.method, *rest.split("/")[2:]]:
-        case ["POST", "upsert" | "insert"]:
-            return "upload"
-        case ["POST", "query"]:
-            return "query"
-        case ["GET", "info"]:
-            return "progress"
-        case ["GET", *_] | ["POST", "get_by_ids"]:
-            return "lookup"
-    return "mutate"
+    if _INDEXES in path:
+        return "upload" if head.method == "POST" and path.endswith(("/upsert", "/insert")) else "check"
+    if head.method != "POST":
+        return "check"
+    return "poll" if b'"request_id"' in start[:100] else "submit"
 
 
 async def _read_rest(line: Line, head: Head, body: bytearray, until: int) -> None:

@@ -64,29 +64,6 @@ def _repeat_element(answer: Json) -> None:
         elements.append(copy.deepcopy(elements[0]))
 
 
-def _vectors_of_vectorize(answer: Json) -> list[Json]:
-    """The vectors of an answer, if it has their numbers: those read by id, or the matches of a query."""
-    found = _result(answer).get("matches", answer.get("result"))
-    has_numbers = isinstance(found, list) and found and isinstance(found[0], dict) and found[0].get("values")
-    return found if isinstance(found, list) and has_numbers else []
-
-
-def _unprocess(answer: Json) -> None:
-    if "processedUpToMutation" in _result(answer):
-        answer["result"].update(vectorCount=0, processedUpToMutation=None, processedUpToDatetime=None)
-
-
-def _count_less(answer: Json) -> None:
-    if _result(answer).get("vectorCount"):
-        answer["result"]["vectorCount"] -= 1
-
-
-def _lose_match(answer: Json) -> None:
-    if matches := _result(answer).get("matches"):
-        del matches[0]
-        answer["result"]["count"] = len(matches)
-
-
 _MUTATIONS: Final[dict[str, Callable[[Json], object]]] = {
     "not_successful": lambda answer: answer.update(success=False, result=None),
     "success_as_string": lambda answer: answer.update(success="yes"),
@@ -94,11 +71,4 @@ _MUTATIONS: Final[dict[str, Callable[[Json], object]]] = {
     "unknown_status": lambda answer: answer.update(result={"status": "thinking"}),
     "element_repeated": _repeat_element,
     "references_null": lambda answer: [each.update(external_reference=None) for each in _elements(answer)],
-    # Of Vectorize
-    "no_mutation_id": lambda answer: _result(answer).pop("mutationId", None),
-    "mutation_unprocessed": _unprocess,
-    "count_lags": _count_less,
-    "match_missing": _lose_match,
-    "vector_missing": lambda answer: _vectors_of_vectorize(answer)[:1] and _vectors_of_vectorize(answer).pop(0),
-    "vector_shortened": lambda answer: [each["values"].pop() for each in _vectors_of_vectorize(answer)[:1]],
 }

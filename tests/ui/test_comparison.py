@@ -191,30 +191,17 @@ async def test_the_queries_are_read_by_keys_and_saved_all_or_selected(
         assert len(written) == rows
 
 
-async def test_a_deleted_job_leaves_the_comparison_and_comes_back(compared: Compared, until: Until) -> None:
+async def test_without_one_of_its_jobs_there_is_no_comparison(compared: Compared) -> None:
     page, program = compared.page, compared.program
-    third = compared.job("Third", OTHER)
-    page.compare([compared.first, compared.second, third])
-    await until(lambda: page.others.count() == 2)
     program.drafts.delete(compared.first.id)
-    page.show_jobs(program.ledger.jobs())
-    await until(lambda: page.header.facts().startswith("A: Second · B: Third · 2 queries"))
-    program.drafts.delete(third.id)
     page.show_jobs(program.ledger.jobs())
     assert page.message == "Jobs of this comparison were deleted. Choose others to compare."
     assert page.choose_button.isEnabled()
     assert not page.save_button.isEnabled()
     program.drafts.delete(compared.second.id)
     page.show_jobs(program.ledger.jobs())
-    assert page.message == "The jobs of this comparison were deleted."
     assert not page.choose_button.isEnabled()
     assert not page.back_button.isEnabled()
-    program.drafts.delete(compared.second.id, deleted=False)
-    program.drafts.delete(compared.first.id, deleted=False)
-    page.show_jobs(program.ledger.jobs())
-    await until(lambda: page.header.facts().startswith("A: First · B: Second · 2 queries"))
-    assert page.save_button.isEnabled()
-    await until(lambda: not page.tasks.running())
 
 
 async def test_jobs_to_compare_are_offered_the_nearest_first(compared: Compared, until: Until) -> None:

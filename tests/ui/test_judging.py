@@ -114,7 +114,7 @@ async def test_digits_grade_other_keys_do_nothing_and_backspace_undoes(judging: 
     assert page.view.words()[1] == second
     await judging.press(Qt.Key.Key_Backspace)
     assert page.view.words()[:2] == first
-    chosen = [card.grade.value for card in page.view.cards.cards if card.property("selected") == "true"]
+    chosen = [card.grade.value for card in page.view.cards if card.property("selected") == "true"]
     assert chosen == [2], "what was given before"
     assert judging.grades() == {}
     await judging.press(Qt.Key.Key_Backspace)

@@ -107,7 +107,7 @@ async def test_the_selected_rankings_are_compared_with_the_open_one(stage: Stage
     page = stage.workspace._evaluating.comparison
     await stage.person.until(lambda: stage.workspace.window.pages.currentWidget() is page)
     await stage.person.until_sees("May", "June")
-    assert page._chosen[0] == stage.job("April").id
+    assert page._jobs[0].id == stage.job("April").id
 
 
 async def test_tags_are_given_to_all_selected_jobs_and_found(stage: Stage) -> None:

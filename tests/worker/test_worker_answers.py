@@ -69,13 +69,6 @@ def test_an_answer_is_handed_on_to_the_letter(callers: Callers, stage: Stage) ->
     assert callers.worker().post({"request_id": request_id}).json() == framed["result"]
 
 
-@pytest.mark.parametrize("queue", [True, False], ids=["queueRequest", "as the binding polls"])
-def test_a_batch_is_asked_for_with_and_without_queue_request(worker: Caller, stage: Stage, queue: bool) -> None:
-    request_id = submit(worker, SEED)
-    stage.wait_for_results()
-    assert "responses" in worker.post({"request_id": request_id}, queue=queue).json()
-
-
 @pytest.mark.parametrize(
     "element", [SEED["requests"][0], {"text": "one"}, {"text": ["two", "テキスト"]}, {"contexts": [{"text": "alone"}]}]
 )

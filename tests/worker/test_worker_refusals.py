@@ -148,18 +148,6 @@ def test_a_batch_is_queued_or_refused_with_its_code(
         assert caller.refusal(body, **more) == answer
 
 
-@pytest.mark.parametrize(
-    ("deployment", "body", "queue", "words"),
-    [
-        ("without-secret", BATCH, True, "npx wrangler secret put SHARED_SECRET"),
-        ("without-ai", BATCH, True, "binding"),
-        ("with-secret", {"text": 5}, False, "Bad input"),
-    ],
-)
-def test_a_refusal_says_what_to_do(callers: Callers, deployment: str, body: object, queue: bool, words: str) -> None:
-    assert words in callers.worker(deployment).post(body, queue=queue).json()["error"]["message"]
-
-
 @pytest.mark.parametrize("size", [10_000_000, 30_000_000])
 @pytest.mark.parametrize("announced", [True, False], ids=["content-length", "chunked"])
 def test_a_body_of_ten_megabytes_is_too_large(worker: Caller, size: int, announced: bool) -> None:

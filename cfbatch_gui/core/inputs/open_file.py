@@ -24,7 +24,6 @@ _MOST_UNPACKED = 64 * 1024**3  # bytes
 _MOST_RATIO = 300  # unpacked to packed; text comes to 3 to 30, a table of the same row over and over to 200
 _RATIO_COUNTS_FROM = 256 * 1024**2
 MOST_TRIED = 16 * 1024**2  # bytes of a packed file that are unpacked before its first rows are shown
-_GZIP_ROUND = 2**32  # gzip stores the size modulo this number
 _PIECE = 1024 * 1024
 # What the standard library raises on packed files that are cut, altered, encrypted, or packed in unknown ways.
 _DAMAGE = (zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
@@ -194,16 +193,11 @@ def _likely_size(path: Path, head: bytes) -> int:
     if head.startswith(ZIP):
         with open_archive(path) as archive:
             return _the_member(path, archive).file_size
-    packed = regular_file_size(path)
     with open_raw(path) as raw, _unpacking(path), gzip.GzipFile(fileobj=raw) as file:
         size = 0
         while size <= MOST_TRIED and (data := file.read(_PIECE)):
             size += len(data)
-        likely = size * packed // raw.tell()
-        raw.seek(packed - 4)
-        rest = int.from_bytes(raw.read(4), "little")  # the size without the part above 4 GB, if packed in one piece
-    said = rest + max(0, round((likely - rest) / _GZIP_ROUND)) * _GZIP_ROUND
-    return said if abs(said - likely) < likely // 2 else likely
+        return size * regular_file_size(path) // raw.tell()
 
 
 class _Unpacked:
@@ -242,20 +236,12 @@ def _cannot_open(path: Path, exc: OSError | ValueError) -> InputError:
             message("There is no file {name}. Was it moved or renamed? Choose it again.", name=path.name or path),
             detail=detail,
         )
-    if isinstance(exc, PermissionError) and os.path.isdir(path):  # noqa: PTH112 - unlike Path.is_dir never raises
-        return InputError(
-            message(
-                "{name} is a folder that this account may not open. Ask its owner for access, or choose a copy.",
-                name=path.name or path,
-            ),
-            detail=detail,
-        )
     if isinstance(exc, PermissionError):
         return InputError(
             message(
                 "{name} cannot be opened: this account may not read it, or another program holds it. Close it "
                 "there, or choose a copy.",
-                name=path.name,
+                name=path.name or path,
             ),
             detail=detail,
         )

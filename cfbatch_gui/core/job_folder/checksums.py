@@ -32,8 +32,6 @@ FROM items WHERE {} ORDER BY item_no
 _PARTS = (
     "SELECT item_no, part, start, stop, request_no, request_position, {} FROM parts WHERE {} ORDER BY item_no, part"
 )
-_SCORE = "coalesce(score, -9e999)"
-_SCORE_OR_DAMAGE = "iif(typeof(score) = 'real', score, -9e999)"  # slower
 _OF_BATCHES = "batch IN (SELECT value FROM json_each(?))"
 _SENT = "request_no IS NOT NULL"
 _SENT_IN_BATCHES = f"request_no IN (SELECT request_no FROM requests WHERE {_OF_BATCHES})"  # noqa: S608 - constants
@@ -54,12 +52,11 @@ def read_items(database: sqlite3.Connection, where: str, values: Sequence[object
 
 def _read(database: sqlite3.Connection, statement: str, where: str, values: Sequence[object]) -> Items:
     # A damaged record may hold anything. What is no number is no score, and the checksum of its batch shows it.
-    for score in (_SCORE, _SCORE_OR_DAMAGE):
-        try:
-            return np.fromiter(database.execute(statement.format(score, where), values), dtype=ITEM_SCORE)
-        except (TypeError, ValueError, OverflowError) as error:
-            damage = error
-    raise DataError(message("This job's data is damaged."), detail=f"items: {damage}") from damage
+    score = "iif(typeof(score) = 'real', score, -9e999)"
+    try:
+        return np.fromiter(database.execute(statement.format(score, where), values), dtype=ITEM_SCORE)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(message("This job's data is damaged."), detail=f"items: {error}") from error
 
 
 def checksums_of(

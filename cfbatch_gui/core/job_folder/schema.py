@@ -62,11 +62,6 @@ CREATE TABLE requests(
     position INTEGER NOT NULL,                    -- index in requests[], from 0
     state TEXT NOT NULL DEFAULT 'waiting',        -- waiting, done, failed
     error TEXT NOT NULL DEFAULT '');
--- Items of a request that follow one another, of what was planned as a trial: those have no place of their own.
-CREATE TABLE runs(
-    request_no INTEGER NOT NULL, position INTEGER NOT NULL, first_item INTEGER NOT NULL, items INTEGER NOT NULL,
-    part INTEGER NOT NULL,                        -- of the item, 0 for whole ones
-    PRIMARY KEY(request_no, position)) WITHOUT ROWID;
 CREATE TABLE problems(
     problem_no INTEGER PRIMARY KEY, file INTEGER NOT NULL, row INTEGER NOT NULL,
     kind TEXT NOT NULL, reason TEXT NOT NULL,

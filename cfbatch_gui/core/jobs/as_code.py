@@ -7,7 +7,6 @@ https://developers.cloudflare.com/workers-ai/features/batch-api/workers-binding/
 import json
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from string import Template
@@ -15,7 +14,7 @@ from string import Template
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.packing import bodies_of
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.workers_ai.api_tokens import Token
@@ -48,12 +47,10 @@ def save_bodies(folder: JobFolder, job: Job, target: Path) -> tuple[Path, ...]:
     """Write the exact bytes of every batch into a folder. Raises UsageError, ExportError, DiskFull."""
     if job.attached or job.has_named_texts:
         raise UsageError(message("This job was made elsewhere, so what was sent is not here."))
-    batches = job.batches or _planned(folder, job)
-    if not batches:
-        raise UsageError(message("There is nothing to send yet: choose a file and its columns first."))
-    laid_out = replace(job, batches=batches)
-    paths = tuple(target / name for name in body_names(len(batches)))
-    bodies = bodies_of(folder, laid_out, (batch.number for batch in batches))
+    if not job.batches:
+        raise UsageError(message("Nothing of this job is sent."))
+    paths = tuple(target / name for name in body_names(len(job.batches)))
+    bodies = bodies_of(folder, job, (batch.number for batch in job.batches))
     for path, body in zip(paths, bodies, strict=True):
         write_atomically(path, body)
     return paths
@@ -128,15 +125,6 @@ def _for_python(value: str) -> str:
 
 def _literal(text: str) -> str:
     return json.dumps(text)
-
-
-def _planned(folder: JobFolder, job: Job) -> tuple[Batch, ...]:
-    if not folder.data.exists():
-        return ()
-    with folder.open(read_only=True) as database:
-        rows = database.execute("SELECT batch, count(*) FROM requests GROUP BY batch ORDER BY batch").fetchall()
-    at_once = job.options.at_once
-    return tuple(Batch(job.id, number, BatchState.PLANNED, count, 0, 0, at_once=at_once) for number, count in rows)
 
 
 _PYTHON = """\

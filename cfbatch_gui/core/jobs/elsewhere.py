@@ -186,8 +186,8 @@ def _write_requests(folder: JobFolder, kind: Kind, counts: Sequence[int], refere
         items = database.execute(f"SELECT item_no FROM items ORDER BY {order}").fetchall()  # noqa: S608  # two constants
         database.execute("DELETE FROM requests")
         # This program would share repeats and send long texts in parts; the attached job sent every text whole.
-        for table in ("repeats", "parts", "runs"):
-            database.execute(f"DELETE FROM {table}")  # noqa: S608  # one of three constants
+        for table in ("repeats", "parts"):
+            database.execute(f"DELETE FROM {table}")  # noqa: S608  # one of two constants
         database.executemany(
             "INSERT INTO requests(request_no, reference, batch, position) VALUES(?, ?, 1, ?)",
             ((number, reference, number - 1) for number, reference in enumerate(references, start=1)),
@@ -367,8 +367,8 @@ def _write(
 ) -> None:
     database.execute("UPDATE items SET request_no = NULL, request_position = NULL")
     database.execute("DELETE FROM parts WHERE request_no IS NOT NULL")
-    for table in ("requests", "runs", "repeats"):
-        database.execute(f"DELETE FROM {table}")  # noqa: S608 - one of three constants
+    for table in ("requests", "repeats"):
+        database.execute(f"DELETE FROM {table}")  # noqa: S608 - one of two constants
     database.executemany(
         "UPDATE items SET request_no = ?, request_position = ? WHERE item_no = ?",
         ((request, position, renumbered[number]) for number, _, _, request, position in items),

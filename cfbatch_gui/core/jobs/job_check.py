@@ -76,9 +76,6 @@ class JobCheck:
     def is_mended(self) -> bool:
         return all(finding.outcome is Outcome.HEALED for finding in self.findings)
 
-    def with_finding(self, finding: Finding) -> "JobCheck":
-        return replace(self, findings=(*self.findings, finding))
-
 
 def asked_for_again(job: Job, check: JobCheck) -> Job:
     """The job after `check` has taken lost results out. For `Ledger.change`.

@@ -3,9 +3,8 @@
 import hashlib
 import logging
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 
 import msgspec
 import numpy as np
@@ -46,37 +45,17 @@ def verify_job(folder: JobFolder, job: Job, *, mend: bool = False, batches: Coll
     """Check what a job, or these `batches`, hold; with `mend` put right what can be. Blocking. Raises only DiskFull,
     with nothing changed. Who mends lets nobody else work on the job, and calls `asked_for_again` after.
     """
-    check = JobCheck(job.id, job.name)
-    done = [batch for batch in job.batches if batch.state is BatchState.DONE]
-    if not done and not job.reused:
-        return check
-    if not folder.data.exists():
-        return check.with_finding(_unreadable("data.db is missing"))
+    verifying = _Verifying(folder, job, mend=mend)
     try:
-        if batches is not None:
-            done = [batch for batch in done if batch.number in batches]
-        else:
-            check = _structure(folder, check, mend=mend)
-            if not check.is_mended and mend:
-                return check
-            check = _inputs(folder, job, done, check)
-        with folder.open(read_only=not mend) as database, _at_once(database, mend=mend):
-            verifying = _Verifying(database, folder, job, check, mend=mend)
-            check = verifying.run(done, has_taken=job.reused > 0 and (batches is None or NOT_SENT in batches))
+        verifying.run(batches)
     except DataError as error:
         if type(error) is not DataError:
             raise
-        return check.with_finding(_unreadable(error.detail or error.message))
+        return JobCheck(job.id, job.name, (_unreadable(error.detail or error.message),))
     except (sqlite3.Error, OSError, ValueError, TypeError, LookupError, OverflowError) as error:
         _log.warning("job %s: its data cannot be read", job.id, exc_info=True)
-        return check.with_finding(_unreadable(f"{type(error).__name__}: {error}"))
-    return check
-
-
-@contextmanager
-def _at_once(database: sqlite3.Connection, *, mend: bool) -> Iterator[None]:
-    with transaction(database) if mend else one_moment(database):
-        yield
+        return JobCheck(job.id, job.name, (_unreadable(f"{type(error).__name__}: {error}"),))
+    return JobCheck(job.id, job.name, tuple(verifying.findings), tuple(verifying.lost))
 
 
 def _unreadable(detail: str) -> Finding:
@@ -88,43 +67,10 @@ def _unreadable(detail: str) -> Finding:
     return Finding(Damage.DATA, 0, (), Outcome.LOST, words, detail)
 
 
-def _structure(folder: JobFolder, check: JobCheck, *, mend: bool) -> JobCheck:
-    """What SQLite itself finds, but for scores that are no numbers: those are results. To be asked first, as rows are
-    found by the indexes.
-    """
-    with folder.open(read_only=not mend) as database:
-        problems = [problem for problem in _problems(database) if not problem.endswith(_SCORE_COLUMNS)]
-        if not problems:
-            return check
-        for problem in problems:
-            if not any(words in problem for words in _INDEX_ONLY):
-                return check.with_finding(_unreadable(problem))
-        if mend:
-            database.execute("REINDEX")
-    outcome = Outcome.HEALED if mend else Outcome.HEALABLE
-    words = message("An index of this job's data is damaged.")
-    return check.with_finding(Finding(Damage.DATA, 0, (), outcome, words, problems[0]))
-
-
 def _problems(database: sqlite3.Connection) -> list[str]:
+    """What SQLite itself finds, but for scores that are no numbers: those are results."""
     found = [str(row[0]).replace("\n", " ")[:200] for row in database.execute("PRAGMA integrity_check(20)")]
-    return [] if found == ["ok"] else found
-
-
-def _inputs(folder: JobFolder, job: Job, done: list[Batch], check: JobCheck) -> JobCheck:
-    """Whether the texts, and which of them went where, are those that were sent: by the hash of each body."""
-    with folder.open(read_only=True) as database:
-        for batch in done:
-            if not _is_as_sent(database, job, batch):
-                rows = rows_of_items(database, items_of_batches(database, (batch.number,)))
-                words = message(
-                    "Batch {number}: of {rows}, a text or the order is damaged; it is not what was sent. Its results"
-                    " are left as they are.",
-                    number=batch.number,
-                    rows=rows_in_words(rows, most=50),
-                )
-                check = check.with_finding(Finding(Damage.INPUTS, batch.number, tuple(rows), Outcome.LOST, words))
-    return check
+    return [problem for problem in found if problem != "ok" and not problem.endswith(_SCORE_COLUMNS)]
 
 
 def _is_as_sent(database: sqlite3.Connection, job: Job, batch: Batch) -> bool:
@@ -140,38 +86,38 @@ def _is_as_sent(database: sqlite3.Connection, job: Job, batch: Batch) -> bool:
         return database.execute(is_known, (batch.number,)).fetchone() is not None
 
 
-@dataclass(frozen=True, slots=True)
-class _KeptAnswer:
-    """A batch's answer in the folder; `finished` None when there is none to go by. `is_noted`: by its checksum the
-    results are from it; None when that was not noted. `is_named`: each element names its request.
-    """
-
-    finished: Finished | None
-    problem: str = ""
-    is_noted: bool | None = None
-    is_named: bool = False
-
-
-def _kept_answer(database: sqlite3.Connection, folder: JobFolder, job: Job, batch: Batch) -> _KeptAnswer:
+def _kept_answer(
+    database: sqlite3.Connection, folder: JobFolder, job: Job, batch: Batch, *, is_whole: bool
+) -> Finished | str | None:
+    """A batch's answer in the folder, or why there is none to go by; None where whole results are noted as from it."""
     try:
         raw = folder.read_reply(batch.number)
     except FileNotFoundError:
-        return _KeptAnswer(None, message("is missing"))
+        return message("is missing")
     except (OSError, EOFError):
-        return _KeptAnswer(None, message("is damaged"))
+        return message("is damaged")
+    noted = noted_reply(database, batch.number)
+    is_noted = noted == trailer_of(folder.reply(batch.number))
+    if is_whole and is_noted:
+        return None
+    dimension = metadata_value(database, "dimension")
     try:
         finished = read_run(raw) if batch.at_once else read_answer(raw)
         if not isinstance(finished, Finished):
-            return _KeptAnswer(None, message("is not that of a finished batch"))
+            return message("is not that of a finished batch")
         if not batch.at_once and finished.request_id not in ("", batch.request_id):
-            return _KeptAnswer(None, message("is that of another batch"))
+            return message("is that of another batch")
         is_named = not job.attached and all(element.external_reference for element in finished.elements)
         finished = by_id_alone(finished) if job.attached else _without_moved(database, batch, finished)
+        _, expected = sent_requests(database, job.kind, batch.number)
+        for _ in match(finished, expected, dimension=dimension if isinstance(dimension, int) else None):
+            pass
     except ReplyError:
-        return _KeptAnswer(None, message("cannot be read"))
-    noted = noted_reply(database, batch.number)
-    is_noted = None if noted is None else noted == trailer_of(folder.reply(batch.number))
-    return _KeptAnswer(finished, "", is_noted, is_named)
+        return message("cannot be read, or does not belong to this batch")
+    # One that names no requests, and is not known by its checksum, may be that of any batch.
+    if not (is_named or is_noted or (noted is None and not is_whole)):
+        return message("is not the one that the results are from")
+    return finished
 
 
 _POSITIONS = "SELECT position FROM requests WHERE batch = ? ORDER BY position"
@@ -194,30 +140,81 @@ _NOT_SENT_BUT_SCORED = "request_no IS NULL AND score IS NOT NULL"
 
 
 class _Verifying:
-    def __init__(
-        self, database: sqlite3.Connection, folder: JobFolder, job: Job, check: JobCheck, *, mend: bool
-    ) -> None:
-        self._database, self._folder, self._job, self._check, self._mend = database, folder, job, check, mend
-        self._outcome = Outcome.HEALED if mend else Outcome.HEALABLE
-        self._not_to_touch = {each.batch for each in check.findings if each.damage is Damage.INPUTS}
+    _database: sqlite3.Connection
 
-    def run(self, done: list[Batch], *, has_taken: bool) -> JobCheck:
+    def __init__(self, folder: JobFolder, job: Job, *, mend: bool) -> None:
+        self._folder, self._job, self._mend = folder, job, mend
+        self._outcome = Outcome.HEALED if mend else Outcome.HEALABLE
+        self.findings: list[Finding] = []
+        self.lost: list[Lost] = []
+
+    def run(self, batches: Collection[int] | None) -> None:
+        """Of these batches, or of all, and then of the data itself too."""
+        done = [batch for batch in self._job.batches if batch.state is BatchState.DONE]
+        if not done and not self._job.reused:
+            return
+        if batches is None:
+            with self._folder.open(read_only=not self._mend) as self._database:
+                if not self._check_structure() and self._mend:
+                    return
+                self._check_inputs(done)
+        else:
+            done = [batch for batch in done if batch.number in batches]
+        has_taken = self._job.reused > 0 and (batches is None or NOT_SENT in batches)
+        with (
+            self._folder.open(read_only=not self._mend) as self._database,
+            transaction(self._database) if self._mend else one_moment(self._database),
+        ):
+            self._check_results(done, has_taken=has_taken)
+
+    def _check_structure(self) -> bool:
+        """Whether it can be read on; to be asked first, as rows are found by the indexes."""
+        problems = _problems(self._database)
+        for problem in problems:
+            if not any(words in problem for words in _INDEX_ONLY):
+                self.findings.append(_unreadable(problem))
+                return False
+        if problems:
+            if self._mend:
+                self._database.execute("REINDEX")
+            words = message("An index of this job's data is damaged.")
+            self.findings.append(Finding(Damage.DATA, 0, (), self._outcome, words, problems[0]))
+        return True
+
+    def _check_inputs(self, done: list[Batch]) -> None:
+        """Whether the texts, and which of them went where, are those that were sent: by the hash of each body."""
+        for batch in done:
+            if not _is_as_sent(self._database, self._job, batch):
+                items = items_of_batches(self._database, (batch.number,))
+                words = message(
+                    "Batch {number}: of {rows}, a text or the order is damaged; it is not what was sent. Its results"
+                    " are left as they are.",
+                    number=batch.number,
+                    rows=self._named(items),
+                )
+                self._add(Damage.INPUTS, batch.number, items, Outcome.LOST, words)
+
+    def _check_results(self, done: list[Batch], *, has_taken: bool) -> None:
         if self._job.kind is Kind.EMBED:
             self._check_vector_file()
         numbers = [batch.number for batch in done] + [NOT_SENT] * has_taken
         noted = noted_checksums(self._database)  # as they are before anything is mended
         found = checksums_of(self._database, self._vectors(), numbers)
         for batch in done:
-            self._check_batch(batch, is_whole=noted.get(batch.number) == found[batch.number])
+            is_whole = noted.get(batch.number) == found[batch.number]
+            answer = _kept_answer(self._database, self._folder, self._job, batch, is_whole=is_whole)
+            if isinstance(answer, str):
+                self._without_answer(batch, answer, is_whole=is_whole)
+            elif answer is not None:
+                self._put_right(batch, answer)
         if has_taken and noted.get(NOT_SENT) != found[NOT_SENT]:
             self._taken_from_earlier()
         self._check_parts()
         self._check_unsent()
-        return self._check
 
     def _add(self, damage: Damage, batch: int, items: Collection[int], outcome: Outcome, words: str) -> None:
         rows = rows_of_items(self._database, items)
-        self._check = self._check.with_finding(Finding(damage, batch, tuple(rows), outcome, words))
+        self.findings.append(Finding(damage, batch, tuple(rows), outcome, words))
 
     def _named(self, items: Collection[int]) -> str:
         """What a sentence calls them: texts that have names alone are counted in the order of the answers."""
@@ -254,31 +251,6 @@ class _Verifying:
                 return stored_vectors(self._folder.vectors)
         return None
 
-    def _check_batch(self, batch: Batch, *, is_whole: bool) -> None:
-        answer = _kept_answer(self._database, self._folder, self._job, batch)
-        if is_whole and answer.is_noted:
-            return
-        # An answer that names no requests, and is not known by its checksum, may be that of any batch.
-        is_trusted = answer.is_named or answer.is_noted or (answer.is_noted is None and not is_whole)
-        if answer.finished is None:
-            self._without_answer(batch, answer.problem, is_whole=is_whole)
-        elif not is_trusted:
-            self._without_answer(batch, message("is not the one that the results are from"), is_whole=is_whole)
-        elif not self._fits(batch, answer.finished):
-            self._without_answer(batch, message("does not belong to this batch"), is_whole=is_whole)
-        else:
-            self._put_right(batch, answer.finished)
-
-    def _fits(self, batch: Batch, finished: Finished) -> bool:
-        _, expected = sent_requests(self._database, self._job.kind, batch.number)
-        dimension = metadata_value(self._database, "dimension")
-        try:
-            for _ in match(finished, expected, dimension=dimension if isinstance(dimension, int) else None):
-                pass
-        except ReplyError:
-            return False
-        return True
-
     def _put_right(self, batch: Batch, finished: Finished) -> None:
         items = items_of_batches(self._database, (batch.number,))
         words = message(
@@ -286,7 +258,7 @@ class _Verifying:
             number=batch.number,
             rows=self._named(items),
         )
-        if batch.number in self._not_to_touch:
+        if any(each.damage is Damage.INPUTS and each.batch == batch.number for each in self.findings):
             self._add(Damage.RESULTS, batch.number, items, Outcome.LOST, words)
             return
         if self._mend:
@@ -352,7 +324,7 @@ class _Verifying:
         items = items_of_batches(self._database, (batch,))
         if self._mend:
             requests = _forget_results(self._database, batch, is_failed=not may_ask)
-            self._check = replace(self._check, lost=(*self._check.lost, Lost(batch, requests, may_ask)))
+            self.lost.append(Lost(batch, requests, may_ask))
         return items
 
     def _has_all_requests(self, batch: Batch) -> bool:
@@ -386,9 +358,9 @@ def complete_results(folder: JobFolder, job: Job) -> None:
     for batch in done:
         if batch.number not in noted:
             with suppress(ReplyError), folder.open() as database, transaction(database):
-                answer = _kept_answer(database, folder, job, batch)
-                if answer.finished is not None and _is_as_sent(database, job, batch):
-                    store(database, folder, job.kind, batch.number, answer.finished)
+                answer = _kept_answer(database, folder, job, batch, is_whole=False)
+                if isinstance(answer, Finished) and _is_as_sent(database, job, batch):
+                    store(database, folder, job.kind, batch.number, answer)
                     _log.warning("job %s: batch %d was put back from its answer", job.id, batch.number)
     check_stored(folder, job.stored_batches)
 

@@ -3,7 +3,7 @@
 import hashlib
 import math
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -65,8 +65,6 @@ class EmbeddedText(msgspec.Struct, frozen=True, gc=False):
 
 _UNIT_TOLERANCE = 1e-3  # the norm of half-precision values has an error of about 1e-4
 
-Progress = Callable[[int, int], None]
-
 
 @dataclass(frozen=True, slots=True)
 class VectorChecks:
@@ -81,33 +79,6 @@ class VectorChecks:
     repeated: int
     non_finite: int  # vectors with a NaN or an infinity
     missing: int  # texts without a vector
-
-
-def measure(
-    blocks: Iterable[NDArray[np.float32]], texts: int, count: int, dimension: int, progress: Progress | None = None
-) -> VectorChecks:
-    """Check all vectors, which come in blocks of shape (n, dimension), `count` in all, of `texts` texts."""
-    norms = np.empty(count, dtype=np.float64)
-    marks = np.empty((count, 2), dtype=np.uint64)
-    done = 0
-    for block in blocks:
-        norms[done : done + len(block)] = lengths_of(block)
-        marks[done : done + len(block)] = _marks(block)
-        done += len(block)
-        if progress:
-            progress(done, count)
-    finite = norms[np.isfinite(norms)]
-    return VectorChecks(
-        texts=texts,
-        dimension=dimension,
-        norm_min=float(finite.min()) if len(finite) else math.nan,
-        norm_max=float(finite.max()) if len(finite) else math.nan,
-        unit_length=bool(len(norms)) and bool(np.all(np.abs(norms - 1) < _UNIT_TOLERANCE)),
-        zero=int(np.count_nonzero(norms == 0)),
-        repeated=len(marks) - len(np.unique(marks, axis=0)),
-        non_finite=len(norms) - len(finite),
-        missing=texts - count,
-    )
 
 
 def lengths_of(block: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -266,13 +237,26 @@ class Embeddings:
                 block = vectors[start : start + size]
                 yield start, there, block if len(there) == len(block) else block[there]
 
-    def checks(self, progress: Progress | None = None) -> VectorChecks:
-        """Check all vectors, see `VectorChecks`. Blocking: seconds for many. `progress` gets (done, total)."""
-        present = self.present()
-        dimension = self.dimension
-        size = max(1, _BLOCK_BYTES // max(1, dimension * 4))
-        blocks = (vectors for _, _, vectors in self.vector_blocks(present, size)) if dimension else iter(())
-        return measure(blocks, self._count, int(np.count_nonzero(present)) if dimension else 0, dimension, progress)
+    def checks(self) -> VectorChecks:
+        """Check all vectors, see `VectorChecks`. Blocking: seconds for many."""
+        size = max(1, _BLOCK_BYTES // max(1, self.dimension * 4))
+        norms, marks = [np.empty(0)], [np.empty((0, 2), dtype=np.uint64)]
+        for _, _, block in self.vector_blocks(self.present(), size):
+            norms.append(lengths_of(block))
+            marks.append(_marks(block))
+        lengths, hashes = np.concatenate(norms), np.concatenate(marks)
+        finite = lengths[np.isfinite(lengths)]
+        return VectorChecks(
+            texts=self._count,
+            dimension=self.dimension,
+            norm_min=float(finite.min()) if len(finite) else math.nan,
+            norm_max=float(finite.max()) if len(finite) else math.nan,
+            unit_length=bool(len(lengths)) and bool(np.all(np.abs(lengths - 1) < _UNIT_TOLERANCE)),
+            zero=int(np.count_nonzero(lengths == 0)),
+            repeated=len(hashes) - len(np.unique(hashes, axis=0)),
+            non_finite=len(lengths) - len(finite),
+            missing=self._count - len(lengths),
+        )
 
     def _read(
         self, database: sqlite3.Connection, query: str, wanted: Mapping[str, int | str]

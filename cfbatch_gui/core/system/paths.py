@@ -53,7 +53,6 @@ class Paths:
     practice = _Below("practice")  # the practice service's queue, which the client does not read
     settings = _Below("settings.json")
     recipes = _Below("recipes.json")
-    calibration = _Below("calibration.json")  # the measured and the estimated sizes of finished jobs
     traffic = _Below("traffic.jsonl")  # a line for each exchange with a host
     catalogues = _Below("catalogues")
     window_socket = _Below("window")  # that the open window listens on; see later_start.py

@@ -14,16 +14,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from cfbatch_gui.core.errors import (
-    Action,
-    ReplyError,
-    ServiceBusy,
-    ServiceRefused,
-    TokenRefused,
-    UnreadableReply,
-    UsageError,
-    UserError,
-)
+from cfbatch_gui.core.errors import Action, ServiceBusy, ServiceRefused, TokenRefused, UsageError, UserError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import ServiceAnswer, ServiceError, decode
 from cfbatch_gui.core.workers_ai.client import WorkersAI
@@ -106,7 +97,7 @@ class Match(msgspec.Struct, frozen=True):
 
 
 class _Mutation(msgspec.Struct, frozen=True, rename="camel"):
-    mutation_id: str | int | None = None
+    mutation_id: str | int
 
 
 class _Matches(msgspec.Struct, frozen=True):
@@ -224,8 +215,8 @@ def _refusal_of(
 class VectorizeIndexes:
     """The indexes of a connection's account.
 
-    Calls raise NotConnected, TokenRefused, IndexMissing, ServiceRefused, ServiceBusy, Unreachable and UnreadableReply,
-    the constructor UsageError.
+    Calls raise NotConnected, TokenRefused, IndexMissing, ServiceRefused, ServiceBusy, Unreachable and ReplyError, the
+    constructor UsageError.
     """
 
     def __init__(self, client: WorkersAI) -> None:
@@ -267,11 +258,12 @@ class VectorizeIndexes:
         """Put vectors, in place of those with the same ids; the mutation's id. `lines` is NDJSON in pieces."""
         content_type, pieces = _multipart(lines)
         answer = await self._call(name, "/upsert", pieces, content_type=content_type, seconds=_UPLOAD_SECONDS)
-        return self._mutation(answer)
+        return str(decode(_MUTATION, answer.result, "mutation").mutation_id)
 
     async def delete_by_ids(self, name: str, ids: Sequence[str]) -> str:
         """Delete vectors; the mutation's id. Ids that are not there do no harm."""
-        return self._mutation(await self._call(name, "/delete_by_ids", _encode({"ids": list(ids)})))
+        answer = await self._call(name, "/delete_by_ids", _encode({"ids": list(ids)}))
+        return str(decode(_MUTATION, answer.result, "mutation").mutation_id)
 
     async def get_by_ids(self, name: str, ids: Sequence[str]) -> tuple[StoredVector, ...]:
         """Those of these vectors that are there, with all values; at most MAX_READ_IDS."""
@@ -306,20 +298,6 @@ class VectorizeIndexes:
             limit=ExchangeLimit(seconds, _ANSWER_BYTES),
             refuse=partial(_refusal_of, index or "", permission),
         )
-
-    def _mutation(self, answer: ServiceAnswer) -> str:
-        detail = "no mutationId"
-        try:
-            if (found := decode(_MUTATION, answer.result, "mutation").mutation_id) is not None:
-                return str(found)
-        except ReplyError as error:
-            detail = error.detail
-        sentence = message(
-            "{title} did not say under which number it took the vectors, so it cannot be told when they are in the "
-            "index.",
-            title=self.connection.title,
-        )
-        raise UnreadableReply(sentence, raw=b"", detail=detail)
 
 
 def check_connection_kind(connection: Connection) -> None:

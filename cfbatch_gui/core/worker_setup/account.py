@@ -319,15 +319,11 @@ class Progress:
 Show = Callable[[Progress], None]
 
 
-class _Subdomain(msgspec.Struct):
+class _Facts(msgspec.Struct):
+    """What the calls that read say: of the account, a Worker, a Workflow."""
+
     subdomain: str | None = None
-
-
-class _Settings(msgspec.Struct):
     tags: list[str] | None = None
-
-
-class _Workflow(msgspec.Struct):
     script_name: str = ""
 
 
@@ -336,9 +332,7 @@ class _Object(msgspec.Struct):
 
 
 _nothing: Final = msgspec.json.Decoder(msgspec.Raw)
-_subdomain: Final = msgspec.json.Decoder(_Subdomain | None)
-_settings: Final = msgspec.json.Decoder(_Settings)
-_workflow: Final = msgspec.json.Decoder(_Workflow)
+_facts: Final = msgspec.json.Decoder(_Facts)
 _objects: Final = msgspec.json.Decoder(list[_Object] | None)
 
 
@@ -359,8 +353,8 @@ class Account:
 
     async def address(self, call: Call) -> str:
         """The account's name at workers.dev. Raises AddressMissing."""
-        found = await self._make(call, _subdomain)
-        name = (found and found.subdomain) or ""
+        found = await self._make(call, _facts)
+        name = found.subdomain or ""
         if not _LABEL.fullmatch(name):
             self._show(Progress(call, State.FAILED))
             raise no_address("" if not name else f"subdomain {name[:80]!r}")
@@ -369,7 +363,7 @@ class Account:
 
     async def is_worker_ours(self, call: Call) -> bool | None:
         """Whether this program put the Worker there; None where there is none of this name."""
-        found = await self._read(call, _settings)
+        found = await self._read(call, _facts)
         if found is None:
             return None
         ours = TAG in (found.tags or ())
@@ -377,7 +371,7 @@ class Account:
         return ours
 
     async def worker_of_workflow(self, call: Call) -> str | None:
-        found = await self._read(call, _workflow)
+        found = await self._read(call, _facts)
         if found is None:
             return None
         self.done(call, message("There is one of the Worker “{name}”.", name=found.script_name))

@@ -77,7 +77,6 @@ class ComparisonPage(QWidget):
     def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
         super().__init__()
         self._program, self._notices = program, notices
-        self._chosen: tuple[str, ...] = ()
         self._jobs: tuple[Job, ...] = ()
         self.compared: Compared | None = None
         self._read: tuple[object, ...] = ()
@@ -88,7 +87,6 @@ class ComparisonPage(QWidget):
 
     def compare(self, jobs: Sequence[Job]) -> None:
         self._jobs, self.compared, self._read = tuple(jobs), None, ()
-        self._chosen = tuple(job.id for job in jobs)
         self._set_can_leave()
         self.header.set_title(self.tr("Comparison"))
         self.header.set_facts(*named(self._jobs), self.tr("comparing…"))
@@ -100,13 +98,13 @@ class ComparisonPage(QWidget):
 
     def show_jobs(self, jobs: Sequence[Job]) -> None:
         there = {job.id: job for job in jobs}
-        now = tuple(there[job_id] for job_id in self._chosen if job_id in there)
-        if not self._chosen or now == self._jobs:
+        now = tuple(there[job.id] for job in self._jobs if job.id in there)
+        if now == self._jobs:
             return
+        is_whole = len(now) == len(self._jobs)
         self._jobs = now
-        self._set_can_leave()
-        if len(now) < 2:
-            self._show_nothing_left()
+        if not is_whole:
+            self._show_deleted()
         elif self.compared is None or self._read != version_of(now):
             if not self.tasks.is_running("compare"):
                 self.tasks.start("compare", self._compare())
@@ -195,8 +193,6 @@ class ComparisonPage(QWidget):
             before = self.compared
             top_k = before.top_k if before is not None else None
             found = await asyncio.to_thread(read_comparison, self._program, self._jobs, top_k)
-            if len(self._jobs) < 2:
-                return
             if before is None:
                 self._show(found)
                 self.tabs.choose(QUERIES if found.evaluation is None else ANSWER)
@@ -211,15 +207,14 @@ class ComparisonPage(QWidget):
         self._show(compared, other=next((n for n, job in enumerate(compared.jobs) if n and job.id == other_id), 1))
         self.queries.choose_number(query)
 
-    def _show_nothing_left(self) -> None:
+    def _show_deleted(self) -> None:
         self.tasks.cancel("compare")
         self.tasks.cancel("texts")
         self.compared, self._read = None, ()
+        self._set_can_leave()
         self.save_button.setEnabled(False)
         self.header.set_facts(*(job.name for job in self._jobs))
         self.message = self.tr("Jobs of this comparison were deleted. Choose others to compare.")
-        if not self._jobs:
-            self.message = self.tr("The jobs of this comparison were deleted.")
         self._stack.show_sentence(self.message)
 
     def _set_can_leave(self) -> None:

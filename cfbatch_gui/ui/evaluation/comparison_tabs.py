@@ -156,16 +156,9 @@ class AnswerTab(QWidget):
 
     def _show(self, evaluation: Evaluation, found: Paired, changes: Sequence[QueryChange], metric: str) -> None:
         job = letter(self._other)
-        if evaluation.measures_nothing:
-            self.headline.setText(self.tr("Nothing can be measured"))
-            self.sentence.setText(
-                self.tr("All candidates of a query have the same grade, so that every order would be as good.")
-            )
-            self._more.setText("")
-        else:
-            self.headline.setText(headline(found, job))
-            self.sentence.setText(change_sentence(found, job, metric))
-            self._more.setText(more_queries(found))
+        self.headline.setText(headline(found, job))
+        self.sentence.setText(change_sentence(found, job, metric))
+        self._more.setText(more_queries(found))
         self._more.setVisible(bool(self._more.text()))
         self._known.setText(how_it_is_known(found, several=len(evaluation.runs) > 2))
         self._changes = tuple(changes)

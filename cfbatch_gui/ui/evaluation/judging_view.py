@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QKeyEvent, QMouseEvent, QTextOption
-from PySide6.QtWidgets import QCompleter, QFrame, QGridLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QCompleter, QFormLayout, QFrame, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.judgements.session import Shown
@@ -86,28 +86,26 @@ class StartPanel(QWidget):
         self.scales.picked.connect(lambda _: self._scale_picked())
 
     def _lay_out(self) -> None:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(LARGE)
-        grid.setVerticalSpacing(MEDIUM)
-        self._labels = []
+        form = self._form = QFormLayout()
+        form.setHorizontalSpacing(LARGE)
+        form.setVerticalSpacing(MEDIUM)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.FieldsStayAtSizeHint)
+        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         fields: tuple[tuple[str, QWidget], ...] = (
             (self.tr("Kept in the book"), self.book),
             (self.tr("Your name"), self.judge),
             (self.tr("Texts to judge"), self.tops),
             (self.tr("Grades"), self.scales),
+            (self.tr("Grades"), self._own_scale),
             (self.tr("Your words"), self.words),
         )
-        for number, (name, field) in enumerate(fields):
+        for name, field in fields:
+            field.setAccessibleName(name)
+            if isinstance(field, QLineEdit):  # a choice is as wide as its longest text
+                field.setFixedWidth(scaled(_FIELD_WIDTH))
             label = Label(name, "quiet")
             label.setBuddy(field)
-            field.setAccessibleName(name)
-            if not isinstance(field, Choice):  # which is as wide as its longest text
-                field.setFixedWidth(scaled(_FIELD_WIDTH))
-            grid.addWidget(label, number, 0)
-            grid.addWidget(field, number, 1, Qt.AlignmentFlag.AlignLeft)
-            self._labels.append(label)
-        grid.addWidget(self._own_scale, 3, 1)
-        grid.setColumnStretch(1, 1)
+            form.addRow(label, field)
         explained = self.tr(
             "You see one text at a time and say with one key how well it answers its query. Scores, ranks and jobs stay"
             " hidden, so that they cannot sway you. Every answer is saved at once; stop whenever you like."
@@ -115,7 +113,7 @@ class StartPanel(QWidget):
         card = Card(
             Label(explained, "body", wrap=True),
             SMALL,
-            grid,
+            form,
             SMALL,
             self.counts,
             self.trouble,
@@ -177,11 +175,9 @@ class StartPanel(QWidget):
 
     def _show_words(self) -> None:
         is_new = self._book_scale is None
-        self.scales.setVisible(is_new)
-        self._own_scale.setVisible(not is_new)
-        has_own = is_new and self.scales.value() == _OWN
-        self.words.setVisible(has_own)
-        self._labels[4].setVisible(has_own)
+        self._form.setRowVisible(self.scales, is_new)
+        self._form.setRowVisible(self._own_scale, not is_new)
+        self._form.setRowVisible(self.words, is_new and self.scales.value() == _OWN)
 
 
 _WIDEST_NAME = 180  # pixels; a longer one ends in "…"
@@ -192,31 +188,6 @@ class KeyCap(Label):
         super().__init__(text, "small")
         self.setProperty("kind", "key")
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
-
-
-class GradeCards(QWidget):
-    """`given` has the grade of a card that was clicked."""
-
-    given = Signal(int)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._row = Flow(gap=MEDIUM)
-        self.setLayout(self._row)
-        self.cards: list[_GradeCard] = []
-
-    def show_scale(self, scale: Scale) -> None:
-        for card in self.cards:
-            self._row.removeWidget(card)
-            card.deleteLater()
-        self.cards = [_GradeCard(grade) for grade in scale.grades]
-        for card in self.cards:
-            card.clicked.connect(self.given)
-            self._row.addWidget(card)
-
-    def choose(self, value: int | None) -> None:
-        for card in self.cards:
-            card.set_chosen(card.grade.value == value)
 
 
 class _GradeCard(QFrame):
@@ -271,8 +242,8 @@ class JudgingView(QWidget):
         self._query = Label("", "title", wrap=True)
         self._given = Label("", "attention", wrap=True)
         self._text = _LargeText(self.tr("The text to judge"))
-        self.cards = GradeCards()
-        self.cards.given.connect(self.answered.emit)
+        self._cards = Flow(gap=MEDIUM)
+        self.cards: list[_GradeCard] = []
         self._note = QLineEdit()
         self._note.setPlaceholderText(self.tr("A note on this text; Enter goes on"))
         self._note.setAccessibleName(self.tr("Note"))
@@ -294,7 +265,7 @@ class JudgingView(QWidget):
             self._given,
             (card, 3),
             SMALL,
-            self.cards,
+            boxed(self._cards),
             self._note,
             self._keys,
             None,
@@ -315,7 +286,13 @@ class JudgingView(QWidget):
 
     def show_scale(self, scale: Scale, foot: str) -> None:
         self._grades = len(scale.grades)
-        self.cards.show_scale(scale)
+        for card in self.cards:
+            self._cards.removeWidget(card)
+            card.deleteLater()
+        self.cards = [_GradeCard(grade) for grade in scale.grades]
+        for card in self.cards:
+            card.clicked.connect(self.answered.emit)
+            self._cards.addWidget(card)
         self._foot.set_line(foot)
 
     def show_pair(self, shown: Shown, *, chosen: int | None = None, given: str = "") -> None:
@@ -323,7 +300,8 @@ class JudgingView(QWidget):
         self._text.show_text(shown.document.text or shown.document.id)
         self._given.setText(given)
         self._given.setVisible(bool(given))
-        self.cards.choose(chosen)
+        for card in self.cards:
+            card.set_chosen(card.grade.value == chosen)
         self._note.clear()
         self._note.hide()
         self.setAccessibleName(self._query.text())

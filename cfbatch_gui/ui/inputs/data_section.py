@@ -385,7 +385,7 @@ class DataSection(SectionCard):
             if has_template:
                 self.template.show_file(file, mapping.template)
             if mapping.split is not None:
-                self.split.show_file(file, mapping, mapping.split, second=file is state.second)
+                self.split.show_split(mapping.split, mapping.kind)
         has_split = mapping is not None and mapping.split is not None
         self.template.setVisible(has_template and file is not None)
         self.split.setVisible(has_split and file is not None)

@@ -1,11 +1,10 @@
 """The rows that are left out or doubtful: how many for each reason, those of one reason, and one as it stands."""
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import (
     QFont,
     QFontDatabase,
@@ -13,20 +12,18 @@ from PySide6.QtGui import (
     QFontMetrics,
     QPainter,
     QResizeEvent,
-    QTextCharFormat,
-    QTextCursor,
 )
 from PySide6.QtWidgets import QBoxLayout, QStyleOptionViewItem, QWidget
 
 from cfbatch_gui.core.inputs.input_values import LONGEST_RAW, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.row_problems import LINE_END, TAB, StoredProblem, problem_columns, problems, with_signs
+from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_columns, problems, with_signs
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, ProblemCount
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
-from cfbatch_gui.ui import display, theme
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import number, one_line, plural
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN, CellDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, Index, Rows
@@ -50,7 +47,6 @@ from cfbatch_gui.ui.widgets.text_panel import PlainText
 
 _BESIDE_FROM = 640  # pixels of width; below, one part stands under the other
 _FEWEST_LINES, _MOST_LINES, _MOST_LINES_UNDER = 2, 6, 4
-_SIGNS = re.compile(f'(["{LINE_END}{TAB}])')
 
 
 class RowPanel(QWidget):
@@ -61,7 +57,7 @@ class RowPanel(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._shown: tuple[StoredProblem, Sequence[str]] | None = None
+        self._columns = 0
         self._reason = Label("", "body", wrap=True)
         self._raw = PlainText(self.tr("In the file"))
         self._raw.setFont(fixed_font(self._raw.font()))
@@ -74,8 +70,11 @@ class RowPanel(QWidget):
         self.setLayout(column(self._reason, self._parts, margins=(0, SMALL, 0, TINY)))
 
     def show_row(self, problem: StoredProblem, columns: Sequence[str]) -> None:
-        self._shown = problem, columns
-        self._fill()
+        self._columns = len(columns)
+        self._reason.setText(self.tr("Row {n}: {why}").format(n=display.number(problem.row), why=said(problem.reason)))
+        self._raw.setPlainText(with_signs(problem.raw, breaks=True))
+        cells = [f"{name}: {_cut(cell)}" for name, cell in zip(columns, problem.cells, strict=False)]
+        self._cells.setPlainText("\n".join(cells) if any(problem.cells) else self.tr("nothing"))
         self._fit()
 
     def raw(self) -> str:
@@ -87,33 +86,16 @@ class RowPanel(QWidget):
     def reason(self) -> str:
         return self._reason.text()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange) and self._shown is not None:
-            self._fill()  # text that is there keeps the colours of the theme before
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
-
-    def _fill(self) -> None:
-        if self._shown is None:
-            return
-        problem, columns = self._shown
-        self._reason.setText(self.tr("Row {n}: {why}").format(n=display.number(problem.row), why=said(problem.reason)))
-        _write(self._raw, _marked(problem.raw))
-        cells = list(zip(columns, problem.cells, strict=False))
-        if any(cell for _, cell in cells):
-            _write(self._cells, _named(cells))
-        else:
-            _write(self._cells, [(self.tr("nothing"), "quiet")])
 
     def _fit(self) -> None:
         is_beside = self.width() >= _BESIDE_FROM
         direction = QBoxLayout.Direction.LeftToRight if is_beside else QBoxLayout.Direction.TopToBottom
         self._parts.setDirection(direction)
         self._parts.setSpacing(LARGE if is_beside else TINY)
-        wanted = 1 + len(self._shown[1]) if self._shown else _FEWEST_LINES  # a cell may have two lines
+        wanted = 1 + self._columns  # a cell may have two lines
         lines = max(_FEWEST_LINES, min(wanted, _MOST_LINES if is_beside else _MOST_LINES_UNDER))
         self._raw.set_lines(lines if is_beside else _FEWEST_LINES)
         self._cells.set_lines(lines)
@@ -137,32 +119,8 @@ def fixed_font(like: QFont) -> QFont:
     return font
 
 
-Piece = tuple[str, str]  # a text and the role of its colour
-
-
-def _marked(text: str) -> Iterator[Piece]:
-    for piece in _SIGNS.split(with_signs(text, breaks=True)):
-        yield piece, "attention" if piece == '"' else "quiet" if _SIGNS.fullmatch(piece) else "text"
-
-
-def _named(cells: Sequence[tuple[str, str]]) -> Iterator[Piece]:
-    for index, (name, cell) in enumerate(cells):
-        yield f"\n{name}: " if index else f"{name}: ", "quiet"
-        cut = cell if len(cell) <= LONGEST_RAW else f"{cell[:LONGEST_RAW]}…"
-        for piece in _SIGNS.split(with_signs(cut, breaks=True)):
-            yield piece, "quiet" if piece in (LINE_END, TAB) else "text"
-
-
-def _write(into: PlainText, pieces: Iterator[Piece] | Sequence[Piece]) -> None:
-    into.clear()
-    cursor = QTextCursor(into.document())
-    cursor.beginEditBlock()
-    for text, role in pieces:
-        style = QTextCharFormat()
-        style.setForeground(theme.colour(role))
-        cursor.insertText(text, style)
-    cursor.endEditBlock()
-    into.moveCursor(QTextCursor.MoveOperation.Start)
+def _cut(cell: str) -> str:
+    return with_signs(cell if len(cell) <= LONGEST_RAW else f"{cell[:LONGEST_RAW]}…", breaks=True)
 
 
 CUT = "cut"  # beside the kinds of problem: texts that are sent, and of which the model reads the beginning

@@ -1,16 +1,15 @@
 """The editors below a file's name: columns joined to one text, long texts cut into parts, candidates chosen."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QKeyEvent, Qt
 from PySide6.QtWidgets import QButtonGroup, QLineEdit, QRadioButton, QSpinBox
 
-from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind, Layout, Mapping, Role, Split
-from cfbatch_gui.core.inputs.layouts import read_template, split_contexts, split_text
+from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind, Mapping, Role, Split
+from cfbatch_gui.core.inputs.layouts import read_template
 from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
-from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 from cfbatch_gui.ui.display import number, one_line, plural, prices
 from cfbatch_gui.ui.inputs.draft_reading import DraftState, OpenFile
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
@@ -133,7 +132,6 @@ def _is_usable(name: str) -> bool:
 DEFAULT_SPLIT = Split(400, 40)
 _LEAST, _MOST = 16, 8_192  # tokens
 _SPLIT_PAUSE = 500  # milliseconds after a change until the file is read again
-_COUNTED = 300_000  # characters; counting them takes no noticeable time
 
 
 class SplitEditor(Card):
@@ -143,13 +141,11 @@ class SplitEditor(Card):
 
     def __init__(self) -> None:
         super().__init__(inset=True, margins=_MARGINS)
-        self._rows: Sequence[Sequence[str]] = ()
-        self._kind = Kind.RANK
         self._used: Split | None = None
         self.tokens = _spin(_LEAST, _MOST, 50, self.tr("Tokens of a part"))
         self.overlap = _spin(0, _MOST // 2, 10, self.tr("Tokens that two parts share"))
         self.end_link = LinkButton(self.tr("Do not cut"), on_click=lambda: self.split_chosen.emit(None))
-        self.count = Label("", "quiet", wrap=True)
+        self.about = Label("", "quiet", wrap=True)
         self._timer = QTimer(self, singleShot=True, interval=_SPLIT_PAUSE)
         self._timer.timeout.connect(self._choose)
         for field in (self.tokens, self.overlap):
@@ -161,13 +157,12 @@ class SplitEditor(Card):
             boxed(row(self.overlap, Label(self.tr("tokens")))),
         )
         self.body.addLayout(row((boxed(sentence), 1), self.end_link))
-        self.body.addWidget(self.count)
+        self.body.addWidget(self.about)
 
     def split(self) -> Split:
         return Split(self.tokens.value(), min(self.overlap.value(), self.tokens.value() // 2))
 
-    def show_file(self, file: OpenFile, mapping: Mapping, split: Split, *, second: bool) -> None:
-        self._kind = mapping.kind
+    def show_split(self, split: Split, kind: Kind) -> None:
         if split != self._used:
             self._used = split
             if split != self.split():
@@ -175,12 +170,14 @@ class SplitEditor(Card):
                     field.blockSignals(True)
                     field.setValue(value)
                     field.blockSignals(False)
-        self._rows = _rows_of(file, mapping, second=second)
-        self._show_count()
+        self.about.setText(
+            self.tr("A text counts as its best part.")
+            if kind is Kind.RANK
+            else self.tr("Each part gets a vector of its own.")
+        )
 
     def _edited(self) -> None:
         self.overlap.setMaximum(self.tokens.value() // 2)
-        self._show_count()
         self._timer.start()
 
     def _choose(self) -> None:
@@ -188,47 +185,9 @@ class SplitEditor(Card):
             self._used = self.split()
             self.split_chosen.emit(self._used)
 
-    def _show_count(self) -> None:
-        split, long, parts = self.split(), 0, 0
-        for text in (text for texts in self._rows for text in texts):
-            spans = split_text(text, split.tokens, split.overlap, tokens_upper)
-            if len(spans) > 1:
-                long, parts = long + 1, parts + len(spans)
-        of = plural(len(self._rows), "In the first row ", "In the first {n} rows ")
-        if long:
-            texts = plural(long, "{n} text becomes", "{n} texts become")
-            said = self.tr("{texts} {parts} parts.").format(texts=texts, parts=number(parts))
-        else:
-            said = self.tr("no text is that long.")
-        what = (
-            self.tr(" A text counts as its best part.")
-            if self._kind is Kind.RANK
-            else self.tr(" Each part gets a vector of its own.")
-        )
-        self.count.setText(of + said + what)
-
 
 def whole_reading(metadata: ModelMetadata) -> Split:
     return Split(metadata.max_tokens * 15 // 16, metadata.max_tokens // 16)
-
-
-def _rows_of(file: OpenFile, mapping: Mapping, *, second: bool) -> list[list[str]]:
-    roles = mapping.second_roles if second else mapping.roles
-    columns = [index for index, role in enumerate(roles) if role in (Role.TEXT, Role.CONTEXT)]
-    template = read_template(mapping.template, file.source.columns) if mapping.template else ""
-    holds_lists = mapping.layout in (Layout.NESTED, Layout.JUDGED) and not second
-    found: list[list[str]] = []
-    left = _COUNTED
-    for each in file.sample:
-        if each.problem or left <= 0:
-            continue
-        texts = [each.cells[index] for index in columns] if isinstance(template, str) else [template.render(each.cells)]
-        if holds_lists:
-            lists = [split_contexts(text[:_COUNTED], each.number) for text in texts]
-            texts = [context.text for contexts in lists if not isinstance(contexts, str) for context in contexts]
-        found.append([text[:left] for text in texts])
-        left -= sum(map(len, found[-1]))
-    return found
 
 
 def _spin(least: int, most: int, step: int, name: str) -> QSpinBox:

@@ -189,10 +189,13 @@ class Chart(Plot):
         super().__init__(name)
         self.layers: tuple[Layer, ...] = ()
         self._titles = ("", "")
+        self._data: Callable[[], PlotData] | None = None
 
-    def show_layers(self, layers: Sequence[Layer], *, across: str, up: str) -> None:
-        """`across` and `up` are the titles of the axes, "" for none."""
-        self.layers, self._titles = tuple(layers), (across, up)
+    def show_layers(
+        self, layers: Sequence[Layer], *, across: str, up: str, data: Callable[[], PlotData] | None = None
+    ) -> None:
+        """`across` and `up` are the titles of the axes, "" for none; `data` gives other rows than the layers'."""
+        self.layers, self._titles, self._data = tuple(layers), (across, up), data
         self.show_again()
 
     def sizeHint(self) -> QSize:
@@ -230,6 +233,8 @@ class Chart(Plot):
         return " ".join(filter(None, words))
 
     def data(self) -> PlotData:
+        if self._data is not None:
+            return self._data()
         across, up = self._titles
         if any(isinstance(layer, Dots) for layer in self.layers):
             return PlotData((self.tr("series"), across or "x", up or "y", self.tr("text")), self._dots())

@@ -1,14 +1,12 @@
 """A ranking's scores versus the similarities of this job's vectors, pair by pair, for texts that both jobs have."""
 
 import math
-from collections.abc import Iterator, Sequence
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.nearest import (
     VersusScores,
     scores_versus_similarities,
@@ -28,26 +26,6 @@ _LONGEST = 160  # characters of each text in the tip under the mouse
 _Pair = tuple[str, str, str, str]  # its query, text, score and similarity
 
 
-class PairChart(Chart):
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self._pairs: tuple[JobFolder, VersusScores] | None = None
-
-    def show_pairs(self, folder: JobFolder, versus: VersusScores, dots: Dots) -> None:
-        self._pairs = (folder, versus)
-        self.show_layers((dots,), across=self.tr("Score"), up=self.tr("Similarity of the vectors"))
-
-    def data(self) -> PlotData:
-        return PlotData(("query", "text", "score", "similarity"), self._rows())
-
-    def _rows(self) -> Iterator[Sequence[Cell]]:
-        if self._pairs is not None:
-            folder, versus = self._pairs
-            numbers = zip(versus.scores.tolist(), versus.similarities.tolist(), strict=True)
-            texts = texts_of_pairs(folder, versus.item_numbers)
-            yield from ((*texts, *both) for texts, both in zip(texts, numbers, strict=True))
-
-
 class VersusScoresView(VectorPage):
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "chart-scatter")
@@ -56,7 +34,7 @@ class VersusScoresView(VectorPage):
         self.ranking = Choice(self.tr("Ranking to look at"), on_picked=lambda _: self._look())
         self.ranking.setMinimumWidth(210)
         self.summary = ElidedLabel("", "quiet")
-        self.chart = PairChart(self.tr("Scores and similarities"))
+        self.chart = Chart(self.tr("Scores and similarities"))
         self.chart.picked.connect(self._picked)
         folder = program.remembered_folder(FolderUse.PICTURES)
         self.picture = PictureButtons(self.chart, notices, self.tasks, folder, self.tr("scores and similarities"))
@@ -107,7 +85,8 @@ class VersusScoresView(VectorPage):
         self.summary.setText(" · ".join(said))
         if len(found.scores):
             dots = Dots(found.scores, found.similarities, describe=self._describe)
-            self.chart.show_pairs(folder, found, dots)
+            titles = self.tr("Score"), self.tr("Similarity of the vectors")
+            self.chart.show_layers((dots,), across=titles[0], up=titles[1], data=lambda: _data(folder, found))
             self._picked(0)
             self._body.show_content()
         else:
@@ -145,3 +124,10 @@ class VersusScoresView(VectorPage):
 
 def rankings(program: Program) -> tuple[Job, ...]:
     return tuple(job for job in program.ledger.jobs() if job.kind is Kind.RANK and job.has_results)
+
+
+def _data(folder: JobFolder, versus: VersusScores) -> PlotData:
+    texts = texts_of_pairs(folder, versus.item_numbers)
+    numbers = zip(versus.scores.tolist(), versus.similarities.tolist(), strict=True)
+    rows = ((*pair, *both) for pair, both in zip(texts, numbers, strict=True))
+    return PlotData(("query", "text", "score", "similarity"), rows)

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QStackedWidget, QWidget
 
 from cfbatch_gui.core.results.nearest import LONGEST
@@ -38,13 +38,8 @@ _AT_THE_INDEX = (PushStage.PROCESSING, PushStage.COMPARING)  # everything was se
 
 
 class PushProgressView(QWidget):
-    """`cancelled` is emitted where the user wants to choose anew; what was sent stays in the index."""
-
-    paused = Signal()
-    carried_on = Signal()
-    cancelled = Signal()
-
-    def __init__(self) -> None:
+    def __init__(self, *, pause: Callable[[], None], carry_on: Callable[[], None], choose: Callable[[], None]) -> None:
+        """`choose` is for a push that has stopped; what was sent stays in the index."""
         super().__init__()
         self._icon = IconLabel("loader", "accent", 18)
         self.title = Label("", "part", wrap=True)
@@ -53,12 +48,11 @@ class PushProgressView(QWidget):
         self.line = Label("", "body", wrap=True)
         self.more = Label("", "quiet", wrap=True)
         self.waiting = IconLine("", "clock", icon_role="attention")
-        self.pause_button = Button(self.tr("Pause"), "pause", self.paused.emit)
-        self.carry_on_button = PrimaryButton(self.tr("Carry on"), "play", self.carried_on.emit)
-        self.cancel_button = Button(self.tr("Cancel"), on_click=self.cancelled.emit)
-        buttons = boxed(Flow(self.carry_on_button, self.pause_button, self.cancel_button))
-        title = row(self._icon, self.title)
-        title.setStretch(1, 1)
+        self.pause_button = Button(self.tr("Pause"), "pause", pause)
+        self.carry_on_button = PrimaryButton(self.tr("Carry on"), "play", carry_on)
+        self.choose_button = Button(self.tr("Choose anew…"), on_click=choose)
+        buttons = boxed(Flow(self.carry_on_button, self.pause_button, self.choose_button))
+        title = row(self._icon, (self.title, 1))
         card = Card()
         card.body.addLayout(column(title, self.line, self.bar, self.more, self.waiting, buttons, gap=SMALL))
         self.setLayout(column(card, None, gap=MEDIUM, margins=PAGE_MARGINS))
@@ -83,11 +77,7 @@ class PushProgressView(QWidget):
         self.pause_button.setText(self.tr("Stop waiting") if is_sent else self.tr("Pause"))
         stopping = self.tr("It stops as soon as the call is over that is being made.") if running.is_stopping else ""
         self.pause_button.set_possible(stopping)
-        self.cancel_button.set_possible(stopping)
-        self.cancel_button.setText(self.tr("Cancel"))
-        self.pause_button.show()
-        self.cancel_button.setVisible(not is_sent)
-        self.carry_on_button.hide()
+        self._show_buttons(is_running=True)
 
     def show_stopped(self, push: Push, *, says_why: bool) -> None:
         self._icon.set_icon("pause", "attention")
@@ -98,11 +88,12 @@ class PushProgressView(QWidget):
         self.more.setText(said(push.finding))
         self.waiting.setVisible(says_why and bool(push.failure))
         self.waiting.set_line(said(push.failure), "triangle-alert", "attention")
-        self.pause_button.hide()
-        self.carry_on_button.show()
-        self.cancel_button.set_possible("")
-        self.cancel_button.setText(self.tr("Choose anew…"))
-        self.cancel_button.show()
+        self._show_buttons(is_running=False)
+
+    def _show_buttons(self, *, is_running: bool) -> None:
+        self.pause_button.setVisible(is_running)
+        self.carry_on_button.setVisible(not is_running)
+        self.choose_button.setVisible(not is_running)
 
     def _more_words(self, running: RunningPush, *, is_sent: bool) -> str:
         if running.is_stopping:
@@ -112,7 +103,6 @@ class PushProgressView(QWidget):
         return self.tr("You can close the window: what was accepted stays so, and the rest can be sent later.")
 
 
-_TICK = 30_000  # milliseconds
 _MOST_ROWS = 4  # of what was sent that are shown without scrolling
 
 
@@ -143,8 +133,6 @@ class PushSummary(QWidget):
         self.table.setAccessibleName(self.tr("What was sent"))
         self.table.show_rows(self.sent)
         self.table.picked.connect(lambda at: self.chosen.emit(self.sent.row(at)))
-        self._ticks = QTimer(self, interval=_TICK)
-        self._ticks.timeout.connect(self._show_line)
         self._lay_out()
 
     def show_pushes(self, pushes: Sequence[Push], push: Push, dimension: int) -> None:
@@ -171,15 +159,9 @@ class PushSummary(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._show_line()
-        self._ticks.start()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._ticks.stop()
 
     def _lay_out(self) -> None:
-        title = row(self._icon, self.title)
-        title.setStretch(1, 1)
+        title = row(self._icon, (self.title, 1))
         words = boxed(column(title, self.line, self.notes, gap=SMALL))
         words.setMinimumWidth(scaled(260))
         words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -199,9 +181,7 @@ class PushSummary(QWidget):
             return
         checked = self._push.checked_at
         about = " · ".join(filter(None, (self._form, display.age(checked, self._clock()) if checked else "")))
-        line = f"{said(self._push.finding)}\n{about}"
-        if line != self.line.text():
-            self.line.setText(line)
+        self.line.setText(f"{said(self._push.finding)}\n{about}")
 
 
 _STATES = {
@@ -280,8 +260,7 @@ class SearchPanel(Card):
         self._body.addWidget(self.empty)
         self._body.addWidget(self.table)
         self._body.setMinimumHeight(scaled(HEADER_HEIGHT) + _LEAST_ROWS * scaled(ROW_HEIGHT))
-        ask = row(self.sentence, self.button)
-        ask.setStretch(0, 1)
+        ask = row((self.sentence, 1), self.button)
         self.body.addWidget(boxed(Flow(Label(self.tr("Try a search"), "strong"), self.price, gap=SMALL)))
         self.body.addLayout(ask)
         self.body.addWidget(self._body, 1)

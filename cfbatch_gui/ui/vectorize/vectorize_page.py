@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection
+from contextlib import suppress
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
@@ -44,16 +45,14 @@ from cfbatch_gui.ui.widgets import (
 _BLOCK = 10_000  # texts that are read at once
 
 
-def other_ways(program: Program) -> tuple[Connection, ...]:
-    found: list[Connection] = []
+def other_way(program: Program) -> Connection | None:
+    """The first connection to an account."""
     for each in program.address_book.saved():
-        try:
+        with suppress(UserError):
             connection = program.address_book.connection(each.id)
             check_connection_kind(connection)
-        except UserError:
-            continue
-        found.append(connection)
-    return tuple(found)
+            return connection
+    return None
 
 
 def items_of_rows(folder: JobFolder, rows: Collection[int]) -> tuple[int, ...]:
@@ -85,7 +84,6 @@ class VectorizePage(ResultView):
         self._known: JobVectors | None = None
         self._push: Push | None = None  # the one that is shown, of the job's
         self._chooses = False  # the form is shown although there are pushes
-        self._chooses_next = False  # the same, as soon as the push has stopped
         self._through: dict[str, str] = {}  # the connection that was chosen for a job whose own has no such API
         self._failed: dict[str, UserError] = {}  # what has stopped the last push, by job
         self._other_way = ""  # the connection that the empty page offers
@@ -104,7 +102,7 @@ class VectorizePage(ResultView):
             for name in self.tasks.running():
                 self.tasks.cancel(name)
             self._known = self._push = None
-            self._chooses = self._chooses_next = False
+            self._chooses = False
             self.form.stop()
             self._show_sentence("")
             self.search.clear()
@@ -122,10 +120,7 @@ class VectorizePage(ResultView):
         self.form = PushForm(self._program, self.tasks)
         self.form.ready_changed.connect(self._show_foot)
         self.form.rows_wanted.connect(lambda rows, name: self.tasks.start("rows", self._find_rows(rows, name)))
-        self.progress = PushProgressView()
-        self.progress.paused.connect(self._stop)
-        self.progress.carried_on.connect(self._carry_on)
-        self.progress.cancelled.connect(self._cancel)
+        self.progress = PushProgressView(pause=self._stop, carry_on=self._carry_on, choose=self._choose)
         self.summary = PushSummary(self._program.clock, memory=memory)
         self.summary.check_wanted.connect(self._check_again)
         self.summary.change_wanted.connect(self._choose)
@@ -245,10 +240,10 @@ class VectorizePage(ResultView):
 
     def _show_no_way(self, error: UserError) -> None:
         self._show_sentence(said(error.message))
-        ways = other_ways(self._program) if isinstance(error, UsageError) else ()
-        if ways:
-            self._other_way = ways[0].id
-            self.empty.button.setText(self.tr("Use “{title}”").format(title=title_words(ways[0].title)))
+        other = other_way(self._program) if isinstance(error, UsageError) else None
+        if other is not None:
+            self._other_way = other.id
+            self.empty.button.setText(self.tr("Use “{title}”").format(title=title_words(other.title)))
             self.empty.button.show()
 
     def _use_other_way(self) -> None:
@@ -342,13 +337,6 @@ class VectorizePage(ResultView):
         if self._job is not None:
             self._pushes.stop(self._job.id)
 
-    def _cancel(self) -> None:
-        if self._job is None or self._pushes.of(self._job.id) is None:
-            self._choose()
-        else:
-            self._stop()
-            self._chooses_next = True
-
     def _push_changed(self, job_id: str) -> None:
         known = self._known
         if known is None or known.job.id != job_id:
@@ -364,10 +352,7 @@ class VectorizePage(ResultView):
     async def _load_ended(self, job: Job) -> None:
         self._push = None
         await self._load(job)
-        if self._chooses_next:
-            self._chooses_next = False
-            self._choose()
-        elif self._parts.currentWidget() is self._form_part:  # the index could not be created
+        if self._parts.currentWidget() is self._form_part:  # the index could not be created
             self.form.list_indexes(self.form.index.index_name())
 
     def _push_ended(self, job_id: str, result: Push | UserError) -> None:

@@ -152,19 +152,6 @@ async def test_answers_behind_a_worker_that_has_lost_its_room_wait_for_it_until_
     assert scene.left(job) == []
 
 
-async def test_what_the_service_has_forgotten_before_the_account_asked_is_gone(scene: Scene) -> None:
-    job = await scene.send()
-    with scene.account.clock.held():
-        await scene.computer.program.runner.pause(job.id)
-        scene.account.clock.skip(WEEKS)
-        await scene.until_stored(job.id, 3)
-    job = await scene.end(job)
-    assert job.state is JobState.FAILED
-    assert {(batch.state, batch.error) for batch in job.batches} == {(BatchState.GONE, FORGOTTEN)}
-    scene.check_accepted_once(job)
-    assert scene.left(job) == []
-
-
 async def test_a_copy_that_cannot_be_used_is_kept_when_the_service_has_forgotten_the_batch(scene: Scene) -> None:
     job = await scene.stored()
     scene.put_copy(job.id, 2, b'{"answers_of_a_later_year": []}')

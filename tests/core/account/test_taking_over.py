@@ -120,21 +120,6 @@ async def test_another_file_is_refused_and_leaves_nothing(
     assert (await second.program.runner.wait(job.id)).state is JobState.DONE
 
 
-async def test_what_was_removed_is_said_to_be_gone(
-    account: Account, new_computer: NewComputer, rankings_file: Path
-) -> None:
-    first, second = await new_computer(), await new_computer()
-    job = await handed_over(account, first, rankings_file, Kind.RANK)
-    found = await listed(second, job.id)
-    await first.program.account_jobs.remove(first.connection_id, found)
-    with pytest.raises(UsageError, match="not in your account any more"):
-        await second.program.account_jobs.take_over(second.connection_id, found)
-    assert second.program.ledger.jobs() == ()
-    await first.program.runner.carry_on(job.id)
-    done = await first.program.runner.wait(job.id)
-    assert done.state is JobState.DONE  # asked for directly
-
-
 async def test_a_job_that_was_taken_over_is_sound_and_its_texts_are_used_for_nothing(
     account: Account, new_computer: NewComputer, rankings_file: Path, tmp_path: Path
 ) -> None:

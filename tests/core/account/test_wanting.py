@@ -19,12 +19,11 @@ from cfbatch_gui.core.jobs.account.shards import (
     next_shard,
     wants_account,
 )
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions, JobState
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, worker
-from tests.core.account.conftest import BGE_M3, inputs_of
+from tests.core.account.conftest import BGE_M3
 
 ADDRESS = "https://batch.example.workers.dev"
 
@@ -36,21 +35,6 @@ def test_the_job_decides_and_else_the_connection(chosen: bool | None, collects: 
     door = worker(ADDRESS, connection_id="worker", title="My Worker", collects=collects)
     assert wants_account(job, door) is (collects if chosen is None else chosen)
     assert not wants_account(job, PRACTICE)
-
-
-async def test_a_draft_whose_worker_was_changed_for_another_connection_is_done(
-    tmp_path: Path, rankings_file: Path
-) -> None:
-    program = await Program.open(tmp_path / "data", environ={}, practice_times=(0.1, 0.1))
-    try:
-        job = program.drafts.create(Kind.RANK, "Answers", BGE_M3, PRACTICE.id)
-        program.drafts.change(job.id, options=replace(job.options, collect_in_account=True))
-        inputs = inputs_of(rankings_file, Kind.RANK)
-        program.drafts.load(job.id, inputs.source, inputs.mapping)
-        await program.actions.send(job.id)
-        assert (await program.runner.wait(job.id)).state is JobState.DONE
-    finally:
-        await program.close()
 
 
 @pytest.mark.parametrize("has_paid_plan", [False, True])

@@ -170,11 +170,6 @@ def first_of(number: int, do: Do) -> Do:
     return chosen
 
 
-async def cut_in_the_head(exchange: Exchange) -> Delivery:
-    """Not even the answer's head comes whole."""
-    return await exchange.pass_on(), faults.reset_in_reply_headers()
-
-
 def says(status: int, body: bytes, kind: str = "application/json", **headers: str) -> Do:
     """This, in place of the Worker. Names of headers have "_" for "-"."""
     more = tuple((name.replace("_", "-"), value) for name, value in headers.items())
@@ -202,4 +197,3 @@ def changed(change: Callable[[bytes], bytes]) -> Do:
 
 # What Cloudflare shows in place of a Worker: https://developers.cloudflare.com/workers/observability/errors/
 EXCEEDED_CPU = says(503, b"<html><title>Worker exceeded resource limits</title>Error 1102</html>", "text/html")
-DAY_USED_UP = says(429, b"<html><title>Rate limited</title>Error 1027</html>", "text/html")

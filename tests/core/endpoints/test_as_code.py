@@ -16,6 +16,8 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.as_code import Language, as_code, body_names, save_bodies
 from cfbatch_gui.core.jobs.drafts import Drafts
+from cfbatch_gui.core.jobs.plan.packing import plan
+from cfbatch_gui.core.jobs.run.job_actions import sent
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.local_models import HashedNgrams
@@ -48,8 +50,7 @@ def draft(drafts: Drafts, tmp_path: Path, *, synchronous: bool) -> Job:
     source = open_source(path)
     drafts.load(job.id, source, suggest_mapping(source, Kind.RANK, preview(source)))
     job = drafts.change(job.id, options=JobOptions(at_once=synchronous))
-    drafts.examine(job.id)
-    return job
+    return sent(job, plan(drafts.folder(job.id), job), 0.0)(job)
 
 
 def run(command: list[str], folder: Path) -> str:

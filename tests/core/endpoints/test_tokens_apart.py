@@ -2,11 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from keyring.backend import KeyringBackend
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import NotConnected, UsageError
@@ -23,25 +22,10 @@ from tests.canary import SECRET
 from tests.canary import TOKEN as ONE
 from tests.core.endpoints.conftest import ACCOUNT, service, worker
 from tests.support.faulty_service import FaultyService
+from tests.support.keyrings import MemoryKeyring
 
 OTHER_ACCOUNT = "fedcba9876543210fedcba9876543210"
 CLOUDS = "query,context\nCloudflare,an orange cloud\nCloudflare,a llama\n"
-
-
-@dataclass
-class Ring(KeyringBackend):
-    """A keyring in memory that is kept when the program is closed."""
-
-    stored: dict[tuple[str, str], str] = field(default_factory=dict)
-
-    def get_password(self, service: str, username: str) -> str | None:
-        return self.stored.get((service, username))
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        self.stored[service, username] = password
-
-    def delete_password(self, service: str, username: str) -> None:
-        del self.stored[service, username]
 
 
 @dataclass
@@ -50,7 +34,7 @@ class World:
     one: FaultyService
     other: FaultyService
     worker: FaultyService
-    ring: Ring
+    ring: MemoryKeyring
     changed: asyncio.Event
     program: Program
 
@@ -72,7 +56,7 @@ class World:
         ]
 
 
-async def started(root: Path, ring: Ring, changed: asyncio.Event) -> Program:
+async def started(root: Path, ring: MemoryKeyring, changed: asyncio.Event) -> Program:
     return await Program.open(
         root / "data",
         environ={},
@@ -84,7 +68,7 @@ async def started(root: Path, ring: Ring, changed: asyncio.Event) -> Program:
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
-    ring = Ring()
+    ring = MemoryKeyring()
     async with (
         FaultyService(service(tmp_path / "one", token=ONE, seconds_queued=1.0)) as one,
         FaultyService(service(tmp_path / "other", token=OTHER, seconds_queued=1.0)) as other,

@@ -61,12 +61,6 @@ def test_a_short_text(codec: str, text: str) -> None:
     assert data.decode(guess_encoding(data).codec, "replace") == data.decode(codec)
 
 
-def test_a_sample_may_begin_and_end_within_a_character() -> None:
-    for codec, text in SHORT:
-        data = encoded(f"{text}\n", codec) * 40
-        assert data.decode(guess_encoding(data[3:-2], is_cut=True).codec) == data.decode(codec), codec
-
-
 def test_every_encoding_that_is_guessed_can_be_chosen() -> None:
     codecs = {codec for codec, _ in CHOICES}
     assert {guess_encoding(encoded(text, codec)).codec for codec, text in SHORT} <= codecs
@@ -83,22 +77,9 @@ def test_a_guess_decodes_also_what_lies_beyond_the_part_that_it_is_made_from() -
     data.decode(guess_encoding(data).codec)
 
 
-def test_few_letters_in_a_long_text_are_what_the_guess_is_made_from() -> None:
-    data = (
-        b"Nothing to see in this line of the long text.\n" * 1_000
-        + "Życzę miłego dnia, panie Łukaszu. Proszę o szybką odpowiedź".encode("cp1250")
-    )
-    assert guess_encoding(data).codec == "cp1250"
-
-
 def test_the_library_for_the_guess_is_loaded_when_a_guess_is_made() -> None:
     program = "import sys, cfbatch_gui.core.program; sys.exit('chardet' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
-
-
-def test_bytes_without_sense_have_a_guess_too() -> None:
-    assert guess_encoding(b"").codec == "cp1252"
-    assert guess_encoding(bytes(range(128, 256)) * 3).codec
 
 
 def test_a_clear_guess_has_no_other_reading_and_an_unclear_one_has() -> None:

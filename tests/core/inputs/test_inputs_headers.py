@@ -13,7 +13,6 @@ from cfbatch_gui.core.inputs.input_values import ReadOptions, Source
 from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.headers import has_header
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from tests.core.inputs.test_inputs_sheets import book
 
 LONG = "What would you tell a friend who wonders whether this place is worth it"  # 71 characters
 
@@ -61,17 +60,6 @@ def test_what_is_close_is_said_until_it_is_decided(
         assert explain(settled).startswith(beginning + says)
         first = next(iter(read_rows(settled))).cells
         assert first == (("Paris", "France") if answer else ("Berlin", "Germany"))
-
-
-def test_what_is_clear_is_not_asked(tmp_path: Path) -> None:
-    for content in ("id,text\n1,Hello there\n2,Good bye\n", "text\nHello\nBye\n", "1,2.5\n2,3.5\n3,4.5\n"):
-        assert opened(tmp_path, content).is_header_sure, content
-
-
-def test_a_sheet_says_what_is_close(tmp_path: Path) -> None:
-    path = book(tmp_path / "a.xlsx", ("Capitals", [line.split(",") for line in CLOSE.splitlines()]))
-    assert not open_source(path).is_header_sure
-    assert open_source(path, ReadOptions(has_header=True)).is_header_sure
 
 
 FILES = list(corpus(0.15))

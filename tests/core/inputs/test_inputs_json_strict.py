@@ -139,15 +139,6 @@ def test_what_the_end_of_a_piece_divides(tmp_path: Path, monkeypatch: pytest.Mon
         assert rows == [(("12.5e+3", ""), ""), (("-0.5", "[-Infinity,null]"), "")]
 
 
-def test_the_place_of_an_error_is_told_in_characters_of_the_file(tmp_path: Path) -> None:
-    for wrong, at in (('{"a": nul}', 6), ('{"a": 1 "b": 2}', 8), ('{"a": "one', 6), ('{"a": 1}', 8), ('{"a": 1},', 9)):
-        for sound in (1, 6_000):
-            text = "\ufeff[" + '{"a": "é"},\n' * sound
-            _, (*rows, last) = read(tmp_path / "a.json", text + wrong)
-            assert len(rows) == sound + (at > 7 and "b" not in wrong)
-            assert last[1].endswith(f": character {len(text) + at:,} is wrong."), (wrong, last)
-
-
 def test_an_array_on_one_line_may_be_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (decoded_text, json_document):
         monkeypatch.setattr(module, "LONGEST_LINE", 700_000)

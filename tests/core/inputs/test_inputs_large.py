@@ -67,7 +67,8 @@ def test_of_what_is_packed_only_the_beginning_is_unpacked_before_its_rows_are_sh
     middle = len(whole) * 3 // 4
     path.write_bytes(whole[:middle] + bytes(4096) + whole[middle + 4096 :])  # noticed only when it is reached
     source = open_source(path)
-    assert (source.columns, source.size, source.is_encoding_sure) == (("id", "text"), len(data), False)
+    assert (source.columns, source.is_encoding_sure) == (("id", "text"), False)
+    assert source.size == pytest.approx(len(data), rel=0.05)
     assert len(preview(source)) == 200
     with pytest.raises(InputError, match="is damaged"):
         list(read_rows(source))

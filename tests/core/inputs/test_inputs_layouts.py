@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Source
-from cfbatch_gui.core.inputs.layouts import check_mapping, describe, missing_file, with_layout, with_role
+from cfbatch_gui.core.inputs.layouts import check_mapping, missing_file, with_layout, with_role
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 
 EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
 Q, C, T, I, L, K = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP  # noqa: E741
-QUERY_OR_FILE = "Choose the column that holds the query, or add a second file with queries for all contexts."
 LONG = "Open the sign-in page, choose “I cannot sign in” and follow the link that we send you."
 
 
@@ -57,19 +56,6 @@ def test_pairs_without_a_header_are_known_by_repetition(tmp_path: Path) -> None:
     assert guess(tmp_path, ms_marco, Kind.RANK) == Mapping(Kind.RANK, Layout.LONG, (Role.QUERY_ID, I, Q, C))
 
 
-@pytest.mark.parametrize(
-    ("header", "roles"),
-    [
-        (["id", "text", "category"], (I, T, L)),
-        (["Nr", "Beschreibung", "Kategorie"], (I, T, L)),
-        (["sku", "name", "price"], (I, T, K)),
-    ],
-)
-def test_texts_become_vectors(tmp_path: Path, header: list[str], roles: tuple[Role, ...]) -> None:
-    table = [header, *([f"00{number}", f"Text number {number} of some length", "red"] for number in range(5))]
-    assert guess(tmp_path, table) == Mapping(Kind.EMBED, Layout.TEXTS, roles)
-
-
 def test_two_files_are_queries_and_shared_contexts(tmp_path: Path) -> None:
     queries, texts = tmp_path / "q.txt", EXAMPLES / "product-texts.csv"
     queries.write_text("a pan for pancakes\na tent\n")
@@ -84,23 +70,6 @@ def test_two_files_are_queries_and_shared_contexts(tmp_path: Path) -> None:
         "Choose the column of the second"
     )
     assert check_mapping(with_role(moved, 0, C), first, second) == "Choose the column that holds the query."
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("help-centre-ranking.csv", Mapping(Kind.RANK, Layout.LONG, (Q, C, I, L))),
-        ("product-texts.csv", Mapping(Kind.EMBED, Layout.TEXTS, (I, T, L))),
-        ("orange-cloud.jsonl", Mapping(Kind.RANK, Layout.NESTED, (Q, C))),
-        ("three-stories.txt", Mapping(Kind.EMBED, Layout.TEXTS, (T,))),
-        ("wide-questions.csv", Mapping(Kind.RANK, Layout.WIDE, (I, Q, C, C, C))),
-    ],
-)
-def test_the_examples_need_no_hand(name: str, expected: Mapping) -> None:
-    source = open_source(EXAMPLES / name)
-    assert suggest_mapping(source, None, preview(source)) == expected
-    assert check_mapping(expected, source) == ""
-    assert all(not row.problem for row in preview(source))
 
 
 # Changes by hand
@@ -142,21 +111,6 @@ def test_any_changes_keep_the_mapping_valid(changes: list[tuple[int, Role]], sta
 
 
 @pytest.mark.parametrize(
-    ("mapping", "sentence"),
-    [
-        (Mapping(Kind.RANK, Layout.LONG, (K, K)), "Choose the column that holds the query, and the one"),
-        (Mapping(Kind.RANK, Layout.LONG, (K, C)), QUERY_OR_FILE),
-        (Mapping(Kind.RANK, Layout.LONG, (Q, K)), "Choose the column that holds the contexts, or add a second file"),
-        (Mapping(Kind.EMBED, Layout.TEXTS, (T, Q)), "Only a ranking has a query."),
-        (Mapping(Kind.RANK, Layout.LONG, (Q,)), "a.csv has changed its columns."),
-    ],
-)
-def test_what_is_missing_is_said(mapping: Mapping, sentence: str) -> None:
-    source = Source(Path("a.csv"), FileFormat.DELIMITED, ("one", "two"), 10)
-    assert check_mapping(mapping, source).startswith(sentence)
-
-
-@pytest.mark.parametrize(
     ("mapping", "missing"),
     [
         (Mapping(Kind.RANK, Layout.LONG, (K, K)), None),
@@ -173,21 +127,6 @@ def test_where_a_second_file_would_help_the_sentence_asks_for_it(mapping: Mappin
     assert missing_file(mapping, None) is missing
     assert ("second file" in check_mapping(mapping, source)) == (missing is not None)
     assert missing_file(mapping, source) is None
-
-
-@pytest.mark.parametrize(
-    ("layout", "roles", "queries", "texts", "sentence"),
-    [
-        (Layout.TEXTS, (T,), 0, 1204, "Each row is one text: 1,204 texts."),
-        (Layout.TEXTS, (T,), 0, 1, "Each row is one text: 1 text."),
-        (Layout.NESTED, (Q, C), 1, 3, "Each row is a query with its contexts in one cell: 1 query, 3 contexts."),
-    ],
-)
-def test_the_layout_in_a_sentence(
-    layout: Layout, roles: tuple[Role, ...], queries: int, texts: int, sentence: str
-) -> None:
-    kind = Kind.EMBED if layout is Layout.TEXTS else Kind.RANK
-    assert describe(Mapping(kind, layout, roles), queries, texts) == sentence
 
 
 # Headers and separators

@@ -79,10 +79,3 @@ def test_a_password(tmp_path: Path) -> None:
     path.write_bytes(patched(512, stream[:after_first] + mark + stream[after_first : -len(mark)]))
     with pytest.raises(InputError, match=r"a\.xls is protected by a password\. Remove the password"):
         open_source(path)
-
-
-def test_a_document_with_a_table_of_excel_in_it_is_no_workbook(tmp_path: Path) -> None:
-    path = tmp_path / "a.doc"
-    path.write_bytes(compound("WordDocument", within="Workbook"))
-    with pytest.raises(InputError, match=r"a\.doc is a document in an old Office format"):
-        open_source(path)

@@ -1,7 +1,5 @@
 """Text, CSV and JSON Lines: the cells are read exactly as written, with line numbers as row numbers."""
 
-import csv
-import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,9 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import InputError, UsageError
-from cfbatch_gui.core.inputs.encodings import CHOICES
-from cfbatch_gui.core.inputs.file_rows import preview, read_rows
-from cfbatch_gui.core.inputs.input_values import FileFormat, Quoting, ReadOptions, Row
+from cfbatch_gui.core.inputs.file_rows import read_rows
+from cfbatch_gui.core.inputs.input_values import Quoting, ReadOptions, Row
 from cfbatch_gui.core.inputs.readers.decoded_text import PIECE
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from tests.thorough import tries
@@ -38,42 +35,12 @@ def cells(path: Path, options: ReadOptions | None = None) -> list[tuple[str, ...
     return [row.cells for row in read(path, options)]
 
 
-def test_a_text_file_is_one_text_a_line_with_its_separators_and_spaces(write: Write) -> None:
-    path = write("a.txt", b" one, two;three\r\n\ttab \n\nlast\x0bline\r\n\n\n")
-    source = open_source(path)
-    assert (source.format, source.columns, source.encoding) == (FileFormat.LINES, ("text",), "utf-8")
-    assert read(path) == [Row(1, (" one, two;three",)), Row(2, ("\ttab ",)), Row(4, ("last\x0bline",))]
-
-
 def test_a_text_file_may_have_a_header_and_may_be_read_as_a_table(write: Write) -> None:
     path = write("a.txt", b"Story\na;b\nc;d\n")
     source = open_source(path, ReadOptions(has_header=True))
     assert source.columns == ("Story",)
     assert [row.number for row in read_rows(source)] == [2, 3]
     assert cells(path, ReadOptions(separator=";", has_header=False)) == [("Story", ""), ("a", "b"), ("c", "d")]
-
-
-@pytest.mark.parametrize(
-    ("end", "separator", "encoding"),
-    [("\n", ",", "utf-8"), ("\r\n", ";", "utf-8-sig"), ("\r", "\t", "utf-16"), ("\r\n", "|", "utf-32")],
-)
-def test_every_separator_line_end_and_marked_encoding(write: Write, end: str, separator: str, encoding: str) -> None:
-    table = [["id", "text"], ["007", "grün"], [" 08 ", "日本 🦙"], ["9", f"a{separator}b"]]
-    text = io.StringIO(newline="")
-    csv.writer(text, delimiter=separator, lineterminator=end).writerows(table)
-    path = write("a.csv", text.getvalue().encode(encoding))
-    source = open_source(path)
-    assert (source.separator, source.has_header, source.columns) == (separator, True, ("id", "text"))
-    assert cells(path) == [tuple(row) for row in table[1:]]
-
-
-def test_row_numbers_are_those_of_the_first_line(write: Write) -> None:
-    path = write("a.csv", b'text,note\n"one\ntwo\nthree",a\n\n"four\r\nfive",b\nsix,c\n')
-    assert [(row.number, row.cells[0]) for row in read(path)] == [
-        (2, "one\ntwo\nthree"),
-        (6, "four\r\nfive"),
-        (8, "six"),
-    ]
 
 
 def test_ragged_rows_are_problems_shown_as_they_stand(write: Write) -> None:
@@ -170,12 +137,6 @@ def test_progress_ends_at_the_size_of_the_file(write: Write, monkeypatch: pytest
     assert len(seen) > 3
 
 
-def test_preview_reads_no_more_than_it_shows_and_frees_the_file(write: Write) -> None:
-    path = write("a.csv", b"id,text\n" + b"1,some text\n" * 1000)
-    assert len(preview(open_source(path), 10)) == 10
-    path.rename(path.with_name("b.csv"))  # fails on Windows while the file is open
-
-
 # Encodings
 
 
@@ -194,20 +155,7 @@ def test_an_encoding_that_does_not_exist(write: Write, name: str) -> None:
         open_source(write("a.csv", b"id,text\n1,a\n"), ReadOptions(encoding=name))
 
 
-def test_every_encoding_that_is_offered_can_be_chosen(write: Write) -> None:
-    path = write("a.txt", b"plain words\nmore words\n")
-    for codec, _ in CHOICES:
-        assert open_source(path, ReadOptions(encoding=codec)).encoding == codec
-        assert read(path, ReadOptions(encoding=codec))
-
-
 # JSON Lines
-
-
-def test_json_lines_are_known_by_content(write: Write) -> None:
-    assert open_source(write("a.txt", b'{"text": "a"}\n{"text": "b"}\n')).format == FileFormat.JSON_LINES
-    assert open_source(write("b.txt", b'{"text": "a"}, really\nb\n')).format == FileFormat.LINES
-    assert open_source(write("a", b'{"query": "a", "contexts": ["b"]}')).columns == ("query", "contexts")
 
 
 # Properties

@@ -108,20 +108,6 @@ def test_quepid_ratings_with_their_documents(tmp_path: Path) -> None:
     assert check_mapping(alone, first) == "Add the second file, which holds the texts by their ids."
 
 
-def test_a_folder_of_texts(tmp_path: Path) -> None:
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "b.md").write_text("# Two\n\nlines\n")
-    (tmp_path / "a.txt").write_text("one", encoding="utf-16")
-    (tmp_path / "sub" / "c.txt").write_bytes("größer".encode("cp1252"))
-    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
-    source = open_source(tmp_path)
-    rows = list(read_rows(source))
-    assert [row.cells for row in rows] == [("a.txt", "one"), ("b.md", "# Two\n\nlines"), ("sub/c.txt", "größer")]
-    assert (source.encoding, source.is_encoding_guessed) == ("cp1252", True)
-    assert source.notices == ("1 file in the folder is not a text file and is not read.",)
-    assert suggest_mapping(source, None, preview(source)).roles == (I, T)
-
-
 def test_in_a_folder_an_encoding_that_is_met_late_is_a_problem_and_no_guess(tmp_path: Path) -> None:
     for number in range(200):
         (tmp_path / f"{number:03}.txt").write_text("one")
@@ -232,13 +218,6 @@ def test_a_sample_is_the_same_each_time_and_in_every_order_of_the_corpus(tmp_pat
     assert candidates(one) == candidates(one) == candidates(other)
     # What was drawn for a job is drawn again by later versions of the program.
     assert candidates(one, CandidateRule(size=6)) == DRAWN
-
-
-def test_the_whole_corpus_is_ranked_for_each_judged_query(tmp_path: Path) -> None:
-    rows = list(read_rows(opened(data_set(tmp_path / "set"), CORPUS)))
-    everything = [f"d{number:03}" for number in range(120)]
-    assert ids(rows) == {"q1": everything, "q2": everything}
-    assert sum(bool(row.cells[5]) for row in rows) == 3
 
 
 def test_judged_texts_that_the_corpus_lacks_are_problems(tmp_path: Path) -> None:

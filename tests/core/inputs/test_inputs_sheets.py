@@ -7,9 +7,8 @@ import pytest
 import xlsxwriter
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.file_rows import preview, read_rows
+from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import ReadOptions
-from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 Rows = Sequence[Sequence[str]]
@@ -28,15 +27,6 @@ def book(path: Path, *sheets: tuple[str, Rows], hidden: Sequence[str] = ()) -> P
             else:
                 sheet.activate()  # Excel requires a visible sheet
     return path
-
-
-def test_the_first_sheet_with_rows_is_read_and_another_on_demand(tmp_path: Path) -> None:
-    path = book(tmp_path / "a.xlsx", ("Empty", []), ("Read me", NOTE), ("Lamps", TABLE))
-    source = open_source(path)
-    assert (source.sheet, source.sheets, source.notices) == ("Read me", ("Empty", "Read me", "Lamps"), ())
-    chosen = open_source(path, ReadOptions(sheet="Lamps"))
-    assert (chosen.columns, len(preview(chosen))) == (("sku", "text"), 5)
-    assert explain(chosen) == "The sheet “Lamps”, with a header."
 
 
 def test_hidden_sheets_come_last(tmp_path: Path) -> None:
@@ -78,17 +68,3 @@ def test_what_else_stands_above_a_table(tmp_path: Path, above: Rows, said: str) 
     source = open_source(book(tmp_path / "a.xlsx", ("Sheet1", [*above, *PAIRS])))
     assert (source.columns, source.notices[0].startswith(said)) == (("id", "query", "text"), True)
     assert len(list(read_rows(source))) == 5
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        [["", "query", "text"], *PAIRS[1:]],  # a header with one name missing
-        [["1", "", "A lamp"], ["2", "title", "A chair"], ["3", "name", "A table"]],
-        [["Lamps", ""], ["warm", ""], ["cold", ""], ["bright", ""]],
-    ],
-)
-def test_what_may_be_a_row_is_no_title(tmp_path: Path, rows: Rows) -> None:
-    source = open_source(book(tmp_path / "a.xlsx", ("Sheet1", rows)), ReadOptions(has_header=False))
-    assert len(list(read_rows(source))) == len(rows)
-    assert source.notices == ()

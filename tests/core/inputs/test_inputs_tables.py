@@ -11,8 +11,6 @@ from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import Quoting, ReadOptions, Row, Source
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
-LONG_TEXT = "The lamp stands on the desk, and its light is warm"
-
 
 def read(tmp_path: Path, name: str, data: str | bytes, options: ReadOptions | None = None) -> tuple[list[Row], Source]:
     path = tmp_path / name
@@ -48,20 +46,6 @@ def test_rows_that_only_look_like_notes_are_rows(tmp_path: Path) -> None:
     ):
         rows, said = notices(tmp_path, "a.csv", data)
         assert (len(rows), said) == (count, ()), data
-
-
-def test_of_several_tables_the_first_is_read(tmp_path: Path) -> None:
-    first = "id,text\n" + "".join(f"{n},{LONG_TEXT.replace(',', '')} {n}\n" for n in range(4))
-    second = "\nShop,City,Street,Phone\nA,Ulm,Main,1\nB,Bonn,Side,2\n"
-    rows, said = notices(tmp_path, "a.csv", first + second)
-    assert len([row for row in rows if any(row)]) == 4
-    assert said == (
-        "The file has several tables. Only the first is read, down to line 5. To use the others, save each as a file "
-        "of its own.",
-    )
-    rows, said = notices(tmp_path, "b.csv", first + "\n" + "5,after a blank line\n6,and more\n")
-    assert len([row for row in rows if any(row)]) == 6
-    assert said == ()
 
 
 def test_postgresql_copy(tmp_path: Path) -> None:
@@ -100,16 +84,6 @@ def test_our_own_apostrophes_are_taken_away_again_only_with_the_manifest(tmp_pat
         assert [row.cells for row in read_rows(open_source(path))] == as_it_stands
 
 
-def test_comments_above_a_table_are_left_aside_but_for_the_names(tmp_path: Path) -> None:
-    body = "".join(f"{n},Lamp {n}\n" for n in range(3))
-    rows, said = notices(tmp_path, "a.csv", "# made by export.py\n# unit: EUR, hours\nid,text\n" + body)
-    assert rows == [(str(n), f"Lamp {n}") for n in range(3)]
-    assert said == ("2 lines above the table are not read: “# made by export.py” and more.",)
-    path = tmp_path / "b.csv"
-    path.write_text("# made by export.py\n#id,text\n" + body)
-    assert open_source(path).columns == ("#id", "text")
-
-
 def test_a_header_of_another_width_than_the_rows_is_said(tmp_path: Path) -> None:
     rows = "".join(f"{n},Ann,text {n},a note\n" for n in range(5))
     for names in ("idname,text", "id,na,me,text,note", "id,,name,text,note"):
@@ -120,27 +94,6 @@ def test_a_header_of_another_width_than_the_rows_is_said(tmp_path: Path) -> None
     _, said = notices(tmp_path, "a.csv", f"idname,text,note\n{rows}")
     assert len(said) == 1
     assert said[0].endswith("R writes tables so, and then the first column has no name.")
-
-
-@pytest.mark.parametrize(
-    ("title", "columns"),
-    [
-        ("Title,,,,", ("Column 1", "Column 2", "Column 3", "Column 4", "Column 5")),
-        ("Report;;;\n;;;", ("Name", "Wert")),
-        ("Report on,May,,", ("Name", "Wert", "X", "Y")),
-    ],
-)
-def test_titles_may_be_padded_with_separators(tmp_path: Path, title: str, columns: tuple[str, ...]) -> None:
-    tables = {
-        5: "".join(f"{n},what is {n},an answer,yes,no\n" for n in range(5)),
-        2: "Name;Wert;;\n" + "".join(f"B{n};{n};;\n" for n in range(5)),
-        4: "Name,Wert,X,Y\n" + "".join(f"B{n},{n},,\n" for n in range(5)),
-    }
-    path = tmp_path / "a.csv"
-    path.write_text(f"{title}\n{tables[len(columns)]}")
-    source = open_source(path)
-    assert (source.columns, len(list(read_rows(source)))) == (columns, 5)
-    assert source.notices[0].startswith("1 line above the table is not read: “")
 
 
 def test_the_three_headers_of_a_survey(tmp_path: Path) -> None:

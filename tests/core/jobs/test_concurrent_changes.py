@@ -23,18 +23,6 @@ from tests.support import faults
 Write = Callable[[str, str], Path]
 
 
-async def test_a_name_given_while_the_file_is_read_stays(bench: Bench, write: Write) -> None:
-    job = bench.drafts.create(Kind.RANK, "clouds", "@cf/baai/bge-m3", "cloudflare")
-    source = open_source(write("clouds.csv", CLOUDS))
-    mapping = suggest_mapping(source, Kind.RANK, preview(source))
-
-    def rename(_: int) -> None:
-        bench.drafts.rename(job.id, "My clouds")
-
-    loaded = bench.drafts.load(job.id, source, mapping, progress=rename)
-    assert loaded.name == "My clouds" and loaded.queries == 1
-
-
 async def test_what_happens_to_a_job_while_it_is_planned_stays(bench: Bench, write: Write) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
     sending = asyncio.create_task(bench.actions.send(job.id))
@@ -120,16 +108,6 @@ async def test_a_batch_is_sent_again_while_another_is_at_the_service(bench: Benc
     while bench.ledger.batch(job.id, 1).state is not BatchState.QUEUED:
         await asyncio.sleep(0)
     await bench.actions.send_again(job.id, 2)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
-
-
-async def test_a_wish_that_cannot_be_met_does_not_stop_the_watching(bench: Bench, write: Write) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    await bench.actions.send(job.id)
-    while bench.ledger.batch(job.id, 1).state is not BatchState.QUEUED:
-        await asyncio.sleep(0)
-    with pytest.raises(UsageError, match="was accepted by the service already"):
-        await bench.actions.run_synchronously(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
 
 

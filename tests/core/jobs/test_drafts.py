@@ -58,15 +58,6 @@ async def test_stopping_to_read_leaves_the_draft_as_it_was(bench: Bench, write: 
     assert not list(bench.drafts.folder(job.id).path.glob("*.new.db"))
 
 
-async def test_the_first_queries_are_tried_on_their_own(bench: Bench, write: Write) -> None:
-    rows = "".join(f"query {n},context {n} {c}\n" for n in range(9) for c in range(3))
-    job = bench.draft(write("nine.csv", "question,answer\n" + rows), Kind.RANK)
-    tried = bench.drafts.duplicate(job.id, "nine, first 5", first=5)
-    assert (tried.queries, tried.texts, tried.rows_in) == (5, 15, 15)
-    assert (await bench.run(tried)).state is JobState.DONE
-    assert bench.ledger.job(job.id).state is JobState.DRAFT
-
-
 async def test_a_copy_of_a_finished_job_is_a_clean_draft(bench: Bench, write: Write) -> None:
     done = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     bench.ledger.change(done.id, lambda job: replace(job, account_problem="It has stopped.", account_cleared_at=1.0))

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import random
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -56,47 +55,6 @@ def scores_of(bench: Bench, job: Job) -> list[tuple[object, ...]]:
 
 def vectors_of(bench: Bench, job: Job) -> bytes:
     return bytes(np.load(bench.drafts.folder(job.id).vectors).tobytes())
-
-
-async def sent_whole(bench: Bench, path: Path, kind: Kind) -> Job:
-    return await bench.run(bench.draft(path, kind, reuse=False))
-
-
-async def test_exactly_the_changed_texts_leave_and_the_vectors_are_those_of_a_whole_run(
-    bench: Bench, write: Write
-) -> None:
-    may = await bench.run(bench.draft(write("may.csv", catalogue(count=2_000)), Kind.EMBED))
-    assert may.state is JobState.DONE
-    changed = frozenset(random.Random(1).sample(range(2_000), 38))
-    path = write("june.csv", catalogue(changed, count=2_000))
-    before = len(bench.accepted_bodies())
-    june = bench.draft(path, Kind.EMBED)
-    found = bench.drafts.examine(june.id)
-    assert found.reuse is not None
-    assert (found.texts, found.sent_texts, found.reuse.texts) == (2_000, 38, 1_962)
-    assert [(each.job_id, each.texts) for each in found.reuse.sources] == [(may.id, 1_962)]
-    assert found.price_high.dollars < found.reuse.high.dollars / 20
-    june = await bench.run(june)
-    assert (june.state, june.texts, june.reused) == (JobState.DONE, 2_000, 1_962)
-    assert sent_texts(bench, before) == [f"Product number {n} with a new handle" for n in sorted(changed)]
-    assert june.tokens < may.tokens / 20
-    whole = await sent_whole(bench, path, Kind.EMBED)
-    assert whole.reused == 0
-    assert vectors_of(bench, june) == vectors_of(bench, whole)
-
-
-async def test_a_job_of_which_everything_is_known_sends_nothing_and_is_done(bench: Bench, write: Write) -> None:
-    path = write("may.csv", catalogue(count=300))
-    may = await bench.run(bench.draft(path, Kind.EMBED))
-    before = len(bench.accepted_bodies())
-    again = bench.draft(path, Kind.EMBED)
-    found = bench.drafts.examine(again.id)
-    assert (found.batches, found.sent_texts, found.blocker) == ((), 0, "")
-    again = await bench.run(again)
-    assert (again.state, again.reused, again.batches, again.tokens) == (JobState.DONE, 300, (), 0)
-    assert again.finished_at
-    assert len(bench.accepted_bodies()) == before
-    assert vectors_of(bench, again) == vectors_of(bench, may)
 
 
 async def test_each_result_says_the_job_and_the_request_it_came_from_however_often_it_was_taken(

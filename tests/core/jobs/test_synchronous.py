@@ -11,7 +11,6 @@ import pytest
 from cfbatch_gui.core.errors import Action, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobOptions, JobState
-from tests.bodies import body_of
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import scores
 from tests.support import faults
@@ -42,15 +41,6 @@ async def test_results_are_the_same_as_through_the_queue(bench: Bench, write: Wr
     assert job.state is JobState.DONE and len(job.batches) == 3
     ours, theirs = (np.load(bench.store.folder(each.id).vectors) for each in (job, queued))
     assert ours.shape[0] == 250 and np.array_equal(ours, theirs)
-
-
-async def test_what_goes_out_is_one_bare_request(bench: Bench, write: Write) -> None:
-    job = drafted(bench, write("pairs.csv", PAIRS), Kind.RANK)
-    bench.faulty.shut()
-    paused = await bench.run(job)
-    assert paused.state is JobState.PAUSED and {batch.state for batch in paused.batches} == {BatchState.PLANNED}
-    body = json.loads(body_of(bench.store.folder(job.id), paused, 1))
-    assert body["query"] == "query 0" and "requests" not in body
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan import requests
-from cfbatch_gui.core.jobs.poll_schedule import LONGEST, LONGEST_FAULT, age_of, backed_off, interval, sleep_until
+from cfbatch_gui.core.jobs.poll_schedule import LONGEST, LONGEST_FAULT, interval, sleep_until
 from cfbatch_gui.core.jobs.states import JobState
 from tests.core.jobs.conftest import Bench, Clock
 from tests.core.jobs.test_runner import CLOUDS
@@ -22,18 +22,6 @@ from tests.support.faults import Fault
 def test_the_interval_grows_between_its_bounds(age: float, first: float) -> None:
     assert first <= interval(age, first) <= LONGEST
     assert interval(age, first) <= interval(age + 100, first)
-
-
-@given(st.integers(0, 10_000), st.floats(0.1, 60))
-def test_the_interval_grows_also_behind_a_clock_that_was_set_back(checks: int, first: float) -> None:
-    ages = [age_of(1_000_000.0, 0.0, checks=number, first=first) for number in (checks, checks + 1)]
-    assert first <= interval(ages[0], first) * 1.0001 and ages[0] <= ages[1]
-    assert interval(age_of(1_000_000.0, 0.0, checks=200, first=first), first) == LONGEST
-
-
-@given(st.integers(1, 100), st.floats(0.1, 60))
-def test_backing_off_is_bounded(failures: int, first: float) -> None:
-    assert first <= backed_off(failures, first) <= LONGEST_FAULT
 
 
 OUTAGES: dict[str, Fault | None] = {
@@ -64,13 +52,6 @@ async def test_an_outage_is_waited_out_by_one_for_all_and_over_within_a_minute(
     assert during - asked < 300, "a dozen batches do not ask a dozen times"
     assert max(arrival.at for arrival in bench.faulty.arrivals[during:]) <= back + 2 * LONGEST_FAULT
     assert bench.faulty.arrivals[during].at <= back + LONGEST_FAULT
-
-
-async def test_sleeping_follows_the_wall_clock(clock: Clock) -> None:
-    start = clock.now
-    await sleep_until(start + 3_600, clock=clock, sleep=clock.sleep)
-    assert clock.now >= start + 3_600
-    assert max(clock.slept) <= 30
 
 
 async def test_a_clock_that_is_set_back_costs_no_more_than_a_slice(clock: Clock) -> None:

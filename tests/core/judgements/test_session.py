@@ -37,33 +37,6 @@ def grades(book: Book) -> dict[str, int]:
     return {of[int(each["document"])].text: int(each["grade"]) for each in found}
 
 
-def test_each_answer_is_in_the_file_before_the_next_text(book: Book) -> None:
-    session = Session(book, pairs("a", "b", "c"), judge="me", clock=Clock())
-    session.judge(2)
-    with closing(Book(book.path, read_only=True, clock=lambda: 0.0)) as other:
-        assert grades(other) == {"a": 2}
-    session.judge(None, note="cut off")
-    session.judge(0)
-    assert session.is_done
-    assert session.current is None
-    assert grades(book) == {"a": 2, "c": 0}
-    assert [each.note for each in book.judgements()] == ["", "cut off", ""]
-
-
-def test_undo_goes_back_as_far_as_the_first(book: Book) -> None:
-    session = Session(book, pairs("a", "b"), judge="me", clock=Clock())
-    assert not session.undo()
-    session.judge(1)
-    session.judge(3)
-    assert session.undo()
-    assert grades(book) == {"a": 1}
-    assert session.undo()
-    assert grades(book) == {}
-    assert (session.position, session.current) == (0, pairs("a")[0])
-    session.judge(2)
-    assert grades(book) == {"a": 2}
-
-
 def test_undoing_a_second_look_brings_the_first_answer_back(book: Book) -> None:
     session = Session(book, pairs("a", "b", "a!"), judge="me", clock=Clock())
     for grade in (3, 0, 1):

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.errors import ServiceBusy, ServiceRefused, TokenRefused, UnreadableReply, UsageError
+from cfbatch_gui.core.errors import ReplyError, ServiceBusy, ServiceRefused, TokenRefused, UsageError
 from cfbatch_gui.core.vectorize.client import IndexMissing
 from cfbatch_gui.core.vectorize.push_values import (
     IdSource,
@@ -16,7 +16,7 @@ from cfbatch_gui.core.vectorize.push_values import (
     PushProgress,
     PushStage,
 )
-from tests.core.vectorize.conftest import OPTIONS, THROUGH, Bench, first, unit_vectors
+from tests.core.vectorize.conftest import OPTIONS, THROUGH, Answer, Bench, first, unit_vectors
 
 VERIFIED = PushOutcome.VERIFIED
 
@@ -92,6 +92,24 @@ async def test_a_part_whose_acknowledgement_was_lost_is_sent_again_even_if_the_o
 
 
 @pytest.mark.parametrize(
+    ("action", "answer", "waited"),
+    [
+        ("/upsert", (429, [{"code": 0, "message": "x"}], {"retry-after": "7"}), 7.0),
+        ("/upsert", (400, [{"code": 40041, "message": "Too Many Requests"}]), 15.0),
+        ("/info", (500, [{"code": 10001, "message": "x"}]), 1.0),
+        ("/get_by_ids", (200, []), 0.5),  # an index that lags
+    ],
+)
+async def test_what_passes_is_waited_for(bench: Bench, action: str, answer: Answer, waited: float) -> None:
+    bench.add("one", unit_vectors(10, 32))
+    await bench.index()
+    bench.before = first(2, action, answer)
+    push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
+    assert (push.outcome, push.sent, push.in_index) == (VERIFIED, 10, 10)
+    assert bench.waits[0] == waited
+
+
+@pytest.mark.parametrize(
     ("status", "answer", "error", "word"),
     [
         (404, [{"code": 3000, "message": "vectorize.index.not_found"}], IndexMissing, "products"),
@@ -99,7 +117,7 @@ async def test_a_part_whose_acknowledgement_was_lost_is_sent_again_even_if_the_o
         (400, [{"code": 40012, "message": "x"}], ServiceRefused, "another length"),
         (403, [{"code": 10000, "message": "Authentication error"}], TokenRefused, "permission Vectorize Write"),
         (500, [{"code": 10001, "message": "x"}], ServiceBusy, "fault of its own"),
-        (200, {}, UnreadableReply, "under which number"),
+        (200, {}, ReplyError, "cannot read"),
     ],
 )
 async def test_each_end_in_the_middle_is_named_and_loses_nothing(

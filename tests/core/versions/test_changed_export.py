@@ -1,7 +1,5 @@
 """What changed since an earlier version is exported for every target, with a list of what is gone beside it."""
 
-import csv
-import json
 from pathlib import Path
 
 import numpy as np
@@ -39,20 +37,6 @@ def compared(folders: dict[str, JobFolder], newer: str = "new", earlier: str = "
     return changed_since(job(newer, 2.0), job(earlier, 1.0), folders.__getitem__)
 
 
-def test_the_list_is_read_back_as_it_was(folders: dict[str, JobFolder], tmp_path: Path) -> None:
-    found, out = compared(folders), tmp_path / "out.csv"
-    assert found.items == frozenset({1, 3})
-    with removed_list(found, out) as removed:
-        assert removed == removed_path(out) and not removed.exists()
-        out.write_text("the export", encoding="utf-8")
-    with removed_path(out).open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["id"], row["text"]) for row in rows] == [("B", 'two, "quoted"'), ("=C", "blue")]
-    assert json.loads(json.dumps(found.note(removed_path(out)))) == {
-        "changed_since": {"id": "old", "name": "old", "removed": 2, "removed_list": "out.csv.removed.csv"}
-    }
-
-
 def test_there_is_no_list_without_its_export(folders: dict[str, JobFolder], tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     with pytest.raises(RuntimeError, match="stopped"), removed_list(compared(folders), out):
@@ -76,13 +60,6 @@ def test_a_file_of_somebody_elses_is_not_replaced(folders: dict[str, JobFolder],
     with pytest.raises(UsageError, match="is in the way"), removed_list(compared(folders), out):
         pass
     assert removed_path(out).read_text(encoding="utf-8") == "id,mine\n1,2\n"
-
-
-def test_what_cannot_be_compared_is_said(folders: dict[str, JobFolder]) -> None:
-    with pytest.raises(UsageError, match="Nothing has changed since “same”"):
-        compared(folders, "new", "same")
-    with pytest.raises(UsageError, match="not an earlier version"):
-        compared(folders, "new", "new")
 
 
 @pytest.mark.parametrize("forgotten", ["new", "old"])

@@ -62,13 +62,6 @@ def test_texts_are_compared_by_their_ids(tmp_path: Path) -> None:
     assert ids(new, found.differing) == ["C", "E", "F"]
 
 
-def test_a_repeated_id_is_counted(tmp_path: Path) -> None:
-    old, new, found = compared(tmp_path, table("A,one", "A,two", "B,x"), table("A,one", "A,three", "A,four", "B,x"))
-    assert [row.text for row in read_rows(new, found.changed.tolist())] == ["three"]
-    assert [row.text for row in read_rows(new, found.added.tolist())] == ["four"]
-    assert [row.text for row in read_rows(old, found.was[found.changed - 1].tolist())] == ["two"]
-
-
 def test_texts_without_ids_are_as_before_or_new(tmp_path: Path) -> None:
     _, new, found = compared(
         tmp_path,

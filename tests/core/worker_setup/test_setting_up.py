@@ -366,16 +366,6 @@ def is_silent(bench: Bench, error: BaseException | None, caplog: pytest.LogCaptu
     return not search.hits and not holds_token(f"{told}\n{logged}\n{shown}\n{bench.setup!r}")
 
 
-async def test_nothing_is_told_where_all_goes_well(known: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    await known.set_up()
-    await known.take_down()
-    assert is_silent(known, None, caplog)
-    assert known.keyring.stored.keys() == {("CF Batch", known.saved[0].id)}, "the token is not in the keyring"
-    with pytest.raises(Stopped) as caught:
-        await known.set_up(token=OTHER_TOKEN)
-    assert is_silent(known, caught.value, caplog)
-
-
 @pytest.mark.parametrize(
     "fault",
     [

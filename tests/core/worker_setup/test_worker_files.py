@@ -14,7 +14,6 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.worker_setup.account import (
     Step,
-    another_name,
     names_of,
     removing_calls,
     setting_up_calls,
@@ -26,12 +25,11 @@ from cfbatch_gui.core.worker_setup.worker_files import (
     REMOVAL,
     WorkerFiles,
     in_the_way,
-    new_secret,
     save_worker,
     upload,
     worker_files,
 )
-from cfbatch_gui.core.workers_ai.api_tokens import Token, check_secret
+from cfbatch_gui.core.workers_ai.api_tokens import Token
 from tests.account_service import ACCOUNT, AccountService
 from tests.canary import CORE, SECRET, TOKEN
 from tests.core.worker_setup.conftest import shipped_files
@@ -47,7 +45,7 @@ def configuration(path: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("path", sorted(resource("worker").glob("*.jsonc")), ids=lambda path: path.name)
 def test_names_and_date_are_those_of_the_files_for_wrangler(path: Path) -> None:
     found, names = configuration(path), names_of()
-    assert found["name"] == names.worker
+    assert found["name"] == names.worker and worker_files().main == "collect.js"
     assert found["compatibility_date"] == worker_files().compatibility_date
     assert found["observability"] == {"enabled": False} and found["preview_urls"] is False
     for bucket in found.get("r2_buckets", ()):
@@ -60,27 +58,6 @@ def test_names_and_date_are_those_of_the_files_for_wrangler(path: Path) -> None:
 def test_what_cannot_be_the_name_of_a_worker_is_said(name: str) -> None:
     with pytest.raises(UsageError, match="cannot be the name of the Worker"):
         names_of(name)
-
-
-@pytest.mark.parametrize(
-    ("name", "other"),
-    [
-        ("cf-batch-door", "cf-batch-door-2"),
-        ("a-999", "a-1000"),
-        ("worker", "worker-2"),
-    ],
-)
-def test_another_name_is_the_same_with_the_next_number(name: str, other: str) -> None:
-    assert another_name(name) == other
-    names_of(other)
-
-
-def test_everything_is_looked_at_before_anything_is_changed() -> None:
-    names = names_of()
-    for calls in (setting_up_calls(names, "a"), removing_calls(names, "a", keep_bucket=False)):
-        methods = [call.method for call in calls if call.step not in (Step.LIST_ANSWERS,)]
-        first = next(index for index, method in enumerate(methods) if method != "GET")
-        assert "GET" not in methods[first:] and first >= 2
 
 
 def test_the_upload_hides_the_secret_in_it() -> None:
@@ -96,17 +73,6 @@ def test_a_module_that_holds_anything_arrives_as_it_is() -> None:
     )
     boundary = content_type.rpartition("=")[2].encode()
     assert body.count(b"--" + boundary) == 3 and odd in bytes(body)
-
-
-def test_the_collecting_room_is_what_runs_where_there_is_one(tmp_path: Path) -> None:
-    (tmp_path / "src").mkdir()
-    (tmp_path / "wrangler.jsonc").write_text('{"compatibility_date": "2026-07-01"}')
-    for name in ("index.js", "collect.js", "notes.txt"):
-        (tmp_path / "src" / name).write_text(f"// {name}")
-    files = worker_files(tmp_path)
-    assert files == WorkerFiles(
-        {"collect.js": b"// collect.js", "index.js": b"// index.js"}, "collect.js", "2026-07-01"
-    )
 
 
 def test_it_is_saved_as_it_comes_and_what_it_would_replace_is_named_before(tmp_path: Path) -> None:
@@ -132,12 +98,6 @@ def test_the_guide_says_the_same_as_the_files(tmp_path: Path) -> None:
     assert str(REMOVAL).partition("By hand: ")[2] in " ".join(readme.split())
     assert "22.12" in readme
     assert "22.12" in NEEDS
-
-
-def test_a_secret_is_long_new_and_fit_to_be_sent() -> None:
-    assert len(new_secret()) == 43
-    assert new_secret() != new_secret()
-    check_secret(new_secret())
 
 
 NAMES = names_of()

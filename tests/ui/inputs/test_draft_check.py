@@ -11,8 +11,6 @@ from PySide6.QtWidgets import QMessageBox
 from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.jobs.states import Batch, BatchState, JobState
 from cfbatch_gui.core.system.settings import Budget, Settings
-from cfbatch_gui.ui import display
-from cfbatch_gui.ui.inputs import input_labels
 from tests.core.test_threads import ENDLESS
 from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
@@ -86,25 +84,6 @@ async def test_nothing_to_send_is_said(driver: DraftDriver, tmp_path: Path, unti
     await until(lambda: driver.why_not().startswith("No row has both"))
     assert not driver.page.check.send_button.isEnabled()
     assert driver.page.check.problem_bars.bars()[0].text() == "2 rows have no context and will be left out."
-
-
-@pytest.mark.parametrize(
-    ("said", "shown"),
-    [
-        (input_labels.count_range(0, 0), "0"),
-        (input_labels.count_range(32, 43), "32–43"),
-        (input_labels.count_range(290_000, 340_400), "290–340 k"),
-        (input_labels.count_range(1_240_000, 12_000_000), "1.2–12 M"),
-        (display.dollars(0.0031, 0.0041), "$0.003–0.004"),
-        (display.dollars(0.00001, 0.0002), "under $0.001"),
-        (display.dollars(1.2, 12.4), "$1.20–12.40"),
-        (input_labels.share_of_day(0.036), "3.6 % of today's free use"),
-        (input_labels.share_of_day(0.00001), "under 0.1 % of today's free use"),
-        (input_labels.share_of_day(2.4), "2.4 times a day's free use"),
-    ],
-)
-def test_figures_in_words(said: str, shown: str) -> None:
-    assert said == shown
 
 
 @pytest.fixture

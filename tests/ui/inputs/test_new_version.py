@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.ui.results.export_dialog import ExportDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.screen import material
 from tests.screen.past import run
@@ -34,25 +33,6 @@ async def test_nothing_is_sent_of_a_file_of_which_everything_is_known(stage: Sta
     await person.click("Finish without sending")
     await person.until(lambda: stage.state("Again") is JobState.DONE)
     assert stage.job("Again").batches == () and stage.job("Again").reused == COUNT
-
-
-async def test_only_what_changed_is_exported_with_a_list_of_what_is_gone(stage: Stage, tmp_path: Path) -> None:
-    june = material.products(tmp_path / "june.csv", june=True, count=COUNT)
-    await run(stage.program, "June", june, Kind.EMBED)
-    person = stage.person
-    await person.click_row("Jobs", "June")
-    await person.until_sees("Export…")
-    await person.press(Qt.Key.Key_E, Qt.KeyboardModifier.ControlModifier)
-    await person.click("Changed since “May” (20)")
-    (dialog,) = stage.workspace.window.findChildren(ExportDialog)
-    dialog.forms.choose("csv")
-    home = tmp_path / "home"
-    home.mkdir()
-    dialog.set_folder(home)
-    await person.click("Save")
-    await person.until(lambda: not stage.workspace.window.findChildren(ExportDialog))
-    assert len((home / "June.csv").read_text("utf-8").splitlines()) == 21
-    assert len((home / "June.csv.removed.csv").read_text("utf-8").splitlines()) == 6
 
 
 async def test_the_lists_say_what_is_sent_and_the_user_chooses_otherwise(stage: Stage, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ async def test_a_pause_keeps_what_was_sent_and_the_rest_can_be_sent_anew(
     service.follow()
     await desk.show(job)
     assert desk.parts() == "progress"
-    desk.click(progress.cancel_button)
+    desk.click(progress.choose_button)
     await desk.idle()
     assert desk.page.form.index.index_name() == "products"
     assert desk.page.send_button.text() == "Send 15 vectors"

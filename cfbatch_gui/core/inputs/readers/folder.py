@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -73,11 +72,8 @@ def guessed_encoding(path: Path, most_files: int) -> Encoding | None:
 
 def _files(path: Path) -> Iterator[tuple[str, int, _Opener]]:
     if is_folder(path):
-        found = text_files(path)
-        openers: dict[Path, _Opener] = {each: partial(open_bytes, each) for each in found.files}
-        openers |= {each: partial(_refuse, error) for each, error in found.closed.items()}
-        for each, opener in sorted(openers.items(), key=lambda item: item[0].relative_to(path).as_posix()):
-            yield each.relative_to(path).as_posix(), size_of(each), opener
+        for each in sorted(text_files(path), key=lambda each: each.relative_to(path).as_posix()):
+            yield each.relative_to(path).as_posix(), size_of(each), partial(open_bytes, each)
         return
     with open_archive(path) as archive:
         members = text_members(members_of(archive))
@@ -86,43 +82,24 @@ def _files(path: Path) -> Iterator[tuple[str, int, _Opener]]:
             yield member.filename.removeprefix(above), member.file_size, partial(open_member, path, archive, member)
 
 
-@dataclass(frozen=True, slots=True)
-class TextFiles:
-    """The text files of a folder and of folders in it, without hidden ones, and the folders that cannot be opened."""
+def text_files(folder: Path) -> list[Path]:
+    """The text files of a folder and of folders in it, without hidden ones. Raises InputError."""
 
-    files: tuple[Path, ...]
-    closed: dict[Path, InputError]
+    def refuse(error: OSError) -> NoReturn:
+        with looking_at(Path(error.filename)):
+            raise error
 
-
-def text_files(folder: Path) -> TextFiles:
-    """Look for text files. Raises InputError if the folder itself cannot be opened."""
     files: list[Path] = []
-    closed: dict[Path, InputError] = {}
-
-    def note(error: OSError) -> None:
-        within = Path(error.filename)
-        try:
-            with looking_at(within):
-                raise error
-        except InputError as said:
-            closed[within] = said
-
-    for at, folders, names in os.walk(folder, onerror=note):
+    for at, folders, names in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
         files += (Path(at, name) for name in names if is_text_name(name) and not name.startswith("."))
-    if folder in closed:
-        raise closed[folder]
-    return TextFiles(tuple(files), closed)
+    return files
 
 
 def size_of(file: Path) -> int:
     with suppress(OSError):
         return file.stat().st_size
     return 0
-
-
-def _refuse(error: InputError) -> NoReturn:
-    raise error
 
 
 def text_members(members: list[ZipInfo]) -> list[ZipInfo]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from cfbatch_gui.core.inputs.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import Block, Candidate, FileFormat, Row, Shape, Source
-from cfbatch_gui.core.inputs.readers.ascii_table import read_ascii_table
+from cfbatch_gui.core.inputs.readers.ascii_table import read_ascii_table, recognise_ascii_table
 from cfbatch_gui.core.inputs.readers.collection import read_collection, recognise_collection, recognise_run
 from cfbatch_gui.core.inputs.readers.delimited_rows import read_delimited
 from cfbatch_gui.core.inputs.readers.folder import read_folder
@@ -108,6 +108,7 @@ _TABLE = (
         name=FileFormat.ASCII_TABLE,
         words=message("A table drawn with bars and lines; the spaces around cells belong to the drawing"),
         short=message("drawn with bars and lines"),
+        recognise_text=recognise_ascii_table,
         read=read_ascii_table,
     ),
     Format(

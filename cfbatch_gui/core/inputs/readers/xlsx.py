@@ -52,6 +52,8 @@ def pieces_of(archive: zipfile.ZipFile, member: str, end: bytes) -> Iterator[byt
 
 MOST_BYTES = 4 * 1024**3  # unpacked; a full sheet of 1,048,576 rows takes about 1 GB
 MOST_RATIO = 200  # unpacked to packed, for members over 64 MiB; real sheets stay below 60
+_MOST_OLD_WORKBOOK = 256 * 1024**2
+_MOST_OTHER = 1024**3  # as MOST_BYTES, of other packed workbooks
 RATIO_COUNTS_FROM = 64 * 1024**2
 MOST_CELLS = 64_000_000  # of the rectangle; about 1.5 GB in the library
 
@@ -80,16 +82,12 @@ def check_archive(path: Path) -> None:
             members = archive.infolist()
     except DAMAGE as exc:
         raise damaged(path, exc) from exc
-    names = {member.filename for member in members}
-    if "xl/workbook.xml" not in {name.lower() for name in names}:
-        raise InputError(_other_zip(path, names), detail=f"no xl/workbook.xml among {len(names):,} members")
+    names = {member.filename.lower() for member in members}
+    if "content.xml" not in names and not any(name.startswith("xl/workbook.") for name in names):
+        raise InputError(_other_zip(path, names), detail=f"no workbook among {len(names):,} members")
     total = sum(member.file_size for member in members)
-    swollen = [
-        member
-        for member in members
-        if member.file_size > max(RATIO_COUNTS_FROM, MOST_RATIO * max(1, member.compress_size))
-    ]
-    if total > MOST_BYTES or swollen:
+    swollen = [each for each in members if each.file_size > max(RATIO_COUNTS_FROM, MOST_RATIO * each.compress_size)]
+    if swollen or total > (MOST_BYTES if is_xlsx(path) else _MOST_OTHER):
         raise InputError(
             message(
                 "{name} would unpack to {total:,.1f} GB, far more than a spreadsheet of its size holds, so it was "
@@ -115,46 +113,23 @@ def archive_names(path: Path) -> frozenset[str]:
             return frozenset()
 
 
-def check_other_workbook(path: Path) -> None:
-    """Raise InputError for an .ods, .xlsb or .xls that would take too much memory, by its sizes."""
+def _check_old(path: Path) -> None:
     size = regular_file_size(path)
-    names = archive_names(path)
-    if not names:
-        if size > _MOST_OLD_WORKBOOK:
-            raise InputError(
-                message(
-                    "{name} has {size:,.0f} MB, more than can be opened in this old form. Save it as .xlsx or CSV, "
-                    "and choose that.",
-                    name=path.name,
-                    size=size / 1000000.0,
-                )
+    if size > _MOST_OLD_WORKBOOK:
+        raise InputError(
+            message(
+                "{name} has {size:,.0f} MB, more than can be opened in this old form. Save it as .xlsx or CSV, "
+                "and choose that.",
+                name=path.name,
+                size=size / 1000000.0,
             )
-        return
-    try:
-        with zipfile.ZipFile(path) as archive:
-            total = sum(member.file_size for member in archive.infolist())
-            if total > min(_MOST_OTHER, max(RATIO_COUNTS_FROM, MOST_RATIO * size)):
-                raise InputError(
-                    message(
-                        "{name} would unpack to more than a spreadsheet of its size holds, so it was not opened. If "
-                        "you trust it, save it as CSV and choose that.",
-                        name=path.name,
-                    ),
-                    detail=f"{total:,} bytes in {len(names):,} members",
-                )
-    except DAMAGE as exc:
-        raise damaged(path, exc) from exc
-
-
-_MOST_OLD_WORKBOOK = 256 * 1024**2
-_MOST_OTHER = 1024**3
+        )
 
 
 def _other_zip(path: Path, names: set[str]) -> str:
-    lower = {name.lower() for name in names}
-    if any(name.startswith("index/") and name.endswith(".iwa") for name in lower):
+    if any(name.startswith("index/") and name.endswith(".iwa") for name in names):
         return message("{name} is an Apple Numbers file. Export it as Excel or CSV and choose that.", name=path.name)
-    if any(name.startswith("ppt/") for name in lower):
+    if any(name.startswith("ppt/") for name in names):
         return message(
             "{name} is a presentation, not a table. Copy its texts to a text file, and choose that.", name=path.name
         )
@@ -317,11 +292,13 @@ def read_records(path: Path, sheet: str) -> Iterator[Row]:
 
 def sheets_of(path: Path) -> tuple[tuple[str, bool], ...]:
     """Return (name, visible) of every sheet with cells, in the workbook's order. Raises InputError."""
-    if is_xlsx(path):
+    if archive_names(path):
         check_archive(path)
+    else:
+        _check_old(path)
+    if is_xlsx(path):
         with _failures(path), open_workbook(path) as workbook:
             return sheets_in(workbook)
-    check_other_workbook(path)
     with _decoded(path) as lines:
         return tuple((name, is_visible) for line in lines for name, is_visible in line)
 

@@ -307,13 +307,10 @@ def _encoding_of(path: Path, head: bytes, most_checked: int) -> Encoding:
 
 def _open_folder(candidate: Candidate) -> Source:
     path, data_suffixes = candidate.path, table_suffixes()
-    found = text_files(path)
-    files = found.files
+    files = text_files(path)
     with looking_at(path):
         beside = [each for each in path.iterdir() if each.is_file() and not each.name.startswith(".")]
     tables = sorted(each.name for each in beside if each.suffix.lower() in data_suffixes)
-    if found.closed and not files:
-        raise next(iter(found.closed.values()))
     if not files or (tables and len(files) < len(tables)):
         raise InputError(_folder_of_tables(path.name, tables), detail=str(path))
     others = sum(not is_text_name(each.name) for each in beside)

@@ -12,7 +12,6 @@ from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Shape, Source
 from cfbatch_gui.core.inputs.open_file import only_header, open_bytes, without_rows
-from cfbatch_gui.core.inputs.readers.ascii_table import AsciiTable, end_of_ascii_table, find_ascii_table
 from cfbatch_gui.core.inputs.readers.decoded_text import text_lines
 from cfbatch_gui.core.inputs.readers.formats import FORMATS
 from cfbatch_gui.core.inputs.readers.json_document import Broken, is_envelope, values_of
@@ -35,14 +34,7 @@ from cfbatch_gui.core.inputs.recognise.delimited_text import (
     open_delimited,
 )
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_header, table_width
-from cfbatch_gui.core.inputs.recognise.table_bounds import (
-    lines_of,
-    notice_above,
-    notice_below,
-    notice_of_other_tables,
-    plain_codec,
-    tail_of,
-)
+from cfbatch_gui.core.inputs.recognise.table_bounds import lines_of
 from cfbatch_gui.core.messages import message
 
 HEAD = 64 * 1024  # bytes
@@ -78,8 +70,6 @@ def open_text(candidate: Candidate) -> Source:
     match file_format:
         case FileFormat.JSON | FileFormat.JSON_LINES:
             return open_json(source, candidate)
-        case FileFormat.ASCII_TABLE:
-            return open_ascii_table(source, candidate.head, text)
         case FileFormat.LINES:
             return _with_line_header(source, options.has_header or False)
         case FileFormat.PARAGRAPHS | FileFormat.WHOLE:
@@ -115,8 +105,6 @@ def _text_format(candidate: Candidate) -> FileFormat:
     found = json_format(suffix, text, is_whole=is_whole)
     if found is not None:
         return found
-    if find_ascii_table(lines_of(text), is_whole=is_whole):
-        return FileFormat.ASCII_TABLE
     if suffix in _NAMED_AS_WORKBOOK or suffix in FORMATS[FileFormat.DELIMITED].all_suffixes:
         return FileFormat.DELIMITED
     # Excel saves tables with tabs as "Unicode text (.txt)"; with other separators a .txt file is plain text.
@@ -173,53 +161,6 @@ def _is_filled(line: str) -> bool:
 
 def _share(found: Sequence[bool]) -> float:
     return sum(found) / len(found)
-
-
-def open_ascii_table(source: Source, head: bytes, sample: str) -> Source:
-    """The source with columns, first line and end. Raises InputError without rows."""
-    lines = lines_of(sample)
-    is_whole = source.size <= len(head)
-    table = find_ascii_table(lines, is_whole=is_whole)
-    if table is None:
-        raise without_rows(source.path)
-    if not any(map(table.is_row, lines[table.rule + 1 : end_of_ascii_table(table, lines)])):
-        raise only_header(source.path)
-    names = [name.strip() for name in table.cells(lines[table.header])]
-    above = notice_above([line for line in lines[: table.header] if not table.is_rule(line)])
-    source = replace(
-        source,
-        columns=complete_names(names, table.columns),
-        has_header=True,
-        first_line=table.header + 1,
-        notices=(above,) if above else (),
-    )
-    return _with_end(source, table, head, lines) if is_whole else _with_far_end(source, table, head)
-
-
-def _with_end(source: Source, table: AsciiTable, head: bytes, lines: list[str]) -> Source:
-    end = end_of_ascii_table(table, lines)
-    rest = [line.strip() for line in lines[end:] if line.strip()]
-    begin = "".join(lines[:end])
-    size = len(begin.encode(source.encoding))
-    if not rest or head[:size].decode(source.encoding, "replace").removeprefix("\ufeff") != begin:
-        return source
-    is_another = find_ascii_table(lines[end:], is_whole=True) is not None
-    notice = notice_of_other_tables(begin) if is_another else notice_below(rest)
-    return replace(source, end=size, notices=(*source.notices, notice))
-
-
-def _with_far_end(source: Source, table: AsciiTable, head: bytes) -> Source:
-    lines = lines_of(tail_of(source, head))
-    last = next((at for at in range(len(lines) - 1, -1, -1) if _is_of(table, lines[at])), None)
-    rest = [line.strip() for line in lines[last + 1 :] if line.strip()] if last is not None else []
-    if last is None or not rest:
-        return source
-    size = sum(len(line.encode(plain_codec(source.encoding))) for line in lines[last + 1 :])
-    return replace(source, end=source.size - size, notices=(*source.notices, notice_below(rest)))
-
-
-def _is_of(table: AsciiTable, line: str) -> bool:
-    return table.is_rule(line) or table.is_row(line)
 
 
 _OBJECTS_FOR_KEYS = 1000

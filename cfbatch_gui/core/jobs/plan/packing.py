@@ -76,8 +76,8 @@ def plan(
     is_trial: bool = False,
 ) -> Plan:
     """Lay out all items anew in the job's data; runs long. What earlier jobs have is copied as far as it can be
-    verified, and not sent; a trial copies nothing and writes only what `bodies_of` needs. Raises UsageError when the
-    model cannot do what the job wants.
+    verified, and not sent; a trial writes only what is left out. Raises UsageError when the model cannot do what the
+    job wants.
     """
     metadata = metadata or find_model(job.model)
     if job.kind is Kind.RANK and not metadata.can_rank:
@@ -98,7 +98,8 @@ def plan(
         batches = []
         bundles = cut_into_batches(cutter.requests(), job.kind, metadata, is_synchronous=job.options.at_once)
         for number, bundle in enumerate(bundles, 1):
-            _write(database, job.id, number, bundle, is_trial=is_trial)
+            if not is_trial:
+                _write(database, job.id, number, bundle)
             batches.append(planned_batch(number, bundle, at_once=job.options.at_once))
         for position, request in enumerate(cutter.requests_of_taken()):
             if not is_trial:
@@ -106,8 +107,8 @@ def plan(
                 database.execute("INSERT INTO reused VALUES(?, ?)", (request.number, request.source))
         if not is_trial:
             _finish(database)
-        if not is_trial and len(taken):
-            note_results(database, NOT_SENT, stored_vectors(folder.vectors) if job.kind is Kind.EMBED else None)
+            if len(taken):
+                note_results(database, NOT_SENT, stored_vectors(folder.vectors) if job.kind is Kind.EMBED else None)
         sent, reused = cutter.sent, cutter.reused
         put_metadata_value(database, "model", job.model)
         put_metadata_value(database, "asked_pooling", job.options.pooling)
@@ -141,22 +142,14 @@ def forget_plan(database: sqlite3.Connection) -> None:
             " WHERE request_no IS NOT NULL OR score IS NOT NULL"
         )
     database.execute("UPDATE parts SET request_no = NULL, request_position = NULL, score = NULL")
-    for table in ("requests", "runs", "reused", "sources", "batches"):
+    for table in ("requests", "reused", "sources", "batches"):
         database.execute(f"DELETE FROM {table}")  # noqa: S608 - constants
     database.execute("DELETE FROM facts WHERE name IN ('dimension', 'pooling')")
     database.execute("DELETE FROM problems WHERE item_no IS NOT NULL")
 
 
-def _write(
-    database: sqlite3.Connection,
-    job_id: str,
-    batch: int,
-    requests: list[Request],
-    *,
-    first: int = 0,
-    is_trial: bool = False,
-) -> None:
-    """Requests of a batch from position `first` on, and which texts each has; a trial leaves the items as they are."""
+def _write(database: sqlite3.Connection, job_id: str, batch: int, requests: list[Request], *, first: int = 0) -> None:
+    """Requests of a batch from position `first` on, and which texts each has."""
     database.executemany(
         "INSERT INTO requests(request_no, reference, batch, position, state) VALUES(?, ?, ?, ?, ?)",
         (
@@ -165,9 +158,6 @@ def _write(
         ),
     )
     runs = [(each.number, *run) for each in requests for run in each.runs]
-    if is_trial:
-        database.executemany("INSERT INTO runs VALUES(?, ?, ?, ?, ?)", runs)
-        return
     database.executemany(
         "UPDATE items SET request_no = ?1, request_position = ?2 + item_no - ?3"
         " WHERE item_no BETWEEN ?3 AND ?3 + ?4 - 1",
@@ -221,7 +211,6 @@ def body_of(database: sqlite3.Connection, job: Job, batch: Batch) -> bytes:
 
 def _body(database: sqlite3.Connection, job: Job, number: int, known: Batch | None) -> bytes:
     rows = database.execute(f"{_sent_texts('r.batch = :batch')} ORDER BY turn, at", {"batch": number}).fetchall()
-    rows = rows or database.execute(_TEXTS_OF_TRIAL, (number,)).fetchall()
     elements = [element for _, _, element in _elements(rows, job.options)]
     if known is not None and len(elements) != known.requests:
         raise DataError(
@@ -231,16 +220,6 @@ def _body(database: sqlite3.Connection, job: Job, number: int, known: Batch | No
     if known is not None and known.at_once:
         return elements[0]
     return b"".join((_OPENING, b",".join(elements), _CLOSING))
-
-
-_TEXTS_OF_TRIAL = """
-SELECT r.request_no, r.reference, q.text,
-    CASE runs.part WHEN 0 THEN t.text ELSE substr(t.text, p.start + 1, p.stop - p.start) END
-FROM requests r JOIN runs USING(request_no) JOIN items i ON i.item_no BETWEEN first_item AND first_item + runs.items - 1
-JOIN texts t USING(text_no) LEFT JOIN queries q USING(query_no)
-LEFT JOIN parts p ON p.item_no = i.item_no AND p.part = runs.part
-WHERE r.batch = ? ORDER BY r.position, runs.position, i.item_no
-"""
 
 
 def _sent_texts(where: str) -> str:

@@ -1,21 +1,36 @@
-"""What a draft comes to, before a byte leaves: counts, sizes, price, and what stands in the way."""
+"""What a draft comes to, before a byte leaves: counts, sizes, price, and what stands in the way. Estimates are put
+right by what finished jobs took: for each model, kind and script, how the middle of the estimate compares with the
+service's count (`usage`). Texts of several scripts are compared with such texts.
+"""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import islice
+from typing import Final
 
+from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import metadata_value
+from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
 from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, plan
+from cfbatch_gui.core.jobs.plan.spending import LEARNED, TOKENS
 from cfbatch_gui.core.jobs.reuse import NOTHING, Reusable
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.messages import Message, counted_message, day_in_words, message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, find_model, price
+from cfbatch_gui.core.workers_ai.estimate import Script, script_of, tokens_lower, tokens_upper
 
 SYNCHRONOUS_REQUESTS = 60  # four at a time and a second each: about a quarter of a minute
 SYNCHRONOUS_TOKENS = 300_000
+SCRIPT = "script"  # the name of a fact: that of the job's texts, by which later estimates are put right
+_SAMPLED: Final = 600  # texts of a job
+_LOOKED_AT: Final = 30  # finished jobs
+_MAIN: Final = 0.9  # of a job's tokens that are in one script, for it to speak for that script
+_SPREAD_OF_ONE: Final = 0.10
+_LEAST_SPREAD: Final = 0.03
+_BELIEVED: Final = (0.1, 10.0)  # counted tokens by estimated ones; what is beyond is another kind of number
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +147,78 @@ def _reuse(planned: Plan, metadata: ModelMetadata, reusable: Reusable) -> Reuse:
         high=price(planned.tokens_high + planned.reused_high, metadata),
         found=reusable,
     )
+
+
+def calibrated(
+    found: Preflight, job: Job, folder: JobFolder, metadata: ModelMetadata, past: Iterable[tuple[Job, JobFolder]]
+) -> Preflight:
+    """The same with tokens and prices as `past` jobs took them, newest first, whose tokens the service has counted;
+    noted in the job's data. Limits stay with the cautious estimate. Raises DiskFull, DataError.
+    """
+    script = _script(folder, metadata)
+    alike = ((other, data) for other, data in past if (other.model, other.kind) == (job.model, job.kind))
+    ratios = list(islice(_ratios(alike, script), _LOOKED_AT)) if script is not None else []
+    low, high = _put_right(ratios, found.tokens_low, found.tokens_high)
+    with folder.open() as database:
+        put_metadata_value(database, SCRIPT, script)
+        put_metadata_value(database, LEARNED, (found.tokens_low, found.tokens_high, low, high))
+    reuse = found.reuse
+    if reuse is not None:
+        ends = found.tokens_low + reuse.tokens_low, found.tokens_high + reuse.tokens_high
+        all_of_it = [price(tokens, metadata) for tokens in _put_right(ratios, *ends)]
+        reuse = replace(reuse, low=all_of_it[0], high=all_of_it[1])
+    return replace(
+        found,
+        reuse=reuse,
+        tokens_low=low,
+        tokens_high=high,
+        price_low=price(low, metadata),
+        price_high=price(high, metadata),
+        learned_from=len(ratios),
+    )
+
+
+def _ratios(past: Iterable[tuple[Job, JobFolder]], script: str) -> Iterator[tuple[float, float]]:
+    """Of finished jobs in this script: the middle of the estimate, and the counted tokens by it."""
+    for job, folder in past:
+        if job.state is not JobState.DONE or not job.tokens or job.attached or job.has_named_texts:
+            continue
+        try:
+            with folder.open(read_only=True) as database:
+                theirs, tokens = metadata_value(database, SCRIPT), metadata_value(database, TOKENS)
+        except DataError:
+            continue
+        middle = sum(tokens) / 2 if isinstance(tokens, list) else 0.0
+        if theirs == script and middle and _BELIEVED[0] < job.tokens / middle < _BELIEVED[1]:
+            yield middle, job.tokens / middle
+
+
+def _put_right(ratios: Sequence[tuple[float, float]], low: int, high: int) -> tuple[int, int]:
+    if not ratios or not high:
+        return low, high
+    weight = sum(middle for middle, _ in ratios)
+    mean = sum(ratio * middle for middle, ratio in ratios) / weight
+    spread = _SPREAD_OF_ONE
+    if len(ratios) > 1:
+        variance = sum((ratio - mean) ** 2 * middle for middle, ratio in ratios) / weight
+        spread = max(_LEAST_SPREAD, 2 * variance**0.5 / mean)
+    middle = (low + high) / 2 * mean
+    return round(middle * max(0.0, 1 - spread)), max(1, round(middle * (1 + spread)))
+
+
+def _script(folder: JobFolder, metadata: ModelMetadata) -> str | None:
+    """The script of nearly all tokens of a job, by texts taken evenly from all of it; "" for several, None for none."""
+    weights: Counter[Script] = Counter()
+    with folder.open(read_only=True) as database:
+        (count,) = database.execute("SELECT coalesce(max(text_no), 0) FROM texts").fetchone()
+        numbers = sorted({1 + sample * count // _SAMPLED for sample in range(_SAMPLED)}) if count else []
+        texts = database.execute("SELECT text FROM texts JOIN json_each(?) ON text_no = value", (str(numbers),))
+        for (text,) in texts:
+            weights[script_of(text)] += min(tokens_lower(text) + tokens_upper(text), 2 * metadata.max_tokens)
+    if not weights.total():
+        return None
+    script, weight = weights.most_common(1)[0]
+    return script if weight >= _MAIN * weights.total() else ""
 
 
 def without_queue(found: Preflight, job: Job, checked_at: float) -> Preflight:

@@ -136,7 +136,7 @@ def _shown(amount: float, budget: Budget) -> Message:
 
 
 TOKENS = "estimated_tokens"  # stored by planning: low, high
-LEARNED = "learned_tokens"  # stored by calibration: that low and high, and the ones to take instead
+LEARNED = "learned_tokens"  # stored with the estimate: that low and high, and the ones to take instead
 _EACH = """
 SELECT min(contexts), max(contexts) FROM (
     SELECT count(*) AS contexts FROM items WHERE request_no IS NOT NULL AND query_no IS NOT NULL GROUP BY query_no)

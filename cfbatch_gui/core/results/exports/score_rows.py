@@ -95,7 +95,7 @@ class ScoreRows:
         ours = _our_columns(work.folder)
         self._has_part, self._has_source = PART in ours, SOURCE_JOB in ours
         with work.folder.open(read_only=True) as database:
-            self._origins = origins_by_reference(database) if self._has_source else {}
+            self._origins = origins_by_reference(database)
         self._rankings = Rankings(work.folder, work.metadata.failed_batches, reserved=ours)
         own = self._rankings.columns()
         self.own_names = dict(zip(own, Rankings(work.folder).columns(), strict=True))

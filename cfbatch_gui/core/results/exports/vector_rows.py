@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import compress
-from typing import NoReturn
 
 import numpy as np
 import orjson
@@ -48,7 +47,7 @@ class VectorRows:
         ours = _our_columns(work.folder)
         self._metadata, self._has_part, self._has_source = work.metadata, PART in ours, SOURCE_JOB in ours
         with work.folder.open(read_only=True) as database:
-            self._origins = origins_by_reference(database) if self._has_source else {}
+            self._origins = origins_by_reference(database)
         self._embeddings = Embeddings(work.folder, work.metadata.failed_batches, reserved=(*ours, *reserved))
         present = self._embeddings.present()
         self._present = present & _wanted(work.options.items, len(present))
@@ -98,11 +97,12 @@ class VectorRows:
 
         Raises ExportError for a vector that is not finite.
         """
+        done = 0
         for start, there, vectors in self._embeddings.vector_blocks(self._present, BLOCK):
+            self._check_finite(vectors, done)
             page = self._embeddings.page(start, start + BLOCK)
-            texts = [page[index] for index in there]
-            _check_finite(texts, vectors)
-            yield texts, vectors
+            yield [page[index] for index in there], vectors
+            done += len(vectors)
 
     def texts(self) -> Iterator[list[EmbeddedText]]:
         for start in range(0, len(self._present), BLOCK):
@@ -113,14 +113,23 @@ class VectorRows:
         """The vectors of `blocks` without their texts, in larger blocks. Raises ExportError as `blocks`."""
         done, size = 0, max(BLOCK, _MANY_BYTES // max(1, 4 * self.dimension))
         for _, _, vectors in self._embeddings.vector_blocks(self._present, size):
-            # The sum is not finite if a value is not, but also after an overflow; then each value is checked.
-            with np.errstate(over="ignore", invalid="ignore"):
-                total = vectors.sum()
-            if not np.isfinite(total) and not np.isfinite(vectors).all():
-                (index,) = np.flatnonzero(~np.isfinite(vectors).all(axis=1))[:1]
-                _refuse(self.row_of(done + int(index)))
+            self._check_finite(vectors, done)
             done += len(vectors)
             yield vectors
+
+    def _check_finite(self, vectors: NDArray[np.float32], done: int) -> None:
+        # The sum is not finite if a value is not, but also after an overflow; then each value is checked.
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = vectors.sum()
+        if np.isfinite(total) or np.isfinite(vectors).all():
+            return
+        (index,) = np.flatnonzero(~np.isfinite(vectors).all(axis=1))[:1]
+        raise ExportError(
+            message(
+                "The vector of row {row} holds a value that is not a number. Nothing was written. Send the job again.",
+                row=self.row_of(done + int(index)),
+            )
+        )
 
     def ids(self) -> Iterator[list[str]]:
         """The ids of the texts that have a vector, in the order of `blocks`, up to 50,000 at a time."""
@@ -164,21 +173,6 @@ def _index_of_text(folder: JobFolder) -> int:
         columns = columns_of_vectors(database).first
         text = column_of(database, 1, Role.TEXT, Role.CONTEXT, Role.QUERY)
     return columns.index(text) if text in columns else len(columns)
-
-
-def _check_finite(texts: Sequence[EmbeddedText], vectors: NDArray[np.float32]) -> None:
-    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-    if len(bad):
-        _refuse(texts[bad[0]].row)
-
-
-def _refuse(row: int) -> NoReturn:
-    raise ExportError(
-        message(
-            "The vector of row {row} holds a value that is not a number. Nothing was written. Send the job again.",
-            row=row,
-        )
-    )
 
 
 def vector_texts(vectors: NDArray[np.float32]) -> list[bytes]:
