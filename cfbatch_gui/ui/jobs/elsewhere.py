@@ -1,4 +1,4 @@
-"""The dialogs for jobs begun elsewhere: added by request ID, listed as the account has them, and taken over from there."""
+"""Dialogs for jobs begun elsewhere: added by request ID, listed as the account has them, taken over from there."""
 
 import asyncio
 from collections.abc import Callable, Sequence
