@@ -64,9 +64,11 @@ def test_a_copy_sends_only_the_job_that_is_named(tmp_path: Path, url: str) -> No
 def test_a_damaged_line_of_the_ids_is_said_once(tmp_path: Path, url: str) -> None:
     unsent(tmp_path / "data")
     ids = tmp_path / "data" / "submissions.jsonl"
-    ids.write_bytes(ids.read_bytes().replace(b"sending", b"sen\xffing", 1))
+    damaged = ids.read_bytes().replace(b"sending", b"sen\xffing", 1)
+    ids.write_bytes(damaged)
     said = terminal(tmp_path / "data", url).run("resume")
     assert "One line of “submissions.jsonl”" in said.err and said.status == 0
+    assert [path.read_bytes() for path in ids.parent.glob(f"{ids.name}.damaged-*")] == [damaged]
     assert "submissions.jsonl" not in terminal(tmp_path / "data", url).run("resume").err
 
 

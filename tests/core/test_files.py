@@ -74,47 +74,12 @@ def full_disk(tmp_path: Path) -> Iterator[Path]:
         yield place
 
 
-def test_a_full_disk_keeps_the_old_file(full_disk: Path) -> None:
-    target = full_disk / "ranked.csv"
-    target.write_bytes(b"old")
-    with pytest.raises(DiskFull, match=r"The disk is full: “ranked\.csv” was not written"):
-        write_atomically(target, b"x" * 2_000_000)
-    assert target.read_bytes() == b"old"
-    assert names(full_disk) == ["ranked.csv"]
-
-
 def test_a_line_that_does_not_fit_is_taken_back(full_disk: Path) -> None:
     target = full_disk / "submissions.jsonl"
     append_line_durably(target, b"first")
     with pytest.raises(DiskFull):
         append_line_durably(target, b"x" * 2_000_000)
     assert target.read_bytes() == b"first\n"
-
-
-SMALL_FILES_ONLY = """
-import resource, sys
-from pathlib import Path
-from cfbatch_gui.core.errors import DiskFull
-from cfbatch_gui.core.system.files import append_line_durably, write_atomically
-folder = Path(sys.argv[1])
-resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
-for attempt in (write_atomically, append_line_durably):
-    try:
-        attempt(folder / "data", b"x" * 100_000)
-    except DiskFull as error:
-        print(error.message)
-"""
-
-
-@needs_posix
-def test_a_quota_is_a_full_disk(tmp_path: Path) -> None:
-    (tmp_path / "data").write_bytes(b"old\n")
-    done = subprocess.run(
-        [sys.executable, "-c", SMALL_FILES_ONLY, str(tmp_path)], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.count("The disk is full: “data” was not written. What was there before is intact") == 2
-    assert (tmp_path / "data").read_bytes() == b"old\n"
-    assert names(tmp_path) == ["data"]
 
 
 def test_a_torn_line_does_not_spoil_the_next(tmp_path: Path) -> None:

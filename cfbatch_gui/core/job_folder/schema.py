@@ -37,7 +37,7 @@ CREATE TABLE queries(query_no INTEGER PRIMARY KEY, query_id TEXT NOT NULL, text 
 CREATE TABLE texts(
     text_no INTEGER PRIMARY KEY, text_id TEXT NOT NULL, text TEXT NOT NULL, label TEXT NOT NULL,
     file INTEGER NOT NULL, row INTEGER NOT NULL);
--- The lengths of texts in blocks, in order: uint32 of each; see text_lengths.py.
+-- The lengths of texts in blocks, in order: uint32 of each; see filling.py.
 CREATE TABLE lengths(
     first INTEGER PRIMARY KEY,                    -- number of the first text
     sizes BLOB NOT NULL, upper BLOB NOT NULL, lower BLOB NOT NULL);

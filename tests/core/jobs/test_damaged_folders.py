@@ -14,21 +14,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.errors import DataError, UserError
+from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Split
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.job_folder.checksums import rows_of_items
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.job_check import Outcome
 from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.run import runner
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.verifying import verify_job
-from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.rankings import Rankings
 from tests.core.jobs.conftest import Bench, Clock
 from tests.prove.truth import write_input
 from tests.support import faults
@@ -274,41 +270,3 @@ async def test_damaged_results_are_mended_bit_for_bit(
         check = verify_job(folder, job, mend=True)
         assert check.is_mended and contents(folder) == right, ways
         assert verify_job(folder, job).is_whole, ways
-
-
-@pytest.mark.parametrize("form", ["scores", "vectors"])
-async def test_damage_that_no_answer_mends_is_named_and_never_read(
-    bench: Bench, tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 20)
-    rng = Random(form)
-    folder, job = await finished(bench, tmp_path, form, rng)
-    with folder.open() as database:
-        sent = "SELECT item_no FROM items JOIN requests USING(request_no) WHERE batch = 2"
-        (item,) = rng.choice(database.execute(sent).fetchall())
-        database.execute("UPDATE items SET score = score + 0.25 WHERE item_no = ?", (item,))
-        (row,) = rows_of_items(database, [item])
-    if form == "vectors":
-        vectors = np.load(folder.vectors, mmap_mode="r+")
-        vectors[item - 1, 3] += 0.25
-        vectors.flush()
-    folder.reply(2).unlink()
-    with pytest.raises(DataError):
-        read_all(folder, job)
-    check = verify_job(folder, job, mend=True)
-    assert row in {row for found in check.findings if found.outcome is Outcome.LOST for row in found.rows}
-    read_all(folder, job)
-    with folder.open(read_only=True) as database:
-        state = "SELECT state FROM items JOIN requests USING(request_no) WHERE item_no = ?"
-        assert database.execute(state, (item,)).fetchone() != ("done",)
-
-
-def read_all(folder: JobFolder, job: Job) -> None:
-    """As an export does."""
-    if job.kind is Kind.RANK:
-        for _ in Rankings(folder).blocks():
-            pass
-    else:
-        embeddings = Embeddings(folder)
-        for _ in embeddings.vector_blocks(embeddings.present(), 16):
-            pass

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cfbatch_gui.core.errors import DataError, LedgerDamaged, UsageError
+from cfbatch_gui.core.errors import LedgerDamaged, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Attempt, Batch, BatchState, Job, JobOptions, ListedJob
 from cfbatch_gui.core.jobs.store.ledger import Ledger
@@ -74,29 +74,6 @@ def test_several_jobs_change_together_or_not_at_all(paths: Paths) -> None:
     assert {job.id: job.tags for job in again.jobs()} == {"abcd2345": ("a", "b"), "efgh2345": ("a", "b")}
     assert again.job("abcd2345").batches == (batch,)
     again.close()
-
-
-def test_a_second_writer_is_told_and_a_reader_is_let_in(paths: Paths) -> None:
-    ledger = Ledger.open(paths)
-    ledger.put(a_job())
-    with pytest.raises(DataError, match="already at work"):
-        Ledger.open(paths)
-    reader = Ledger.open_read_only(paths)
-    assert [job.name for job in reader.jobs()] == ["Ünïcode “job” 日本"]
-    reader.close()
-    ledger.close()
-
-
-def test_a_ledger_of_another_version_is_refused_unharmed_and_said_to_be_where_it_is(paths: Paths) -> None:
-    Ledger.open(paths).close()
-    with sqlite3.connect(paths.ledger) as database:
-        database.execute("PRAGMA user_version = 99")
-        database.execute("PRAGMA application_id = 99")
-    database.close()
-    before = paths.ledger.read_bytes()
-    with pytest.raises(DataError, match=f"another version of CF Batch.*“{paths.root}”"):
-        Ledger.open(paths)
-    assert paths.ledger.read_bytes() == before
 
 
 def put_in_twice(database: sqlite3.Connection) -> None:

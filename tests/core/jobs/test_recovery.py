@@ -8,15 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.packing import plan
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.backup import back_up
 from cfbatch_gui.core.jobs.store.data_folder import (
-    FROM_COPY,
     Doubt,
-    FolderAnswer,
     Identity,
     Place,
     read_identity,
@@ -267,40 +264,6 @@ def use(bench: Bench, root: Path, state: Path | None = None) -> None:
     """Start the program with another data folder; `state` for another home."""
     bench.paths = Paths(root, state or bench.paths.state)
     bench.start()
-
-
-async def test_a_moved_folder_goes_on_once_the_user_has_said_so(bench: Bench, waiting: Job) -> None:
-    root = bench.paths.root.rename(bench.paths.root.with_name("moved"))
-    use(bench, root)
-    for _ in range(2):  # without an answer it is asked again
-        assert bench.opened.doubt is Doubt.PLACE
-        await carried_on(bench, waiting)
-        assert not bench.accepted_bodies()  # held back, also when the user carries on
-        with pytest.raises(UsageError, match="copied or restored"):
-            await bench.actions.send(waiting.id)
-        await bench.restart()
-    assert await bench.settle_doubt(FolderAnswer.MOVED) == ()
-    assert (await bench.runner.wait(waiting.id)).state is JobState.DONE
-    await bench.restart()
-    assert bench.opened.doubt is None
-    assert len(bench.accepted_bodies()) == 1
-
-
-async def test_a_copied_folder_sends_only_what_the_user_names(bench: Bench, waiting: Job, tmp_path: Path) -> None:
-    shutil.copytree(bench.paths.root, tmp_path / "copy")
-    bench.start()
-    assert bench.opened.doubt is None  # the original is where it was
-    assert (await carried_on(bench, waiting)).state is JobState.DONE
-    await bench.stop()
-    use(bench, tmp_path / "copy", tmp_path / "another home")
-    assert bench.opened.doubt is Doubt.PLACE
-    (paused,) = await bench.settle_doubt(FolderAnswer.COPIED)
-    assert paused.paused_because == FROM_COPY and paused.id == waiting.id
-    await bench.restart()
-    assert bench.opened.doubt is None  # asked once
-    await bench.runner.resume_all()
-    assert (await bench.runner.wait(waiting.id)).state is JobState.PAUSED
-    assert len(bench.accepted_bodies()) == 1
 
 
 @pytest.mark.parametrize("is_put_back", [False, True])

@@ -27,13 +27,6 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_lines_are_read_as_they_were_written(path: Path) -> None:
-    assert submissions(path) == list(LINES)
-    sending = Submission("a0", "", "5" * 64, 1.5, "job0", 0, event=Event.SENDING)
-    write_down(path, sending)
-    assert read_submissions(path).lines == (*LINES, sending) and submissions(path) == list(LINES)
-
-
 def test_every_flipped_bit_of_a_line_is_noticed(path: Path) -> None:
     whole = path.read_bytes()
     first = whole.split(b"\n")[3]
@@ -53,29 +46,6 @@ def test_a_last_line_that_a_crash_cut_short_is_no_damage(path: Path) -> None:
         path.write_bytes(whole[:length])
         written = read_submissions(path)
         assert written.damaged == 0 and set(written.lines) <= set(LINES) and len(written.lines) >= 8
-
-
-async def test_the_program_starts_says_it_and_goes_on(bench: Bench, write: Write) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    await bench.actions.send(job.id)
-    while not bench.store.job(job.id).batches[0].state.is_at_service:
-        await bench.clock.sleep(0)
-    await bench.stop()
-    data = bench.paths.submissions.read_bytes()
-    damaged = data.replace(b'"batch":1', b'"batch":\xff', 2)
-    bench.paths.submissions.write_bytes(damaged)
-    bench.start()
-    (sentence,) = bench.opened.damage
-    assert "2 lines of “submissions.jsonl”" in sentence
-    (aside,) = bench.paths.root.glob("submissions.jsonl.damaged-*")
-    assert aside.read_bytes() == damaged and aside.name in sentence
-    await bench.runner.resume_all()
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
-    assert len(bench.faulty.submits) == 1
-    (line,) = submissions(bench.paths.submissions)  # written down again, as the ledger has it
-    assert line.request_id == bench.ledger.batch(job.id, 1).request_id
-    await bench.restart()
-    assert bench.opened.damage == ()  # said once
 
 
 @pytest.mark.parametrize("is_copy_kept", [True, False])

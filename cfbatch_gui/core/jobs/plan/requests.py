@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
+from cfbatch_gui.core.job_folder.filling import read_lengths
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem
 from cfbatch_gui.core.job_folder.schema import ITEMS_ARE_TEXTS, cells_sql, metadata_value
-from cfbatch_gui.core.job_folder.text_lengths import read_lengths
 from cfbatch_gui.core.jobs.reuse import Taken
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.messages import message
