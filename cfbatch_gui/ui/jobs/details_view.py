@@ -5,9 +5,9 @@ import gzip
 from datetime import datetime
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import QDialog, QGridLayout, QMenu, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QGridLayout, QMenu, QPlainTextEdit, QWidget
 
 from cfbatch_gui.core.errors import DataError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -18,6 +18,8 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.dialogs import ShownDialog
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.jobs.job_summary import price_words, size_words, state_column, token_words
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.state_names import (
@@ -247,14 +249,12 @@ def _moment(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds).astimezone():%Y-%m-%d %H:%M:%S}" if seconds else ""
 
 
-class RawAnswerDialog(QDialog):
-    """The beginning of a raw answer, read in a thread. It is opened with `open()`, and deletes itself."""
+class RawAnswerDialog(ShownDialog):
+    """The beginning of a raw answer, read in a thread."""
 
     def __init__(self, folder: JobFolder, batch: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        title = self.tr("Answer to batch {n}").format(n=batch)
-        self.setWindowTitle(title)
+        title = tr("Answer to batch {n}").format(n=batch)
+        super().__init__(title, parent, (760, 560))
         self._about = IconLine(self.tr("Reading…"), wrap=True)
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
@@ -262,15 +262,9 @@ class RawAnswerDialog(QDialog):
         self.text.setAccessibleName(title)
         self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         copy = Button(self.tr("Copy"), "copy", lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
-        close = Button(self.tr("Close"), on_click=self.accept)
-        close.setDefault(True)
-        foot = row((self._about, 1), copy, close)
-        self.setLayout(column(Label(title, "part"), self.text, foot, gap=MEDIUM, margins=(LARGE,) * 4))
+        self.lay_out(title, self.text, foot=((self._about, 1), copy))
         self.tasks = Tasks(self, self._show_error)
         self.tasks.start("read", self._read(folder.reply(batch)))
-
-    def sizeHint(self) -> QSize:
-        return QSize(760, 560)
 
     async def _read(self, path: Path) -> None:
         text, is_whole = await asyncio.to_thread(_beginning, path)

@@ -53,6 +53,7 @@ from cfbatch_gui.ui.widgets import (
     LinkButton,
     NoticeBar,
     PrimaryButton,
+    Saying,
     boxed,
     column,
     row,
@@ -208,8 +209,7 @@ class AttachDialog(FormDialog):
         self.model.setAccessibleName(self.tr("Model"))
         self.files = AttachedFiles(self.tasks, program.remembered_folder(FolderUse.INPUTS))
         self.files.changed.connect(self._files_changed)
-        self.problem = IconLine("", "circle-x", "body", icon_role="error")
-        self.problem.hide()
+        self.problem = Saying("circle-x", "error", "body")
         self._lay_out()
         self._read_text()
         self.tasks.start("connections", self._list_connections())
@@ -304,8 +304,7 @@ class AttachDialog(FormDialog):
             widget.setEnabled(not why_not)
 
     def _show_error(self, error: UserError) -> None:
-        self.problem.set_line(said(error.message), "circle-x", "error")
-        self.problem.show()
+        self.problem.set_line(said(error.message))
 
 
 _TASK = "take over"
@@ -332,10 +331,8 @@ class TakeOverDialog(FormDialog):
             Tasks(self, self._show_error), program.remembered_folder(FolderUse.INPUTS), kind=found.kind
         )
         self.files.changed.connect(self._files_changed)
-        self.doing = IconLine("", "loader", "quiet", icon_role="accent")
-        self.doing.hide()
-        self.problem = IconLine("", "circle-x", "body", icon_role="error")
-        self.problem.hide()
+        self.doing = Saying("loader", "accent", "quiet")
+        self.problem = Saying("circle-x", "error", "body")
         self.finished.connect(lambda _: tasks.cancel(_TASK))
         about = self.tr(
             "This computer then watches the job and fetches its answers too. Nothing is sent again, and nothing is paid"
@@ -370,13 +367,11 @@ class TakeOverDialog(FormDialog):
 
     def _set_doing(self, doing: str) -> None:
         self.doing.set_line(doing)
-        self.doing.setVisible(bool(doing))
         self.files.setEnabled(not doing)
         self.take_button.set_possible(self.tr("It is being taken over.") if doing else self.files.missing())
 
     def _show_error(self, error: UserError) -> None:
-        self.problem.set_line(said(error.message), "circle-x", "error")
-        self.problem.show()
+        self.problem.set_line(said(error.message))
 
 
 class AccountDialog(FormDialog):
@@ -404,8 +399,7 @@ class AccountDialog(FormDialog):
         self.problem = NoticeBar("", "attention")
         self.problem.hide()
         self._make_table()
-        self.doing = IconLine("", "loader", "quiet", icon_role="accent", wrap=False)
-        self.doing.hide()
+        self.doing = Saying("loader", "accent", "quiet", wrap=False)
         self.remove_button = DangerButton(self.tr("Remove from my account…"), "trash-2", self._remove)
         self.cancel_button.setText(self.tr("Close"))
         for name in ("account list", "account removal"):
@@ -586,7 +580,6 @@ class AccountDialog(FormDialog):
 
     def _set_doing(self, doing: str) -> None:
         self.doing.set_line(doing)
-        self.doing.setVisible(bool(doing))
         self.table.setEnabled(not doing)
         self._selected()
         if doing:

@@ -31,7 +31,7 @@ from cfbatch_gui.ui.state_names import (
 )
 from cfbatch_gui.ui.tables.table_rows import Column
 from cfbatch_gui.ui.theme import LARGE, SMALL
-from cfbatch_gui.ui.widgets import Flow, IconLine, StateLabel, boxed, column
+from cfbatch_gui.ui.widgets import Flow, Saying, StateLabel, boxed, column
 
 _LEAST = 0.001  # dollars; a lower price is shown as "under" it
 
@@ -221,7 +221,7 @@ class AccountPart(QWidget):
         super().__init__()
         self._looks = (batch_words(BatchState.PLANNED), *map(place_words, AnswerPlace))
         self.figures = tuple(StateLabel("", words.icon, words.role) for words in self._looks)
-        self.line = IconLine("", "info", "body")
+        self.line = Saying("info", role="body")
         self.setLayout(column(boxed(Flow(*self.figures, gap=LARGE)), self.line, gap=SMALL))
         self.hide()
 
@@ -235,4 +235,3 @@ class AccountPart(QWidget):
             label.setVisible(bool(text))
         icon = ("circle-check", "done") if words.may_close else ("info", "quiet")
         self.line.set_line(words.line, *icon)
-        self.line.setVisible(bool(words.line))

@@ -19,6 +19,7 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.help import AboutDialog
 from cfbatch_gui.ui.job_actions import AT_WORK
 from cfbatch_gui.ui.result_view import RowChoice, imported
 from cfbatch_gui.ui.tasks import Tasks
@@ -81,12 +82,6 @@ class Commands:
         dialog.open()
 
     def show_about(self) -> None:
-        self._tasks.start("about", self._show_about())
-
-    async def _show_about(self) -> None:
-        await imported("cfbatch_gui.ui.help")
-        from cfbatch_gui.ui.help import AboutDialog
-
         AboutDialog(self._program, self._window).open()
 
     def back_up(self) -> None:
