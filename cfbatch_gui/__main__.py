@@ -30,19 +30,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     if answer is Answer.TAKEN:
         return 0
     environ = take_secrets(os.environ)  # or a browser and a file manager would be given them
-    from cfbatch_gui.without_window import missing_for_screen, named_library, say_missing_library
+    from cfbatch_gui.without_window import lacking, say_no_window, watch_qt
+
+    def end(reason: str) -> int:
+        speak(given, environ)
+        return say_no_window(reason, environ)
 
     try:
         from cfbatch_gui.ui.window.app import Start, open_window
-
-        missing = missing_for_screen(environ)
     except ImportError as error:
-        missing = named_library(error)
-        if not missing:
+        if not (missing := lacking(error)):
             raise
-    if missing:
-        speak(given, environ)
-        return say_missing_library(missing, environ)
+        return end(missing)
+    watch_qt(end)
     is_silent = answer is Answer.SILENT
     return open_window(Start(root, files, with_example=arguments.example, is_window_silent=is_silent), environ)
 

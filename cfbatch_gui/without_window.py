@@ -3,7 +3,6 @@
 On standard error, and on the desktop where an icon was clicked.
 """
 
-import ctypes
 import os
 import re
 import shlex
@@ -11,7 +10,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
 from cfbatch_gui.core.messages import message
@@ -39,13 +37,29 @@ def say_no_screen() -> int:
     return STATUS
 
 
-def say_missing_library(soname: str, environ: Mapping[str, str]) -> int:
-    """A library that Qt needs is missing; the exit status."""
-    sentence = said(missing_sentence(soname))
+def say_no_window(reason: str, environ: Mapping[str, str]) -> int:
+    """Qt cannot be loaded, or shows no window; the exit status."""
+    sentence = said(missing_sentence(reason))
     _say(sentence)
     if sys.stderr is None or not sys.stderr.isatty():
         show_on_desktop(sentence, environ)
     return STATUS
+
+
+def watch_qt(end: Callable[[str], int]) -> None:
+    """Where Qt gives up, which would end the process, call `end` with the reason, and exit with its status."""
+    from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
+
+    of_platforms: list[str] = []  # the first has the cause
+
+    def heard(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
+        if str(context.category).startswith("qt.qpa"):
+            of_platforms.append(text)
+        if kind is QtMsgType.QtFatalMsg:
+            os._exit(end((of_platforms or [text])[0]))
+        _say(text)
+
+    qInstallMessageHandler(heard)
 
 
 def _say(sentence: str) -> None:
@@ -88,22 +102,20 @@ def show_on_desktop(
     return False
 
 
-def named_library(error: BaseException) -> str:
-    """The soname of the library for want of which `error` was raised, "" when it is another error."""
+def lacking(error: BaseException) -> str:
+    """That a library is missing, for want of which `error` was raised, "" when it is another error."""
     found = _NAMED.search(str(error))
-    return found[1] if found else ""
+    return message("This system lacks {library}.", library=found[1]) if found else ""
 
 
-def missing_sentence(soname: str, *, has_apt: bool | None = None) -> str:
-    """That there can be no window, for want of which library, and what brings it and all others."""
+def missing_sentence(reason: str, *, has_apt: bool | None = None) -> str:
+    """That there can be no window, why, and what brings all that it needs."""
     way_out = way_to_install(
         _PACKAGES.split(),
         otherwise=message("Install what has such files by the program for packages of your system, and start again."),
         has_apt=has_apt,
     )
-    return message(
-        "CF Batch cannot open its window: this system lacks {library}. {way_out}", library=soname, way_out=way_out
-    )
+    return message("CF Batch cannot open its window. {reason} {way_out}", reason=reason, way_out=way_out)
 
 
 def way_to_install(packages: Sequence[str], *, otherwise: str, has_apt: bool | None = None) -> str:
@@ -112,47 +124,3 @@ def way_to_install(packages: Sequence[str], *, otherwise: str, has_apt: bool | N
         return otherwise
     command = f"sudo apt-get install {shlex.join(dict.fromkeys(packages))}"
     return message("Type this into a terminal, and start again: {command}", command=command)
-
-
-def missing_for_screen(environ: Mapping[str, str]) -> str:
-    """The soname of the library for want of which Qt could show no window, "" when nothing is missing.
-
-    To be called before there is an application: a plugin of Qt's that cannot be loaded ends the process. Only what Qt
-    would load next is loaded.
-    """
-    missing = ""
-    for name in _wanted(environ):
-        path = qt_plugin(name)
-        if path is None:
-            return ""  # Qt knows more, or says what is wrong
-        lacks = what_plugin_lacks(path)
-        if not lacks:
-            return ""
-        missing = missing or lacks
-    return missing
-
-
-def qt_plugin(name: str) -> Path | None:
-    """The file of Qt's plugin for a platform, such as "xcb"; None where Qt ships none."""
-    from PySide6.QtCore import QLibraryInfo
-
-    path = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath)) / "platforms" / f"libq{name}.so"
-    return path if path.is_file() else None
-
-
-def what_plugin_lacks(path: str | os.PathLike[str], load: Callable[[str], object] = ctypes.CDLL) -> str:
-    """The soname of a library for want of which a plugin of Qt's cannot be loaded, "" when it can."""
-    try:
-        load(os.fspath(path))
-    except OSError as error:
-        return named_library(error)
-    return ""
-
-
-def _wanted(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The platforms that Qt tries, in its order: those that are asked for, else those of the displays there are."""
-    asked_for = environ.get("QT_QPA_PLATFORM", "")
-    if asked_for:
-        return tuple(each.partition(":")[0] for each in asked_for.split(";"))
-    displays = {"wayland": "WAYLAND_DISPLAY", "xcb": "DISPLAY"}
-    return tuple(name for name, variable in displays.items() if environ.get(variable))

@@ -21,6 +21,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.worker_setup.worker_setup import Stopped
 from cfbatch_gui.core.workers_ai import probe
 from cfbatch_gui.core.workers_ai.api_tokens import read_pasted
 from cfbatch_gui.core.workers_ai.checking import CheckResult, has_failed, has_passed
@@ -95,7 +96,10 @@ def _add_options(parser: Parser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    return int(await arguments.act(arguments, data_dir, console))
+    try:
+        return int(await arguments.act(arguments, data_dir, console))
+    except Stopped as error:
+        return worker_setup.stopped(error, console)
 
 
 async def _list(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, tr
-from cfbatch_gui.cli.parser import Parser
+from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system import processes
 from cfbatch_gui.core.system.paths import Paths
@@ -20,16 +20,11 @@ _PORT, _SECONDS = 8787, 5.0
 
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
-    commands = parser.add_subparsers(dest="practice_command", metavar=tr("COMMAND"), required=True)
-    command = commands.add_parser(
-        "serve",
-        parents=list(parents),
-        help=tr("serve the practice service on this computer"),
-        description=tr(
-            "Serve the practice service on 127.0.0.1 until Ctrl+C. It speaks Cloudflare's Batch API; nothing\n"
-            "leaves this computer and nothing is paid. Any bearer token is taken, unless\n{variable} names one."
-        ).format(variable=TOKEN_VARIABLE),
-    )
+    command = Actions(parser, parents).add("serve", tr("serve the practice service on this computer"), run)
+    command.description = tr(
+        "Serve the practice service on 127.0.0.1 until Ctrl+C. It speaks Cloudflare's Batch API; nothing\n"
+        "leaves this computer and nothing is paid. Any bearer token is taken, unless\n{variable} names one."
+    ).format(variable=TOKEN_VARIABLE)
     command.add_options(
         """
         --port PORT  0 takes any free one (default: {port})

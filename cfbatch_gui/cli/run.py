@@ -156,7 +156,7 @@ def _say_plan(inputs: reading.Inputs, job: Job, preflight: Preflight, console: C
         sends = plural(preflight.requests, "{n} request at once", "{n} requests at once")
     else:
         sends = plural(len(preflight.batches), "{n} batch", "{n} batches")
-        if preflight.fits_synchronous and console.is_interactive:
+        if preflight.synchronous_sentence and console.is_interactive:
             console.say(tr("{sentence} Use --at-once."), sentence=said(preflight.synchronous_sentence))
     words = tr("Job {id}: {sends}, {tokens} tokens, {price}.")
     if job.connection == PRACTICE.id:

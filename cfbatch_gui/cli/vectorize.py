@@ -198,14 +198,15 @@ def _say_check(check: PushCheck, options: PushOptions, console: Console) -> None
 
 async def _ready_index(program: Program, job: Job, arguments: argparse.Namespace, console: Console) -> None:
     """Raises IndexMissing where it is not to be created."""
+    calls = program.vectorize.calls(arguments.connection)
     try:
-        index, _ = await program.vectorize.state(arguments.connection, arguments.index)
+        index = await calls.get(arguments.index)
     except IndexMissing:
         if not arguments.create:
             raise
         metric = Metric(arguments.metric or Metric.COSINE)  # of all models of the service, the right one
         dimension = await asyncio.to_thread(program.vectorize.dimension_of, job.id)
-        await program.vectorize.create(arguments.connection, arguments.index, dimension, metric)
+        await calls.create(arguments.index, dimension, metric)
         words = tr("Created the index {index}: {dimension} numbers a vector, {metric}.")
         console.say(words, index=arguments.index, dimension=number(dimension), metric=metric)
         return
@@ -233,7 +234,7 @@ def _lines_of_push(push: Push) -> Iterator[str]:
 
 async def _list(program: Program, arguments: argparse.Namespace, progress: Progress, _: None) -> ExitStatus:
     console = progress.console
-    indexes = await program.vectorize.indexes(arguments.connection)
+    indexes = await program.vectorize.calls(arguments.connection).list_indexes()
     if arguments.json:
         console.print_json({"indexes": [msgspec.to_builtins(each) for each in indexes]})
         return ExitStatus.DONE
@@ -250,7 +251,8 @@ async def _list(program: Program, arguments: argparse.Namespace, progress: Progr
 
 async def _info(program: Program, arguments: argparse.Namespace, progress: Progress, _: None) -> ExitStatus:
     console = progress.console
-    index, info = await program.vectorize.state(arguments.connection, arguments.index)
+    calls = program.vectorize.calls(arguments.connection)
+    index, info = await calls.get(arguments.index), await calls.info(arguments.index)
     if arguments.json:
         console.print_json(msgspec.to_builtins(index) | msgspec.to_builtins(info))
         return ExitStatus.DONE

@@ -86,19 +86,15 @@ async def set_up(arguments: argparse.Namespace, data_dir: Path, console: Console
     own_secret = check_secret(from_variable(arguments.secret_from)) if arguments.secret_from else None
     token = _token(arguments)
     async with opened(data_dir, console) as (program, _):
-        setup = _setup_of(program)
-        try:
-            done = await setup.set_up(
-                *(account_id, token, names),
-                title=arguments.name,
-                paid_plan=arguments.paid_plan,
-                may_replace=arguments.replace,
-                own_secret=own_secret,
-                must_keep_secret=True,
-                show=_printing(calls, console),
-            )
-        except Stopped as error:
-            return _stopped(error, console)
+        done = await _setup_of(program).set_up(
+            *(account_id, token, names),
+            title=arguments.name,
+            paid_plan=arguments.paid_plan,
+            may_replace=arguments.replace,
+            own_secret=own_secret,
+            must_keep_secret=True,
+            show=_printing(calls, console),
+        )
         connection = done.connection
         if arguments.use:
             await program.keep_settings(connection=connection.id)
@@ -132,14 +128,9 @@ async def take_down(arguments: argparse.Namespace, data_dir: Path, console: Cons
         return ExitStatus.DONE if arguments.dry_run else ExitStatus.FAILED
     token = _token(arguments)
     async with opened(data_dir, console) as (program, _):
-        try:
-            taken = await _setup_of(program).take_down(
-                *(account_id, token, names),
-                keep_bucket=arguments.keep_answers,
-                show=_printing(calls, console),
-            )
-        except Stopped as error:
-            return _stopped(error, console)
+        taken = await _setup_of(program).take_down(
+            *(account_id, token, names), keep_bucket=arguments.keep_answers, show=_printing(calls, console)
+        )
         if arguments.forget:
             await program.connections.remove(found)
     console.say(tr("Done: “{name}” is not in the account any more."), name=names.worker)
@@ -203,7 +194,7 @@ def _token(arguments: argparse.Namespace) -> Token:
     return pasted.token or check_form(given)
 
 
-def _stopped(error: Stopped, console: Console) -> ExitStatus:
+def stopped(error: Stopped, console: Console) -> ExitStatus:
     console.say_error(error)
     if error.detail:
         console.say(tr("Details: {words}"), words=one_line(error.detail))

@@ -95,16 +95,9 @@ class Report:
 
     def end(self) -> int:
         """Write the last line; the exit status: 1 when a check failed, else 0."""
-        several = comma_list(
-            [
-                message("{n} {outcome}", n=self._outcomes[outcome], outcome=_WORDS[outcome])
-                for outcome in Outcome
-                if self._outcomes[outcome]
-            ]
-        )
-        count = self._outcomes.total()
-        self._write(said(counted_message(count, "{n} check: {outcomes}", "{n} checks: {outcomes}", outcomes=several)))
-        return 1 if self._outcomes[Outcome.FAILED] else 0
+        count, bad = self._outcomes.total(), self._outcomes[Outcome.FAILED]
+        self._write(said(counted_message(count, "{n} check, {bad} failed.", "{n} checks, {bad} failed.", bad=bad)))
+        return 1 if bad else 0
 
 
 def _run_in_time(check: Check) -> Finding:

@@ -416,7 +416,8 @@ def changed_since(job: Job, earlier: Job, folder_of: Callable[[str], JobFolder])
         )
     newer, folder = folder_of(job.id), folder_of(earlier.id)
     check_comparable(newer, folder)
-    found = _changed(earlier, folder, compare_versions(newer, folder))
+    differences = compare_versions(newer, folder)
+    found = ChangedSince(earlier, folder, frozenset(differences.differing.tolist()), differences.removed)
     if not found.items and not len(found.removed):
         raise UsageError(message("Nothing has changed since “{name}”, so nothing was written.", name=earlier.name))
     return found
@@ -427,17 +428,11 @@ def changed_since_predecessor(
 ) -> ChangedSince | None:
     """As `changed_since`, None where nothing changed or texts were removed. For a thread."""
     earlier = find_predecessor(job, jobs, folder_of)
-    if earlier is None:
+    try:
+        found = changed_since(job, earlier, folder_of) if earlier else None
+    except UsageError:
         return None
-    newer, folder = folder_of(job.id), folder_of(earlier.id)
-    if not can_be_compared(newer, folder):
-        return None
-    found = _changed(earlier, folder, compare_versions(newer, folder))
-    return found if found.items else None
-
-
-def _changed(earlier: Job, folder: JobFolder, differences: Differences) -> ChangedSince:
-    return ChangedSince(earlier, folder, frozenset(differences.differing.tolist()), np.array(differences.removed))
+    return found if found is not None and found.items else None
 
 
 def removed_path(path: Path) -> Path:

@@ -29,11 +29,10 @@ from cfbatch_gui.core.self_test import (
 from cfbatch_gui.core.system.languages import languages
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.without_window import (
+    lacking,
     missing_sentence,
-    named_library,
-    qt_plugin,
+    watch_qt,
     way_to_install,
-    what_plugin_lacks,
 )
 
 if TYPE_CHECKING:
@@ -102,8 +101,8 @@ def _run_qt(report: Report, *, has_screen: bool) -> None:
     try:
         checks = _checks_of_qt(report, has_screen=has_screen)
     except Exception as error:  # noqa: BLE001 # there is no check yet that could report it
-        library = named_library(error)
-        report.add(_QT, failed(missing_sentence(library)) if library else raised(error))
+        missing = lacking(error)
+        report.add(_QT, failed(missing_sentence(missing)) if missing else raised(error))
     else:
         for check in checks:
             report.add(check.title, run_guarded(check))
@@ -115,19 +114,13 @@ def _checks_of_qt(report: Report, *, has_screen: bool) -> Sequence[Check]:
     """Raises ImportError when Qt cannot be loaded."""
     if not has_screen:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
     from PySide6.QtWidgets import QApplication
 
-    said_before: list[str] = []  # the first has the cause
+    def end(reason: str) -> int:
+        report.add(_QT, failed(message("Qt can show no window here: {text}", text=reason)))
+        return report.end()
 
-    def heard(kind: QtMsgType, _context: QMessageLogContext, text: str) -> None:
-        said_before.append(text)
-        if kind is QtMsgType.QtFatalMsg:  # Qt ends the process when this returns
-            report.add(_QT, failed(message("Qt can show no window here: {text}", text=said_before[0])))
-            report.end()
-            os._exit(1)
-
-    qInstallMessageHandler(heard)
+    watch_qt(end)
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)  # noqa: S101 # no other was made before
     return _qt_checks(app, has_screen=has_screen)
@@ -153,7 +146,6 @@ _SCRIPTS = (
 def _qt_checks(app: "QApplication", *, has_screen: bool) -> tuple[Check, ...]:
     return (
         Check(message("Window"), lambda: _platform(app, has_screen=has_screen)),
-        *((Check(message("Ways to a screen"), lambda: _screen_plugins(app)),) if sys.platform == "linux" else ()),
         Check(message("Parts of the program"), _modules),
         Check(message("Pictures"), _pictures),
         Check(message("Fonts"), _fonts),
@@ -172,27 +164,6 @@ def _platform(app: "QApplication", *, has_screen: bool) -> Finding:
             "Qt {version}. There is no screen here, so what follows was drawn in memory (“{platform}”).",
             version=qVersion(),
             platform=name,
-        )
-    )
-
-
-def _screen_plugins(app: "QApplication") -> Finding:
-    """Whether Qt could show windows on X11 and on Wayland, also where there is no screen now."""
-    lacking = {}
-    for name in ("xcb", "wayland"):
-        path = qt_plugin(name)
-        if path is None:
-            return failed(message("Qt's plugin “{name}” is missing. Install CF Batch again.", name=name))
-        if soname := what_plugin_lacks(path):
-            lacking[name] = soname
-    if not lacking:
-        return ok(message("X11 and Wayland"))
-    if "xcb" in lacking and app.platformName() != "wayland":
-        return failed(missing_sentence(lacking["xcb"]))
-    return warning(
-        message(
-            "One of X11 and Wayland works, which is enough. For the other this system lacks {libraries}.",
-            libraries=comma_list(list(lacking.values())),
         )
     )
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.without_window import (
+    lacking,
     missing_sentence,
-    named_library,
     show_on_desktop,
 )
 from tests.canary import TOKEN
@@ -27,12 +27,12 @@ SENTENCE = "This system lacks libEGL.so.1; type: x && <b>y</b>"
     ],
 )
 def test_the_loader_names_the_library(words: str, name: str) -> None:
-    assert named_library(ImportError(words)) == name
+    assert lacking(ImportError(words)) == (f"This system lacks {name}." if name else "")
 
 
 def test_what_is_missing_is_named_with_the_command_that_brings_it() -> None:
-    assert "libegl1 " in missing_sentence("libEGL.so.1", has_apt=True).partition("lacks libEGL.so.1.")[2]
-    assert "sudo" not in missing_sentence("libEGL.so.1", has_apt=False)
+    assert "libegl1 " in missing_sentence("It lacks libEGL.so.1.", has_apt=True).partition("lacks libEGL.so.1.")[2]
+    assert "sudo" not in missing_sentence("It lacks libEGL.so.1.", has_apt=False)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell script stands in for the desktop's program")

@@ -169,8 +169,8 @@ def test_a_missing_library_and_its_command_are_said_and_shown(tmp_path: Path) ->
         check=False,
     )
     assert done.returncode == 2, done.stderr
-    (sentence,) = done.stderr.splitlines()
-    assert f"this system lacks {soname}" in sentence
+    sentence = done.stderr.splitlines()[-1]
+    assert "xcb-cursor0" in sentence.partition("Type this")[0], "Qt's own word for what is missing"
     if Path("/usr/bin/apt-get").exists():
         assert "libxcb-cursor0" in sentence.partition("sudo apt-get install")[2]
     assert f"--text={sentence}" in shown.read_text().splitlines()

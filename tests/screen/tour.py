@@ -71,8 +71,8 @@ class Past:
         catalogue = material.catalogue(self.files / "catalogue.csv", 220)
         vectors = await run(program, "Catalogue vectors", catalogue, Kind.EMBED)
         await program.prepare("vectorize")
-        await program.vectorize.create(
-            "practice", "catalogue", program.vectorize.dimension_of(vectors.id), Metric.COSINE
+        await program.vectorize.calls("practice").create(
+            "catalogue", program.vectorize.dimension_of(vectors.id), Metric.COSINE
         )
         await program.vectorize.push(vectors.id, "practice", "catalogue", PushOptions())
         await draft(program, "Product search, May", resource("examples/wide-questions.csv"), Kind.RANK)

@@ -166,7 +166,7 @@ async def test_without_a_score_a_text_stands_last_and_a_whole_job_says_so(driver
         database.execute("UPDATE items SET score = NULL")
         note_all(database)
     await driver.show(again)
-    sentence = "Everything is back, and nothing has a result. “Export…” can write the rows that failed, and why."
+    sentence = "Nothing that is back has a result. “Export…” can write the rows that failed, and why."
     await until(lambda: sentence in sentences(driver))
     await driver.idle()
 

@@ -3,7 +3,7 @@
 import itertools
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 import httpx
 
@@ -15,9 +15,10 @@ Batches = Sequence[tuple[int, str]]
 # The runtime may close a connection whose last body it has not read, just when the next request goes into it. So each
 # request has a connection of its own, as those of the program have.
 ONE_REQUEST: Final = httpx.Limits(max_keepalive_connections=0)
-_WAIT_SECONDS: Final = 30.0
+_WAIT_SECONDS: Final = 60.0
 _PAUSE_SECONDS: Final = 0.01  # between two questions, or they would keep the runtime from its work
 _numbers: Final = itertools.count(1)
+T = TypeVar("T")
 
 
 class Room:
@@ -63,24 +64,25 @@ class Room:
     def until(self, shard: str, wanted: str | Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         """Ask until the state is the wanted one, or fails with the last one."""
         reached = wanted if callable(wanted) else lambda said: said["state"] == wanted
-        deadline = time.monotonic() + _WAIT_SECONDS
-        while not reached(said := self.state(shard)):
-            if time.monotonic() > deadline:
-                raise AssertionError(f"after {_WAIT_SECONDS} seconds: {said}")
-            time.sleep(_PAUSE_SECONDS)
-        return said
+        return wait_for(lambda: self.state(shard), reached)
 
     def until_asked(self, request_id: str, times: int) -> None:
         """Wait until a batch was asked for so many times."""
-        deadline = time.monotonic() + _WAIT_SECONDS
-        while self.service.asked[request_id] < times:
-            if time.monotonic() > deadline:
-                raise AssertionError(f"asked {self.service.asked[request_id]} times in {_WAIT_SECONDS} seconds")
-            time.sleep(_PAUSE_SECONDS)
+        wait_for(lambda: self.service.asked[request_id], lambda asked: asked >= times)
 
     def order_harness(self, do: str, shard: str, **more: Any) -> dict[str, Any]:
         """Have the harness do something with the instance of a shard."""
         return self.runtime.order(do, instance=instance_of(shard), **more)
+
+
+def wait_for(look: Callable[[], T], reached: Callable[[T], bool]) -> T:
+    """Look until it is reached, or fail with what was seen last."""
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while not reached(seen := look()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"after {_WAIT_SECONDS} seconds: {seen}")
+        time.sleep(_PAUSE_SECONDS)
+    return seen
 
 
 def order(batches: Batches, **changes: object) -> dict[str, object]:

@@ -1,20 +1,15 @@
 """The collecting Worker with counted bindings, and a service behind it that answers at once: see counting.js."""
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from benchmarks.collecting_costs import Taken
-from tests.worker.collecting_room import Room
+from tests.worker.collecting_room import Room, wait_for
 from tests.worker.collecting_runtime import CollectingRuntime
 from tests.worker.runtime import HERE
 from tests.worker.scripted_service import ScriptedService
-
-_WAIT_SECONDS: Final = 60.0
-_PAUSE_SECONDS: Final = 0.01
 
 
 @dataclass(frozen=True)
@@ -47,11 +42,7 @@ class CountedRoom(Room):
 
     def until_over(self, path: str) -> None:
         """Wait until an instance has ended, without a question to the Worker, which would be counted."""
-        deadline = time.monotonic() + _WAIT_SECONDS
-        while (found := self.order_harness("status", path)["status"]) != "complete":
-            if time.monotonic() > deadline:
-                raise AssertionError(f"after {_WAIT_SECONDS} seconds: {found}")
-            time.sleep(_PAUSE_SECONDS)
+        wait_for(lambda: self.order_harness("status", path)["status"], lambda status: status == "complete")
 
     def fetch_all(self, path: str, shard: Shard) -> None:
         """Look once, fetch the layout and every answer, and remove the shard, as the program does."""

@@ -354,24 +354,9 @@ def describe(mapping: Mapping, queries: int, texts: int) -> str:
             )
         case Layout.CANDIDATES:
             start = message("Each row is a query with the id of one context, whose text stands in the second file")
-    return message("{layout}: {counts}.", layout=start, counts=_rankings(queries, texts))
-
-
-def _rankings(queries: int, texts: int) -> str:
-    if queries < 2:
-        return message(
-            "{queries}, {contexts}",
-            queries=counted_message(queries, "{n:,} query", "{n:,} queries"),
-            contexts=counted_message(texts, "{n:,} context", "{n:,} contexts"),
-        )
-    each, rest = divmod(texts, queries)
-    if rest == 0:
-        return counted_message(
-            each, "{queries:,} queries, {n:,} context each", "{queries:,} queries, {n:,} contexts each", queries=queries
-        )
-    return counted_message(
-        max(1, round(texts / queries)),
-        "{queries:,} queries, about {n:,} context each",
-        "{queries:,} queries, about {n:,} contexts each",
-        queries=queries,
+    return message(
+        "{layout}: {queries}, {contexts}.",
+        layout=start,
+        queries=counted_message(queries, "{n:,} query", "{n:,} queries"),
+        contexts=counted_message(texts, "{n:,} context", "{n:,} contexts"),
     )

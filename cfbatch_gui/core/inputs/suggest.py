@@ -8,7 +8,6 @@ from cfbatch_gui.core.inputs.column_names import (
     is_context,
     is_document_id,
     is_id,
-    is_known,
     is_label,
     is_negative,
     is_number_or_date,
@@ -197,7 +196,7 @@ def _ranking(columns: list[_Column]) -> Mapping:
         nested = max(lists, key=lambda column: (is_context(column.name), column.length))
         roles = _roles(columns, chosen | {nested.index: Role.CONTEXT}, query_ids=True)
         return Mapping(Kind.RANK, Layout.NESTED, roles)
-    wide = _numbered(rest) or _unnamed_contexts(columns, query, rest)
+    wide = _numbered(rest)
     if query and len(wide) > 1:
         roles = _roles(columns, chosen | {column.index: Role.CONTEXT for column in wide}, query_ids=True)
         return Mapping(Kind.RANK, Layout.WIDE, roles)
@@ -237,15 +236,6 @@ def _numbered(columns: list[_Column]) -> list[_Column]:
         if len(group) > 1 and base != "column" and (is_context(base) or is_text(base))
     ]
     return max(named, key=len, default=[])
-
-
-def _unnamed_contexts(columns: list[_Column], query: _Column | None, rest: list[_Column]) -> list[_Column]:
-    """In a file without known names whose queries do not repeat, all columns of like length behind the query."""
-    if query is None or query.distinct < 0.9 or any(is_known(column.name) for column in columns):
-        return []
-    behind = [column for column in rest if column.index > query.index and column.length]
-    longest = max((column.length for column in behind), default=0.0)
-    return [column for column in behind if column.length * 3 > longest and column.distinct > 0.5]
 
 
 def _roles(columns: list[_Column], chosen: dict[int, Role], *, query_ids: bool = False) -> tuple[Role, ...]:

@@ -99,15 +99,6 @@ CREATE TABLE notes(number INTEGER PRIMARY KEY, note TEXT NOT NULL);
 """
 
 
-def create_tables(database: sqlite3.Connection, name: str, scale: Scale) -> None:
-    """Make the tables of a new book. Raises sqlite3.Error."""
-    with transaction(database):
-        for statement in filter(str.strip, _TABLES.split(";")):
-            database.execute(statement)
-        database.execute("INSERT INTO book VALUES(?, ?)", (name, encoded(scale)))
-        database.execute(f"PRAGMA user_version = {VERSION}")
-
-
 def check_tables(database: sqlite3.Connection) -> None:
     """Raises DataError for a book of a newer version, and sqlite3.Error for what is damaged or no book."""
     (version,) = database.execute("PRAGMA user_version").fetchone()
@@ -127,15 +118,6 @@ def read_records(database: sqlite3.Connection, after: int = 0) -> Records:
     """The records with a number above `after`, ascending. Raises sqlite3.Error, ValueError for one of another size."""
     rows = database.execute("SELECT record FROM records WHERE number > ?", (after,))
     return np.frombuffer(b"".join(record for (record,) in rows), RECORD)
-
-
-def append_records(database: sqlite3.Connection, records: Records, notes: Iterable[tuple[int, str]] = ()) -> None:
-    """Add records; within a transaction. `notes` have the records' indices."""
-    (last,) = database.execute("SELECT coalesce(max(number), 0) FROM records").fetchone()
-    content, size = records.tobytes(), RECORD.itemsize
-    rows = ((last + 1 + at, content[at * size : (at + 1) * size]) for at in range(len(records)))
-    database.executemany("INSERT INTO records VALUES(?, ?)", rows)
-    database.executemany("INSERT INTO notes VALUES(?, ?)", ((last + 1 + index, note) for index, note in notes))
 
 
 def find_subject(database: sqlite3.Connection, subject: Subject) -> int | None:
@@ -220,8 +202,11 @@ class Book:
     @classmethod
     def create(cls, path: Path, name: str, scale: Scale = USUAL, *, clock: Callable[[], float]) -> "Book":
         """A new book. Raises DataError, DiskFull."""
-        with _translating(path), closing(connect_durably(path)) as database:
-            create_tables(database, name, scale)
+        with _translating(path), closing(connect_durably(path)) as database, transaction(database):
+            for statement in filter(str.strip, _TABLES.split(";")):
+                database.execute(statement)
+            database.execute("INSERT INTO book VALUES(?, ?)", (name, encoded(scale)))
+            database.execute(f"PRAGMA user_version = {VERSION}")
         return cls(path, read_only=False, clock=clock)
 
     def close(self) -> None:
@@ -249,8 +234,11 @@ class Book:
                     *(subjects[each.query], subjects[each.document], judges[each.judge], each.source, flags),
                     *(each.grade or 0, round(each.time * 1000)),
                 )
-            notes = [(index, each.note) for index, each in enumerate(judgements) if each.note]
-            append_records(self._database, records, notes)
+            (last,) = self._database.execute("SELECT coalesce(max(number), 0) FROM records").fetchone()
+            rows = ((number, record.tobytes()) for number, record in enumerate(records, last + 1))
+            notes = ((number, each.note) for number, each in enumerate(judgements, last + 1) if each.note)
+            self._database.executemany("INSERT INTO records VALUES(?, ?)", rows)
+            self._database.executemany("INSERT INTO notes VALUES(?, ?)", notes)
         with self._lock:
             more = read_records(self._database, after=len(self._records))
             self._records = np.concatenate((self._records, more))

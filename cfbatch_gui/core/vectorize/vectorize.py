@@ -27,7 +27,6 @@ from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.vectorize.client import (
     SAMPLE,
-    IndexInfo,
     Match,
     Metric,
     StoredVector,
@@ -297,18 +296,9 @@ class Vectorize:
         self._client, self._job, self._record_path, self._settings = client, job, record_path, settings
         self._running: set[tuple[str, str]] = set()
 
-    async def indexes(self, connection_id: str) -> tuple[VectorizeIndex, ...]:
-        return await self._calls(connection_id).list_indexes()
-
-    async def state(self, connection_id: str, index: str) -> tuple[VectorizeIndex, IndexInfo]:
-        """An index, and what it holds so far."""
-        calls = self._calls(connection_id)
-        return await calls.get(index), await calls.info(index)
-
-    async def create(
-        self, connection_id: str, index: str, dimensions: int, metric: Metric, description: str = ""
-    ) -> VectorizeIndex:
-        return await self._calls(connection_id).create(index, dimensions, metric, description)
+    def calls(self, connection_id: str) -> VectorizeIndexes:
+        """The calls of Vectorize through a connection."""
+        return VectorizeIndexes(self._client(connection_id))
 
     def columns(self, job_id: str) -> tuple[str, ...]:
         """The columns that can be chosen for ids, namespaces and metadata; blocking."""
@@ -352,7 +342,7 @@ class Vectorize:
         show: Show = lambda progress: None,
     ) -> Push:
         """Send what the index does not have, wait and compare. Cancelling pauses it."""
-        job, calls = self._embedded(job_id, options), self._calls(connection_id)
+        job, calls = self._embedded(job_id, options), self.calls(connection_id)
         async with self._recorded(connection_id, index) as record:
             push = Push(
                 index,
@@ -367,7 +357,7 @@ class Vectorize:
 
     async def verify(self, job_id: str, connection_id: str, index: str, *, show: Show = lambda progress: None) -> Push:
         """Wait and compare once more. Raises UsageError unless it was sent all that the job holds now."""
-        job, calls = self._embedded(job_id), self._calls(connection_id)
+        job, calls = self._embedded(job_id), self.calls(connection_id)
         push = await asyncio.to_thread(saved_push, job.folder, calls.connection.account_mark, index)
         if push is None or not push.is_whole:
             raise UsageError(
@@ -396,7 +386,7 @@ class Vectorize:
 
     async def search(self, job_id: str, connection_id: str, index: str, sentence: str) -> SearchResult:
         """Search an index for a sentence, and the job by exact comparison. The sentence is sent once and paid for."""
-        job, calls = self._embedded(job_id), self._calls(connection_id)
+        job, calls = self._embedded(job_id), self.calls(connection_id)
         push = await asyncio.to_thread(saved_push, job.folder, calls.connection.account_mark, index)
         options = push.options if push is not None else PushOptions()  # by which ids are known again
         again = Repeating(sleep=self._settings.sleep)
@@ -418,9 +408,6 @@ class Vectorize:
         nearest = await asyncio.to_thread(nearest_to, embeddings, vector, TOP_K)
         return await asyncio.to_thread(_compare, found, embeddings, rows, matches, nearest)
 
-    def _calls(self, connection_id: str) -> VectorizeIndexes:
-        return VectorizeIndexes(self._client(connection_id))
-
     def _embedded(self, job_id: str, options: PushOptions | None = None) -> PushedJob:
         job = self._job(job_id)
         if job.metadata.kind is not Kind.EMBED:
@@ -435,7 +422,7 @@ class Vectorize:
     async def _recorded(self, connection_id: str, index: str) -> AsyncIterator[IndexRecord]:
         """The record of an index, for one use at a time. Raises UsageError while it is in use."""
         check_index_name(index)
-        mark = self._calls(connection_id).connection.account_mark
+        mark = self.calls(connection_id).connection.account_mark
         key = (mark, index)
         if key in self._running:
             raise UsageError(message("A push into {index} is under way. Wait until it is done.", index=index))

@@ -117,9 +117,8 @@ def token_page(account_id: str = "") -> str:
 
 def another_name(worker: str) -> str:
     """The name to offer where one is taken: the same with the next number behind it."""
-    stem, _, number = worker.rpartition("-")
-    if not stem or not number.isascii() or not number.isdigit() or len(number) > 3:
-        stem, number = worker, "1"
+    found = re.fullmatch(r"(.+)-([0-9]{1,3})", worker)
+    stem, number = found.groups() if found else (worker, "1")
     return f"{stem[: _MOST_OF_A_NAME - 5].rstrip('-')}-{int(number) + 1}"
 
 
@@ -216,6 +215,24 @@ class AddressMissing(ServiceRefused):
     """The account has no address at workers.dev yet."""
 
 
+_ACTIVATE_R2: Final = message(
+    "R2 is not activated in this account. Open R2 Object Storage in the dashboard once and activate it: it asks for a"
+    " means of payment, and the first 10 GB a month are free."
+)
+_NO_ADDRESS: Final = message(
+    "The account has no address at workers.dev yet. Open Workers & Pages in the dashboard once: it gives the account"
+    " one."
+)
+_NOT_ALLOWED: Final = message(
+    "{service} does not let this token make the call “{call}”: it lacks the permission {permission} for this account,"
+    " or was deleted, has expired or was not copied whole. Make a new one with it."
+)
+_NOT_EMPTY: Final = message(
+    "The bucket was kept: R2 deletes only empty ones, and this one has something in it that is not this program's, or"
+    " an upload under way. Empty it in the dashboard, then take it away again."
+)
+
+
 def refusal_of(
     call: Call,
     status: int,
@@ -229,28 +246,16 @@ def refusal_of(
     codes = {error.code for error in errors}
     usual = refusal(status, errors, retry_after, now=now, service=service)
     detail, code = usual.detail, next((error.code for error in errors if error.code), 0)
-    if _R2_NOT_ACTIVATED in codes:
-        return StorageNotActivated(
-            message(
-                "R2 is not activated in this account. Open R2 Object Storage in the dashboard once and activate it: it"
-                " asks for a means of payment, and the first 10 GB a month are free."
-            ),
-            detail=detail,
-            code=code,
-        )
     missing = _PATHS[call.step][2]
-    if _ADDRESS_NEEDED in codes or (call.step is Step.READ_ADDRESS and missing in codes):
-        return no_address(detail, code)
-    if missing and not codes & _WRONG_ACCOUNT and (status == 404 or missing in codes):
+    is_missing = missing and not codes & _WRONG_ACCOUNT and (status == 404 or missing in codes)
+    if _R2_NOT_ACTIVATED in codes:
+        return StorageNotActivated(_ACTIVATE_R2, detail=detail, code=code)
+    if _ADDRESS_NEEDED in codes or (is_missing and call.step is Step.READ_ADDRESS):
+        return AddressMissing(_NO_ADDRESS, detail=detail, code=code)
+    if is_missing:
         return NotThere(_GONE, detail=detail, code=code)
     if isinstance(usual, TokenRefused) or status in (401, 403):
-        sentence = message(
-            "{service} does not let this token make the call “{call}”: it lacks the permission {permission} for this"
-            " account, or was deleted, has expired or was not copied whole. Make a new one with it.",
-            service=service,
-            call=call.words,
-            permission=call.permission,
-        )
+        sentence = _NOT_ALLOWED.filled(service=service, call=call.words, permission=call.permission)
         return TokenRefused(sentence, detail=detail, code=code, status=status)
     if _BUCKET_NOT_SEEN in codes:
         unseen = message("{service} does not see the new bucket yet.", service=service)
@@ -259,33 +264,12 @@ def refusal_of(
         alone = without_going_on(usual.message)
         return ServiceBusy(alone, retry_after=usual.retry_after, detail=detail, code=code)
     if codes & _WRONG_ACCOUNT:
-        unknown = message("{service} does not know this account. Check the account ID.", service=service)
-        return ServiceRefused(unknown, detail=detail, code=code)
-    if call.step is Step.DELETE_BUCKET and status == 409:
-        return ServiceRefused(
-            message(
-                "The bucket was kept: R2 deletes only empty ones, and this one has something in it that is not this"
-                " program's, or an upload under way. Empty it in the dashboard, then take it away again."
-            ),
-            detail=detail,
-            code=code,
-        )
-    return ServiceRefused(
-        message("{service} refused “{call}”. The details hold its reason.", service=service, call=call.words),
-        detail=detail,
-        code=code,
-    )
-
-
-def no_address(detail: str = "", code: int = 0) -> AddressMissing:
-    return AddressMissing(
-        message(
-            "The account has no address at workers.dev yet. Open Workers & Pages in the dashboard once: it gives the"
-            " account one."
-        ),
-        detail=detail,
-        code=code,
-    )
+        sentence = message("{service} does not know this account. Check the account ID.", service=service)
+    elif call.step is Step.DELETE_BUCKET and status == 409:
+        sentence = _NOT_EMPTY
+    else:
+        sentence = message("{service} refused “{call}”. The details hold its reason.", service=service, call=call.words)
+    return ServiceRefused(sentence, detail=detail, code=code)
 
 
 _LIMIT: Final = ExchangeLimit(60.0, 8_000_000)  # a page of a thousand keys has less than a megabyte
@@ -357,7 +341,7 @@ class Account:
         name = found.subdomain or ""
         if not _LABEL.fullmatch(name):
             self._show(Progress(call, State.FAILED))
-            raise no_address("" if not name else f"subdomain {name[:80]!r}")
+            raise AddressMissing(_NO_ADDRESS, detail=f"subdomain {name[:80]!r}", code=0)
         self.done(call, message("It is {address}.", address=f"{name}.workers.dev"))
         return name
 

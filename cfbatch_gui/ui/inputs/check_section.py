@@ -396,7 +396,7 @@ class CheckSection(SectionCard):
         self.facts.setText(" · ".join(filter(None, (short_model(job), title))))
         self.facts.updateGeometry()
         found = state.preflight
-        fits = found is not None and found.fits_synchronous
+        fits = found is not None and bool(found.synchronous_sentence)
         self.options.show_job(job, kind, connections, catalogue, fits_synchronous=fits)
         batches = len(found.batches) if found is not None else 0
         self.options.show_account(job, connection_of(self._program, job), batches=batches)
@@ -473,7 +473,7 @@ class CheckSection(SectionCard):
             self.line.set_role("attention" if too_dear else "quiet")
             if job.options.at_once:
                 self._cure = Cure.USE_QUEUE
-            elif found is not None and found.fits_synchronous and not is_practice:
+            elif found is not None and found.synchronous_sentence and not is_practice:
                 self._cure = Cure.RUN_SYNCHRONOUSLY
         self.cure.setText(self._cure_words(self._cure))
         self.cure.setVisible(self._cure is not Cure.NONE)
@@ -494,9 +494,9 @@ class CheckSection(SectionCard):
     def _time_words(self, found: Preflight | None, job: Job, *, is_practice: bool) -> str:
         if found is not None and not found.batches:
             return self.tr("Nothing is sent: earlier jobs have every result.")
-        if job.options.at_once and found is not None and not found.fits_synchronous:
+        if job.options.at_once and found is not None and not found.synchronous_sentence:
             return self.tr("This is much for a run without the queue; batches are made for it.")
-        if found is not None and found.fits_synchronous and (job.options.at_once or not is_practice):
+        if found is not None and found.synchronous_sentence and (job.options.at_once or not is_practice):
             return said(found.synchronous_sentence)
         if is_practice:
             return self.tr("Practice takes a few seconds.")

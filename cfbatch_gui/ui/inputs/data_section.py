@@ -74,23 +74,20 @@ class FilePart(QWidget):
         self.encoding.clicked.connect(lambda: files.ask_encoding(second=is_second))
         self.guess = Label("", "quiet")
         self.separator = LinkButton(tip=self.tr("Choose how cells are separated"))
-        self.header = LinkButton(tip=self.tr("Choose whether the first row names the columns"))
-        self.header_guess = Label("", "quiet")
-        self.change_header = LinkButton(self.tr("Change"), on_click=self._change_header)
+        self.header = LinkButton(on_click=self._change_header)
         self.sheet = LinkButton(tip=self.tr("Choose another sheet"))
         self.remove = LinkButton(self.tr("Remove"))
         self.remove.clicked.connect(files.remove_second)
         self.more = LinkButton(self.tr("Show more rows"), on_click=lambda: files.show_more(second=is_second))
         self._menus: dict[LinkButton, Callable[[], QMenu]] = {
             self.separator: self._separator_menu,
-            self.header: self._header_menu,
             self.sheet: self._sheet_menu,
         }
         self._links: list[tuple[QWidget, LinkButton]] = []
         parts: list[QWidget] = [IconLabel("file-text", "text", 16), self.name, self.facts]
-        for link in (self.encoding, self.separator, self.header, self.change_header, self.sheet, self.remove):
-            guess = {self.encoding: self.guess, self.change_header: self.header_guess}.get(link)
-            linked = boxed(row(Label("·", "quiet"), *((guess,) if guess else ()), link, gap=SMALL))
+        for link in (self.encoding, self.separator, self.header, self.sheet, self.remove):
+            guess = (self.guess,) if link is self.encoding else ()
+            linked = boxed(row(Label("·", "quiet"), *guess, link, gap=SMALL))
             self._links.append((linked, link))
             parts.append(linked)
             if link in self._menus:
@@ -123,20 +120,17 @@ class FilePart(QWidget):
         self._show_encoding(shown_name(source.encoding), is_guess=source.is_encoding_guessed)
         self.separator.setText(separator_words(source))
         self.header.setText(header_words(source))
-        self.header_guess.setText(header_words(source))
         other = (
             self.tr("Take the first row as data") if source.has_header else self.tr("Take the first row as a header")
         )
-        self.change_header.setToolTip(other)
-        self.change_header.setAccessibleName(other)
+        self.header.setToolTip(other)
         self.sheet.setText(self.tr("sheet “{name}”").format(name=one_line(source.sheet, 40).replace("&", "&&")))
         is_table = source.format == FileFormat.DELIMITED or bool(source.sheets) or source.shape is Shape.ARRAYS
         has_choice = is_table or source.format == FileFormat.LINES
         shown = {
             self.encoding: bool(source.encoding),
             self.separator: bool(separator_words(source)),
-            self.header: has_choice and source.is_header_sure,
-            self.change_header: has_choice and not source.is_header_sure,
+            self.header: has_choice,
             self.sheet: len(source.sheets) > 1,
             self.remove: self._is_second,
         }
@@ -201,6 +195,7 @@ class FilePart(QWidget):
             (";", self.tr("Semicolon  ;")),
             ("\t", self.tr("Tab")),
             ("|", self.tr("Bar  |")),
+            (" ", self.tr("Space")),
         ):
             add_action(menu, title, self._read(separator=sign, has_header=None, unit=None), checked=sign == now)
         if source is not None and source.path.suffix.lower() not in (".csv", ".tsv"):
@@ -212,14 +207,6 @@ class FilePart(QWidget):
             ):
                 read = self._read(separator=None, has_header=None, unit=unit)
                 add_action(menu, title, read, checked=source.format == unit)
-        return menu
-
-    def _header_menu(self) -> QMenu:
-        menu = QMenu(self)
-        now = bool(self._file and self._file.source.has_header)
-        for value in (True, False):
-            title = self.tr("The first row is a header") if value else self.tr("There is no header row")
-            add_action(menu, title, self._read(has_header=value), checked=value is now)
         return menu
 
     def _change_header(self) -> None:

@@ -119,14 +119,8 @@ def failed_batches(job: Job) -> dict[int, str]:
 def nothing_yet(job: Job) -> str:
     if job.state is JobState.FAILED:
         return tr("Nothing came back from this job. “Progress” says why.")
-    if job.state is JobState.PAUSED:
-        return tr("Nothing has come back yet. Carry on to collect the results.")
-    if job.state in (JobState.DONE, JobState.PARTLY_DONE):
-        return tr(
-            "Everything is back, and nothing has a result. “Export…” can write the rows that failed, and why.",
-        )
     if job.has_results:
-        return tr("Of what is back so far, nothing has a result.")
+        return tr("Nothing that is back has a result. “Export…” can write the rows that failed, and why.")
     return tr("Results can be read here as soon as the first batch is back.")
 
 

@@ -3,13 +3,11 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import (
-    QAbstractItemModel,
     QCoreApplication,
-    QEvent,
     QItemSelectionModel,
     QModelIndex,
     QPoint,
@@ -62,13 +60,8 @@ HEADER_HEIGHT = 34
 
 
 class Header(QHeaderView):
-    changed = Signal()
-
-    def __init__(
-        self, parent: QTableView, columns: Callable[[], Sequence[Column[Any]]], fill_menu: Callable[[QMenu], None]
-    ) -> None:
+    def __init__(self, parent: QTableView) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
-        self._columns, self._fill_menu = columns, fill_menu
         self.setSectionsClickable(True)
         self.setSectionsMovable(True)
         self.setHighlightSections(False)
@@ -76,14 +69,11 @@ class Header(QHeaderView):
         self.setFixedHeight(scaled(HEADER_HEIGHT))
         self.setSortIndicatorClearable(True)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.customContextMenuRequested.connect(self._menu)
-        self.sectionResized.connect(lambda *_: self.changed.emit())
-        self.sectionMoved.connect(lambda *_: self.changed.emit())
-        self.sortIndicatorChanged.connect(lambda *_: self.changed.emit())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         section = self.logicalIndexAt(event.position().toPoint())
-        columns = self._columns()
+        model = self.model()
+        columns = model.columns if isinstance(model, ColumnRows) else ()
         clickable = not (0 <= section < len(columns)) or columns[section].sortable
         self.setSectionsClickable(clickable)
         super().mouseReleaseEvent(event)
@@ -115,22 +105,6 @@ class Header(QHeaderView):
 
     def sizeHint(self) -> QSize:
         return QSize(self.length(), scaled(HEADER_HEIGHT))  # Qt's own would measure the text of every column
-
-    def event(self, event: QEvent) -> bool:
-        handled = super().event(event)
-        if event.type() == QEvent.Type.HoverMove:
-            self.viewport().update()
-        return handled
-
-    def setModel(self, model: QAbstractItemModel | None) -> None:
-        super().setModel(model)
-        self.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-
-    def _menu(self, position: QPoint) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._fill_menu(menu)
-        menu.popup(self.mapToGlobal(position))
 
 
 _LEAST_ROWS = 2
@@ -176,9 +150,11 @@ class TableView(QTableView):
         self.setTabKeyNavigation(False)
         self.cells = CellDelegate(self)
         self.setItemDelegate(self.cells)
-        header = Header(self, self.columns, self.fill_columns_menu)
+        header = Header(self)
         self.setHorizontalHeader(header)
-        header.changed.connect(self._remember)
+        header.customContextMenuRequested.connect(self._columns_menu)
+        for changed in (header.sectionResized, header.sectionMoved, header.sortIndicatorChanged):
+            changed.connect(lambda *_: self._remember())
         vertical = self.verticalHeader()
         vertical.hide()
         vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
@@ -368,6 +344,12 @@ class TableView(QTableView):
     def _current_changed(self, current: QModelIndex, before: QModelIndex) -> None:
         if current.isValid():
             self.picked.emit(current.row())
+
+    def _columns_menu(self, position: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.fill_columns_menu(menu)
+        menu.popup(self.horizontalHeader().mapToGlobal(position))
 
     def _context_menu(self, position: QPoint) -> None:
         index = self.indexAt(position)

@@ -420,7 +420,7 @@ class CheckPanel(QWidget):
 
 CHECK, _LIST = "check", "indexes"  # names of tasks
 _RESTING = 0.35  # seconds after the last change, before the vectors are looked at
-_MOST_COUNTED = 20  # indexes of which the number of vectors is asked for, two calls each
+_MOST_COUNTED = 20  # indexes of which the number of vectors is asked for
 
 
 class PushForm(QWidget):
@@ -531,19 +531,19 @@ class PushForm(QWidget):
         self.ready_changed.emit()
 
     async def _list(self, wanted: str) -> None:
-        known, vectorize = self._known, self._program.vectorize
+        known = self._known
         if known is None:
             return
+        calls = self._program.vectorize.calls(known.connection.id)
         self.has_failed = True
-        found = await vectorize.indexes(known.connection.id)
+        found = await calls.list_indexes()
         self.has_failed = False
         self.index.offer(found, wanted)
         counts: dict[str, int] = {}
         possible = [each for each in found if fits(each, known.dimension)]
         with suppress(UserError):  # the list is there; only the numbers are missing
             for each in possible[:_MOST_COUNTED]:
-                _, info = await vectorize.state(known.connection.id, each.name)
-                counts[each.name] = info.vector_count
+                counts[each.name] = (await calls.info(each.name)).vector_count
                 self.index.show_counts(counts)
 
     async def _look(self, resting: float) -> None:

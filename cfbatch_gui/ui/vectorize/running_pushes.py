@@ -55,7 +55,7 @@ class RunningPushes(QObject):
         async def push(show: Callable[[PushProgress], None]) -> Push:
             vectorize = self._program.vectorize
             if new_dimension:
-                await vectorize.create(connection_id, index, new_dimension, Metric.COSINE, job.name)
+                await vectorize.calls(connection_id).create(index, new_dimension, Metric.COSINE, job.name)
             return await vectorize.push(job.id, connection_id, index, options, show=show)
 
         self._start(RunningPush(job.id, index), push)

@@ -9,7 +9,7 @@ import pytest
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.export_metadata import metadata_of
-from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.account.taking_over import AccountJob
 from cfbatch_gui.core.jobs.as_code import save_bodies
@@ -93,31 +93,18 @@ async def test_without_its_file_texts_have_names_in_the_order_of_the_file(
     np.testing.assert_array_equal(np.load(second.program.folder(job.id).vectors), expected)
 
 
+@pytest.mark.parametrize("change", [("answer 3 to 4", "another answer"), ("question 9,answer 0 to 9\n", "")])
 async def test_another_file_is_refused_and_leaves_nothing(
-    account: Account, new_computer: NewComputer, rankings_file: Path, tmp_path: Path
+    account: Account, new_computer: NewComputer, rankings_file: Path, tmp_path: Path, change: tuple[str, str]
 ) -> None:
     first, second = await new_computer(), await new_computer()
     job = await handed_over(account, first, rankings_file, Kind.RANK)
-    found, text = await listed(second, job.id), rankings_file.read_text("utf-8")
-
-    def other(number: int, content: str) -> AttachedInput:
-        path = tmp_path / f"other-{number}.csv"
-        path.write_text(content, encoding="utf-8")
-        return inputs_of(path, Kind.RANK)
-
-    sent = inputs_of(rankings_file, Kind.RANK)
-    for inputs in (
-        other(1, text.replace("answer 3 to 4", "another answer")),
-        other(2, "".join(text.splitlines(keepends=True)[:50])),
-        other(3, "query\nwhat\n"),
-        AttachedInput(sent.source, sent.mapping, sent.source),
-    ):
-        with pytest.raises(UsageError, match="This is not the file that was sent"):
-            await second.program.account_jobs.take_over(second.connection_id, found, inputs)
-        assert second.program.ledger.jobs() == ()
-        assert not second.program.folder(job.id).path.exists()
-    await second.program.account_jobs.take_over(second.connection_id, found, sent)
-    assert (await second.program.runner.wait(job.id)).state is JobState.DONE
+    other = tmp_path / "other.csv"
+    other.write_text(rankings_file.read_text("utf-8").replace(*change), encoding="utf-8")
+    found, inputs = await listed(second, job.id), inputs_of(other, Kind.RANK)
+    with pytest.raises(UsageError, match="This is not the file that was sent"):
+        await second.program.account_jobs.take_over(second.connection_id, found, inputs)
+    assert second.program.ledger.jobs() == () and not second.program.folder(job.id).path.exists()
 
 
 async def test_a_job_that_was_taken_over_is_sound_and_its_texts_are_used_for_nothing(

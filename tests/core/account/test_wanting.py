@@ -17,24 +17,14 @@ from cfbatch_gui.core.jobs.account.shards import (
     has_all_shards,
     most_batches,
     next_shard,
-    wants_account,
 )
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, worker
 from tests.core.account.conftest import BGE_M3
 
 ADDRESS = "https://batch.example.workers.dev"
-
-
-@pytest.mark.parametrize("chosen", [None, True, False])
-@pytest.mark.parametrize("collects", [True, False])
-def test_the_job_decides_and_else_the_connection(chosen: bool | None, collects: bool) -> None:
-    job = Job("job", "Texts", Kind.EMBED, BGE_M3, "worker", 0.0, options=JobOptions(collect_in_account=chosen))
-    door = worker(ADDRESS, connection_id="worker", title="My Worker", collects=collects)
-    assert wants_account(job, door) is (collects if chosen is None else chosen)
-    assert not wants_account(job, PRACTICE)
 
 
 @pytest.mark.parametrize("has_paid_plan", [False, True])

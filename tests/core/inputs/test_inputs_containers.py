@@ -14,7 +14,7 @@ import pytest
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs import open_file
 from cfbatch_gui.core.inputs.file_rows import preview, read_blocks, read_rows
-from cfbatch_gui.core.inputs.input_values import Block, Candidate, FileFormat, ReadOptions, Role, Row, Source
+from cfbatch_gui.core.inputs.input_values import Block, Candidate, ReadOptions, Role, Row, Source
 from cfbatch_gui.core.inputs.readers.formats import (
     FORMATS,
     Format,
@@ -135,21 +135,6 @@ def test_open_document_sheets(tmp_path: Path) -> None:
     ]
     rows, _ = read(tmp_path, "c.ods", ods([["id", "text"], *(["1", text] for text in texts)]))
     assert [row.cells[1] for row in rows] == ["one\ttwo", "a\nb", "  c\t"]
-
-
-@pytest.mark.parametrize(
-    ("unit", "expected"),
-    [
-        (FileFormat.LINES, [(1, "One."), (2, "Still one."), (5, "Two.")]),
-        (FileFormat.PARAGRAPHS, [(1, "One.\nStill one."), (5, "Two.")]),
-        (FileFormat.WHOLE, [(1, "One.\nStill one.\n\n\nTwo.")]),
-    ],
-)
-def test_plain_text_by_line_paragraph_or_file(
-    tmp_path: Path, unit: FileFormat, expected: list[tuple[int, str]]
-) -> None:
-    rows, _ = read(tmp_path, "a.txt", "One.\nStill one.\n\n\nTwo.\n", ReadOptions(unit=unit))
-    assert [(row.number, row.cells[0]) for row in rows] == expected
 
 
 def _recognise(candidate: Candidate) -> Source | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.encodings import CHOICES, guess_encoding
+from cfbatch_gui.core.inputs.encodings import guess_encoding
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import ReadOptions, Source
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
@@ -59,11 +59,6 @@ def _with_tone(letter: str) -> str:
 def test_a_short_text(codec: str, text: str) -> None:
     data = encoded(text, codec)
     assert data.decode(guess_encoding(data).codec, "replace") == data.decode(codec)
-
-
-def test_every_encoding_that_is_guessed_can_be_chosen() -> None:
-    codecs = {codec for codec, _ in CHOICES}
-    assert {guess_encoding(encoded(text, codec)).codec for codec, text in SHORT} <= codecs
 
 
 def test_one_cut_character_among_many_does_not_change_the_guess() -> None:
@@ -126,11 +121,3 @@ def test_iso_2022_is_recognised_by_its_escapes(tmp_path: Path) -> None:
     assert opened(tmp_path / "b.txt", "배송은 보통\n".encode("iso2022_kr")).encoding == "iso2022_kr"
     coloured = b"\x1b[31mred\x1b[0m\n\x1b(Bplain\n"  # what a terminal is told
     assert opened(tmp_path / "c.txt", coloured).encoding == "utf-8"
-
-
-def test_an_earlier_guess_is_used_again_and_stays_one(tmp_path: Path) -> None:
-    guessed = ReadOptions().in_encoding("cp1250", others=("cp1252",))
-    source = opened(tmp_path / "a.txt", "Größe und Gewicht\n".encode("cp1252"), guessed)
-    assert (source.encoding, source.is_encoding_guessed, source.other_encodings) == ("cp1250", True, ("cp1252",))
-    chosen = open_source(source.path, guessed.in_encoding("cp1252"))
-    assert (chosen.encoding, chosen.is_encoding_guessed, chosen.other_encodings) == ("cp1252", False, ())

@@ -14,8 +14,6 @@ from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.headers import has_header
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
-LONG = "What would you tell a friend who wonders whether this place is worth it"  # 71 characters
-
 
 def opened(tmp_path: Path, content: str, name: str = "a.csv", options: ReadOptions | None = None) -> Source:
     path = tmp_path / name

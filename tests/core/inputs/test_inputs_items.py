@@ -24,7 +24,6 @@ from cfbatch_gui.core.inputs.items import read_items
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 
-EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
 Q, C, T, I, L, K = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP  # noqa: E741
 
 

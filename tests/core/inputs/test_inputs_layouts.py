@@ -37,19 +37,6 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("header", "roles"),
-    [
-        (["question", "answer", "sku", "relevance"], (Q, C, I, L)),
-        (["Suchanfrage", "Antwort", "Artikel-Nr.", "Bewertung"], (Q, C, I, L)),
-        (["質問", "回答", "番号", "評価"], (Q, C, I, L)),
-        (["question", "Beschreibung", "query_id", "grade"], (Q, C, Role.QUERY_ID, L)),
-    ],
-)
-def test_pairs_are_known_by_their_header(tmp_path: Path, header: list[str], roles: tuple[Role, ...]) -> None:
-    assert guess(tmp_path, [header, *PAIRS]) == Mapping(Kind.RANK, Layout.LONG, roles)
-
-
 def test_pairs_without_a_header_are_known_by_repetition(tmp_path: Path) -> None:
     assert guess(tmp_path, PAIRS, Kind.RANK).roles[:2] == (Q, C)
     ms_marco = [[str(100 + i // 2), str(7000 + i), *row[:2]] for i, row in enumerate(PAIRS)]

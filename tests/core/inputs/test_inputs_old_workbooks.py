@@ -12,7 +12,6 @@ import pytest
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from tests.core.inputs.compound import compound
 
 # The sheet “S” with “text” and “one”, as xlwt 1.3.0 writes it.
 WORKBOOK = zlib.decompress(
@@ -48,7 +47,7 @@ def test_the_stream_is_found_whatever_its_program_called_it(tmp_path: Path, name
 
 def test_one_that_is_too_large_is_said_so(tmp_path: Path) -> None:
     path = tmp_path / "a.xls"
-    path.write_bytes(compound("Workbook"))
+    path.write_bytes(WORKBOOK)
     os.truncate(path, 300_000_000)  # a hole, which takes no room
     with pytest.raises(InputError, match=r"a\.xls has 300 MB, more than can be opened in this old form"):
         open_source(path)

@@ -96,18 +96,12 @@ def test_marks_of_files_that_were_put_one_below_the_other(write: Write, encoding
     assert {row.problem for row in rows} == {"", "This row repeats the names of the columns."}
 
 
-def test_a_mark_cut_by_a_piece(write: Write) -> None:
-    for shift in range(5):
-        first = "a" * (PIECE - 4 + shift)
-        assert cells(write("a.txt", f"{first}\n\ufeffb\nc \ufeff\n".encode())) == [(first,), ("b",), ("c \ufeff",)]
-
-
 def test_signs_that_are_replaced_are_counted(write: Write) -> None:
     assert open_source(write("a.csv", b"id,text\n1,one\n")).notices == ()
     one = open_source(write("b.csv", b"id,text\n1,a\0b\n"))
-    assert one.notices == ("1 NUL character, which is not text, is shown as “\ufffd”.",)
+    assert one.notices == ("1 character is damaged in the file, or no text, and shown as “\ufffd”.",)
     several = open_source(write("c.csv", b"id,text\n" + b"1,a\0b\n2,plain and longer\n" * 2_000))
-    assert several.notices == ("2,000 NUL characters, which are not text, are shown as “\ufffd”.",)
+    assert several.notices == ("2,000 characters are damaged in the file, or no text, and shown as “\ufffd”.",)
 
 
 def test_characters_and_line_ends_cut_by_a_piece_come_whole(write: Write) -> None:
@@ -126,17 +120,6 @@ def test_a_line_too_long_for_any_request_is_refused(write: Write, monkeypatch: p
         read(path)
 
 
-def test_progress_ends_at_the_size_of_the_file(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cfbatch_gui.core.inputs.readers.decoded_text.PIECE", 16_384)
-    path = write("a.csv", b"id,text\n" + b"1,some text\n" * 6_000)
-    seen: list[int] = []
-    count = sum(1 for _ in read_rows(open_source(path), progress=seen.append))
-    assert count == 6_000
-    assert seen == sorted(seen)
-    assert seen[-1] == path.stat().st_size
-    assert len(seen) > 3
-
-
 # Encodings
 
 
@@ -145,7 +128,7 @@ def test_a_few_broken_bytes_leave_a_file_utf_8_and_are_counted(write: Write, mon
     path = write("a.csv", b"id,text\n" + "1,schön\n".encode() * 1_000 + b"2,\xff\n")
     source = open_source(path)
     assert (source.encoding, source.is_encoding_guessed) == ("utf-8", False)
-    assert source.notices == ("1 character is damaged in the file and shown as “\ufffd”.",)
+    assert source.notices == ("1 character is damaged in the file, or no text, and shown as “\ufffd”.",)
     assert read(path)[-1].cells == ("2", "\ufffd")
 
 

@@ -228,14 +228,6 @@ def test_judged_texts_that_the_corpus_lacks_are_problems(tmp_path: Path) -> None
     assert not any(row.problem for row in read_rows(opened(folder, CORPUS)))
 
 
-def test_a_run_names_the_candidates_whatever_the_options_say(tmp_path: Path) -> None:
-    folder = data_set(tmp_path / "set")
-    (folder / "bm25.run").write_text("q1 Q0 d003 1 2.5 tag\n")
-    source = opened(folder, CORPUS)
-    assert source.candidates is None
-    assert ids(read_rows(source)) == {"q1": ["d003"]}
-
-
 def test_the_choice_is_said_and_kept_with_what_is_read(tmp_path: Path) -> None:
     source = opened(data_set(tmp_path / "set"), CandidateRule(size=7))
     assert "with others drawn from the corpus up to 7 a query" in source.notices[0]

@@ -52,19 +52,3 @@ def test_titles_above_the_table_are_left_aside(tmp_path: Path) -> None:
     assert [(row.number, row.cells[0]) for row in rows] == [(n + 5, f"A-{n}") for n in range(5)]
     again = open_source(path, ReadOptions(has_header=False))
     assert [row.number for row in read_rows(again)] == list(range(4, 10))
-
-
-PAIRS: Rows = [["id", "query", "text"], *[[str(n), f"How is lamp {n}?", "It is warm"] for n in range(5)]]
-
-
-@pytest.mark.parametrize(
-    ("above", "said"),
-    [
-        ([["Report:", "Lamps"], ["As of:", "2024-05-31"], []], "2 lines above the table are not read: “Report: Lamps”"),
-        ([["", "What was said", ""]], "1 line above the table is not read: “What was said”."),
-    ],
-)
-def test_what_else_stands_above_a_table(tmp_path: Path, above: Rows, said: str) -> None:
-    source = open_source(book(tmp_path / "a.xlsx", ("Sheet1", [*above, *PAIRS])))
-    assert (source.columns, source.notices[0].startswith(said)) == (("id", "query", "text"), True)
-    assert len(list(read_rows(source))) == 5

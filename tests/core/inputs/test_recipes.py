@@ -9,7 +9,7 @@ import pytest
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, ReadOptions, Role, Split
 from cfbatch_gui.core.inputs.layouts import check_mapping
-from cfbatch_gui.core.inputs.recipes import MOST_REMEMBERED, FileKind, Recipe, RecipeBook, fitted, recipe_of
+from cfbatch_gui.core.inputs.recipes import MOST_REMEMBERED, FileKind, Recipe, RecipeBook, fitted
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 COLUMNS = ("sku", "Title", "body")
@@ -69,22 +69,6 @@ def test_a_broken_book_is_empty_and_said_in_the_log(
     with caplog.at_level(logging.WARNING):
         assert RecipeBook(path).recipes() == ()
     assert "recipes.json" in caplog.text
-
-
-def test_columns_are_found_by_name_wherever_they_stand() -> None:
-    found = fitted(RECIPE, ("new", "body", "title", "SKU"))
-    assert isinstance(found, Mapping)
-    assert found.roles == (Role.KEEP, Role.TEXT, Role.KEEP, Role.ID)
-    assert (found.template, found.split, found.kind) == (JOINED.template, JOINED.split, Kind.EMBED)
-
-
-def test_the_encoding_belongs_to_one_file(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("sku;Title;body\n1;a;b\n")
-    options = ReadOptions(encoding="cp1252", separator=";")
-    made = recipe_of("", open_source(path), JOINED, options, None)
-    assert made.options == ReadOptions(separator=";")
-    assert FileKind.of(open_source(path)) == KIND
 
 
 def test_a_recipe_for_two_files_asks_for_the_second(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.schema import metadata_value
 from cfbatch_gui.core.jobs.plan.preflight import calibrated, examine
-from cfbatch_gui.core.jobs.plan.spending import read_planned
+from cfbatch_gui.core.jobs.plan.spending import TOKENS, read_planned
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 
@@ -36,8 +37,9 @@ class Past:
         """A finished job whose token count is `ratio` times the middle of the estimate by rules of thumb."""
         job = self._filled(texts, MODEL)
         self._examined(job)
-        planned = read_planned(self.folder(job.id)).by_rules
-        assert planned is not None
+        with self.folder(job.id).open(read_only=True) as database:
+            planned = metadata_value(database, TOKENS)
+        assert isinstance(planned, list)
         batch = Batch(job.id, 1, BatchState.DONE, 1, len(texts), 1, tokens=round(sum(planned) / 2 * ratio))
         self.jobs.append(replace(job, is_sent=True, sent_at=1.0, batches=(batch,)))
         return self.jobs[-1]

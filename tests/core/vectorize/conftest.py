@@ -103,12 +103,12 @@ class Bench:
 
     async def index(self, name: str = "products", dimensions: int = 32, metric: Metric = Metric.COSINE) -> None:
         """Create an index."""
-        await self.vectorize.create("cloudflare", name, dimensions, metric)
+        await self.calls.create(name, dimensions, metric)
 
     @property
     def calls(self) -> VectorizeIndexes:
         """As somebody else makes them."""
-        return self.vectorize._calls("cloudflare")
+        return self.vectorize.calls("cloudflare")
 
     def show(self, progress: PushProgress) -> None:
         """Keep what a face would show."""

@@ -59,7 +59,7 @@ async def test_what_would_be_refused_is_found_with_its_rows_and_nothing_leaves(
 ) -> None:
     bench.add("one", vectors, **job)
     await bench.index()
-    index, _ = await bench.vectorize.state("cloudflare", "products")
+    index = await bench.calls.get("products")
     check = await bench.vectorize.check("one", *THROUGH, options, index=index if vectors.shape[1] < 1_537 else None)
     assert [(each.count, each.rows) for each in check.problems] == [each[1:] for each in problems]
     assert all(found.sentence.startswith(each[0]) for found, each in zip(check.problems, problems, strict=True))
@@ -72,7 +72,7 @@ async def test_what_would_be_refused_is_found_with_its_rows_and_nothing_leaves(
 @pytest.mark.parametrize("name", ["", "..", "a/b", "x" * 65, "?"])
 async def test_names_that_no_index_has_never_become_an_address(bench: Bench, name: str) -> None:
     bench.add("one", unit_vectors(1, 32))
-    for call in (bench.vectorize.state("cloudflare", name), bench.vectorize.check("one", "cloudflare", name, OPTIONS)):
+    for call in (bench.calls.get(name), bench.vectorize.check("one", "cloudflare", name, OPTIONS)):
         with pytest.raises(UsageError, match="is not the name of an index"):
             await call
     assert not bench.called and not (bench.root / "data" / "vectorize").exists()
@@ -83,7 +83,7 @@ async def test_names_that_no_index_has_never_become_an_address(bench: Bench, nam
 async def test_a_worker_leads_to_no_index(bench: Bench) -> None:
     bench.connection = worker("https://batch.example.workers.dev", connection_id="w", title="My Worker")
     with pytest.raises(UsageError, match="My Worker is a Worker, which only passes batches on"):
-        await bench.opened().indexes("w")
+        bench.opened().calls("w")
 
 
 async def test_columns_of_texts_that_were_removed_cannot_be_sent(bench: Bench) -> None:

@@ -146,7 +146,7 @@ async def test_each_end_in_the_middle_is_named_and_loses_nothing(
 async def test_a_token_that_may_not_read_is_told_which_permission_it_lacks(bench: Bench) -> None:
     bench.before = lambda path, body: (403, [{"code": 10000, "message": "Authentication error"}])
     with pytest.raises(TokenRefused, match="permission Vectorize Read"):
-        await bench.vectorize.indexes("cloudflare")
+        await bench.calls.list_indexes()
 
 
 async def test_an_index_that_lags_too_long_is_a_named_end_and_can_be_checked_later(bench: Bench) -> None:

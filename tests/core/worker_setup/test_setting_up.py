@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -145,15 +144,6 @@ async def test_a_fault_that_passes_is_waited_out(bench: Bench) -> None:
     waiting = [each.note for each in bench.shown if each.state is State.WAITING]
     assert waiting[0] == "Cloudflare does not see the new bucket yet. It is tried again in 2 s."
     assert waiting[1] == "Cloudflare has a fault of its own just now. It is tried again in 1 s."
-
-
-async def test_the_secret_of_the_connection_is_used_again(bench: Bench) -> None:
-    record = SavedConnection("", "Berlin", "worker", url=f"{URL}/")
-    saved = await bench.program.connections.save(record, secret=SECRET)
-    done = await bench.set_up(paid_plan=True)
-    assert bench.account.secret() == SECRET
-    assert done.connection == replace(saved, paid_plan=True) and not done.is_new
-    assert bench.saved == [done.connection]
 
 
 async def test_a_worker_whose_secret_is_not_known_here_gets_another_and_it_is_said(bench: Bench) -> None:
@@ -310,14 +300,6 @@ async def test_all_of_it_goes_and_the_connection_stays(standing: Bench) -> None:
     assert changes[:2] == ["workers/scripts/cf-batch-door", "workflows/cf-batch-collect"]
     assert changes[-1] == "r2/buckets/cf-batch-answers"
     assert {each.removeprefix("r2/buckets/cf-batch-answers/objects/") for each in changes[2:-1]} == set(STORED)
-
-
-async def test_the_bucket_can_stay_with_its_answers(standing: Bench) -> None:
-    standing.account.permissions = frozenset((SCRIPTS,))
-    taken = await standing.take_down(keep_bucket=True)
-    assert taken == TakenDown(worker=True, workflow=True)
-    assert standing.account.state == ({}, {}, {"cf-batch-answers": dict.fromkeys(STORED, b"{}")})
-    assert not any("/r2/" in path for _, path in standing.account.calls)
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,6 @@ async def test_separator_and_header_answer_at_once(driver: DraftDriver, tmp_path
     assert part.separator.text() == "separated by |" and part.header.text() == "first row is a header"
     await until(driver.is_ready)
     driver.click(part.header)
-    driver.pick(lambda action: action.text() == "There is no header row")
     await until(lambda: part.facts.text() == "3 rows · 2 columns")
     assert part.header.text() == "no header row" and cell(driver, 0, 1) == "text"
 
@@ -135,12 +134,10 @@ async def test_a_header_that_is_not_sure_is_changed_by_one_click(
     driver.page.open_paths([path])
     part = driver.page.data.first
     await until(lambda: part.facts.text() == "4 rows · 2 columns")
-    assert part.header_guess.text() == "first row looks like data" and not part.header.isVisible()
-    assert part.change_header.accessibleName() == "Take the first row as a header"
-    driver.click(part.change_header)
+    assert part.header.text() == "first row looks like data"
+    driver.click(part.header)
     await until(lambda: part.facts.text() == "3 rows · 2 columns")
-    assert part.header.text() == "first row is a header" and part.header.isVisible()
-    assert not part.header_guess.isVisible() and not part.change_header.isVisible()
+    assert part.header.text() == "first row is a header"
 
 
 async def test_a_workbook_has_sheets_to_choose_from(driver: DraftDriver, tmp_path: Path, until: Until) -> None:

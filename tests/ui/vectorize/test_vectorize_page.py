@@ -83,7 +83,7 @@ async def test_a_pause_keeps_what_was_sent_and_the_rest_can_be_sent_anew(
 async def test_a_new_version_is_sent_as_the_one_before_and_takes_out_what_is_gone(desk: Desk) -> None:
     may = await desk.job("May", rows(range(20)))
     options = PushOptions(metadata=(MetadataColumn("price", "price"),))
-    await desk.program.vectorize.create("practice", "products", 256, Metric.COSINE)
+    await desk.program.vectorize.calls("practice").create("products", 256, Metric.COSINE)
     await desk.program.vectorize.push(may.id, "practice", "products", options)
     june = await desk.job("June", rows(range(4, 30)))
     await desk.show(june)
@@ -100,13 +100,13 @@ async def test_a_new_version_is_sent_as_the_one_before_and_takes_out_what_is_gon
     await desk.until(lambda: desk.parts() == "after")
     push = desk.page.summary.sent.row(0)
     assert (push.sent, push.deleted, push.outcome) == (10, 4, PushOutcome.VERIFIED)
-    _, info = await desk.program.vectorize.state("practice", "products")
+    info = await desk.program.vectorize.calls("practice").info("products")
     assert info.vector_count == 26
 
 
 async def test_what_would_be_refused_is_said_before_anything_is_sent(desk: Desk) -> None:
     job = await desk.job("Products", rows(range(12), long_id=True))
-    await desk.program.vectorize.create("practice", "short", 32, Metric.COSINE)
+    await desk.program.vectorize.calls("practice").create("short", 32, Metric.COSINE)
     await desk.show(job)
     page = desk.page
     (bar,) = page.form.check.bars()

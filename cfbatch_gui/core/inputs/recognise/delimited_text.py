@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.column_names import complete_names, is_number_or_date
+from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Candidate, Quoting, RowHabits, Source, cells_text, columns_text
 from cfbatch_gui.core.inputs.open_file import only_header, open_bytes, without_rows
 from cfbatch_gui.core.inputs.readers.delimited_rows import (
@@ -37,7 +37,6 @@ from cfbatch_gui.core.messages import message
 SEPARATORS = (",", ";", "\t", "|")
 SPACE = " "  # R's write.table separates by it; cells with text are quoted
 NAMES = {"space": SPACE, "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "bar": "|", r"\t": "\t"}
-_LEAST_SPACED = 4  # rows with a header
 _LEAST_AGREEMENT = 0.9
 _ROWS = 500
 # If rows agree for several separators: commas and bars are part of cells (1,5 and red|blue) more often than others.
@@ -108,8 +107,6 @@ def find_dialect(sample: str, *, is_whole: bool, preferred: str = "", separator:
     wanted = (separator,) if separator else SEPARATORS
     trials = [_usual_or_better(table, each, is_whole) for each in wanted]
     best = trials[0] if separator else _best(trials, preferred)
-    if not separator and not best.is_table and (spaced := _by_spaces(table, is_whole)):
-        best = spaced
     end_line = best.end_line + skipped if best.end_line else 0
     return Dialect(best.separator, best.quoting, best.first_line + skipped, end_line)
 
@@ -131,19 +128,6 @@ def _best(trials: list[_Trial], preferred: str) -> _Trial:
 
 def _is_confirmed(trial: _Trial, whole: _Trial) -> bool:
     return trial.usual > 1 and trial.quote_fit >= _LEAST_AGREEMENT > whole.quote_fit + 0.2
-
-
-def _by_spaces(sample: str, is_whole: bool) -> _Trial | None:
-    """The trial with spaces if all rows agree, and quotation marks or a column of figures confirm it."""
-    trial = _try(sample, SPACE, is_whole)
-    if not trial.is_table or trial.agreement < 1 or trial.first_line > 1 or trial.rows < _LEAST_SPACED:
-        return None
-    if trial.quote_fit >= 0:
-        return trial if trial.quote_fit == 1 else None
-    names, *rows = [record.cells for record in sample_records(sample, SPACE, Quoting.DOUBLED)]
-    below = rows if is_whole else rows[:-1]
-    figures = [index for index in range(trial.usual) if all(is_number_or_date(row[index]) for row in below)]
-    return trial if any(not is_number_or_date(names[index]) for index in figures) else None
 
 
 def is_separated_by_spaces(sample: str, *, is_whole: bool) -> bool:
@@ -284,10 +268,6 @@ _NO_HABITS = RowHabits()
 _OTHER_WIDTH = message(
     "The first row names {columns}, but the rows have {cells}. Check that each name is above its own texts."
 )
-_AS_R = message(
-    "The first row names {columns}, but the rows have {cells}. Check that each name is above its own texts. R writes"
-    " tables so, and then the first column has no name."
-)
 
 
 def with_habits(source: Source, sample: str, *, is_whole: bool) -> Source:
@@ -308,8 +288,7 @@ def _notices_of_header(header: Record, rows: Sequence[Record], source: Source) -
     widest = max((row.reach for row in rows if len(row.cells) == cells), default=width)
     is_wider = names > cells or (len(header.cells) > cells and names > widest)
     if is_wider or names < width or len(header.cells) < cells:
-        template = _AS_R if source.columns[0] == "Column 1" else _OTHER_WIDTH
-        yield template.filled(columns=columns_text(names), cells=cells_text(cells))
+        yield _OTHER_WIDTH.filled(columns=columns_text(names), cells=cells_text(cells))
 
 
 def _habits(rows: Sequence[Record], source: Source) -> RowHabits:
@@ -343,8 +322,6 @@ def open_delimited(source: Source, candidate: Candidate, separator: str) -> Sour
         source, columns=(), separator=dialect.separator, quoting=dialect.quoting, first_line=dialect.first_line
     )
     source = with_ends(source, candidate.head, candidate.text, dialect.end_line)
-    if dialect.separator == SPACE and not separator:
-        source = replace(source, notices=(*source.notices, message("The cells are separated by spaces.")))
     first, wrong = _first_rows(source)
     if not first and source.end:  # the lines that were taken for notes below the table are its only rows
         source = replace(source, end=0, first_line=1, notices=())
@@ -372,13 +349,7 @@ def open_delimited(source: Source, candidate: Candidate, separator: str) -> Sour
 def _notice_of_header(below: Sequence[Sequence[str]]) -> tuple[str, ...]:
     if not any(letter.isalpha() for cell in below[0] for letter in cell):
         return ()  # a ruled line
-    if len(below) == 1:
-        return (message("The row below the names is not read: in a survey it says more about the questions."),)
-    return (
-        message(
-            "The {n} rows below the names are not read: in a survey they say more about the questions.", n=len(below)
-        ),
-    )
+    return (message("What stands below the names is not read: in a survey it says more about the questions."),)
 
 
 def _first_rows(source: Source) -> tuple[list[tuple[str, ...]], str]:

@@ -264,24 +264,18 @@ def _replaced_signs(source: Source, encoding: str, most_checked: int) -> Iterato
     escapes = HALF_CHARACTER if source.format in (FileFormat.JSON, FileFormat.JSON_LINES) else None
     with open_bytes(source.path) as file:
         marks, nuls, broken, halves = count_signs(file, encoding, most_checked, escapes)
-    broken += halves
+    damaged = nuls + broken + halves
     if marks:
         yield counted_message(
             marks,
             "{n:,} byte order mark within the file is left out: it seems to be made of several files.",
             "{n:,} byte order marks within the file are left out: it seems to be made of several files.",
         )
-    if nuls:
+    if damaged:
         yield counted_message(
-            nuls,
-            "{n:,} NUL character, which is not text, is shown as “\ufffd”.",
-            "{n:,} NUL characters, which are not text, are shown as “\ufffd”.",
-        )
-    if broken:
-        yield counted_message(
-            broken,
-            "{n:,} character is damaged in the file and shown as “\ufffd”.",
-            "{n:,} characters are damaged in the file and shown as “\ufffd”.",
+            damaged,
+            "{n:,} character is damaged in the file, or no text, and shown as “\ufffd”.",
+            "{n:,} characters are damaged in the file, or no text, and shown as “\ufffd”.",
         )
 
 

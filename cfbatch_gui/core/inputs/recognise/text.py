@@ -193,19 +193,13 @@ def _values_of_lines(file: BinaryIO, source: Source) -> Iterator[object]:
 
 def _without_objects(source: Source, broken: Broken | None) -> InputError:
     name = source.path.name
-    if source.format == FileFormat.JSON_LINES:
-        sentence = message(
-            "{name} holds no JSON object on a line of its own. Write one object a line, such as {{“text”: “…”}}.",
-            name=name,
-        )
-    elif broken:
+    if broken and source.format == FileFormat.JSON:
         sentence = message(
             "{name} is not valid JSON: {cause}. Correct it there, and choose it again.", name=name, cause=broken.cause
         )
     else:
         sentence = message(
-            "{name} holds no list of JSON objects. Write an array such as [{{“text”: “…”}}], or one object a line.",
-            name=name,
+            "{name} holds no JSON objects. Write an array such as [{{“text”: “…”}}], or one object a line.", name=name
         )
     return InputError(sentence, detail=broken.cause if broken else "objects without keys")
 

@@ -53,7 +53,8 @@ class Plan:
     service (`truncate_inputs`) or were left out."""
 
     batches: tuple[PlannedBatch, ...]
-    queries: int
+    queries: int  # also those of which nothing is sent
+    sent_queries: int
     texts: int
     tokens_low: int
     tokens_high: int
@@ -62,7 +63,6 @@ class Plan:
     repeated: int = 0  # items that get the answer of another with the same text
     saved_tokens: int = 0  # that these would have taken, by the high estimate
     reused: int = 0  # items that get the result of an earlier job, and those that repeat one of them
-    reused_queries: int = 0  # queries of which nothing is sent
     reused_low: int = 0  # tokens that sending these would have taken, by both estimates
     reused_high: int = 0
 
@@ -114,10 +114,11 @@ def plan(
         put_metadata_value(database, "asked_pooling", job.options.pooling)
         put_metadata_value(database, TOKENS, (sent.low, sent.high))
         repeated, taken_again, saved = cutter.repeated()
-        queries = np.unique(np.concatenate(sent.queries))
+        sent_queries = np.unique(np.concatenate(sent.queries))
         return Plan(
             tuple(batches),
-            len(queries),
+            len(np.union1d(sent_queries, np.concatenate(reused.queries))),
+            len(sent_queries),
             sent.texts,
             sent.low,
             sent.high,
@@ -126,7 +127,6 @@ def plan(
             repeated,
             saved,
             reused=len(taken) + taken_again,
-            reused_queries=len(np.setdiff1d(np.concatenate(reused.queries), queries)),
             reused_low=reused.low,
             reused_high=reused.high,
         )

@@ -59,7 +59,6 @@ class Reuse:
     """
 
     texts: int  # with those that repeat one of them
-    queries: int  # of which nothing is sent
     sources: tuple[ReuseSource, ...]  # the newest job first
     tokens_low: int  # that it would have taken
     tokens_high: int
@@ -82,8 +81,7 @@ class Preflight:
     price_low: Price
     price_high: Price
     too_long: int  # sent, and cut by the service
-    fits_synchronous: bool  # small enough for an answer in seconds, without the queue
-    synchronous_sentence: str  # "60 texts: an answer in seconds, without the queue.", "" when it does not fit
+    synchronous_sentence: str  # "60 texts: an answer in seconds, without the queue.", "" when it is too large for that
     problems: tuple[ProblemCount, ...]
     blocker: str  # why it cannot be sent, "" when it can
     repeated: int = 0  # of `texts`: not sent, for they get the answer of another with the same text
@@ -115,10 +113,8 @@ def examine(
     """Plan the job anew, as a trial, and say what it comes to; runs long. `metadata` and `reusable` as for `plan`."""
     metadata = metadata or find_model(job.model)
     planned = plan(folder, job, metadata, reusable=reusable, is_trial=True)
-    requests = sum(batch.requests for batch in planned.batches)
-    fits = 0 < requests <= SYNCHRONOUS_REQUESTS and planned.tokens_high <= SYNCHRONOUS_TOKENS
     return Preflight(
-        queries=planned.queries + planned.reused_queries,
+        queries=planned.queries,
         texts=planned.texts + planned.repeated + planned.reused,
         batches=planned.batches,
         tokens_low=planned.tokens_low,
@@ -126,8 +122,7 @@ def examine(
         price_low=price(planned.tokens_low, metadata),
         price_high=price(planned.tokens_high, metadata),
         too_long=planned.too_long - planned.left_out,
-        fits_synchronous=fits,
-        synchronous_sentence=_synchronous_sentence(job, planned) if fits else "",
+        synchronous_sentence=_synchronous_sentence(job, planned),
         problems=_count(folder),
         blocker=_blocker(job, planned),
         repeated=planned.repeated,
@@ -139,7 +134,6 @@ def examine(
 def _reuse(planned: Plan, metadata: ModelMetadata, reusable: Reusable) -> Reuse:
     return Reuse(
         texts=planned.reused,
-        queries=planned.reused_queries,
         sources=tuple(ReuseSource(each.job.id, each.job.name, each.texts) for each in reusable.jobs),
         tokens_low=planned.reused_low,
         tokens_high=planned.reused_high,
@@ -232,7 +226,6 @@ def without_queue(found: Preflight, job: Job, checked_at: float) -> Preflight:
     )
     return replace(
         found,
-        fits_synchronous=True,
         synchronous_sentence=found.synchronous_sentence or message("Without the queue, four requests at a time."),
         notices=found.notices if job.options.at_once else (*found.notices, notice),
     )
@@ -261,16 +254,19 @@ def _notices(folder: JobFolder, planned: Plan) -> Iterator[str]:
     if parts:
         yield (
             message("Long texts go in parts.")
-            if planned.queries + planned.reused_queries == 0
+            if planned.queries == 0
             else message("Long texts go in parts and count as their best one.")
         )
 
 
-def _synchronous_sentence(job: Job, planned: Plan) -> Message:
+def _synchronous_sentence(job: Job, planned: Plan) -> Message | str:
+    requests = sum(batch.requests for batch in planned.batches)
+    if not 0 < requests <= SYNCHRONOUS_REQUESTS or planned.tokens_high > SYNCHRONOUS_TOKENS:
+        return ""
     counted = counted_message(planned.texts, "{n:,} text", "{n:,} texts")
     if job.kind is Kind.RANK:
         counted = counted_message(
-            planned.queries, "{n:,} query with {texts}", "{n:,} queries with {texts}", texts=counted
+            planned.sent_queries, "{n:,} query with {texts}", "{n:,} queries with {texts}", texts=counted
         )
     return message("{texts}: an answer in seconds, without the queue.", texts=counted)
 

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from cfbatch_gui.core.errors import DataError, OverBudget
@@ -68,7 +68,8 @@ def _tokens_of_texts(job: Job, some: float, folder: JobFolder) -> int:
     if not some or not texts or not folder.data.exists():
         return 0
     try:
-        planned = read_estimate(folder).tokens
+        with folder.open(read_only=True) as database:
+            planned = _estimate(database)
     except DataError:
         return 0  # what cannot be read any more cannot be estimated
     return round(planned[1] * some / texts) if planned else 0
@@ -145,13 +146,12 @@ SELECT min(contexts), max(contexts) FROM (
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """`tokens` is the estimate from low to high, `by_rules` the one before anything was learned; `contexts_each` is 0
-    when queries have different numbers. `doubtful` rows were left out, `doubtful_sent` sent.
+    """`tokens` is the estimate from low to high; `contexts_each` is 0 when queries have different numbers. `doubtful`
+    rows were left out, `doubtful_sent` sent.
     """
 
     tokens: tuple[int, int] | None = None
     contexts_each: int = 0
-    by_rules: tuple[int, int] | None = None
     doubtful: int = 0
     doubtful_sent: int = 0
 
@@ -159,30 +159,19 @@ class Planned:
 def read_planned(folder: JobFolder) -> Planned:
     """Quick, but not for the loop: counts the items. Raises DataError."""
     with folder.open(read_only=True) as database:
-        found = _estimate(database)
+        tokens = _estimate(database)
         least, most = database.execute(_EACH).fetchone()
         counts = dict(database.execute("SELECT kind, count(*) FROM problems GROUP BY kind"))
-    return replace(
-        found,
-        contexts_each=int(least or 0) if least == most else 0,
-        doubtful=counts.get(ProblemKind.DOUBTFUL_ROW, 0),
-        doubtful_sent=counts.get(ProblemKind.DOUBTFUL_SENT, 0),
-    )
+    doubtful, doubtful_sent = (counts.get(kind, 0) for kind in (ProblemKind.DOUBTFUL_ROW, ProblemKind.DOUBTFUL_SENT))
+    return Planned(tokens, int(least or 0) if least == most else 0, doubtful, doubtful_sent)
 
 
-def read_estimate(folder: JobFolder) -> Planned:
-    """The tokens alone, which takes no time however large the job is. Raises DataError."""
-    with folder.open(read_only=True) as database:
-        return _estimate(database)
-
-
-def _estimate(database: sqlite3.Connection) -> Planned:
+def _estimate(database: sqlite3.Connection) -> tuple[int, int] | None:
+    """As it was put right, unless that was of another plan."""
     found, learned = metadata_value(database, TOKENS), metadata_value(database, LEARNED)
-    by_rules = (int(found[0]), int(found[1])) if isinstance(found, list) else None
-    tokens = by_rules
-    if isinstance(learned, list) and tuple(learned[:2]) == by_rules:  # not of another plan
-        tokens = (int(learned[2]), int(learned[3]))
-    return Planned(tokens, by_rules=by_rules)
+    if isinstance(found, list) and isinstance(learned, list) and learned[:2] == found:
+        found = learned[2:]
+    return (int(found[0]), int(found[1])) if isinstance(found, list) else None
 
 
 _ALIKE: Final = 3  # a job is of the same size when it has a third to three times as many texts

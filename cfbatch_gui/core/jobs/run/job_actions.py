@@ -311,7 +311,7 @@ def sent(planned: Job, plan: Plan, now: float) -> Change:
             is_sent=True,
             sent_at=now,
             finished_at=0.0 if batches else now,
-            queries=plan.queries + plan.reused_queries,
+            queries=plan.queries,
             texts=plan.texts + plan.repeated + plan.reused,
             reused=plan.reused,
             batches=batches,

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import compress
+from shutil import copyfileobj
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -160,34 +161,6 @@ def fill(sheet: Sheet, rows: Iterable[Sequence[Cell]]) -> None:
         sheet.add(row)
 
 
-class _Sink:
-    """The workbook's file, which discards all once `is_over`: a broken archive writes when it is collected."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._position = 0  # used once `is_over` is set
-        self.is_over = False
-
-    def write(self, data: bytes) -> int:
-        if not self.is_over:
-            return self._stream.write(data)
-        self._position += len(data)
-        return len(data)
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        if not self.is_over:
-            return self._stream.seek(offset, whence)
-        self._position = offset
-        return offset
-
-    def tell(self) -> int:
-        return self._position if self.is_over else self._stream.tell()
-
-    def flush(self) -> None:
-        if not self.is_over:
-            self._stream.flush()
-
-
 @contextmanager
 def workbook(stream: BinaryIO) -> "Iterator[xlsxwriter.Workbook]":
     """A workbook for `Sheet`s, written to the stream at the end of the block."""
@@ -195,8 +168,8 @@ def workbook(stream: BinaryIO) -> "Iterator[xlsxwriter.Workbook]":
     from xlsxwriter.exceptions import FileCreateError
 
     with temporary_folder() as folder:
-        sink = _Sink(stream)
-        book = xlsxwriter.Workbook(sink, {**_OPTIONS, "tmpdir": str(folder)})
+        path = folder / "book.xlsx"  # not the stream: a broken archive is written to once more when it is collected
+        book = xlsxwriter.Workbook(path, {**_OPTIONS, "tmpdir": str(folder)})
         book.use_zip64()
         try:
             yield book
@@ -205,11 +178,12 @@ def workbook(stream: BinaryIO) -> "Iterator[xlsxwriter.Workbook]":
             # The wrapped OSError has the error number, which shows whether the disk is full.
             raise error.args[0] from error
         finally:
-            sink.is_over = True
             for sheet in book.worksheets():
                 # close() does the same, but is not called after an error. A second error of a full disk adds nothing.
                 with suppress(OSError):
                     sheet._opt_close()
+        with path.open("rb") as file:
+            copyfileobj(file, stream)
 
 
 _OURS = {"rank": message("Rank"), "score": message("Score"), "error": message("Reason"), PART: message("Part")}
