@@ -4,7 +4,6 @@ import argparse
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 from cfbatch_gui.cli import reading, working
 from cfbatch_gui.cli.console import Console, agreed, one_line
@@ -54,8 +53,8 @@ def _add_taking_options(parser: Parser) -> None:
     working.add_output_arguments(parser)
 
 
-async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    async with working.opened(data_dir, console) as (program, progress):
+async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
+    async with working.opened(paths, console) as (program, progress):
         return int(await arguments.act(program, arguments, progress))
 
 

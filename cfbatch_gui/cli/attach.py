@@ -40,17 +40,17 @@ def add_arguments(parser: Parser) -> None:
     working.add_output_arguments(parser)
 
 
-async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
     if len(arguments.input) > 2:
         raise UsageError(message("Two files at most: one of queries and one of contexts."))
     if arguments.input:
-        reading.settle_kind(arguments, Paths(data_dir))
+        reading.settle_kind(arguments, paths)
     if arguments.out and arguments.kind is None:
         raise UsageError(message("Say what the result is: --rank for scores or --embed for vectors."))
     outputs = working.check_outputs(arguments.out, arguments.kind, arguments.input) if arguments.out else ()
     async with reading.standard_input_as_file(Path(arguments.job)) as path:
         pasted = await asyncio.to_thread(_read, path, arguments.job)
-    async with working.opened(data_dir, console) as (program, progress):
+    async with working.opened(paths, console) as (program, progress):
         job: Job | None = None
         try:
             connection = await working.usable_connection(program, arguments.connection, console)
@@ -60,8 +60,13 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
             for sentence in found.guesses() if found else ():
                 console.say(sentence)
             inputs = AttachedInput(found.source, found.mapping, found.second) if found else None
-            job = await program.attach(
-                connection, pasted, model=arguments.model or "", name=(arguments.name or "").strip(), inputs=inputs
+            job = await program.actions.attach(
+                program.drafts,
+                connection,
+                pasted,
+                usual_model=arguments.model or program.settings.model,
+                name=(arguments.name or "").strip(),
+                inputs=inputs,
             )
             working.remember(program.folder(job.id), outputs)
             sentence = tr("Job {id}: request ID {request_id}, model {model}.")

@@ -1,7 +1,6 @@
 """`cfbatch backup`: write all jobs to one file."""
 
 import argparse
-from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
@@ -16,8 +15,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_options("file FILE  the zip file to write")
 
 
-async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    paths = Paths(data_dir)
+async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
     with listing(paths.unfinished):
         count = back_up(paths, arguments.file)
     console.say(

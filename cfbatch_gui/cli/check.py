@@ -71,8 +71,7 @@ def add_arguments(parser: Parser) -> None:
     )
 
 
-async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    paths = Paths(data_dir)
+async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
     try:
         reading.settle_kind(arguments, paths)
         with TemporaryDirectory(prefix="cfbatch-", ignore_cleanup_errors=True) as kept:
@@ -112,7 +111,7 @@ class _Checked:
 
 
 def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, console: Console) -> _Checked:
-    settings, book = working.read_address_book(paths.root)
+    settings, book = working.read_address_book(paths)
     model = arguments.model or settings.model
     connection = book.find(arguments.connection) if arguments.connection else settings.connection or PRACTICE.id
     known_model = find_model(model)

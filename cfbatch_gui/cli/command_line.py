@@ -69,7 +69,7 @@ def run_command(argv: Sequence[str]) -> int:
     log_file = logs.set_up(paths)
     try:
         _check_names(argv, data_dir)
-        status = arguments.run(arguments, data_dir, console)
+        status = arguments.run(arguments, paths, console)
         return int(status if isinstance(status, int) else _run(status))
     except UserError as error:
         _log.info("%s: %s (%s)", type(error).__name__, error.message, error.detail)

@@ -225,7 +225,7 @@ def add_arguments(parser: Parser) -> None:
     add_judgements_argument(parser)
 
 
-async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
     if arguments.top is not None and arguments.top < 1:
         raise UsageError(message("--top must be 1 or more."))
     limit: Limit | None = arguments.fail_if_worse
@@ -236,7 +236,6 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         )
     texts, queries = arguments.out, arguments.queries
     check_outputs([path for path in (texts, queries) if path is not None], None)
-    paths = Paths(data_dir)
     jobs = _jobs(paths, console, arguments.jobs)
     comparison = await asyncio.to_thread(_read, paths, jobs)
     moves = [query_moves(comparison, other, top_k=top) for other in range(1, len(jobs))]

@@ -20,6 +20,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.worker_setup import Stopped
 from cfbatch_gui.core.workers_ai import probe
@@ -95,15 +96,15 @@ def _add_options(parser: Parser) -> None:
     _add_collecting_options(parser)
 
 
-async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
     try:
-        return int(await arguments.act(arguments, data_dir, console))
+        return int(await arguments.act(arguments, paths, console))
     except Stopped as error:
         return worker_setup.stopped(error, console)
 
 
-async def _list(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    settings, book = read_address_book(data_dir)
+async def _list(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
+    settings, book = read_address_book(paths)
     facts = await book.summaries()
     used = settings.connection or PRACTICE.id
     if arguments.json:
@@ -125,11 +126,11 @@ async def _list(arguments: argparse.Namespace, data_dir: Path, console: Console)
     return ExitStatus.DONE
 
 
-async def _add(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+async def _add(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
     prompt = tr("The Worker's secret: ") if arguments.kind == "worker" else tr("API token: ")
     given = read_secret(prompt, arguments.secret_from)
     gateway_token = from_variable(arguments.gateway_token_from) if arguments.gateway_token_from else ""
-    async with opened(data_dir, console) as (program, _):
+    async with opened(paths, console) as (program, _):
         record, secret = _record(arguments, given, program)
         if record.id == CLOUDFLARE:
             await program.connections.save_cloudflare(record.account_id, secret)
@@ -149,15 +150,15 @@ async def _add(arguments: argparse.Namespace, data_dir: Path, console: Console) 
         return await _answer(program, record.id, results, arguments, console)
 
 
-async def _test(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    async with opened(data_dir, console) as (program, _):
+async def _test(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
+    async with opened(paths, console) as (program, _):
         found = program.address_book.find(arguments.connection)
         results = await program.connections.check(found, arguments.model or program.settings.model)
         return await _answer(program, found, results, arguments, console)
 
 
-async def _remove(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    async with opened(data_dir, console) as (program, _):
+async def _remove(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
+    async with opened(paths, console) as (program, _):
         found = program.address_book.find(arguments.connection)
         if found == PRACTICE.id:
             raise UsageError(message("The practice service is always there."))
@@ -268,10 +269,10 @@ def _add_collecting_options(parser: Parser) -> None:
     )
 
 
-async def _change(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
+async def _change(arguments: argparse.Namespace, paths: Paths, console: Console) -> ExitStatus:
     if arguments.collects is None and arguments.keep_days is None:
         raise UsageError(message("Say what is to change: --collects, --no-collects or --keep-days DAYS."))
-    async with opened(data_dir, console) as (program, _):
+    async with opened(paths, console) as (program, _):
         found = program.address_book.find(arguments.connection)
         record = next((each for each in program.address_book.saved() if each.id == found), None)
         if record is None:  # the practice service, which is not saved
@@ -329,10 +330,10 @@ def add_probe_arguments(parser: Parser) -> None:
     )
 
 
-async def run_probe(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
+async def run_probe(arguments: argparse.Namespace, paths: Paths, console: Console) -> ExitStatus:
     report: Path | None = arguments.report
     check_outputs([report] if report is not None else [], None)
-    async with opened(data_dir, console) as (program, _):
+    async with opened(paths, console) as (program, _):
         found = program.address_book.find(arguments.connection)
         plan = program.connections.plan_probe(found, arguments.model or program.settings.model)
         is_practice = found == PRACTICE.id

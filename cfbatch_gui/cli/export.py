@@ -51,10 +51,9 @@ def add_arguments(parser: Parser) -> None:
     )
 
 
-async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
     if not arguments.out and not arguments.to:
         raise UsageError(message("Say where to write: --out PATH, or --to FORMAT PATH."))
-    paths = Paths(data_dir)
     job, *earlier = found_jobs(paths, console, *filter(None, (arguments.job, arguments.changed_since)))
     outputs = _outputs(arguments, job)
     if not job.has_results and any(target.needs_results for _, target in outputs):
@@ -86,16 +85,11 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
             if changed and not changed.items:
                 console.say(tr("Nothing is new or changed, so {path} was not written."), path=path)
             if changed and removed:
-                words = plural(
-                    len(changed.removed),
-                    "{n} row is gone; it is listed in {path}",
-                    "{n} rows are gone; they are listed in {path}",
-                    path=removed,
-                )
-                console.say(words)
+                gone = plural(len(changed.removed), "{n} row is gone", "{n} rows are gone")
+                console.say(tr("{gone}, as is listed in {path}"), gone=gone, path=removed)
     if job.batches_done < len(job.batches):
         sentence = tr("The job is not whole: {done} of {n} batches are done.")
-        console.say(sentence.format(done=number(job.batches_done), n=number(len(job.batches))))
+        console.say(sentence, done=number(job.batches_done), n=number(len(job.batches)))
         return ExitStatus.FAILED
     return ExitStatus.DONE
 

@@ -4,7 +4,6 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
-from pathlib import Path
 from time import localtime
 from typing import Final, TypeVar
 
@@ -41,8 +40,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_options("--json  print one JSON object")
 
 
-def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    paths = Paths(data_dir)
+def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
     if arguments.json:
         with closing(read_ledger(paths, console)) as ledger:
             console.print_json({"jobs": [summary_of(job) for job in ledger.jobs()]})

@@ -87,8 +87,8 @@ def _forms_help() -> str:
     )
 
 
-async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    status: int = await arguments.act(arguments, Paths(data_dir), console)
+async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
+    status: int = await arguments.act(arguments, paths, console)
     return status
 
 
@@ -96,7 +96,7 @@ async def _import(arguments: argparse.Namespace, paths: Paths, console: Console)
     found = await asyncio.to_thread(files.read_judgements, arguments.file)
     if not arguments.skip_bad:
         files.check_all_read(found)
-    async with opened(paths.root, console) as (program, _):
+    async with opened(paths, console) as (program, _):
         job = program.ledger.find(arguments.job) if arguments.job else None
         subjects = await asyncio.to_thread(files.JobSubjects, program.folder(job.id)) if job is not None else None
         book = await asyncio.to_thread(program.judgements.book_for, arguments.book or "")
@@ -168,7 +168,7 @@ async def _show(arguments: argparse.Namespace, paths: Paths, console: Console) -
 
 
 async def _grades(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    async with opened(paths.root, console) as (program, _):
+    async with opened(paths, console) as (program, _):
         job = program.ledger.find(arguments.job)
         folder = program.folder(job.id)
         with folder.open(read_only=True) as database:

@@ -4,7 +4,6 @@ import argparse
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
@@ -37,11 +36,11 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     command.set_defaults(port=_PORT, seconds_queued=_SECONDS, seconds_running=_SECONDS)
 
 
-def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
     """Serve until Ctrl+C. The queue survives restarts."""
     token = os.environ.get(TOKEN_VARIABLE, "")
     app = practice_app(
-        Paths(data_dir).practice,
+        paths.practice,
         seconds_queued=arguments.seconds_queued,
         seconds_running=arguments.seconds_running,
         seconds_mutating=arguments.seconds_running,

@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 
 from cfbatch_gui.cli import working
 from cfbatch_gui.cli.console import Console
@@ -19,6 +18,7 @@ from cfbatch_gui.core.jobs.store.data_folder import WAITS_FOR_WORD, FolderAnswer
 from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.paths import Paths
 
 
 def add_arguments(parser: Parser) -> None:
@@ -34,8 +34,8 @@ def add_arguments(parser: Parser) -> None:
     add_budget_argument(parser)
 
 
-async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    async with working.opened(data_dir, console) as (program, progress):
+async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
+    async with working.opened(paths, console) as (program, progress):
         if arguments.folder_was and program.doubt is not None:
             await program.settle_doubt(FolderAnswer(arguments.folder_was))
         elif arguments.folder_was:

@@ -4,7 +4,6 @@ import argparse
 import asyncio
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from cfbatch_gui.cli import pricing, reading, working
 from cfbatch_gui.cli.console import Console
@@ -50,16 +49,16 @@ def add_arguments(parser: Parser) -> None:
     working.add_output_arguments(parser)
 
 
-async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    reading.settle_kind(arguments, Paths(data_dir))
+async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
+    reading.settle_kind(arguments, paths)
     async with reading.standard_input_as_file(arguments.file) as arguments.file:
-        return await _run(arguments, data_dir, console)
+        return await _run(arguments, paths, console)
 
 
-async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+async def _run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
     files = [path for path in (arguments.file, arguments.second) if path]
     arguments.out = working.check_outputs(arguments.out, arguments.kind, files)
-    async with working.opened(data_dir, console) as (program, progress):
+    async with working.opened(paths, console) as (program, progress):
         job: Job | None = None
         try:
             connection = await working.usable_connection(program, arguments.connection, console)

@@ -1,7 +1,6 @@
 """`cfbatch settle`: decide about a batch of unknown outcome."""
 
 import argparse
-from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.parser import Parser
@@ -11,6 +10,7 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.paths import Paths
 
 
 def add_arguments(parser: Parser) -> None:
@@ -32,8 +32,8 @@ def add_arguments(parser: Parser) -> None:
     add_budget_argument(parser)
 
 
-async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    async with opened(data_dir, console) as (program, progress):
+async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
+    async with opened(paths, console) as (program, progress):
         job = program.ledger.find(arguments.job)
         number = arguments.batch or _in_doubt(job)
         (job,) = await wait_for(program, [await _settle(program, job, number, arguments)], progress)

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-from pathlib import Path
 
 from cfbatch_gui.cli import report
 from cfbatch_gui.cli.compare import add_judgements_argument, json_of_quality, lines_of_quality, read_judgements
@@ -48,8 +47,7 @@ def add_arguments(parser: Parser) -> None:
     add_judgements_argument(parser)
 
 
-async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    paths = Paths(data_dir)
+async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
     (job,) = found_jobs(paths, console, arguments.job)
     folder = JobFolder(paths.job(job.id))
     groups = await asyncio.to_thread(_groups, job, folder, arguments, console.width)

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 
 import msgspec
 
@@ -23,6 +22,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.vectorize.client import IndexMissing, Metric
 from cfbatch_gui.core.vectorize.push_values import (
     Hit,
@@ -95,8 +95,8 @@ def _add_push_options(parser: Parser) -> None:
     )
 
 
-async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    async with opened(data_dir, console) as (program, progress):
+async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
+    async with opened(paths, console) as (program, progress):
         await program.prepare("vectorize")
         job = program.ledger.find(arguments.job) if "job" in arguments else None
         wanted = arguments.connection or (job.connection if job else None)

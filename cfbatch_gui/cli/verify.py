@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
-from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
@@ -33,16 +32,15 @@ def add_arguments(parser: Parser) -> None:
     )
 
 
-async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
     """Exit status 0: all is whole, or was put right."""
     if arguments.mend:
-        program = await Program.open(data_dir, environ=os.environ)
+        program = await Program.open(paths.root, environ=os.environ)
         try:
             checks = await asyncio.to_thread(_check, program.ledger, program.paths, arguments, console)
         finally:
             await program.close()
     else:
-        paths = Paths(data_dir)
         with closing(read_ledger(paths, console)) as ledger:
             checks = await asyncio.to_thread(_check, ledger, paths, arguments, console)
     if arguments.json:

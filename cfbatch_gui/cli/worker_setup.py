@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Final
 
 from cfbatch_gui.cli.console import Console, agreed, from_variable, one_line, read_secret
@@ -14,6 +13,7 @@ from cfbatch_gui.core.errors import NotConnected, UsageError
 from cfbatch_gui.core.messages import enumerated, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.worker_setup import account
 from cfbatch_gui.core.worker_setup.worker_files import COSTS
 from cfbatch_gui.core.worker_setup.worker_setup import NotOurs, SecretWouldBeLost, Stopped, WorkerSetup
@@ -77,15 +77,15 @@ def _add_common(parser: Parser) -> None:
     )
 
 
-async def set_up(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
+async def set_up(arguments: argparse.Namespace, paths: Paths, console: Console) -> ExitStatus:
     names = account.names_of(arguments.worker) if arguments.worker else account.names_of()
-    account_id = _account_id(arguments, data_dir)
+    account_id = _account_id(arguments, paths)
     calls = account.setting_up_calls(names, account_id)
     if not _shown(calls, account_id, said(COSTS), arguments, console):
         return ExitStatus.DONE if arguments.dry_run else ExitStatus.FAILED
     own_secret = check_secret(from_variable(arguments.secret_from)) if arguments.secret_from else None
     token = _token(arguments)
-    async with opened(data_dir, console) as (program, _):
+    async with opened(paths, console) as (program, _):
         done = await _setup_of(program).set_up(
             *(account_id, token, names),
             title=arguments.name,
@@ -112,8 +112,8 @@ async def set_up(arguments: argparse.Namespace, data_dir: Path, console: Console
     return ExitStatus.DONE
 
 
-async def take_down(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
-    _, book = read_address_book(data_dir)
+async def take_down(arguments: argparse.Namespace, paths: Paths, console: Console) -> ExitStatus:
+    _, book = read_address_book(paths)
     found = book.find(arguments.connection) if arguments.connection else ""
     url = next((each.url for each in book.saved() if each.id == found), "")
     if arguments.forget and not found:
@@ -121,13 +121,13 @@ async def take_down(arguments: argparse.Namespace, data_dir: Path, console: Cons
     if not arguments.worker and not found:
         raise UsageError(message("Name the connection to the Worker, or the Worker: --worker cf-batch-door."))
     names = account.names_of(arguments.worker) if arguments.worker else account.names_at(url)
-    account_id = _account_id(arguments, data_dir)
+    account_id = _account_id(arguments, paths)
     calls = account.removing_calls(names, account_id, keep_bucket=arguments.keep_answers)
     stays = tr("The connection in this program stays.") if not arguments.forget else ""
     if not _shown(calls, account_id, stays, arguments, console):
         return ExitStatus.DONE if arguments.dry_run else ExitStatus.FAILED
     token = _token(arguments)
-    async with opened(data_dir, console) as (program, _):
+    async with opened(paths, console) as (program, _):
         taken = await _setup_of(program).take_down(
             *(account_id, token, names), keep_bucket=arguments.keep_answers, show=_printing(calls, console)
         )
@@ -147,9 +147,9 @@ def _setup_of(program: Program) -> WorkerSetup:
     return WorkerSetup(program.address_book, program.credentials, program.connections)
 
 
-def _account_id(arguments: argparse.Namespace, data_dir: Path) -> str:
+def _account_id(arguments: argparse.Namespace, paths: Paths) -> str:
     """The account that was named, else that of the first connection; "" only where nothing is sent."""
-    given = arguments.account or read_address_book(data_dir)[1].account_id
+    given = arguments.account or read_address_book(paths)[1].account_id
     if not given and not arguments.dry_run:
         raise UsageError(message("Give the account's id: --account."))
     return clean_account_id(given) if given else ""

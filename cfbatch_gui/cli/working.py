@@ -49,9 +49,9 @@ WITH_RESULTS = (JobState.DONE, JobState.PARTLY_DONE)
 
 
 @asynccontextmanager
-async def opened(root: Path, console: Console) -> AsyncIterator[tuple[Program, Progress]]:
+async def opened(paths: Paths, console: Console) -> AsyncIterator[tuple[Program, Progress]]:
     progress = Progress(console)
-    program = await Program.open(root, environ=os.environ, on_change=progress.show_job, patience=PATIENCE)
+    program = await Program.open(paths.root, environ=os.environ, on_change=progress.show_job, patience=PATIENCE)
     try:
         lost = await program.check_last_written() if program.ledger.was_left_open else ()
         for sentence in (*program.damage, *lost):
@@ -105,8 +105,7 @@ async def wait_for(
         progress.end()
 
 
-def read_address_book(data_dir: Path) -> tuple[Settings, AddressBook]:
-    paths = Paths(data_dir)
+def read_address_book(paths: Paths) -> tuple[Settings, AddressBook]:
     settings = Settings.load(paths.settings)
     book = AddressBook(
         lambda: settings.connections,

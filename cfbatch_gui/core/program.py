@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from cfbatch_gui.core.connections.address_book import AddressBook
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import NotConnected
-from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind, Source
+from cfbatch_gui.core.inputs.input_values import Kind, Source
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.job_check import check_results
 from cfbatch_gui.core.jobs.states import Job
@@ -276,24 +276,6 @@ class Program:
 
     def folder(self, job_id: str) -> JobFolder:
         return JobFolder(self.paths.job(job_id))
-
-    async def attach(
-        self,
-        connection_id: str,
-        pasted: str,
-        *,
-        model: str = "",
-        name: str = "",
-        inputs: AttachedInput | None = None,
-    ) -> Job:
-        """Add a job by its request id, or the whole answer; `model` counts where that names none.
-
-        With `inputs` rows are matched by the ids of the answer. Raises UserError; no job is left then.
-        """
-        usual_model = model or self.settings.model
-        return await self.actions.attach(
-            self.drafts, connection_id, pasted, usual_model=usual_model, name=name, inputs=inputs
-        )
 
     def examine(self, job_id: str) -> "Preflight":
         """Put right by what finished jobs took; for a thread. Raises UserError."""

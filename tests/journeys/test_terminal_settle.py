@@ -49,7 +49,7 @@ def test_it_is_sent_again_on_the_users_word_within_the_budget(
     assert terminal.run("show", in_doubt, "--json").json["state"] == "outcome_unknown"
     ended = terminal.run("settle", in_doubt, "--send-again", "--budget", "0")
     assert ended.status == 5
-    assert "your budget for a job is $0. Nothing was sent. Allow more with --budget DOLLARS." in ended.complaint
+    assert "your budget for a job is $0.00. Nothing was sent. Allow more with --budget DOLLARS." in ended.complaint
     assert len(accepted(tmp_path / "service")) == 1
     assert terminal.run("settle", in_doubt, "1", "--send-again").status == 0
     assert len(accepted(tmp_path / "service")) == 2

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QFileDialog, QInputDialog, QLineE
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.practice.app import PREFIX
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.worker_setup.worker_files import GUIDE
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
@@ -212,7 +213,8 @@ async def test_the_worker_is_saved_and_its_secret_handed_over(open_page: Open, u
         assert "wrangler.jsonc" in await answer(guide, words, until)
         await until(lambda: not page.tasks.is_running("worker"))
         assert guide.saved.isVisible() is (words == "Replace")
-    assert (folder / "wrangler.jsonc").read_text(encoding="utf-8") != "{}"
+    for path in resource("worker").rglob("*"):
+        assert path.is_dir() or (folder / path.relative_to(resource("worker"))).read_bytes() == path.read_bytes()
     assert "saved in “my-worker”" in guide.saved.text()
 
     click(guide.commands[0])

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.errors import TokenRefused
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -39,11 +38,6 @@ async def program(stage: Stage, tmp_path: Path) -> AsyncIterator[Program]:
     await opened.close()
 
 
-async def connect_worker(program: Program, stage: Stage, secret: str) -> SavedConnection:
-    record = SavedConnection("", "My Worker", "worker", url=stage.workers["with-secret"])
-    return await program.connections.save(record, secret=secret)
-
-
 def draft(program: Program, kind: Kind, connection_id: str) -> Job:
     job = program.drafts.create(kind, f"{kind} {connection_id}", BGE_M3, connection_id)
     source = open_source(resource(f"examples/{EXAMPLES[kind]}"))
@@ -62,7 +56,8 @@ async def test_it_ranks_and_embeds_through_the_worker(program: Program, stage: S
     """The exported files are identical to the last digit."""
     record = SavedConnection("", "Direct", "cloudflare", account_id=ACCOUNT, url=stage.practice_url)
     direct = await program.connections.save(record, secret=OTHER_TOKEN)
-    worker = await connect_worker(program, stage, SECRET)
+    record = SavedConnection("", "My Worker", "worker", url=stage.workers["with-secret"])
+    worker = await program.connections.save(record, secret=SECRET)
     for kind in (Kind.RANK, Kind.EMBED):
         jobs = [draft(program, kind, connection.id) for connection in (direct, worker)]
         for job in jobs:
@@ -72,15 +67,3 @@ async def test_it_ranks_and_embeds_through_the_worker(program: Program, stage: S
         expected, found = (exported(program, job, tmp_path / f"{number}.csv") for number, job in enumerate(done))
         assert found == expected
         assert len(found) >= 60
-
-
-async def test_a_wrong_secret_stops_the_job_until_the_right_one_is_there(program: Program, stage: Stage) -> None:
-    worker = await connect_worker(program, stage, OTHER_TOKEN)
-    job = draft(program, Kind.RANK, worker.id)
-    await program.actions.send(job.id)
-    stopped = await program.runner.wait(job.id)
-    assert stopped.state is JobState.PAUSED
-    assert isinstance(program.runner.pause_error(job.id), TokenRefused)
-    await program.connections.save(worker, secret=SECRET)
-    await program.runner.carry_on(job.id)
-    assert (await program.runner.wait(job.id)).state is JobState.DONE

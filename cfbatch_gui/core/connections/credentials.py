@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from enum import StrEnum
-from functools import partial
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -268,12 +267,12 @@ class Credentials:
                 del self._session[connection_id]
                 self._from_keyring[connection_id] = token
 
-        def written_late(taken: bool) -> None:
-            if taken:
+        def written_late(writing: "asyncio.Future[bool]") -> None:
+            if not writing.cancelled() and writing.exception() is None and writing.result():
                 keep()
                 self._tell()
 
-        if not await self._ask(write, False, failed=False, late=written_late):
+        if not await self._ask(write, without=False, late=written_late):
             return TokenSource.SESSION
         keep()
         return TokenSource.KEYRING
@@ -290,7 +289,7 @@ class Credentials:
 
         self._session.pop(connection_id, None)
         self._forget_read(connection_id)
-        if not await self._ask(remove, True, failed=False):
+        if not await self._ask(remove, without=True):
             raise DataError(
                 message(
                     "The system's keyring did not remove the token. Look for “{service}” in your keyring, or revoke "
@@ -429,15 +428,14 @@ class Credentials:
 
     async def _ask(
         self,
-        question: "Callable[[KeyringBackend], _T]",
-        without: _T,
+        question: "Callable[[KeyringBackend], bool]",
         *,
-        failed: _T,
-        late: Callable[[_T], None] | None = None,
-    ) -> _T:
-        """`without` when there is no keyring, `failed` when it does not answer; later answers go to `late`."""
+        without: bool,
+        late: "Callable[[asyncio.Future[bool]], None] | None" = None,
+    ) -> bool:
+        """`without` when there is no keyring, False when it does not answer; an answer after that goes to `late`."""
 
-        def ask() -> _T:
+        def ask() -> bool:
             backend = self._backend()
             return without if backend is None else question(backend)
 
@@ -449,13 +447,13 @@ class Credentials:
             if late is None:
                 asking.cancel()
             else:
-                asking.add_done_callback(partial(_hand_over, late))
-            return failed
+                asking.add_done_callback(late)
+            return False
         try:
             return asking.result()
         except Exception as error:  # noqa: BLE001 - backends raise whatever their system raises
             _log.warning("The system's keyring cannot be used: %s", type(error).__name__)
-        return failed
+        return False
 
     def _unavailable(self, detail: str = "") -> KeyringUnavailable:
         if self._state in PASSING:
@@ -466,11 +464,6 @@ class Credentials:
 
     def _backend(self) -> "KeyringBackend | None":
         return self._given or _system_keyring()
-
-
-def _hand_over(late: Callable[[_T], None], asking: "asyncio.Future[_T]") -> None:
-    if not asking.cancelled() and asking.exception() is None:
-        late(asking.result())
 
 
 def _system_keyring() -> "KeyringBackend | None":

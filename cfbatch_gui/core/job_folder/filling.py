@@ -115,27 +115,6 @@ def store_repeats(database: sqlite3.Connection, fingerprints: Fingerprints) -> N
             database.executemany("INSERT INTO repeats VALUES(?, ?)", again)
 
 
-class LengthWriter:
-    """The lengths of texts in the order of their numbers, from 1, in the transaction of `writes`."""
-
-    def __init__(self, writes: WriteQueue) -> None:
-        self._new_blocks = Inserts(writes, "INSERT INTO lengths", "(?, ?, ?, ?)", _BLOCKS_AT_ONCE)
-        self._count = 0
-        self._encoded = bytearray()
-
-    def add(self, texts: Sequence[str]) -> int:
-        """Count a block of texts; returns how many bytes they come to."""
-        _encode_into(texts, self._encoded)
-        self._new_blocks.add(self._count + 1, *_lengths(texts, self._encoded))
-        self._new_blocks.write()
-        self._count += len(texts)
-        return len(self._encoded)
-
-    def write_all(self) -> None:
-        """Write what may have been kept until now."""
-        self._new_blocks.write_all()
-
-
 def _lengths(texts: Sequence[str], encoded: bytearray) -> tuple[bytes, ...]:
     characters = np.fromiter(map(len, texts), np.uint32, len(texts))
     if len(encoded) == int(characters.sum(dtype=np.int64)) + 3 * len(texts) + 1:  # all are ASCII, and none is escaped
@@ -174,8 +153,8 @@ def read_lengths(database: sqlite3.Connection) -> Lengths:
 class Loading:
     """One run over the items; the numbers that rows get are counted here, and rows are written in blocks."""
 
-    def __init__(self, writes: WriteQueue, lengths: LengthWriter, mapping: Mapping) -> None:
-        self._writes, self._lengths = writes, lengths
+    def __init__(self, writes: WriteQueue, mapping: Mapping) -> None:
+        self._writes = writes
         self._layout, self._split = mapping.layout, mapping.split
         self._query_numbers: dict[str, int] = {}
         self._contexts_of = array("q", [0])  # by query number
@@ -186,7 +165,8 @@ class Loading:
         self._same_texts, self._same_ids = Fingerprints(), Fingerprints()
         self._shared = 0  # texts that every query gets, numbered from 1
         self._uncounted: list[str] = []
-        self._uncounted_characters = 0
+        self._uncounted_characters = self._counted = 0
+        self._encoded = bytearray()
         # What a template makes, or a part of a text, is no cell; with queries the rows are stored as they stand.
         is_plain = mapping.layout is Layout.TEXTS and not mapping.template and mapping.split is None
         self.form = form_of(mapping.roles) if is_plain else [None] * len(mapping.roles)
@@ -204,17 +184,8 @@ class Loading:
         self._new_parts = Inserts(writes, "INSERT INTO parts(item_no, part, start, stop)", four)
         self._new_problems = Inserts(writes, "INSERT INTO problems(file, row, kind, reason)", four)
         self._new_raw_rows = Inserts(writes, "INSERT OR REPLACE INTO raw_rows", "(?, ?, ?)")
-        self._all_new = (
-            self._new_rows,
-            self._new_queries,
-            self._new_texts,
-            self._new_in_blocks,
-            self._new_cells,
-            self._new_items,
-            self._new_parts,
-            self._new_problems,
-            self._new_raw_rows,
-        )
+        self._new_lengths = Inserts(writes, "INSERT INTO lengths", four, _BLOCKS_AT_ONCE)
+        self._all_new = [each for each in vars(self).values() if isinstance(each, Inserts)]
 
     @property
     def queries(self) -> int:
@@ -243,7 +214,7 @@ class Loading:
         self.rows += count
         self._keep_other_cells(found)
         self._is_in_blocks = True
-        size = self._lengths.add(found.texts)
+        size = self._add_lengths(found.texts)
         labels = () if found.labels is None else (found.labels,)
         ids = repeat("") if found.ids is None else found.ids
         self._new_in_blocks.add_columns(ids, found.texts, *labels, found.block.numbers)
@@ -254,7 +225,7 @@ class Loading:
             self._same_ids.extend(found.ids if all(found.ids) else list(filter(None, found.ids)))
         self._kept_bytes += size
         if self._kept_bytes >= _MOST_KEPT:  # few texts, but long ones
-            self.write_all()
+            self.write(is_all=True)
         elif len(self._new_in_blocks) >= MOST_ROWS:
             self.write()
         if self._new_in_blocks.written - self._items_of_texts >= _MOST_WITHOUT_ITEMS:
@@ -299,26 +270,27 @@ class Loading:
         if problem.raw:
             self._new_raw_rows.add(problem.file, problem.row, problem.raw)
 
-    def write(self) -> None:
-        self._count_lengths()
-        self._kept_bytes = 0
-        for new in self._all_new:
-            new.write()
-
-    def write_all(self) -> None:
-        self._count_lengths()
-        self._kept_bytes = 0
-        self._lengths.write_all()
-        for new in self._all_new:
-            new.write_all()
-        if self._is_in_blocks:
-            self._add_items_of_texts()
-
-    def _count_lengths(self) -> None:
+    def write(self, *, is_all: bool = False) -> None:
+        """Write what was kept, but for a rest that is too little for one statement, unless all is to be written."""
         if self._uncounted:
-            self._lengths.add(self._uncounted)
+            self._add_lengths(self._uncounted)
             self._uncounted.clear()
             self._uncounted_characters = 0
+        self._kept_bytes = 0
+        for new in self._all_new:
+            if is_all:
+                new.write_all()
+            else:
+                new.write()
+        if is_all and self._is_in_blocks:
+            self._add_items_of_texts()
+
+    def _add_lengths(self, texts: Sequence[str]) -> int:
+        """Count the lengths of texts that follow one another; returns how many bytes they come to."""
+        _encode_into(texts, self._encoded)
+        self._new_lengths.add(self._counted + 1, *_lengths(texts, self._encoded))
+        self._counted += len(texts)
+        return len(self._encoded)
 
     def _add_whole(self, text: Text) -> None:
         spans = self._spans(text.text)
@@ -362,7 +334,7 @@ class Loading:
         self._uncounted.append(text.text)
         self._uncounted_characters += len(text.text)
         if self._uncounted_characters >= _COUNTED_CHARACTERS:
-            self.write_all()
+            self.write(is_all=True)
         return self._texts
 
     def _add_item(
@@ -427,9 +399,9 @@ def fill(
                 database.executescript(_FAST)
                 with schema.transaction(database):
                     with write_queue(database) as writes:
-                        loading = Loading(writes, LengthWriter(writes), mapping)
+                        loading = Loading(writes, mapping)
                         _read(loading, source, mapping, second, progress)
-                        loading.write_all()
+                        loading.write(is_all=True)
                     on_counts(loading.queries, loading.items)
                     filled = _finish(database, loading, source, mapping, second)
                     for name, value in (facts or {}).items():

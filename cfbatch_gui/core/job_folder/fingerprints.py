@@ -24,7 +24,6 @@ HASHES, MAP = "hashes", "map"  # names of arrays: hashes of the texts, and their
 _DIGEST = 16  # bytes of a text's hash
 _BLOCK = 20_000  # texts that are hashed at a time
 _encode = msgspec.json.Encoder().encode
-_TEXTS = "SELECT text_no, text FROM texts WHERE text_no >= ? ORDER BY text_no LIMIT ?"
 _PAIRS = "SELECT item_no, query_no, text_no FROM items WHERE query_no IS NOT NULL ORDER BY item_no"
 Hashes = NDArray[np.uint64]
 
@@ -71,13 +70,12 @@ def hashes_of_items(folder: JobFolder) -> tuple[NDArray[np.int64], Hashes]:
 
 
 def hashes_of(texts: Iterable[str]) -> Hashes:
-    """The hashes of texts as JSON, uint64 (n, 2)."""
-    return _as_hashes(_digests([_encode(text) for text in texts]))
+    """The hashes of texts in UTF-8, uint64 (n, 2)."""
+    return _as_hashes(_digests([text.encode() for text in texts]))
 
 
 def _hashes_of_items(folder: JobFolder, database: sqlite3.Connection) -> tuple[NDArray[np.int64], Hashes]:
-    (last,) = database.execute("SELECT coalesce(max(text_no), 0) FROM texts").fetchone()
-    queries, of_texts = _hashes_of_queries(database), _hashes_of_texts(database, last)
+    queries, of_texts = _hashes_of(database, "queries", "query_no"), _hashes_of(database, "texts", "text_no")
     item, query, text = _items(database)
     hashes = of_texts[text - 1]
     if len(query):
@@ -123,20 +121,14 @@ def _as_hashes(digests: bytes) -> Hashes:
     return np.frombuffer(digests, "<u8").reshape(-1, 2)
 
 
-def _hashes_of_queries(database: sqlite3.Connection) -> Hashes:
-    (last,) = database.execute("SELECT coalesce(max(query_no), 0) FROM queries").fetchone()
-    hashes = np.zeros((last, 2), np.uint64)
-    rows = database.execute("SELECT query_no, text FROM queries ORDER BY query_no")
-    while block := rows.fetchmany(_BLOCK):
-        hashes[np.array([row[0] for row in block]) - 1] = _as_hashes(_digests([_encode(row[1]) for row in block]))
-    return hashes
-
-
-def _hashes_of_texts(database: sqlite3.Connection, last: int) -> Hashes:
+def _hashes_of(database: sqlite3.Connection, table: str, number: str) -> Hashes:
+    """Those of the texts in a table, by their number there; as SQLite has them, which is in UTF-8."""
+    (last,) = database.execute(f"SELECT coalesce(max({number}), 0) FROM {table}").fetchone()  # noqa: S608 - constants
+    statement = f"SELECT {number}, CAST(text AS BLOB) FROM {table} WHERE {number} >= ? ORDER BY 1 LIMIT ?"  # noqa: S608
     hashes = np.zeros((last, 2), np.uint64)
     first = 1
-    while block := database.execute(_TEXTS, (first, _BLOCK)).fetchall():
-        hashes[np.array([row[0] for row in block]) - 1] = _as_hashes(_digests([_encode(row[1]) for row in block]))
+    while block := database.execute(statement, (first, _BLOCK)).fetchall():
+        hashes[np.array([row[0] for row in block]) - 1] = _as_hashes(_digests([row[1] for row in block]))
         first = block[-1][0] + 1
     return hashes
 

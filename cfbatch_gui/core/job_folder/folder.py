@@ -155,9 +155,5 @@ def texts_forgotten(folder: JobFolder) -> float | None:
     if not folder.data.exists():
         return None
     with folder.open(read_only=True) as database:
-        return _forgotten(database)
-
-
-def _forgotten(database: sqlite3.Connection) -> float | None:
-    found = metadata_value(database, _FACT)
+        found = metadata_value(database, _FACT)
     return float(found) if isinstance(found, int | float) else None

@@ -2,7 +2,6 @@
 (on a full disk a write to a memory map ends the process), and flushed before `data.db` says that it is there.
 """
 
-import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,11 +13,9 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.errors import DataError, DiskFull
+from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.files import flush_folder, move_own_file, own_opener
-
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+from cfbatch_gui.core.system.files import FULL, flush_folder, move_own_file, own_errors, own_opener
 
 
 def stored_vectors(path: Path) -> np.memmap[tuple[int, int], np.dtype[np.float32]]:
@@ -70,14 +67,14 @@ class VectorFile:
             self._write_at(int(rows[start]) * self.dimension * 4, vectors[start:stop].data.cast("B"))
 
     def _write_at(self, offset: int, data: memoryview) -> None:
-        with _said(self._path):
+        with own_errors(self._path):
             self._stream.seek(self._first_byte + offset)
             while data:
                 data = data[self._stream.write(data) :]
 
     def flush(self) -> None:
         """Return when all that was written is on the disk. Raises DiskFull and DataError."""
-        with _said(self._path):
+        with own_errors(self._path):
             os.fsync(self._stream.fileno())
 
 
@@ -86,7 +83,7 @@ def open_vectors(path: Path) -> Iterator[VectorFile]:
     """A file that is there. Raises DataError when it is not as it was written."""
     known = stored_vectors(path)
     first_byte, dimension = known.offset, known.shape[1]
-    with _said(path):
+    with own_errors(path):
         stream = FileIO(path, "r+")
     with stream:
         yield VectorFile(path, stream, first_byte, dimension)
@@ -98,10 +95,10 @@ def new_vectors(path: Path, rows: int, dimension: int) -> Iterator[VectorFile]:
     DataError.
     """
     try:
-        with _said(path):
+        with own_errors(path):
             stream = FileIO(path, "w+", opener=own_opener)
         with stream:
-            with _said(path):
+            with own_errors(path):
                 npy.write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": (rows, dimension)})
                 first_byte = stream.tell()
                 _reserve(stream.fileno(), first_byte + rows * dimension * 4)
@@ -130,23 +127,6 @@ def _reserve(descriptor: int, size: int) -> None:
     try:
         os.posix_fallocate(descriptor, 0, size)
     except OSError as error:
-        if error.errno in _FULL:
+        if error.errno in FULL:
             raise
         os.ftruncate(descriptor, size)  # a file system that cannot promise it
-
-
-@contextmanager
-def _said(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        detail = f"{path.name}: {error.strerror}"
-        if error.errno in _FULL:
-            raise DiskFull(
-                message(
-                    "The disk is full, so there is no room for the vectors. The answer itself is kept; free some "
-                    "space and carry on."
-                ),
-                detail=detail,
-            ) from error
-        raise DataError(message("This job's vectors could not be written."), detail=detail) from error

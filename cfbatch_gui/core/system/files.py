@@ -28,7 +28,7 @@ _AS_BYTES = getattr(os, "O_BINARY", 0)  # on Windows; without it a line feed wou
 # programs that look for viruses or build an index open each new one. Elsewhere the same error is a missing right.
 _PAUSES: Final = (0.01, 0.02, 0.04, 0.1, 0.2, 0.4) if sys.platform == "win32" else ()
 _HASHED_AT_ONCE = 1024 * 1024  # bytes
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 # Errors of file systems that cannot flush a folder. The file itself has been flushed by then.
 _FOLDER_NOT_FLUSHED = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM})
 _REASONS = {
@@ -72,7 +72,7 @@ def write_own_file(path: Path, data: bytes) -> None:
 
 def write_own_bytes(path: Path, data: bytes, start: int, *, is_flushed: bool) -> None:
     """Write at `start` and cut off the rest, flushed when `is_flushed`. Raises DiskFull and DataError."""
-    with _own(path):
+    with own_errors(path):
         if not path.exists():
             create_own_file(path)
         with path.open("r+b") as stream:
@@ -86,24 +86,24 @@ def write_own_bytes(path: Path, data: bytes, start: int, *, is_flushed: bool) ->
 
 def flush_to_disk(path: Path) -> None:
     """Return when the file's bytes are on the disk. Raises DiskFull and DataError."""
-    with _own(path), path.open("r+b") as stream:
+    with own_errors(path), path.open("r+b") as stream:
         os.fsync(stream.fileno())
 
 
 def flush_folder(folder: Path) -> None:
     """Return when the names in a folder are on the disk. Raises DiskFull and DataError."""
-    with _own(folder):
+    with own_errors(folder):
         _flush_folder(folder)
 
 
 def move_own_file(path: Path, target: Path) -> None:
     """Give a closed file its name; the caller flushes the folder. Raises DiskFull and DataError."""
-    with _own(target):
+    with own_errors(target):
         move_file(path, target)
 
 
 @contextmanager
-def _own(path: Path) -> Iterator[None]:
+def own_errors(path: Path) -> Iterator[None]:
     """About a file of the program's own. Raises DiskFull and DataError for an OSError."""
     try:
         yield
@@ -125,7 +125,7 @@ def _own_failure(path: Path, failure: UserError) -> DataError:
 
 def remove_own_file(path: Path) -> None:
     """Remove a file; one that is not there is no error. Raises DataError, for example while a program has it open."""
-    with _own(path):
+    with own_errors(path):
         remove_file(path)
 
 
@@ -246,7 +246,7 @@ def _flush_folders(folder: Path) -> None:
 def append_line_durably(path: Path, line: bytes) -> None:
     """Append a line and flush it; a torn last line is ended first. Raises DiskFull and DataError."""
     is_new = not path.exists()
-    with _own(path):
+    with own_errors(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _AS_BYTES, OWN_FILE)
         try:
             _append(descriptor, line.rstrip(b"\n") + b"\n")
@@ -322,7 +322,7 @@ def _flush_folder(folder: Path) -> None:
 def _failure(path: Path, error: OSError) -> DiskFull | ExportError:
     """The UserError for an OSError: DiskFull for a full disk or quota, else ExportError with the reason."""
     detail = f"{path}: {error.strerror or error} ({errno.errorcode.get(error.errno or 0, error.errno)})"
-    if error.errno in _FULL:
+    if error.errno in FULL:
         return DiskFull(
             message(
                 "The disk is full: “{name}” was not written. What was there before is intact; free some space and "

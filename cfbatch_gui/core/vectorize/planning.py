@@ -207,17 +207,13 @@ _LARGE: Final = (
 _Kind = tuple[Message, int]
 
 
-@dataclass(frozen=True, slots=True)
-class RowChecks:
-    """`numbers` are the keys whose cells are all plain numbers, and are sent as such; `notes` are for the user."""
+def check_rows(
+    rows: PushRows, options: PushOptions, progress: Progress
+) -> tuple[tuple[str, ...], list[PushProblem], tuple[Message, ...]]:
+    """The keys whose cells are all plain numbers, and are sent as such; what would be refused; notes for the user.
 
-    numbers: tuple[str, ...]
-    problems: tuple[PushProblem, ...]
-    notes: tuple[Message, ...]
-
-
-def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> RowChecks:
-    """Check all rows, without their vectors. Blocking. An exception of `progress` stops it. Raises DataError."""
+    Looks at no vector. Blocking. An exception of `progress` stops it. Raises DataError.
+    """
     keys = tuple(each.key for each in options.metadata)
     filled, texts_only = set[str](), set(keys) if options.numbers_as_text else set[str]()
     ids, namespaces = set[str](), {""}
@@ -263,20 +259,7 @@ def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> RowC
         )
         notes = (sentence,)
     numbers = tuple(key for key in keys if key in filled and key not in texts_only)
-    return RowChecks(numbers, (*_of_job(rows), *_of_keys(options), *of_rows), notes)
-
-
-def index_problems(index: VectorizeIndex, dimension: int) -> tuple[PushProblem, ...]:
-    if not dimension or index.dimensions in (0, dimension):
-        return ()
-    sentence = message(
-        "{index} takes vectors of {wanted:,} numbers, and these have {dimension:,}. Choose another index, or create "
-        "one.",
-        index=index.name,
-        wanted=index.dimensions,
-        dimension=dimension,
-    )
-    return (PushProblem(sentence),)
+    return numbers, [*_of_job(rows), *_of_keys(options), *of_rows], notes
 
 
 def usual_key(column: str, taken: Sequence[str] = ()) -> str:
@@ -334,20 +317,48 @@ class PushPlan:
     checksums: NDArray[np.uint64]
 
 
-def plan_push(
+async def plan_push(
     folder: JobFolder,
     metadata: JobMetadata,
     options: PushOptions,
     record: IndexRecord,
     *,
     index: VectorizeIndex | None = None,
-    progress: Progress = lambda done, total: None,
+    show: Show = lambda progress: None,
 ) -> PushPlan:
-    """Check a job against what the index was sent. Blocking. Raises UsageError, DataError, ExportError."""
-    rows = PushRows(folder, metadata, options)
+    """Check a job against what the index was sent; cancelling stops its thread too.
+
+    `show` is called in the event loop. Raises UsageError, DataError, ExportError.
+    """
+    stop, loop = threading.Event(), asyncio.get_running_loop()
+
+    def progress(done: int, total: int) -> None:
+        if stop.is_set():
+            raise asyncio.CancelledError
+        loop.call_soon_threadsafe(show, PushProgress(PushStage.READING, done, total))
+
+    try:
+        return await asyncio.to_thread(
+            lambda: _plan(PushRows(folder, metadata, options), options, record, index, progress)
+        )
+    finally:
+        stop.set()
+
+
+def _plan(
+    rows: PushRows, options: PushOptions, record: IndexRecord, index: VectorizeIndex | None, progress: Progress
+) -> PushPlan:
     total = 2 * rows.count
-    checks = check_rows(rows, options, lambda done, _: progress(done, total))
-    problems = (*checks.problems, *(index_problems(index, rows.dimension) if index is not None else ()))
+    numbers, problems, notes = check_rows(rows, options, lambda done, _: progress(done, total))
+    if index is not None and rows.dimension and index.dimensions not in (0, rows.dimension):
+        sentence = message(
+            "{index} takes vectors of {wanted:,} numbers, and these have {dimension:,}. Choose another index, or "
+            "create one.",
+            index=index.name,
+            wanted=index.dimensions,
+            dimension=rows.dimension,
+        )
+        problems.append(PushProblem(sentence))
     last = int(rows.item_numbers[-1]) if rows.count else 0
     is_to_send, checksums = np.zeros(last, np.bool_), np.zeros(last, np.uint64)
     new = changed = 0
@@ -356,11 +367,11 @@ def plan_push(
         record.begin_seen()
         done = rows.count
         for block, vectors in rows.blocks():
-            numbers = _checksums(rows, block, vectors, checks.numbers)
+            sums = _checksums(rows, block, vectors, numbers)
             ids = [row.id for row in block]
             record.note_seen(ids)
             held = record.checksums_of(ids)
-            for row, number in zip(block, numbers, strict=True):
+            for row, number in zip(block, sums, strict=True):
                 before = held.get(row.id, NEVER_CONFIRMED)
                 checksums[row.item_no - 1] = number
                 is_to_send[row.item_no - 1] = before != number or options.everything
@@ -380,36 +391,11 @@ def plan_push(
         unchanged=rows.count - new - changed if not problems else 0,
         gone=sum(n for _, n in gone),
         gone_by_job=gone,
-        numbers=checks.numbers,
-        problems=problems,
-        notes=(*((record.damage,) if record.damage else ()), *checks.notes),
+        numbers=numbers,
+        problems=tuple(problems),
+        notes=(*((record.damage,) if record.damage else ()), *notes),
     )
     return PushPlan(rows, found, is_to_send, checksums)
-
-
-async def plan_in_thread(
-    folder: JobFolder,
-    metadata: JobMetadata,
-    options: PushOptions,
-    record: IndexRecord,
-    *,
-    index: VectorizeIndex | None = None,
-    show: Show = lambda progress: None,
-) -> PushPlan:
-    """`plan_push` in a thread; cancelling stops the thread too. `show` is called in the event loop."""
-    stop, loop = threading.Event(), asyncio.get_running_loop()
-
-    def progress(done: int, total: int) -> None:
-        if stop.is_set():
-            raise asyncio.CancelledError
-        loop.call_soon_threadsafe(show, PushProgress(PushStage.READING, done, total))
-
-    try:
-        return await asyncio.to_thread(
-            lambda: plan_push(folder, metadata, options, record, index=index, progress=progress)
-        )
-    finally:
-        stop.set()
 
 
 def _checksums(

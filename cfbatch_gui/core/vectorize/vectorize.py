@@ -34,7 +34,7 @@ from cfbatch_gui.core.vectorize.client import (
     VectorizeIndexes,
     check_index_name,
 )
-from cfbatch_gui.core.vectorize.planning import PushPlan, PushRows, parts, plan_in_thread, push_columns
+from cfbatch_gui.core.vectorize.planning import PushPlan, PushRows, parts, plan_push, push_columns
 from cfbatch_gui.core.vectorize.push_values import (
     Hit,
     Push,
@@ -138,7 +138,7 @@ class _Pushing:
         index = await self._again(lambda: self._calls.get(name))
         before = await self._again(lambda: self._calls.info(name))
         is_other = await asyncio.to_thread(record.begin, index.created_on or "")
-        plan = await plan_in_thread(self._job.folder, self._job.metadata, options, record, index=index, show=self._tell)
+        plan = await plan_push(self._job.folder, self._job.metadata, options, record, index=index, show=self._tell)
         if plan.check.problems:
             raise UsageError(plan.check.problems[0].sentence)
         if before.vector_count + plan.check.new > MAX_INDEX_VECTORS:
@@ -327,7 +327,7 @@ class Vectorize:
         """
         job = self._embedded(job_id, options)
         async with self._recorded(connection_id, index_name) as record:
-            plan = await plan_in_thread(job.folder, job.metadata, options, record, index=index, show=show)
+            plan = await plan_push(job.folder, job.metadata, options, record, index=index, show=show)
         if job.connection_id == PRACTICE.id and connection_id != PRACTICE.id:
             return replace(plan.check, notes=(*plan.check.notes, _PRACTICE_VECTORS))
         return plan.check
@@ -365,7 +365,7 @@ class Vectorize:
             )
         async with self._recorded(connection_id, index) as record:
             options = msgspec.structs.replace(push.options, everything=False)
-            plan = await plan_in_thread(job.folder, job.metadata, options, record, show=show)
+            plan = await plan_push(job.folder, job.metadata, options, record, show=show)
             if to_send := int(plan.is_to_send.sum()):
                 raise UsageError(
                     counted_message(

@@ -282,10 +282,11 @@ class AttachDialog(FormDialog):
         self.problem.hide()
         self._set_possible(self.tr("It is being added."))
         try:
-            job = await self._program.attach(
+            job = await self._program.actions.attach(
+                self._program.drafts,
                 str(self.connection.value()),
                 self.text.toPlainText(),
-                model=self.model.text().strip(),
+                usual_model=self.model.text().strip() or self._program.settings.model,
                 name="" if self.files.inputs() else self._name(),
                 inputs=self.files.inputs(),
             )

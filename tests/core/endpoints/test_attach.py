@@ -92,7 +92,8 @@ def inputs(path: Path, kind: Kind, second_path: Path | None = None) -> AttachedI
 async def attached(
     program: Program, pasted: str, given: AttachedInput | None = None, *, through: str = "Account"
 ) -> Job:
-    job = await program.attach(program.address_book.find(through), pasted, inputs=given)
+    connection, model = program.address_book.find(through), program.settings.model
+    job = await program.actions.attach(program.drafts, connection, pasted, usual_model=model, inputs=given)
     return await program.runner.wait(job.id)
 
 

@@ -24,8 +24,6 @@ from cfbatch_gui.core.worker_setup.worker_files import (
     NEEDS,
     REMOVAL,
     WorkerFiles,
-    in_the_way,
-    save_worker,
     upload,
     worker_files,
 )
@@ -73,19 +71,6 @@ def test_a_module_that_holds_anything_arrives_as_it_is() -> None:
     )
     boundary = content_type.rpartition("=")[2].encode()
     assert body.count(b"--" + boundary) == 3 and odd in bytes(body)
-
-
-def test_it_is_saved_as_it_comes_and_what_it_would_replace_is_named_before(tmp_path: Path) -> None:
-    theirs, other = tmp_path / "src" / "index.js", tmp_path / "src" / "mine.js"
-    theirs.parent.mkdir()
-    theirs.write_text("changed")
-    other.write_text("mine")
-    assert in_the_way(tmp_path) == (theirs,)
-    saved = {path.relative_to(tmp_path).as_posix() for path in save_worker(tmp_path)}
-    assert {"README.md", "wrangler.jsonc", "collect.jsonc", "src/index.js", "src/collect.js"} <= saved
-    for name in saved:
-        assert (tmp_path / name).read_bytes() == resource(f"worker/{name}").read_bytes()
-    assert in_the_way(tmp_path) == () and other.read_text() == "mine"
 
 
 def test_the_guide_says_the_same_as_the_files(tmp_path: Path) -> None:

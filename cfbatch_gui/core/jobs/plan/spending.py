@@ -131,7 +131,7 @@ def _shown(amount: float, budget: Budget) -> Message:
         if amount >= 10:
             return message("{amount:,.0f} neurons", amount=amount)
         return message("{amount:.2g} neurons", amount=amount)
-    if amount >= 0.01:
+    if amount >= 0.01 or amount < 1e-6:
         return message("${amount:,.2f}", amount=amount)
     return message("${amount:.6f}", amount=amount)
 

@@ -26,8 +26,8 @@ from cfbatch_gui.core.workers_ai.requests import AnswerKind
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    requests: int
     failed_requests: int
+    error: str  # the user's sentence, "" when none failed
     first_error: str  # the service's own words
     tokens: int
 
@@ -129,8 +129,11 @@ class _Collecting:
             put_metadata_value(self._database, "references_echoed", True)
         if self._vectors is not None:
             self._vectors.flush()
-        usage = finished.usage
-        return Collected(len(expected), self._failed, self._first_error, usage.total_tokens if usage else 0)
+        refused = message(
+            "The service refused {failed:,} of {requests:,} requests.", failed=self._failed, requests=len(expected)
+        )
+        tokens = finished.usage.total_tokens if finished.usage else 0
+        return Collected(self._failed, refused if self._failed else "", self._first_error, tokens)
 
     def _store(self, matched: Matched) -> None:
         request_no = self._numbers[matched.index]

@@ -95,11 +95,12 @@ class JobActions:
         pasted: str,
         *,
         usual_model: str,
-        name: str,
-        inputs: AttachedInput | None,
+        name: str = "",
+        inputs: AttachedInput | None = None,
     ) -> Job:
-        """Add a job made elsewhere and have it watched. With `inputs` rows are matched by the ids of the answer, else
-        texts get names. Raises UserError; no job is left then.
+        """Add a job made elsewhere, by its request id or the whole answer, and have it watched. `usual_model` counts
+        where that names none. With `inputs` rows are matched by the ids of the answer, else texts get names. Raises
+        UserError; no job is left then.
         """
         found, now = read_pasted_job(pasted), self._clock()
         kind = inputs.mapping.kind if inputs else Kind.RANK

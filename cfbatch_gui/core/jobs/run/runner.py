@@ -28,7 +28,7 @@ from cfbatch_gui.core.jobs.account.collection import DIRECT_AFTER, AccountCollec
 from cfbatch_gui.core.jobs.account.shards import goes_on_elsewhere, has_copies
 from cfbatch_gui.core.jobs.elsewhere import lay_out
 from cfbatch_gui.core.jobs.poll_schedule import SLICE, Waits, age_of, interval
-from cfbatch_gui.core.jobs.run.collecting import Collected, KnownBefore, collect, keep_reply, verify
+from cfbatch_gui.core.jobs.run.collecting import KnownBefore, collect, keep_reply, verify
 from cfbatch_gui.core.jobs.run.submitting import Submitter
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, STOPPED_HERE, Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
@@ -253,7 +253,7 @@ class Watcher:
             await asyncio.to_thread(verify, folder, job.kind, batch.number, reply.finished)
         dimensions = self._store.client(job).connection.dimensions_of(job.model)
         known = KnownBefore(self._store.references_are_echoed(job), dimensions)
-        collected: Collected = await asyncio.to_thread(collect, folder, kind, batch.number, finished, known)
+        collected = await asyncio.to_thread(collect, folder, kind, batch.number, finished, known)
         await self._store.save(
             replace(
                 collecting,
@@ -263,7 +263,7 @@ class Watcher:
                 stored_bytes=0,
                 tokens=collected.tokens,
                 failed_requests=collected.failed_requests,
-                error=_failed_sentence(collected),
+                error=collected.error,
                 error_detail=collected.first_error,
             )
         )
@@ -348,16 +348,6 @@ def check_account(client: WorkersAI, batch: Batch) -> None:
 
 def _away(job: Job) -> list[Batch]:
     return [batch for batch in job.batches if batch.state.is_at_service]
-
-
-def _failed_sentence(collected: Collected) -> str:
-    if not collected.failed_requests:
-        return ""
-    return message(
-        "The service refused {failed:,} of {requests:,} requests.",
-        failed=collected.failed_requests,
-        requests=collected.requests,
-    )
 
 
 CLOSE_SECONDS = 5.0  # how long closing waits for a submit in flight
