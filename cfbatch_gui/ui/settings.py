@@ -1,12 +1,11 @@
 """The page Settings: connections, the window, what may be spent, where data is; and what leaves this computer."""
 
 import asyncio
-from datetime import datetime
 from typing import Any
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QButtonGroup, QRadioButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QRadioButton, QStackedWidget, QWidget
 
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import language_in_use, languages
@@ -20,7 +19,7 @@ from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, Scheme
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, Scheme, scheme_words
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
     Button,
@@ -175,18 +174,11 @@ class AppearanceCard(Card):
     chosen = Signal(str)  # a `Scheme`, by the user
 
     def __init__(self) -> None:
-        self.choices = {
-            Scheme.SYSTEM: QRadioButton(tr("Match system")),
-            Scheme.LIGHT: QRadioButton(tr("Light")),
-            Scheme.DARK: QRadioButton(tr("Dark")),
-            Scheme.HIGH_CONTRAST: QRadioButton(tr("High contrast")),
-        }
+        self.choices = {scheme: QRadioButton(words) for scheme, words in scheme_words().items()}
         super().__init__(boxed(Flow(Label(tr("Appearance"), "part"), None, *self.choices.values(), gap=WIDE)))
-        self._group = QButtonGroup(self)
         for scheme, choice in self.choices.items():
             choice.setAccessibleName(self.tr("Appearance: {choice}").format(choice=choice.text()))
             choice.clicked.connect(lambda _checked=False, scheme=scheme: self.chosen.emit(scheme.value))
-            self._group.addButton(choice)
 
     def show_scheme(self, scheme: str) -> None:
         self.choices[Scheme(scheme) if scheme in set(Scheme) else Scheme.SYSTEM].setChecked(True)
@@ -282,7 +274,7 @@ class TrafficPage(_Leavable):
         }.get(what, what)
 
     def _columns(self) -> tuple[Column[Entry], ...]:
-        moment: dict[str, Any] = {"width": 112, "gives_way": True, "copies_text": True}
+        moment: dict[str, Any] = {"width": 150, "gives_way": True, "copies_text": True}
         return (
             Column(self.tr("Host"), lambda each: each.host, key="host", stretch=True),
             Column(
@@ -296,12 +288,6 @@ class TrafficPage(_Leavable):
             NumberColumn(self.tr("Times"), lambda each: each.count, key="times", width=70, gives_way=True),
             NumberColumn(self.tr("Sent"), lambda each: each.sent, display.size, key="sent", width=84),
             NumberColumn(self.tr("Received"), lambda each: each.received, display.size, key="received", width=90),
-            Column(self.tr("First"), lambda each: each.time, _moment, key="first", **moment),
-            Column(self.tr("Last"), lambda each: each.until, _moment, key="last", **moment),
+            Column(self.tr("First"), lambda each: each.time, display.moment, key="first", **moment),
+            Column(self.tr("Last"), lambda each: each.until, display.moment, key="last", **moment),
         )
-
-
-def _moment(seconds: float) -> str:
-    moment = datetime.fromtimestamp(seconds).astimezone()
-    is_this_year = moment.year == datetime.now().astimezone().year
-    return f"{moment.day} {moment:%b %H:%M}" if is_this_year else f"{moment.day} {moment:%b %Y}"

@@ -49,16 +49,6 @@ def test_the_latest_is_undone_first_and_each_once(notices: Notices) -> None:
     assert notices.texts() == ["Something else."], "the bar of what was undone goes"
 
 
-def test_what_is_not_listed_any_more_is_not_undone(notices: Notices) -> None:
-    undone: list[str] = []
-    notices.show_undo("A went.", "Undo A", lambda: undone.append("A"))
-    for number in range(50):
-        notices.show_notice(f"Notice {number}.")
-    assert len(notices.past()) == 50
-    notices.undos.undo()
-    assert undone == []
-
-
 async def test_ctrl_z_takes_back_whatever_notice_came_last(stage: Stage) -> None:
     person, workspace = stage.person, stage.workspace
     for name in ("May", "June"):

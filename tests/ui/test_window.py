@@ -1,7 +1,6 @@
 """The window without pages of jobs: its menus, help and notices, and what is dropped on it."""
 
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +18,12 @@ from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.display import control_name, in_help
 from cfbatch_gui.ui.help import HelpWindow, ShortcutsDialog, Topic, diagnostics, licence_text
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.widgets import LinkButton
 from cfbatch_gui.ui.widgets.bars import FileDrag
 from cfbatch_gui.ui.window.main_window import MainWindow, NoticeListDialog
 from cfbatch_gui.ui.window.welcome_page import WelcomePage
 from tests.screen.past import draft
-from tests.screen.stage import Stage, opened
+from tests.screen.stage import Stage
 from tests.ui.conftest import InMemory
 
 
@@ -35,12 +33,6 @@ def window(qtbot: Any) -> MainWindow:
     qtbot.addWidget(window, before_close_func=lambda each: each.finish())
     window.show()
     return window
-
-
-@pytest.fixture
-async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
-    async with opened(tmp_path / "data", theme) as stage:
-        yield stage
 
 
 Role, HEURISTIC = QAction.MenuRole, QAction.MenuRole.TextHeuristicRole

@@ -3,11 +3,9 @@
 import asyncio
 import sys
 import threading
-from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
@@ -22,12 +20,6 @@ from tests.screen.stage import Stage, opened
 CTRL = Qt.KeyboardModifier.ControlModifier
 HELP_CENTRE = resource("examples/help-centre-ranking.csv")
 EXAMPLE = "Help centre ranking"
-
-
-@pytest.fixture
-async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
-    async with opened(tmp_path / "data", theme) as stage:
-        yield stage
 
 
 async def finished(stage: Stage, name: str = EXAMPLE) -> None:

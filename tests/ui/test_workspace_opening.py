@@ -3,25 +3,16 @@
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.system.later_start import Request
 from cfbatch_gui.core.system.paths import resource
-from cfbatch_gui.ui.theme import Theme
 from tests.screen.past import run
-from tests.screen.stage import Stage, opened
-
-
-@pytest.fixture
-async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
-    async with opened(tmp_path / "data", theme) as stage:
-        yield stage
+from tests.screen.stage import Stage
 
 
 def file(folder: Path, name: str, *texts: str) -> str:

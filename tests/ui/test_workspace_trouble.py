@@ -205,22 +205,6 @@ Until = Callable[..., Awaitable[None]]
 CONNECTION = (Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
 
 
-async def test_calls_that_are_left_are_counted_only_where_they_are_few(tmp_path: Path, theme: Theme) -> None:
-    async with opened(tmp_path / "data", theme, credentials=Credentials(MemoryKeyring(), {})) as stage:
-        await stage.program.connections.save_cloudflare("0" * 32, TOKEN)
-        await stage.program.keep_settings(connection="cloudflare")
-        person, budget = stage.person, stage.program.connections.budget
-        await budget.take()
-        await person.press(*CONNECTION)
-        await person.click("Done")
-        await person.until_sees("new jobs are sent there")
-        assert not person.sees("calls left")
-        budget.heed('"default";r=150;t=300')
-        await person.press(*CONNECTION)
-        await person.click("Done")
-        await person.until_sees("150 of 800 calls left in 5 minutes")
-
-
 async def test_a_failed_test_of_the_connection_stands_there_until_one_succeeds(
     tmp_path: Path, theme: Theme, until: Until
 ) -> None:

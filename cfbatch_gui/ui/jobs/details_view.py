@@ -2,7 +2,6 @@
 
 import asyncio
 import gzip
-from datetime import datetime
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl
@@ -135,7 +134,7 @@ class DetailsView(QWidget):
             (self.tr("SHA-256 of the file"), job.source_sha256),
             (self.tr("Rows left out"), self._left_out_words(job, planned)),
             (self.tr("Doubtful rows"), self._doubtful_words(planned)),
-            (self.tr("Sent"), _moment(job.sent_at)),
+            (self.tr("Sent"), display.moment(job.sent_at)),
             (self.tr("Finished"), self._finished_words(job)),
             (self.tr("Tokens expected"), token_words(job, planned)),
             (self.tr("Tokens counted"), display.number(job.tokens) if job.tokens else ""),
@@ -174,11 +173,11 @@ class DetailsView(QWidget):
             )
         parts = [display.plural(handed, "{n} batch handed over", "{n} batches handed over")]
         if job.account_cleared_at:
-            parts.append(self.tr("copies deleted {when}").format(when=_moment(job.account_cleared_at)))
+            parts.append(self.tr("copies deleted {when}").format(when=display.moment(job.account_cleared_at)))
         elif job.finished_at and (connection := connection_of(self._program, job)) is not None:
             until = job.finished_at + connection.keep_days * _DAY
             is_over = until <= self._program.clock()
-            kept = self.tr("copies kept until {when}").format(when=_moment(until))
+            kept = self.tr("copies kept until {when}").format(when=display.moment(until))
             parts.append(self.tr("copies are deleted at the next start") if is_over else kept)
         return " · ".join(parts)
 
@@ -187,7 +186,7 @@ class DetailsView(QWidget):
             return ""
         parts = [job.source_name, display.plural(job.rows_in, "{n} row", "{n} rows")]
         if job.texts_forgotten_at:
-            parts.append(self.tr("texts removed {when}").format(when=_moment(job.texts_forgotten_at)))
+            parts.append(self.tr("texts removed {when}").format(when=display.moment(job.texts_forgotten_at)))
         return " · ".join(parts)
 
     def _left_out_words(self, job: Job, planned: Planned) -> str:
@@ -207,7 +206,7 @@ class DetailsView(QWidget):
         if not job.finished_at:
             return ""
         took = self.tr("after {time}").format(time=display.duration(max(1.0, job.finished_at - job.sent_at)))
-        return f"{_moment(job.finished_at)} · {took}"
+        return f"{display.moment(job.finished_at)} · {took}"
 
     def _price_words(self, job: Job, planned: Planned) -> str:
         if is_practice(job):
@@ -226,7 +225,7 @@ class DetailsView(QWidget):
             Column(
                 self.tr("Sent"),
                 lambda batch: batch.sent_at or None,
-                _moment,
+                display.moment,
                 key="sent",
                 width=166,
                 gives_way=True,
@@ -242,11 +241,6 @@ class DetailsView(QWidget):
             add_action(menu, self.tr("Open the answer"), lambda: self.open_answer(index), "file-text")
         if self.batches.row(index).request_id:
             add_action(menu, self.tr("Copy request ID"), lambda: self.copy_request_id(index), "copy")
-
-
-def _moment(seconds: float) -> str:
-    """A moment, in seconds since 1970, in local time; "" for 0."""
-    return f"{datetime.fromtimestamp(seconds).astimezone():%Y-%m-%d %H:%M:%S}" if seconds else ""
 
 
 class RawAnswerDialog(ShownDialog):
