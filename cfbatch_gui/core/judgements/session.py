@@ -68,7 +68,8 @@ class Session:
         """Answer with a grade, None for "cannot tell". Raises DataError, DiskFull, after which nothing has changed."""
         shown, now = self._pairs[self.position], self._clock()
         before = self._book.newest_of(shown.query, shown.document, self._judge)
-        self._book.add([self._judgement(shown, grade, now, again=shown.again, note=note)])
+        said = (shown.query, shown.document, grade, self._judge, self._source, now)
+        self._book.add([Judgement(*said, again=shown.again, note=note)])
         self._given.append((grade, before))
         self._took.append(min(max(now - self._since, _FASTEST), _PAUSE))
         self._since = now
@@ -79,11 +80,9 @@ class Session:
             return False
         _, before = self._given[-1]
         shown, now = self._pairs[self.position - 1], self._clock()
-        taken_back = self._judgement(shown, None, now, taken_back=True)
-        if before is None:
-            self._book.add([taken_back])
-        else:
-            self._book.add([taken_back, replace(before, time=now)])
+        said = (shown.query, shown.document, None, self._judge, self._source, now)
+        again = [replace(before, time=now)] if before is not None else []
+        self._book.add([Judgement(*said, taken_back=True), *again])
         self._given.pop()
         self._took.pop()
         self._since = now
@@ -92,20 +91,3 @@ class Session:
     def seconds_left(self) -> float:
         pace = median(self._took[-_LOOKED_AT:]) if self._took else _USUAL
         return pace * (len(self._pairs) - self.position)
-
-    def _judgement(
-        self,
-        shown: Shown,
-        grade: int | None,
-        time: float,
-        *,
-        again: bool = False,
-        taken_back: bool = False,
-        note: str = "",
-    ) -> Judgement:
-        return Judgement(
-            *(shown.query, shown.document, grade, self._judge, self._source, time),
-            again=again,
-            taken_back=taken_back,
-            note=note,
-        )

@@ -38,14 +38,14 @@ class WorkerFiles:
     compatibility_date: str
 
 
-def worker_files(folder: Path | None = None) -> WorkerFiles:
-    """The files that ship with the program, or those of another folder; blocking."""
-    folder = folder or resource("worker")
+def worker_files() -> WorkerFiles:
+    """The files that ship with the program; blocking."""
+    folder = resource("worker")
     modules = {path.name: path.read_bytes() for path in sorted((folder / "src").glob("*.js"))}
     found = _DATE.search((folder / _CONFIGURATION).read_text("utf-8"))
-    if found is None or not modules:
+    if found is None or _MAIN_MODULE not in modules:
         raise FileNotFoundError(folder.name)  # a broken installation, as in `resource`
-    return WorkerFiles(modules, _MAIN_MODULE if _MAIN_MODULE in modules else next(iter(modules)), found[1])
+    return WorkerFiles(modules, _MAIN_MODULE, found[1])
 
 
 def upload(files: WorkerFiles, names: Names, secret: Token, *, keep_variables: bool) -> tuple[str, UploadBody]:

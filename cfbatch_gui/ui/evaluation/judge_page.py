@@ -43,10 +43,10 @@ _MINUTE = 60
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """What there is to judge with some choices; `book` is None for one that is made when judging starts."""
+    """What there is to judge with some choices."""
 
     asked: Asked
-    pool: Pool | None
+    pool: Pool
     disagreements: tuple[Disagreement, ...]
 
 
@@ -137,8 +137,6 @@ class JudgePage(QWidget):
 
     def _show_counts(self, prepared: _Prepared) -> None:
         pool = prepared.pool
-        if pool is None:
-            return
         of_queries = display.plural(pool.queries, "{n} query", "{n} queries")
         texts = display.plural(pool.texts, "{n} text", "{n} texts")
         top = self.tr("top {k} of each, {texts} for {queries}").format(
@@ -164,7 +162,7 @@ class JudgePage(QWidget):
     async def _begin(self) -> None:
         await self._prepare()
         prepared = self._prepared
-        if prepared is None or prepared.pool is None or not prepared.pool.items:
+        if prepared is None or not prepared.pool.items:
             return
         asked, items = prepared.asked, prepared.pool.items
         await self._open_book(asked)

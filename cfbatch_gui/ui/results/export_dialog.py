@@ -147,20 +147,17 @@ class ExportSummary(Card):
         self.change_button.setAccessibleName(tr("Change where to save"))
         self.folder = ElidedLabel("", "quiet")
         self.lines = LabelGrid("strong", "quiet", stretches=(1, 0), elided=0)
-        self._more = Label("", "quiet")
         folder_row = row((self.folder, 1), 12, self.change_button)
-        super().__init__(self.lines, self._more, folder_row, inset=True, gap=6)
+        super().__init__(self.lines, folder_row, inset=True, gap=6)
 
     def show_outputs(self, outputs: Sequence[Output], extent: Extent | None, columns: int | None) -> None:
         """Without an `extent` it is still being counted; `columns` is how many are chosen, None for all."""
         shown = outputs if len(outputs) <= _MOST_LINES else outputs[: _MOST_LINES - 1]
         counting = self.tr("Counting…")
-        self.lines.show_lines(
-            [(path.name, extent_words(extent, target, columns) if extent else counting) for path, target in shown]
-        )
-        rest = len(outputs) - len(shown)
-        self._more.setText(self.tr("and {n} more").format(n=rest))
-        self._more.setVisible(rest > 0)
+        lines = [(path.name, extent_words(extent, target, columns) if extent else counting) for path, target in shown]
+        if rest := len(outputs) - len(shown):
+            lines.append((self.tr("and {n} more").format(n=rest), ""))
+        self.lines.show_lines(lines)
         folder = str(outputs[0][0].parent) if outputs else ""
         self.folder.setText(self.tr("In {folder}").format(folder=folder) if folder else self.tr("Nothing is ticked."))
         self.change_button.setVisible(bool(outputs))

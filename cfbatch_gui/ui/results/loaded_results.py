@@ -18,6 +18,7 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.state_names import is_practice
 from cfbatch_gui.ui.tables.table_rows import Column
 from cfbatch_gui.ui.tables.table_view import ColumnsButton, TableView
 from cfbatch_gui.ui.tasks import Tasks
@@ -93,15 +94,12 @@ class ResultsPage(ResultView, Generic[T]):
             await self.show_read(job, read)
 
 
-class SearchBar(QWidget):
+def search_bar(field: SearchField, items: Sequence[QWidget], table: TableView) -> QWidget:
     """Above a table: the search, then `items`, and the button for the table's columns at the right."""
-
-    def __init__(self, field: SearchField, items: Sequence[QWidget], table: TableView) -> None:
-        super().__init__()
-        field.setMinimumWidth(scaled(110))
-        field.setMaximumWidth(scaled(250))
-        parts = Flow(field, *items, None, ColumnsButton(table))
-        self.setLayout(column(boxed(parts), margins=(WIDE, SMALL, MEDIUM, SMALL)))
+    field.setMinimumWidth(scaled(110))
+    field.setMaximumWidth(scaled(250))
+    parts = Flow(field, *items, None, ColumnsButton(table))
+    return boxed(column(boxed(parts), margins=(WIDE, SMALL, MEDIUM, SMALL)))
 
 
 def version_of(job: Job) -> Version:
@@ -205,3 +203,9 @@ def partial_line(scored: int, contexts: int) -> str:
     return tr("Partial: {scored} of {all} contexts have a score.").format(
         scored=display.number(scored), all=display.number(contexts)
     )
+
+
+def scores_line(job: Job) -> str:
+    if is_practice(job):
+        return tr("Practice scores, from a small model on this computer; they are not percentages.")
+    return tr("Compare scores within one query; they are not percentages.")

@@ -17,8 +17,8 @@ from cfbatch_gui.ui.results.loaded_results import (
     others_name,
     partial_line,
     reading_line,
+    scores_line,
 )
-from cfbatch_gui.ui.state_names import is_practice
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
@@ -95,7 +95,7 @@ class OverviewView(ResultsPage[ScoreFigures]):
         self._show_chart(found)
         self._show_spreads(found)
         self.reading.set_line(reading_line(found))
-        self.foot.set_line(self._what_scores_are(job))
+        self.foot.set_line(scores_line(job))
         self.pictures.set_name(self.tr("{name}, scores").format(name=job.name))
         self.show_content()
 
@@ -123,10 +123,3 @@ class OverviewView(ResultsPage[ScoreFigures]):
             self.tr("Highest"),
         )
         self.spread.show_lines(lines, titles, right=range(1, len(titles)))
-
-    def _what_scores_are(self, job: Job) -> str:
-        if is_practice(job):
-            return self.tr(
-                "Practice scores, from a small model on this computer; they are similarities, not percentages."
-            )
-        return self.tr("Scores are similarities: compare them within one query; they are not percentages.")

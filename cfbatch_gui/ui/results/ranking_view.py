@@ -24,7 +24,6 @@ from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import (
     FigureReader,
     ResultsPage,
-    SearchBar,
     Version,
     baseline_line,
     failed_batches,
@@ -32,10 +31,11 @@ from cfbatch_gui.ui.results.loaded_results import (
     nothing_yet,
     original_columns,
     partial_line,
+    scores_line,
+    search_bar,
     status_words,
 )
 from cfbatch_gui.ui.results.ranking_limits import LimitsBar
-from cfbatch_gui.ui.state_names import is_practice
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import Rows, TableView, say_too_much
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
@@ -215,7 +215,7 @@ class RankingView(ResultsPage[RankingRead]):
         self.score_link = LinkButton(self.tr("What is a score?"), on_click=self.score_help_wanted.emit)
 
     def _lay_out(self) -> None:
-        bar = SearchBar(self.find_field, (self.limits_bar, self.kept), self.contexts)
+        bar = search_bar(self.find_field, (self.limits_bar, self.kept), self.contexts)
         self._contexts_stack = MaybeEmpty("funnel", self.contexts)
         foot = row((self.foot, 1))
         foot.addWidget(self.score_link, 0, Qt.AlignmentFlag.AlignBottom)
@@ -402,11 +402,7 @@ class RankingView(ResultsPage[RankingRead]):
 
     def _show_foot(self) -> None:
         partial = partial_line(self._read.scored, self._read.contexts) if self._read is not None else ""
-        sentences = [partial, self._baseline]
-        if self.shown is not None and is_practice(self.shown):
-            sentences.append(self.tr("Practice scores, from a small model on this computer; they are not percentages."))
-        else:
-            sentences.append(self.tr("Compare scores within one query; they are not percentages."))
+        sentences = [partial, self._baseline, scores_line(self.shown) if self.shown is not None else ""]
         if len(self._ranked) >= MOST_CONTEXTS:
             sentences.append(
                 self.tr("The first {n} contexts of this query are shown; an export has all of them.").format(

@@ -19,7 +19,7 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.loaded_results import SearchBar, named_cells, status_words
+from cfbatch_gui.ui.results.loaded_results import named_cells, search_bar, status_words
 from cfbatch_gui.ui.results.vector_page import (
     TextList,
     VectorPage,
@@ -156,7 +156,7 @@ class VectorsView(VectorPage):
         self.rows: PagedRows[VectorRow] = PagedRows((), count=0, fetch=self._fetch)
 
     def _lay_out(self) -> None:
-        bar = SearchBar(self.find_field, (self.count, self.all_link), self.table)
+        bar = search_bar(self.find_field, (self.count, self.all_link), self.table)
         self._table_stack = MaybeEmpty("search", self.table)
         self._table_stack.setMinimumWidth(scaled(_LEAST_TABLE))
         sizes = (1000 - _PANEL_WIDTH, _PANEL_WIDTH)

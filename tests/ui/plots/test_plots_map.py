@@ -12,7 +12,6 @@ from pytestqt.qtbot import QtBot
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.plots import DotMap, PlotData
 from cfbatch_gui.ui.plots.colours import by_category, by_cells, categories, plain
-from cfbatch_gui.ui.plots.dot_map import view_of_all
 
 SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5]], dtype=np.float32)
 
@@ -102,15 +101,6 @@ def test_it_is_copied_and_saved_as_drawing_and_table(dots: DotMap) -> None:
     assert dots.data().csv().decode("utf-8-sig").splitlines()[:2] == ["x,y", "0.0,0.0"]
 
 
-def test_the_view_leaves_lonely_points_far_away_out() -> None:
-    draw = np.random.default_rng(1)
-    points = np.vstack([draw.standard_normal((5_000, 2)), [[1e6, 1e6]]]).astype(np.float32)
-    view = view_of_all(points, 400, 300, 20)
-    across, down = view.pixels(points[:-1])
-    assert float(np.ptp(across)) > 150
-    assert float(np.ptp(down)) > 150
-
-
 def _pixel(image: QImage, point: QPointF) -> NDArray[np.int64]:
     ratio = image.devicePixelRatio()
     colour = image.pixelColor(round(point.x() * ratio), round(point.y() * ratio))
@@ -127,22 +117,6 @@ def test_a_name_stands_where_its_category_is_together() -> None:
     assert (left, right) == ("left", "right")
     assert at == pytest.approx([-9, 0], abs=0.5)
     assert plain(150).positions_of_names(points.astype(np.float32)) == []
-
-
-def test_names_that_would_lie_on_each_other_give_way_and_are_in_the_drawing(dots: DotMap) -> None:
-    names = [(name, np.array([0.5, 0.5])) for name in ("Lighting", "Garden", "Kitchen")]
-    dots.set_colours(plain(5), names)
-    drawn = dots.svg().decode()
-    heights = {name: _height_of(drawn, name) for name, _ in names}
-    assert len(set(heights.values())) == 3
-    assert sorted(heights.values())[1] - sorted(heights.values())[0] >= 14
-
-
-def _height_of(drawn: str, name: str) -> float:
-    """The position of a word of an SVG, in its own coordinates."""
-    before = drawn[: drawn.index(f">{name}</text>")]
-    tag = before[before.rindex("<text") :]
-    return float(tag.split(' y="')[1].split('"')[0])
 
 
 def test_a_column_of_words_makes_categories_and_one_of_many_numbers_a_ramp() -> None:
