@@ -276,7 +276,6 @@ _FLUSHES = frozenset({"flush_folder", "flush_to_disk", "_flush_folder", "_flush_
 _DEEPEST = 12  # frames between a place and the call of os.fsync
 # Flushes without a mutant, and why.
 EXEMPT = {
-    "filling._flush: os.fsync": "only begins early what flush_to_disk ends",
     "filling.fill: flush_folder": "the job is committed to data.db next, which flushes the folder",
     "folder.create: flush_folder": "planning commits to data.db before anything is sent, which flushes the folder",
     "vector_file.new_vectors: flush_folder": "data.db, in the same folder, is committed next",
@@ -284,7 +283,7 @@ EXEMPT = {
     "files.append_line_durably: _flush_folder": "the ledger, in the same folder, is committed next",
 }
 # Functions that the recorded run does not come to: recovering, mending, copying, deleting, taking from the account.
-ELSEWHERE = frozenset({"mend", "rewrite", "duplicate", "delete", "write_own_bytes"})
+ELSEWHERE = frozenset({"rewrite", "duplicate", "delete", "write_own_bytes"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,13 +265,13 @@ _TAR, _TAR_AT = b"ustar", 257
 _SPREADSHEET = message("Open it in a spreadsheet program, save it as .xlsx or CSV, and choose that file.")
 CHOOSE_TABLE = message("Choose a text file, CSV, JSON Lines or .xlsx.")
 _UNPACK = message("Unpack it first, and choose the file that was in it.")
-_PICTURES = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\0", b"MM\0*")
+_NO_TEXT = (  # pictures, sounds, films, numbers, programs
+    *(b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\0", b"MM\0*", b"RIFF", b"ID3", b"OggS"),
+    *(b"\x93NUMPY", b"\x89HDF\r\n", b"\x7fELF", b"MZ\x90\0"),
+)
 _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"%PDF-", message("a PDF document"), message("Copy its text to a text file, and choose that.")),
-    *((mark, message("a picture"), CHOOSE_TABLE) for mark in _PICTURES),
-    (b"RIFF", message("a picture, sound or film"), CHOOSE_TABLE),
-    (b"ID3", message("a sound"), CHOOSE_TABLE),
-    (b"OggS", message("a sound or film"), CHOOSE_TABLE),
+    *((mark, message("a picture, a program or other data"), CHOOSE_TABLE) for mark in _NO_TEXT),
     (b"BZh", message("compressed (bzip2)"), _UNPACK),
     (b"\xfd7zXZ\0", message("compressed (xz)"), _UNPACK),
     (b"\x28\xb5\x2f\xfd", message("compressed (zstd)"), _UNPACK),
@@ -280,11 +280,7 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (_EMPTY_ZIP, message("an empty zip archive"), CHOOSE_TABLE),
     (b"ARROW1", message("an Arrow file"), message("Export it as CSV or JSON Lines, and choose that.")),
     (b"SQLite format 3\0", message("a SQLite database"), message("Export a table from it as CSV, and choose that.")),
-    (b"\x93NUMPY", message("a NumPy array"), CHOOSE_TABLE),
-    (b"\x89HDF\r\n", message("an HDF5 file"), message("Export its table as CSV, and choose that.")),
     (b"{\\rtf", message("a formatted document (RTF)"), message("Save it as plain text, and choose that.")),
-    (b"\x7fELF", message("a program"), CHOOSE_TABLE),
-    (b"MZ\x90\0", message("a program"), CHOOSE_TABLE),
 )
 _CONTROLS = tuple(bytes([code]) for code in range(32) if code not in b"\t\n\r\f\v\x1b")
 

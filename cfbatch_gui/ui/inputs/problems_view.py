@@ -6,14 +6,10 @@ from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import (
-    QFont,
     QFontDatabase,
-    QFontInfo,
-    QFontMetrics,
-    QPainter,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QBoxLayout, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from cfbatch_gui.core.inputs.input_values import LONGEST_RAW, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -25,8 +21,8 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import number, one_line, plural
-from cfbatch_gui.ui.tables.cells import CELL_MARGIN, CellDelegate
-from cfbatch_gui.ui.tables.table_rows import Column, Index, Rows
+from cfbatch_gui.ui.tables.cells import CELL_MARGIN
+from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import (
@@ -60,7 +56,7 @@ class RowPanel(QWidget):
         self._columns = 0
         self._reason = Label("", "body", wrap=True)
         self._raw = PlainText(self.tr("In the file"))
-        self._raw.setFont(fixed_font(self._raw.font()))
+        self._raw.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._cells = PlainText(self.tr("As read"))
         self._parts = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._parts.setSpacing(LARGE)
@@ -101,24 +97,6 @@ class RowPanel(QWidget):
         self._cells.set_lines(lines)
 
 
-class RawDelegate(CellDelegate):
-    """Paints rows as they stand in the file, with a sign for each line end and each tab."""
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        fixed = QStyleOptionViewItem(option)
-        fixed.font = fixed_font(option.font)
-        super().paint(painter, fixed, index)
-
-    def line_of(self, text: str, longest: int) -> str:
-        return with_signs(text[:longest])
-
-
-def fixed_font(like: QFont) -> QFont:
-    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-    font.setPixelSize(QFontInfo(like).pixelSize())
-    return font
-
-
 def _cut(cell: str) -> str:
     return with_signs(cell if len(cell) <= LONGEST_RAW else f"{cell[:LONGEST_RAW]}…", breaks=True)
 
@@ -128,7 +106,6 @@ DOUBTFUL = (ProblemKind.DOUBTFUL_ROW, ProblemKind.DOUBTFUL_SENT)
 MOST_ROWS = 5_000
 _ROW_HEIGHT = 34
 _ROWS_AT_ONCE, _ROWS_ABOVE_PANEL = 6, 4
-_RAW = "raw"  # the key of the column of rows as they stand in the file
 _MEASURED = 40  # rows
 
 
@@ -301,7 +278,6 @@ class ProblemsView(Card):
         self.close_button = IconButton("x", self.tr("Hide these rows"), self.closed.emit)
         self.table = TableView(title=self.tr("Rows with a problem"), inset=True, on_picked=self._show_row)
         self.table.horizontalHeader().setStretchLastSection(True)
-        self._raw_delegate = RawDelegate(self.table)
         self.table.verticalHeader().setDefaultSectionSize(scaled(_ROW_HEIGHT))
         self.panel = RowPanel()
         self.panel.hide()
@@ -322,11 +298,7 @@ class ProblemsView(Card):
         self.decide.setVisible(found.kind in DOUBTFUL)
         is_sent = found.kind == ProblemKind.DOUBTFUL_SENT
         self.decide.setText(self.tr("Leave them out") if is_sent else self.tr("Send them as read"))
-        columns = _columns(found, self)
-        self.table.show_rows(Rows(columns, found.rows, parent=self.table))
-        for section, each in enumerate(columns):
-            delegate = self._raw_delegate if each.name == _RAW else self.table.itemDelegate()
-            self.table.setItemDelegateForColumn(section, delegate)
+        self.table.show_rows(Rows(_columns(found, self), found.rows, parent=self.table))
         at_once = min(_ROWS_ABOVE_PANEL if found.has_raw else _ROWS_AT_ONCE, len(found.rows))
         self.table.setFixedHeight(self.table.horizontalHeader().height() + at_once * scaled(_ROW_HEIGHT) + 12)
         self.panel.setVisible(found.has_raw)
@@ -352,9 +324,8 @@ def _columns(found: ProblemRows, owner: QWidget) -> list[Column[StoredProblem]]:
     measured = found.rows[:_MEASURED]
     why = 120 if found.has_raw else width((said(each.reason) for each in measured), 160, 380)
     reason: Column[StoredProblem] = Column(owner.tr("Why"), lambda each: said(each.reason), width=why)
-    raw: Column[StoredProblem] = Column(
-        owner.tr("In the file"), lambda each: each.raw, key=_RAW, width=_raw_width(measured, owner)
-    )
+    raw_width = width((each.raw for each in measured), 120, 300)
+    raw: Column[StoredProblem] = Column(owner.tr("In the file"), lambda each: each.raw, width=raw_width)
     file: Column[StoredProblem] = Column(owner.tr("File"), lambda each: each.file, align="right", width=56)
     return [
         *([file] if any(problem.file == 2 for problem in found.rows) else []),
@@ -366,12 +337,6 @@ def _columns(found: ProblemRows, owner: QWidget) -> list[Column[StoredProblem]]:
         ),
         *([reason] if found.has_raw else []),  # the panel has it too
     ]
-
-
-def _raw_width(rows: Sequence[StoredProblem], owner: QWidget) -> int:
-    metrics = QFontMetrics(fixed_font(owner.font()))
-    needed = max((metrics.horizontalAdvance(with_signs(each.raw[:80])) for each in rows), default=0)
-    return max(120, min(300, needed + 2 * CELL_MARGIN + 8))
 
 
 def _cell(index: int, name: str, width: int) -> Column[StoredProblem]:

@@ -46,7 +46,7 @@ BAD_FILES = [
     ("a.csv", b"id,text\n", "a.csv has a header but no rows below it."),
     ("a.csv", b'"id,text\n1,2\n', "a.csv cannot be read as a table. A quotation mark opens in row 1"),
     ("a.pdf", b"%PDF-1.7\n%\xe2\xe3", "a.pdf is a PDF document. Copy its text"),
-    ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a.png is a picture."),
+    ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a.png is a picture, a program or other data."),
     ("a.csv.gz", gzip.compress(b"id,text\n1,a\n", mtime=0)[:-6], "a.csv.gz is damaged or protected by a password."),
     ("a.csv.gz", gzip.compress(b"", mtime=0), "a.csv.gz is empty."),
     (

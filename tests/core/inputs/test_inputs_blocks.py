@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.inputs.file_rows import read_blocks, read_rows
+from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import (
     FileFormat,
     Kind,
@@ -17,7 +17,6 @@ from cfbatch_gui.core.inputs.input_values import (
     Mapping,
     Quoting,
     Role,
-    Row,
     RowHabits,
     Source,
     Text,
@@ -37,23 +36,6 @@ def source(path: Path, content: str, width: int, quoting: Quoting = Quoting.DOUB
     return Source(
         path, FileFormat.DELIMITED, columns, len(content), "utf-8", ",", quoting=quoting, first_line=first_line
     )
-
-
-@given(st.lists(pieces, max_size=60).map("".join), st.integers(1, 3), st.sampled_from(Quoting))
-@settings(max_examples=tries(30, 5_000), deadline=None, suppress_health_check=list(HealthCheck))
-def test_blocks_hold_the_rows(tmp_path: Path, content: str, width: int, quoting: Quoting) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(decoded_text, "PIECE", 16)
-        read = source(tmp_path / "a.csv", content, width, quoting)
-        found: list[Row] = []
-        for each in read_blocks(read):
-            if isinstance(each, Row):
-                assert each.problem
-                found.append(each)
-            else:
-                assert all(len(cells) == width for cells in each.rows)
-                found += map(Row, each.numbers, map(tuple, each.rows))
-        assert found == list(read_rows(read))
 
 
 @given(st.lists(pieces, max_size=60).map("".join), st.booleans())

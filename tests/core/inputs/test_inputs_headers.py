@@ -6,8 +6,8 @@ import pytest
 
 from benchmarks.header_tables.corpus import REAL, WRITTEN, tables
 from benchmarks.messy_csv.corpus import corpus
-from benchmarks.messy_csv.detectors import RIVALS, is_here, ours
-from benchmarks.messy_csv.judging import Detector, best_verdict
+from benchmarks.messy_csv.detectors import ours
+from benchmarks.messy_csv.judging import best_verdict
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import ReadOptions, Source
 from cfbatch_gui.core.inputs.readers.formats import explain
@@ -63,19 +63,6 @@ def test_what_is_close_is_said_until_it_is_decided(
 FILES = list(corpus(0.15))
 
 
-def understood(detect: Detector) -> list[str]:
-    return [file.name for file in FILES if best_verdict(file, detect).all]
-
-
 def test_files_are_understood_to_the_letter() -> None:
-    missed = {file.name for file in FILES} - set(understood(ours))
     assert len(FILES) >= 50
-    assert missed == set()
-
-
-@pytest.mark.interop
-@pytest.mark.parametrize("rival", list(RIVALS))
-def test_others_understand_fewer(rival: str) -> None:
-    if not is_here(rival):
-        pytest.skip(f"{rival} is not installed")
-    assert len(understood(RIVALS[rival])) < 0.9 * len(FILES)
+    assert [file.name for file in FILES if not best_verdict(file, ours).all] == []

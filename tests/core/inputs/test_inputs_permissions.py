@@ -67,15 +67,6 @@ def test_files(tmp_path: Path) -> None:
     assert read(*paths) == [f"{path.name} {FILE}" for path in paths]
 
 
-@pytest.mark.parametrize("mode", [0, 0o444])
-def test_a_folder(texts: Path, mode: int) -> None:
-    with closed(texts, mode):
-        found = read(texts, texts / "a.txt", texts / "more")
-    assert found[0] == f"texts {FILE}"
-    if not mode:
-        assert found[1:] == [f"a.txt {FILE}", f"more {FILE}"]  # nobody can say whether it is a folder
-
-
 def test_what_stands_in_a_folder(texts: Path) -> None:
     with closed(texts / "b.txt"):
         found = read(texts)

@@ -154,15 +154,3 @@ async def bench(tmp_path: Path, clock: Clock) -> AsyncIterator[Bench]:
         made = Bench(tmp_path / "data", faulty, clock, service_folder=tmp_path / "service")
         yield made
         await made.stop()
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Callable[[str, str], Path]:
-    """A function (name, text) that writes a text file and returns its path."""
-
-    def written(name: str, text: str) -> Path:
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8", newline="")
-        return path
-
-    return written

@@ -7,7 +7,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.ui.inputs.problems_view import RawDelegate
 from cfbatch_gui.ui.widgets import LinkButton, NoticeBar
 from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
@@ -62,7 +61,6 @@ async def test_they_are_shown_as_they_stand_beside_what_was_read(
         (7, '6,"a sofa\n7,a shelf, blue",12', ("6", "a sofa\n7,a shelf, blue", "12")),
     ]
     assert [column.title for column in view.table.columns()] == ["Row", "In the file", "id", "text", "price", "Why"]
-    assert isinstance(view.table.itemDelegateForColumn(1), RawDelegate)
     panel = view.panel
     assert panel.isVisible() and panel.reason().startswith("Row 3: After a closing quotation mark")
     assert panel.raw() == '2,"the ""old"" lamp" of <b>brass</b>,14'

@@ -71,7 +71,7 @@ async def test_a_file_that_cannot_be_read_is_said_once_and_the_old_data_stays(
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
     driver.page.open_paths([picture])
     await until(lambda: len(driver.notices.texts()) == 1)
-    assert driver.notices.texts()[0].startswith("picture.csv is a picture.")
+    assert driver.notices.texts()[0].startswith("picture.csv is a picture")
     await until(driver.is_ready)
     assert driver.figures() == before and driver.page.data.first.name.whole_text() == "questions.csv"
     assert driver.notices.bars()[0].links()[0].text() == "Choose another file"

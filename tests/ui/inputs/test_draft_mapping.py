@@ -160,27 +160,3 @@ async def answer(driver: DraftDriver, until: Until, text: str) -> None:
     dialog = next(dialog for dialog in driver.page.findChildren(QInputDialog) if dialog.isVisible())
     dialog.setTextValue(text)
     dialog.accept()
-
-
-async def test_a_choice_for_two_files_is_remembered_for_both(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
-    queries, answers = tmp_path / "queries.csv", tmp_path / "answers.csv"
-    queries.write_text("id,question\n1,why\n2,how\n")
-    answers.write_text("number,title,answer\n1,Why,because\n2,How,so\n")
-
-    async def both() -> None:
-        await until(
-            lambda: not any(driver.page.drafts.tasks.is_running(f"remember {number}") for number in range(1, 20))
-        )
-        driver.new_draft()
-        driver.page.open_paths([queries, answers])
-        await until(lambda: driver.is_settled() and driver.is_ready() and driver.state.second is not None)
-
-    await both()
-    assert not driver.page.data.known.isVisible()
-    choose_from_layouts(driver, "Join several columns")
-    await until(lambda: driver.is_ready() and "Why. because" in texts(driver))
-    await both()
-    assert driver.page.data.known.isVisible() and "Why. because" in texts(driver)
-    driver.click(driver.page.data.undo)
-    await until(lambda: driver.is_settled() and driver.is_ready() and "because" in texts(driver))
-    assert driver.state.second is not None and not driver.page.data.known.isVisible()

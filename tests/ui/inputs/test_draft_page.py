@@ -34,22 +34,6 @@ async def test_the_example_is_read_counted_and_sent(driver: DraftDriver, until: 
     assert done.state is JobState.DONE
 
 
-async def test_another_file_gives_its_name_unless_the_user_gave_one(
-    driver: DraftDriver, questions: Path, until: Until
-) -> None:
-    examples = Path("resources/examples").resolve()
-    driver.new_draft("New job")
-    driver.page.open_paths([examples / "product-texts.csv"])
-    await until(lambda: driver.is_ready() and driver.job.name == "Product texts")
-    driver.page.open_paths([questions])
-    await until(lambda: driver.is_settled() and driver.job.name == "Questions")
-    driver.page.header.renamed.emit("Mine")
-    await until(lambda: driver.job.name == "Mine")
-    driver.page.open_paths([examples / "product-texts.csv"])
-    await until(lambda: driver.is_settled() and driver.job.texts == 60)
-    assert driver.job.name == "Mine"
-
-
 async def test_another_file_is_taken_for_what_it_is_unless_a_kind_was_chosen(
     driver: DraftDriver, questions: Path, until: Until
 ) -> None:

@@ -18,22 +18,6 @@ def id_of(driver: DraftDriver, name: str) -> str:
     return driver.program.address_book.find(name)
 
 
-async def test_every_connection_is_offered_by_its_name(connected: DraftDriver, questions: Path, until: Until) -> None:
-    await connected.open(questions, until)
-    connected.click(connected.page.check.options_button)
-    choice = connected.page.check.options.connection
-    await until(
-        lambda: (
-            [choice.itemText(index) for index in range(choice.count())]
-            == ["Practice service", "Cloudflare", "Berlin", "Logged (batches unconfirmed)"]
-        )
-    )
-    choice.setCurrentIndex(2)
-    choice.activated.emit(2)
-    await until(lambda: connected.job.connection == id_of(connected, "Berlin") and connected.is_ready())
-    assert connected.page.check.facts.text() == "bge-m3 · Berlin"
-
-
 async def test_a_small_job_is_offered_synchronously_and_comes_back(
     connected: DraftDriver, questions: Path, until: Until
 ) -> None:
