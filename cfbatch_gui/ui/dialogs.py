@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QStandardPaths, Qt
+from PySide6.QtCore import QSize, QStandardPaths, Qt
 from PySide6.QtWidgets import (
     QAbstractButton,
     QDialog,
@@ -63,6 +63,27 @@ class FormDialog(QDialog):
         whole = column(*above, *content, buttons, gap=MEDIUM, margins=(WIDE, WIDE - 4, WIDE, LARGE))
         self.setLayout(whole)
         return whole
+
+
+class ShownDialog(QDialog):
+    """A dialog that only shows something: opened with `open()`, it deletes itself when it is closed."""
+
+    def __init__(self, title: str, parent: QWidget | None, size: tuple[int, int] | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._size = size
+        self.close_button = Button(tr("Close"), on_click=self.accept)
+        self.close_button.setDefault(True)
+
+    def sizeHint(self) -> QSize:
+        return super().sizeHint() if self._size is None else QSize(*map(scaled, self._size))
+
+    def lay_out(self, heading: str, *content: Item, foot: Sequence[Item] = (None,)) -> None:
+        """`foot` stands in the row of the button."""
+        buttons = row(*foot, self.close_button)
+        margins = (WIDE, WIDE - 4, WIDE, LARGE)
+        self.setLayout(column(Label(heading, "part"), *content, buttons, gap=MEDIUM, margins=margins))
 
 
 async def finished(dialog: QDialog) -> int:

@@ -171,6 +171,11 @@ def age(then: float, now: float) -> str:
     return locale.toString(QDate(before.year, before.month, before.day), pattern)
 
 
+def moment(seconds: float) -> str:
+    """A moment, in seconds since 1970, in local time; "" for 0."""
+    return f"{datetime.fromtimestamp(seconds).astimezone():%Y-%m-%d %H:%M:%S}" if seconds else ""
+
+
 def one_line(text: str, limit: int = 500) -> str:
     """White space becomes single spaces, and text beyond `limit` characters "…"."""
     cut = text[:limit]

@@ -26,8 +26,9 @@ from cfbatch_gui.core.system.languages import ENGLISH, language_in_use
 from cfbatch_gui.core.system.logs import last_lines, redacted
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui import theme
-from cfbatch_gui.ui.display import in_help, key_name
-from cfbatch_gui.ui.theme import LARGE, SMALL, TINY, WIDE, scaled
+from cfbatch_gui.ui.dialogs import ShownDialog
+from cfbatch_gui.ui.display import in_help, key_name, tr
+from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import Button, Label, LinkButton, column, row, split
 
 _WIDTH, _HEIGHT = 900, 620  # pixels
@@ -165,10 +166,9 @@ PACKAGES = (
 )
 
 
-class AboutDialog(QDialog):
+class AboutDialog(ShownDialog):
     def __init__(self, program: Program, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(self.tr("About CF Batch"))
+        super().__init__(tr("About CF Batch"), parent, (560, 460))
         self._program = program
         self.licences = QPlainTextEdit(licence_text())
         self.licences.setReadOnly(True)
@@ -179,30 +179,20 @@ class AboutDialog(QDialog):
         self._copied = Label("", "small")
         tip = self.tr("Opens the list of versions in your browser. The program itself never looks for a new one.")
         self.news_button = LinkButton(self.tr("What is new"), "external-link", lambda: _open(QUrl(RELEASES)), tip=tip)
-        close = Button(self.tr("Close"), on_click=self.accept)
-        close.setFocus()
-        self.setLayout(
-            column(
-                Label(self.tr("CF Batch"), "title"),
-                row(Label(self.tr("Version {version}").format(version=__version__), "quiet"), self.news_button, None),
-                Label(
-                    self.tr(
-                        "Ranks texts by meaning and turns them into vectors, with Cloudflare’s Workers AI Batch API."
-                        " It is not made by Cloudflare. It is free software under the MIT licence."
-                    ),
-                    wrap=True,
-                ),
-                SMALL,
-                Label(self.tr("Made with"), "strong"),
-                self.licences,
-                row(self.copy_button, self._copied, None, close),
-                gap=SMALL,
-                margins=(WIDE, WIDE - TINY, WIDE, LARGE + TINY),
-            )
+        about = self.tr(
+            "Ranks texts by meaning and turns them into vectors, with Cloudflare’s Workers AI Batch API."
+            " It is not made by Cloudflare. It is free software under the MIT licence."
         )
-
-    def sizeHint(self) -> QSize:
-        return QSize(scaled(560), scaled(460))
+        version = Label(self.tr("Version {version}").format(version=__version__), "quiet")
+        self.lay_out(
+            self.tr("CF Batch"),
+            row(version, self.news_button, None),
+            Label(about, wrap=True),
+            Label(self.tr("Made with"), "strong"),
+            self.licences,
+            foot=(self.copy_button, self._copied, None),
+        )
+        self.close_button.setFocus()
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(diagnostics(self._program))
@@ -254,27 +244,16 @@ def diagnostics(program: Program) -> str:
     return text.replace(str(Path.home()), "~")
 
 
-class ShortcutsDialog(QDialog):
+class ShortcutsDialog(ShownDialog):
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(self.tr("Shortcuts"))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__(tr("Shortcuts"), parent)
         grid = QGridLayout()
         grid.setHorizontalSpacing(WIDE)
         grid.setVerticalSpacing(SMALL)
         for line, (keys, text) in enumerate(self.shortcuts()):
             grid.addWidget(Label(key_name(keys), "quiet"), line, 0)
             grid.addWidget(Label(text), line, 1)
-        close = Button(self.tr("Close"), on_click=self.accept)
-        self.setLayout(
-            column(
-                Label(self.tr("Shortcuts"), "part"),
-                grid,
-                row(None, close),
-                gap=LARGE,
-                margins=(WIDE, WIDE - 4, WIDE, WIDE - 4),
-            )
-        )
+        self.lay_out(self.windowTitle(), grid)
 
     def shortcuts(self) -> tuple[tuple[str, str], ...]:
         return (

@@ -77,23 +77,12 @@ class JobActions:
         jobs = [self._program.ledger.job(job_id) for job_id in job_ids]
         to_archive = not all(job.archived for job in jobs)
         changed = [job for job in jobs if job.archived is not to_archive]
-        ids, count = [job.id for job in changed], len(changed)
+        ids = [job.id for job in changed]
         self._set_archived(ids, archived=to_archive)
-        if count == 1 and to_archive:
-            text = tr("“{name}” is in the archive, at the end of the list.").format(name=changed[0].name)
-        elif count == 1:
-            text = tr("“{name}” is out of the archive.").format(name=changed[0].name)
-        elif to_archive:
-            text = display.plural(
-                count,
-                "{n} job is in the archive, at the end of the list.",
-                "{n} jobs are in the archive, at the end of the list.",
-            )
-        else:
-            text = display.plural(count, "{n} job is out of the archive.", "{n} jobs are out of the archive.")
-        pattern = tr("Undo archiving {jobs}") if to_archive else tr("Undo taking {jobs} out of the archive")
-        words = pattern.format(jobs=_named(changed))
-        self._notices.show_undo(text, words, lambda: self._set_archived(ids, archived=not to_archive))
+        text, words = tr("Taken out of the archive: {jobs}."), tr("Undo taking {jobs} out of the archive")
+        if to_archive:
+            text, words = tr("In the archive, at the end of the list: {jobs}."), tr("Undo archiving {jobs}")
+        self._show_undo(text, words, changed, lambda: self._set_archived(ids, archived=not to_archive))
 
     def tag(self, *job_ids: str) -> None:
         self._tasks.start("tag", self._tag(job_ids))
@@ -111,15 +100,11 @@ class JobActions:
         if not changed:
             return
         await self._set_tags({job.id: chosen[job.id] for job in changed})
-        text = tr("“{name}” has other tags.").format(name=changed[0].name)
-        if len(changed) > 1:
-            text = display.plural(len(changed), "{n} job has other tags.", "{n} jobs have other tags.")
-        words = tr("Undo tagging {jobs}").format(jobs=_named(changed))
 
         def undo() -> None:
             self._tasks.start("tag", self._set_tags({job.id: job.tags for job in changed}))
 
-        self._notices.show_undo(text, words, undo)
+        self._show_undo(tr("Other tags: {jobs}."), tr("Undo tagging {jobs}"), changed, undo)
 
     async def _set_tags(self, tags: Mapping[str, tuple[str, ...]]) -> None:
         for job in await self._program.store.on_disk(self._program.drafts.tag, tags):
@@ -131,7 +116,7 @@ class JobActions:
     async def _delete(self, job_ids: Sequence[str]) -> None:
         jobs = [self._program.ledger.job(job_id) for job_id in job_ids]
         at_work = [job for job in jobs if job.state in AT_WORK]
-        if at_work and not await self._is_sure(at_work, len(jobs)):
+        if at_work and not await self._is_sure(at_work):
             return
         for job in jobs:
             if job.is_sent:
@@ -139,12 +124,9 @@ class JobActions:
                 await asyncio.to_thread(self._program.keep_labels, job.id)
         await self._program.store.on_disk(self._program.drafts.delete, *job_ids)
         self._show_jobs()
-        text = tr("“{name}” was deleted.").format(name=jobs[0].name)
-        if len(jobs) > 1:
-            text = display.plural(len(jobs), "{n} job was deleted.", "{n} jobs were deleted.")
-        words = tr("Undo deleting {jobs}").format(jobs=_named(jobs))
         resumed = [job.id for job in at_work]
-        self._notices.show_undo(text, words, lambda: self._undelete(job_ids, resumed))
+        text, words = tr("Deleted: {jobs}."), tr("Undo deleting {jobs}")
+        self._show_undo(text, words, jobs, lambda: self._undelete(job_ids, resumed))
 
     def forget_texts(self, job_id: str) -> None:
         async def forget() -> None:
@@ -182,19 +164,18 @@ class JobActions:
 
         self._tasks.start(f"archive {' '.join(job_ids)}", do())
 
-    async def _is_sure(self, at_work: Sequence[Job], of: int) -> bool:
-        if of == 1:
-            title = tr("Delete a job that is at work?")
-            text = tr("“{name}” was sent and is paid for, and its results would not be collected.").format(
-                name=at_work[0].name
-            )
-        else:
-            title = tr("Delete jobs that are at work?")
-            text = display.plural(
-                len(at_work),
-                "{n} of these jobs was sent and is paid for, and its results would not be collected.",
-                "{n} of these jobs were sent and are paid for, and their results would not be collected.",
-            )
+    def _show_undo(self, text: str, words: str, jobs: Sequence[Job], undo: Callable[[], None]) -> None:
+        """`text` and `words` name the `{jobs}`: one by its name, several by their number."""
+        named = display.plural(len(jobs), "{n} job", "{n} jobs")
+        if len(jobs) == 1:
+            named = f"“{display.one_line(jobs[0].name, _LONGEST_NAME)}”"
+        self._notices.show_undo(text.format(jobs=named), words.format(jobs=named), undo)
+
+    async def _is_sure(self, at_work: Sequence[Job]) -> bool:
+        title = tr("Delete what is at work?")
+        names = display.listed([f"“{display.one_line(job.name, _LONGEST_NAME)}”" for job in at_work])
+        pattern = tr("Sent and paid for, and its results would not be collected: {jobs}.")
+        text = pattern.format(jobs=display.one_line(names))
         if any(account_progress(job).is_used for job in at_work):
             text += " " + tr("What your account collects stays there; “In your account…” in the menu Job lists it.")
         return await dialogs.ask(self._window, title, text, accept=tr("Delete"), danger=True)
@@ -209,12 +190,6 @@ class JobActions:
                 await self._program.runner.carry_on(job_id)
 
         self._tasks.start(f"delete {' '.join(job_ids)}", undelete())
-
-
-def _named(jobs: Sequence[Job]) -> str:
-    if len(jobs) == 1:
-        return f"“{display.one_line(jobs[0].name, _LONGEST_NAME)}”"
-    return display.plural(len(jobs), "{n} job", "{n} jobs")
 
 
 _MOST = 20  # tags that are typed at once

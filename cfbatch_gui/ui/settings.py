@@ -1,14 +1,25 @@
-"""The page Settings: connections, what the window looks like, what may be spent, and where the data is."""
+"""The page Settings: connections, the window, what may be spent, where data is; and what leaves this computer."""
+
+import asyncio
+from typing import Any
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QButtonGroup, QRadioButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QRadioButton, QStackedWidget, QWidget
 
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import language_in_use, languages
+from cfbatch_gui.core.workers_ai.traffic import Entry, traffic
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.budget import BudgetFields
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.theme import MEDIUM, TINY, WIDE, Scheme
+from cfbatch_gui.ui.memory import Memory
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.state_names import title_words
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
+from cfbatch_gui.ui.tables.table_view import TableView
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, Scheme, scheme_words
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
     Button,
@@ -17,10 +28,12 @@ from cfbatch_gui.ui.widgets import (
     Choice,
     ElidedLabel,
     Flow,
+    IconLine,
     Item,
     Label,
     LinkButton,
     PageHeader,
+    Roomy,
     Tabs,
     boxed,
     column,
@@ -31,23 +44,31 @@ from cfbatch_gui.ui.widgets import (
 CONNECTIONS, WINDOW, SPENDING, DATA = "connections", "window", "spending", "data"
 
 
-class SettingsPage(QWidget):
-    """A change is saved at once."""
+class _Leavable(QWidget):
+    """A page that the button Done and Escape leave."""
 
     done = Signal()
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self.header = PageHeader(title)
+        self.done_button = Button(tr("Done"), on_click=self.done.emit)
+        leave = QShortcut(QKeySequence(Qt.Key.Key_Escape), self)
+        leave.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        leave.activated.connect(self.done)
+
+
+class SettingsPage(_Leavable):
+    """A change is saved at once."""
+
     scheme_chosen = Signal(str)  # a `Scheme`, for the receiver to apply and save
     traffic_wanted = Signal()
     back_up_wanted = Signal()
 
     def __init__(self, program: Program, connections: QWidget) -> None:
-        super().__init__()
+        super().__init__(tr("Settings"))
         self._program = program
-        self.header = PageHeader(self.tr("Settings"))
-        self.done_button = self.header.add_button(Button(self.tr("Done")))
-        self.done_button.clicked.connect(self.done)
-        leave = QShortcut(QKeySequence(Qt.Key.Key_Escape), self)
-        leave.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        leave.activated.connect(self.done)
+        self.header.add_button(self.done_button)
         self.tabs = Tabs()
         self._stack = QStackedWidget()
         self._pages: dict[str, QWidget] = {}
@@ -153,18 +174,11 @@ class AppearanceCard(Card):
     chosen = Signal(str)  # a `Scheme`, by the user
 
     def __init__(self) -> None:
-        self.choices = {
-            Scheme.SYSTEM: QRadioButton(tr("Match system")),
-            Scheme.LIGHT: QRadioButton(tr("Light")),
-            Scheme.DARK: QRadioButton(tr("Dark")),
-            Scheme.HIGH_CONTRAST: QRadioButton(tr("High contrast")),
-        }
+        self.choices = {scheme: QRadioButton(words) for scheme, words in scheme_words().items()}
         super().__init__(boxed(Flow(Label(tr("Appearance"), "part"), None, *self.choices.values(), gap=WIDE)))
-        self._group = QButtonGroup(self)
         for scheme, choice in self.choices.items():
             choice.setAccessibleName(self.tr("Appearance: {choice}").format(choice=choice.text()))
             choice.clicked.connect(lambda _checked=False, scheme=scheme: self.chosen.emit(scheme.value))
-            self._group.addButton(choice)
 
     def show_scheme(self, scheme: str) -> None:
         self.choices[Scheme(scheme) if scheme in set(Scheme) else Scheme.SYSTEM].setChecked(True)
@@ -194,3 +208,86 @@ class LanguageCard(Card):
             words = pattern.format(language=self.choice.currentText())
         self.later.setText(words)
         self.later.setVisible(code != language_in_use().code)
+
+
+class TrafficPage(_Leavable):
+    """Reads the program's own log again whenever it is shown."""
+
+    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+        title = tr("What leaves this computer")
+        super().__init__(title)
+        self._program = program
+        self.tasks = Tasks(self, on_error=notices.show_error)
+        self.refresh_button = Button(self.tr("Refresh"), "refresh-cw", self.refresh)
+        for button in (self.refresh_button, self.done_button):
+            self.header.add_button(button)
+        self.rows: Rows[Entry] = Rows(
+            self._columns(), key=lambda each: (each.host, each.connection, each.what), parent=self
+        )
+        self.table = TableView("traffic", title, self.rows, memory=memory, inset=True)
+        self._card = Card(self.table, margins=(SMALL, 4, SMALL, SMALL))
+        self.empty = IconLine("", "circle-check", "body", icon_role="done")
+        self.note = IconLine(
+            self.tr(
+                "Sizes are those of what was sent and answered, without headers. Nothing else leaves: no usage figures,"
+                " no search for updates. The practice service runs on this computer and is not listed here."
+            )
+        )
+        content = column(self.empty, (self._card, 1), self.note, gap=MEDIUM, margins=(WIDE, SMALL, WIDE, LARGE))
+        content.insertStretch(2, 0)
+        self.setLayout(column(self.header, Roomy(boxed(content)), gap=SMALL))
+        self._show(())
+
+    def refresh(self) -> None:
+        self.tasks.start("read", self._read())
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not event.spontaneous():
+            self.refresh()
+
+    async def _read(self) -> None:
+        self._show(await asyncio.to_thread(traffic, self._program.paths.traffic))
+
+    def _show(self, found: tuple[Entry, ...]) -> None:
+        self.rows.set_rows(found)
+        self._card.setVisible(bool(found))
+        self.empty.set_line(self.tr("Nothing has left this computer."), "circle-check", "done")
+        self.empty.setVisible(not found)
+        if found:
+            hosts = display.plural(len({each.host for each in found}), "{n} host", "{n} hosts")
+            sent = self.tr("{size} sent").format(size=display.size(sum(each.sent for each in found)))
+            received = self.tr("{size} received").format(size=display.size(sum(each.received for each in found)))
+            self.header.set_facts(hosts, sent, received)
+        else:
+            self.header.set_facts(self.tr("from the program’s own log"))
+
+    def _what_words(self, what: str) -> str:
+        return {
+            "submit": self.tr("Batches sent"),
+            "run": self.tr("Requests run at once"),
+            "ask": self.tr("Questions about batches"),
+            "check": self.tr("Tests and lists of models"),
+            "vectorize": self.tr("Vectors in Vectorize"),
+            "account": self.tr("Batches in your account"),
+            "setup": self.tr("Setting up your Worker"),
+        }.get(what, what)
+
+    def _columns(self) -> tuple[Column[Entry], ...]:
+        moment: dict[str, Any] = {"width": 150, "gives_way": True, "copies_text": True}
+        return (
+            Column(self.tr("Host"), lambda each: each.host, key="host", stretch=True),
+            Column(
+                self.tr("Connection"),
+                lambda each: title_words(self._program.address_book.title(each.connection)),
+                key="connection",
+                width=124,
+                gives_way=True,
+            ),
+            Column(self.tr("What"), lambda each: self._what_words(each.what), key="what", width=176),
+            NumberColumn(self.tr("Times"), lambda each: each.count, key="times", width=70, gives_way=True),
+            NumberColumn(self.tr("Sent"), lambda each: each.sent, display.size, key="sent", width=84),
+            NumberColumn(self.tr("Received"), lambda each: each.received, display.size, key="received", width=90),
+            Column(self.tr("First"), lambda each: each.time, display.moment, key="first", **moment),
+            Column(self.tr("Last"), lambda each: each.until, display.moment, key="last", **moment),
+        )

@@ -16,6 +16,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetrics,
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import getCppPointer
 
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.stylesheet import stylesheet
 
 TINY, SMALL, MEDIUM, LARGE, WIDE = 4, 8, 12, 16, 24  # the only distances, in pixels
@@ -35,6 +36,15 @@ class Scheme(StrEnum):
     LIGHT = "light"
     DARK = "dark"
     HIGH_CONTRAST = "high-contrast"  # light or dark as the system
+
+
+def scheme_words() -> dict[Scheme, str]:
+    return {
+        Scheme.SYSTEM: tr("Match system"),
+        Scheme.LIGHT: tr("Light"),
+        Scheme.DARK: tr("Dark"),
+        Scheme.HIGH_CONTRAST: tr("High contrast"),
+    }
 
 
 @dataclass(frozen=True, slots=True)

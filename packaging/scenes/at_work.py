@@ -58,7 +58,7 @@ async def work(stage: Stage, files: Path, take: Take, clock: Clock, queue: Queue
         queue.hold(moment)
         await person.until(partial(_are, stage, done, running))
     clock.held = None
-    await person.until_sees("3 of 7 batches are back", "can be read now")
+    await person.until_sees("Batches back: 3 of 7", "can be read now")
     await take(stage, "working")
 
 

@@ -12,7 +12,7 @@ from cfbatch_gui.core.jobs.account.collection import STOPPED
 from cfbatch_gui.core.jobs.account.shards import AccountProgress, account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import resource
-from cfbatch_gui.ui.jobs.account_dialog import TakeOverDialog
+from cfbatch_gui.ui.jobs.elsewhere import TakeOverDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.core.endpoints.conftest import SECRET
 from tests.screen import material
@@ -91,7 +91,7 @@ async def job(stage: Stage, take: Take, worker: WorkerStage, root: Path, clock: 
     await person.until_sees("Collect in my account")
     await take(stage, "account-draft")
     await person.click("Send 12 batches")
-    await person.until_sees("All 12 batches are with your account.")
+    await person.until_sees("is with your account.")
     await take(stage, "account-handed-over")
     clock.offset = 0.0
     worker.finish()

@@ -48,8 +48,8 @@ async def send(stage: Stage, address: str, secret: str, file: Path) -> None:
     await person.click("Turn texts into vectors")
     await stage.open_file(file)
     await person.click("Send 3 batches")
-    await person.until_sees("All 3 batches are with your account.")
-    say(stage, "All 3 batches are with your account.")
+    await person.until_sees("All that is not here yet is with your account.")
+    say(stage, "All that is not here yet is with your account.")
     await person.press(Qt.Key.Key_Q, CTRL)
     await asyncio.wait_for(stage.workspace.closed.wait(), PATIENCE)  # and nothing was asked
 

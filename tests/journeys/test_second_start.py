@@ -156,9 +156,7 @@ def test_a_window_that_does_not_acknowledge_is_named(starts: Starts) -> None:
     window = starts.open_window()
     window.send_signal(signal.SIGSTOP)
     second = starts.start(starts.file("clouds.csv"))
-    assert said(second) == (
-        "CF Batch is open already, but its window does not answer, so “clouds.csv” was not opened. Try again later.\n"
-    )
+    assert "its window does not answer, so nothing was opened" in said(second)
     window.send_signal(signal.SIGCONT)
     assert second.poll() is None, "its dialog is open"
     assert starts.start(starts.file("later.csv")).wait(_PATIENCE) == 0

@@ -23,7 +23,7 @@ from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.evaluation.comparison_page import ANSWER, JOBS, QUERIES, SCORES
 from cfbatch_gui.ui.help import Topic
 from cfbatch_gui.ui.jobs import job_page as tabs
-from cfbatch_gui.ui.jobs.account_dialog import AccountDialog, TakeOverDialog
+from cfbatch_gui.ui.jobs.elsewhere import AccountDialog, TakeOverDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.screen import material
 from tests.screen.past import draft, run

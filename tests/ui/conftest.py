@@ -29,6 +29,7 @@ from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window.loop import EventLoop
+from tests.screen.stage import Stage, opened
 from tests.support.keyrings import MemoryKeyring
 from tests.ui.connections import opened_page
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
@@ -113,6 +114,13 @@ async def shown_page(root: Path, make: Callable[[Program, Notices], Page]) -> As
     for widget in (page, notices):
         widget.close()
         widget.deleteLater()
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
+    """The whole window over an empty data folder."""
+    async with opened(tmp_path / "data", theme) as stage:
+        yield stage
 
 
 @pytest.fixture

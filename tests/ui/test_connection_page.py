@@ -5,7 +5,6 @@ import logging
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
-import keyring.backends.fail
 import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -166,19 +165,6 @@ async def test_what_has_the_wrong_form_is_said_beside_its_field_and_an_id_is_cle
         assert card.account.text() == ACCOUNT
 
 
-async def test_without_a_keyring_it_says_how_long_the_token_is_kept(
-    open_page: Open, service: str, until: Until
-) -> None:
-    page = await open_page(service, backend=keyring.backends.fail.Keyring())  # type: ignore[no-untyped-call]
-    hint = "No keyring takes it: it is kept until the program ends. To keep it outside, set CLOUDFLARE_API_TOKEN."
-    assert page.cloudflare.token_block.hint() == hint
-    await save(page, until)
-    assert states(page.cloudflare) == ["Yes"] * 4
-    assert page.cloudflare.token_block.where() == "Kept in memory"
-    assert page.cloudflare.token_block.hint() == hint
-    assert "your keyring" not in everything_said(page) and "this computer’s keyring" not in everything_said(page)
-
-
 async def test_what_the_environment_says_cannot_be_changed_here(open_page: Open, service: str, until: Until) -> None:
     page = await open_page(service, CLOUDFLARE_API_TOKEN=TOKEN, CLOUDFLARE_ACCOUNT_ID=ACCOUNT)
     card = page.cloudflare
@@ -191,13 +177,6 @@ async def test_what_the_environment_says_cannot_be_changed_here(open_page: Open,
     assert TOKEN not in everything_said(page)
     click(card.test_button)
     await until(lambda: states(page.cloudflare) == ["Yes"] * 4)
-
-
-async def test_rubbish_in_the_environment_is_said(open_page: Open) -> None:
-    page = await open_page("http://example.org/client/v4", CLOUDFLARE_API_TOKEN="short", CLOUDFLARE_ACCOUNT_ID=ACCOUNT)
-    assert "environment variable CLOUDFLARE_API_TOKEN" in page.cloudflare.token_block.hint()
-    assert "over http the token could be read on the way" in everything_said(page)
-    assert not page.cloudflare.test_button.isEnabled()
 
 
 async def test_the_links_lead_to_the_right_pages_and_without_a_browser_the_address_can_be_copied(

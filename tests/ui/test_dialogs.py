@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QWidget
 
 from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder, SettingsStore
 from cfbatch_gui.ui.dialogs import ask, open_file, save_file
-from cfbatch_gui.ui.widgets import Button, ChoiceCard, NoticeBar, SectionCard, Tabs, column, row
+from cfbatch_gui.ui.widgets import Tabs
 from cfbatch_gui.ui.window.app import CrashHandler
 
 Until = Callable[..., Awaitable[None]]
@@ -144,43 +144,6 @@ def test_qts_messages_go_to_the_log(crashes: list[str], caplog: pytest.LogCaptur
     assert "something odd" in caplog.text
 
 
-def test_a_part_folds_and_opens(qtbot: Any) -> None:
-    card = SectionCard("Your data")
-    qtbot.addWidget(card)
-    card.resize(600, 300)
-    card.show()
-    card.set_summary("support-articles.csv · 3,840 rows")
-    card.set_done(True)
-    qtbot.mouseClick(card._fold, Qt.MouseButton.LeftButton)
-    assert card.is_folded() and card._summary.isVisible()
-    qtbot.mouseClick(card._title, Qt.MouseButton.LeftButton)
-    assert not card.is_folded()
-
-
-def test_of_two_choices_one_or_none_is_chosen_and_tab_comes_to_it(qtbot: Any) -> None:
-    both = QWidget()
-    qtbot.addWidget(both)
-    rank, embed = ChoiceCard("list-ordered", "Rank", ""), ChoiceCard("waypoints", "Vectors", "")
-    both.setLayout(row(rank, embed))
-    both.show()
-    both.activateWindow()
-    chosen: list[str] = []
-    rank.chosen.connect(lambda: chosen.append("rank"))
-    embed.chosen.connect(lambda: chosen.append("embed"))
-    qtbot.mouseClick(rank, Qt.MouseButton.LeftButton)
-    rank.setFocus()
-    qtbot.waitUntil(rank.hasFocus)
-    qtbot.keyClick(rank, Qt.Key.Key_Right)
-    assert chosen == ["rank", "embed"]
-    assert (rank.is_chosen(), embed.is_chosen()) == (False, True)
-    embed.set_chosen(True)
-    assert [bool(each.focusPolicy() & Qt.FocusPolicy.TabFocus) for each in (rank, embed)] == [False, True]
-    embed.set_chosen(False)
-    assert not rank.is_chosen() and not embed.is_chosen()
-    assert all(each.focusPolicy() & Qt.FocusPolicy.TabFocus for each in (rank, embed))
-    assert len(chosen) == 2
-
-
 def test_tabs_are_chosen_by_keys_and_one_that_is_not_shown_is_not_in_the_bar(qtbot: Any) -> None:
     tabs = Tabs()
     qtbot.addWidget(tabs)
@@ -200,20 +163,3 @@ def test_tabs_are_chosen_by_keys_and_one_that_is_not_shown_is_not_in_the_bar(qtb
     tabs.set_shown("ranking", False)
     tabs.choose("details")
     assert tabs.current() == "details"
-
-
-def test_what_is_made_later_has_its_place_in_the_order_of_tab(qtbot: Any) -> None:
-    page = QWidget()
-    qtbot.addWidget(page)
-    bar, last = NoticeBar("Two rows are left out.", "attention"), Button("Send")
-    page.setLayout(column(Button("Options"), bar, last))
-    bar.add_link("Show rows", lambda: None)
-    after = bar.add_link("Save them…", lambda: None)
-    page.show()
-    page.activateWindow()
-    bar.links()[0].setFocus()
-    qtbot.waitUntil(bar.links()[0].hasFocus)
-    qtbot.keyClick(bar.links()[0], Qt.Key.Key_Tab)
-    assert after.hasFocus()
-    qtbot.keyClick(after, Qt.Key.Key_Tab)
-    assert last.hasFocus()

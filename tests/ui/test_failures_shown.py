@@ -48,23 +48,6 @@ def press(seen: list[str]) -> None:
     buttons["Close"].click()
 
 
-def close(seen: list[str]) -> None:
-    box = next((each for each in QApplication.topLevelWidgets() if isinstance(each, QMessageBox)), None)
-    if box is None or not box.isVisible():
-        QTimer.singleShot(10, lambda: close(seen))
-        return
-    seen.append(box.text())
-    box.done(0)
-
-
-def test_without_standard_error_it_is_shown_all_the_same(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", None)
-    seen: list[str] = []
-    QTimer.singleShot(0, qapp, lambda: close(seen))
-    assert open_window(Start(root=cast("Path", Unreadable())), {}) == STATUS
-    assert seen
-
-
 @pytest.fixture
 def notices(qtbot: Any) -> Iterator[Notices]:
     shown = Notices()

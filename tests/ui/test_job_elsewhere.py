@@ -17,9 +17,8 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import Action
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, JobState
-from cfbatch_gui.ui.connections.traffic_page import TrafficPage
-from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
-from cfbatch_gui.ui.settings import DATA, SettingsPage
+from cfbatch_gui.ui.jobs.elsewhere import AttachDialog
+from cfbatch_gui.ui.settings import DATA, SettingsPage, TrafficPage
 from cfbatch_gui.ui.theme import Scheme, Theme
 from tests.canary import TOKEN
 from tests.core.endpoints import conftest as stand_ins

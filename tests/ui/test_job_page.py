@@ -27,22 +27,6 @@ async def send(driver: JobPageDriver, content: str, kind: Kind) -> Job:
     return job
 
 
-async def test_a_job_at_work_shows_its_progress_and_then_its_ranking(slow_desk: JobPageDriver, until: Until) -> None:
-    await send(slow_desk, TIED, Kind.RANK)
-    page = slow_desk.page
-    assert page.tabs.current() == "progress"
-    assert page.tabs.tabText(1) == "Ranking so far"
-    assert page.progress.title.text() == "Waiting for the batch"
-    assert not page.export_button.isVisible()
-    await until(lambda: page.header.state.text() == "Finished")
-    assert page.tabs.current() == "ranking"
-    assert page.tabs.tabText(0) == "Ranking"
-    await until(lambda: slow_desk.ranking.contexts_model.rowCount() == 4)
-    assert page.export_button.isVisible()
-    assert not page.stop_button.isVisible()
-    await slow_desk.idle()
-
-
 async def test_another_kind_of_job_has_other_tabs_and_practice_has_no_price(
     driver: JobPageDriver, until: Until
 ) -> None:

@@ -12,7 +12,6 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.ui.job_actions import TagDialog
 from cfbatch_gui.ui.jobs.library import Library
 from cfbatch_gui.ui.jobs.library_list import LINES, Group, GroupEntry, JobGroups
-from cfbatch_gui.ui.state_names import library_words
 
 NOW = 1_750_000_000.0
 
@@ -120,18 +119,8 @@ def test_the_list_of_a_thousand_jobs_grows_as_it_is_scrolled(library: Library) -
     assert names == [f"Job {number}" for number in range(10, 10 + 4 * LINES - 1)]
 
 
-def test_the_second_line_says_where_it_stands() -> None:
-    assert library_words(WORKING, NOW + 120).text == "Running · 1 of 2 batches · 2 min"
-    assert library_words(DONE, NOW + 300).text == "Finished · 5 min ago · 212 queries"
-    assert library_words(UNKNOWN, NOW).text == "Outcome unknown"
-    failed = job(8, BatchState.FAILED)
-    failed = replace(failed, batches=(replace(failed.batches[0], error="The token was refused."),))
-    assert library_words(failed, NOW).text == "Failed · The token was refused."
-
-
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 PLAIN = Qt.KeyboardModifier.NoModifier
-OLD = replace(job(5, BatchState.DONE), archived=True)
 
 
 def click(qtbot: Any, library: Library, job_id: str, keys: Qt.KeyboardModifier = PLAIN) -> None:
@@ -161,28 +150,6 @@ def test_a_selection_outlasts_changes_of_its_jobs(qtbot: Any, library: Library) 
     assert selected(library) == ["2", "4"] and library.opened_job() == "2"
     library.show_jobs((DRAFT, replace(WORKING, batches=DONE.batches), UNKNOWN))  # one of them was deleted
     assert selected(library) == [] and library.list.currentIndex() == library.rows.index_of("2")
-
-
-def test_the_archive_is_shown_by_a_click_and_left_by_another(qtbot: Any, library: Library) -> None:
-    assert not library.archive_button.isVisible()
-    library.show_jobs((*ALL, OLD))
-    assert library.archive_button.text() == "Archive (1)" and len(lines(library)) == 8
-    qtbot.mouseClick(library.archive_button, Qt.MouseButton.LeftButton)
-    assert lines(library) == ["archived 1", "Job 5"] and library.archive_button.text() == "All other jobs"
-    click(qtbot, library, "5")
-    assert library.opened_job() == "5"
-    qtbot.mouseClick(library.archive_button, Qt.MouseButton.LeftButton)
-    assert len(lines(library)) == 8
-    qtbot.mouseClick(library.archive_button, Qt.MouseButton.LeftButton)
-    library.show_jobs(ALL)  # the last one was taken out
-    assert len(lines(library)) == 8 and not library.archive_button.isVisible()
-
-
-def test_the_search_finds_tags_and_the_archive(qtbot: Any, library: Library) -> None:
-    library.show_jobs((*ALL, replace(OLD, tags=("May report", "old"))))
-    qtbot.keyClicks(library.find_field, "may R")
-    qtbot.waitUntil(lambda: lines(library) == ["archived 1", "Job 5"])
-    library.grab()  # with its tags
 
 
 def tagged(number: int, *tags: str) -> Job:

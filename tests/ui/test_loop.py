@@ -153,19 +153,3 @@ def test_a_thread_that_hangs_does_not_keep_the_process() -> None:
 def test_ctrl_c_ends_an_idle_window_in_order() -> None:
     done = subprocess.run([sys.executable, "-c", STOPPED], stdout=subprocess.PIPE, timeout=240, check=False)
     assert done.stdout == b"tidied\n"
-
-
-FAVOURED = """
-import gc, sys
-from cfbatch_gui.ui.window import loop
-interval = sys.getswitchinterval()
-gc.collect()
-searched = len(gc.get_objects())
-loop.favour_window()
-print(sys.getswitchinterval() < interval, len(gc.get_objects()) < searched / 10)
-"""
-
-
-def test_other_threads_give_way_and_the_window_is_not_searched_for_garbage() -> None:
-    done = subprocess.run([sys.executable, "-c", FAVOURED], stdout=subprocess.PIPE, text=True, timeout=240, check=True)
-    assert done.stdout == "True True\n"

@@ -11,7 +11,6 @@ from PySide6.QtGui import QImage
 from cfbatch_gui.core.results.text_search import found_spans
 from cfbatch_gui.ui import theme as look
 from cfbatch_gui.ui.tables.table_view import Column, Rows, TableView
-from cfbatch_gui.ui.theme import DARK, LIGHT, Scheme, Theme
 from cfbatch_gui.ui.widgets.text_panel import TextPanel, marked_spans
 
 LONG = "A sentence that says nothing of it, and goes on for a while before it comes to anything at all. " * 4
@@ -81,18 +80,6 @@ def test_a_cell_marks_it_also_where_the_line_would_be_cut_before(qtbot: Any, tex
     assert abs(marked(view.grab().toImage()) - before) < before / 4, "a selection does not cover it"
     view.mark("")
     assert marked(view.grab().toImage()) == 0
-
-
-def test_the_marks_of_the_whole_text_follow_the_theme(qtbot: Any, theme: Theme) -> None:
-    panel = TextPanel()
-    qtbot.addWidget(panel)
-    panel.show()
-    panel.mark("lamp")
-    panel.show_text("Row 2", "A lamp.")
-    for scheme, tokens in ((Scheme.DARK, DARK), (Scheme.LIGHT, LIGHT)):
-        theme.set_scheme(scheme)
-        (mark,) = panel._text.extraSelections()
-        assert mark.format.background().color().name() == tokens.found
 
 
 def test_the_whole_text_is_marked_and_scrolled_to_the_first_place(qtbot: Any) -> None:

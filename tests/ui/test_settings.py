@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication
+from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, FolderUse, Settings
@@ -14,6 +14,7 @@ from cfbatch_gui.ui.settings import DATA, SPENDING, WINDOW, SettingsPage
 from cfbatch_gui.ui.theme import Scheme, Theme
 from tests.screen.stage import Stage, opened
 from tests.ui.conftest import Until
+from tests.ui.connections import click
 
 
 @pytest.fixture
@@ -35,10 +36,6 @@ def page_of(stage: Stage) -> SettingsPage:
     return shown
 
 
-def click(button: QAbstractButton) -> None:
-    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-
-
 async def test_the_language_is_kept_and_holds_from_the_next_start(stage: Stage, tmp_path: Path, until: Until) -> None:
     page = page_of(stage)
     page.choose(WINDOW)
@@ -54,29 +51,22 @@ async def test_the_language_is_kept_and_holds_from_the_next_start(stage: Stage, 
     assert page.language.choice.value() == ""
 
 
-async def test_practice_and_privacy_are_kept(stage: Stage, tmp_path: Path, until: Until) -> None:
+async def test_what_is_ticked_and_a_budget_are_kept(stage: Stage, tmp_path: Path, until: Until) -> None:
     page = page_of(stage)
     page.choose(WINDOW)
     assert page.practice_waits.isChecked()
     page.practice_waits.click()
+    assert page.system_notices.isChecked()
+    page.system_notices.click()
+    page.choose(SPENDING)
+    page.budget.a_job.setValue(0.5)
     page.choose(DATA)
     assert not page.forget.isChecked()
     page.forget.click()
     saved = Paths(tmp_path / "data").settings
     await until(lambda: Settings.load(saved).forget_after_export)
-    assert not Settings.load(saved).practice_waits
-
-
-async def test_a_budget_and_notices_are_kept(stage: Stage, tmp_path: Path, until: Until) -> None:
-    page = page_of(stage)
-    page.choose(SPENDING)
-    page.budget.a_job.setValue(0.5)
-    page.choose(WINDOW)
-    assert page.system_notices.isChecked()
-    page.system_notices.click()
-    saved = Paths(tmp_path / "data").settings
-    await until(lambda: not Settings.load(saved).system_notices)
-    assert Settings.load(saved).budget == Budget(a_job=0.5)
+    kept = Settings.load(saved)
+    assert not kept.practice_waits and not kept.system_notices and kept.budget == Budget(a_job=0.5)
 
 
 async def test_remembered_folders_are_forgotten(stage: Stage, tmp_path: Path, until: Until) -> None:

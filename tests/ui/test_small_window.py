@@ -2,16 +2,13 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QLabel
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import Theme
-from cfbatch_gui.ui.widgets import Flow, boxed
 from tests.screen.past import run
 from tests.screen.stage import Stage, opened
 from tests.ui.conftest import Until
@@ -52,12 +49,3 @@ async def test_columns_that_gave_way_come_back_with_the_room(stage: Stage, until
     await until(lambda: table.columns() and any(table.isColumnHidden(at) for at in range(2, 5)))
     stage.workspace.window.resize(1280, 820)
     await until(lambda: not any(table.isColumnHidden(at) for at in range(5)))
-
-
-@pytest.mark.parametrize("width", [-500, -1, 0, 1])
-def test_without_room_each_widget_has_a_line_of_its_own(qtbot: Any, width: int) -> None:
-    labels = QLabel("Finished"), QLabel("12 queries"), QLabel("82 contexts")
-    flow = Flow(*labels, gap=4)
-    owner = boxed(flow)
-    qtbot.addWidget(owner)
-    assert flow.heightForWidth(width) == sum(label.sizeHint().height() for label in labels) + 2 * 4

@@ -40,7 +40,7 @@ def in_list(stage: Stage) -> tuple[str, str]:
     library = stage.workspace.window.library
     entry = library.rows.entries()[library.rows.line_of(library.opened_job())]
     assert isinstance(entry, Job)
-    words = library.list.words(entry)
+    words = library.list.delegate.words(entry)
     return words.text.split(" · ")[0], words.icon
 
 

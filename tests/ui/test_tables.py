@@ -186,13 +186,3 @@ def test_a_million_rows_come_page_by_page(qtbot: Any) -> None:
     view.selectAll()
     view.copy()
     assert too_much.at(0)[0] == 1_000_000
-
-
-def test_a_row_is_selected_from_right_to_left(qtbot: Any) -> None:
-    table = TableView()
-    qtbot.addWidget(table)
-    table.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
-    table.show_rows(Rows((Column("Name", str), Column("Text", str, stretch=True)), ("one", "two")))
-    table.selectRow(1)
-    assert table.selected_rows() == [1]
-    assert table.currentIndex().row() == 1

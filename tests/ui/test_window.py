@@ -1,31 +1,29 @@
 """The window without pages of jobs: its menus, help and notices, and what is dropped on it."""
 
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QMimeData, QObject, QPoint, Qt, QUrl, Slot
-from PySide6.QtGui import QAction, QDesktopServices, QDropEvent, QGuiApplication, QImage, QTextDocument
+from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtGui import QAction, QGuiApplication, QImage, QTextDocument
 from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QWidget
 
 from cfbatch_gui import __version__
-from cfbatch_gui.core.errors import Action, DiskFull, TokenRefused
+from cfbatch_gui.core.errors import TokenRefused
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.system.languages import ENGLISH, Language, languages, use_language
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.display import control_name, in_help
-from cfbatch_gui.ui.help import RELEASES, AboutDialog, HelpWindow, ShortcutsDialog, Topic, diagnostics, licence_text
+from cfbatch_gui.ui.help import HelpWindow, ShortcutsDialog, Topic, diagnostics, licence_text
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.widgets import LinkButton
 from cfbatch_gui.ui.widgets.bars import FileDrag
 from cfbatch_gui.ui.window.main_window import MainWindow, NoticeListDialog
 from cfbatch_gui.ui.window.welcome_page import WelcomePage
 from tests.screen.past import draft
-from tests.screen.stage import Stage, opened
+from tests.screen.stage import Stage
 from tests.ui.conftest import InMemory
 
 
@@ -35,12 +33,6 @@ def window(qtbot: Any) -> MainWindow:
     qtbot.addWidget(window, before_close_func=lambda each: each.finish())
     window.show()
     return window
-
-
-@pytest.fixture
-async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
-    async with opened(tmp_path / "data", theme) as stage:
-        yield stage
 
 
 Role, HEURISTIC = QAction.MenuRole, QAction.MenuRole.TextHeuristicRole
@@ -117,30 +109,6 @@ async def test_about_names_the_licences_and_copies_no_secrets_and_no_names(stage
     await stage.person.click("Close")
 
 
-class Browser(QObject):
-    """Takes the addresses that the program has the system open."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.opened: list[str] = []
-
-    @Slot(QUrl)
-    def take(self, address: QUrl) -> None:
-        self.opened.append(address.toString())
-
-
-async def test_what_is_new_is_read_in_the_browser_when_the_user_asks(stage: Stage) -> None:
-    browser = Browser()
-    QDesktopServices.setUrlHandler("https", browser, "take")  # type: ignore[arg-type]  # the stub is wrong
-    try:
-        dialog = AboutDialog(stage.program, stage.workspace.window)
-        assert browser.opened == [], "it looks for nothing by itself"
-        dialog.news_button.click()
-        assert browser.opened == [RELEASES]
-    finally:
-        QDesktopServices.unsetUrlHandler("https")
-
-
 @pytest.mark.parametrize("language", languages(), ids=lambda language: language.code)
 @pytest.mark.parametrize("topic", list(Topic))
 def test_each_page_of_the_help_has_a_title_and_its_pictures(qtbot: Any, topic: Topic, language: Language) -> None:
@@ -171,16 +139,6 @@ def test_the_help_names_the_keys_of_macos() -> None:
     assert (control_name("darwin"), control_name("win32")) == ("⌘", "Ctrl")
 
 
-def test_what_is_dropped_is_taken_as_a_copy(window: MainWindow, tmp_path: Path) -> None:
-    mime = QMimeData()
-    mime.setUrls([QUrl.fromLocalFile(str(tmp_path))])
-    offered = Qt.DropAction.CopyAction | Qt.DropAction.MoveAction
-    event = QDropEvent(QPoint(5, 5), offered, mime, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
-    event.setDropAction(Qt.DropAction.MoveAction)  # as a file manager proposes it within one disk
-    window.dropEvent(event)
-    assert event.isAccepted() and event.dropAction() is Qt.DropAction.CopyAction
-
-
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space])
 def test_a_button_is_pressed_by_the_keyboard(qtbot: Any, key: Qt.Key) -> None:
     page = WelcomePage()
@@ -199,37 +157,6 @@ def test_an_error_about_the_connection_leads_there(qtbot: Any, window: MainWindo
     qtbot.mouseClick(bar.links()[0], Qt.MouseButton.LeftButton)
     assert wanted.count() == 1
     assert window.notices.texts() == []
-
-
-def test_an_action_without_a_way_has_no_button(qtbot: Any) -> None:
-    notices = Notices()
-    qtbot.addWidget(notices)
-    pressed: list[int] = []
-    assert notices.show_error(DiskFull("No space left.")).links() == []
-    bar = notices.show_error(DiskFull("No space left.", action=Action.RETRY), lambda: pressed.append(1))
-    assert notices.texts() == ["No space left."]
-    qtbot.mouseClick(bar.links()[0], Qt.MouseButton.LeftButton)
-    assert pressed == [1]
-    assert notices.isHidden()
-
-
-def test_a_long_name_in_a_notice_does_not_push_the_sidebar(window: MainWindow) -> None:
-    QApplication.processEvents()
-    before = window.library.width()
-    sentence = f"{'Donaudampfschifffahrt' * 20}.csv is not there any more."
-    window.notices.show_notice(sentence, "attention")
-    QApplication.processEvents()
-    assert window.library.width() == before and window.notices.texts() == [sentence]
-
-
-def test_notices_do_not_pile_up(qtbot: Any) -> None:
-    notices = Notices()
-    qtbot.addWidget(notices)
-    for number in range(10):
-        notices.show_notice(f"Notice {number}")
-    assert notices.texts() == ["Notice 7", "Notice 8", "Notice 9"]
-    notices.dismiss(notices.bars()[0])
-    assert len(notices.texts()) == 2
 
 
 def test_a_notice_fades_once_it_could_be_read_and_stays_in_the_list(qtbot: Any) -> None:
@@ -302,13 +229,3 @@ def test_a_written_file_can_be_dragged_from_its_notice_and_from_the_list(qtbot: 
     (drag,) = dialog.findChildren(FileDrag)
     assert drag.content().hasFormat("text/uri-list")
     assert "Show files" in [link.text() for link in dialog.findChildren(LinkButton)]
-
-
-def test_a_file_for_people_can_be_opened_from_its_notice(qtbot: Any, tmp_path: Path) -> None:
-    notices = Notices()
-    qtbot.addWidget(notices)
-    assert [link.text() for link in notices.show_written("Wrote it.", tmp_path / "a.xlsx").links()] == [
-        "Show file",
-        "Open",
-    ]
-    assert [link.text() for link in notices.show_written("Wrote it too.", tmp_path / "a.npy").links()] == ["Show file"]

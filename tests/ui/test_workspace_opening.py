@@ -3,25 +3,16 @@
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.system.later_start import Request
 from cfbatch_gui.core.system.paths import resource
-from cfbatch_gui.ui.theme import Theme
 from tests.screen.past import run
-from tests.screen.stage import Stage, opened
-
-
-@pytest.fixture
-async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
-    async with opened(tmp_path / "data", theme) as stage:
-        yield stage
+from tests.screen.stage import Stage
 
 
 def file(folder: Path, name: str, *texts: str) -> str:
@@ -115,12 +106,6 @@ async def test_a_file_begins_a_job_on_the_page_of_another(stage: Stage) -> None:
     await stage.person.press(Qt.Key.Key_V, CTRL)
     await stage.person.until_sees("Product texts", "Each row is one text: 60 texts.")
     assert len(stage.program.ledger.jobs()) == 2
-
-
-async def test_nothing_on_the_clipboard_begins_no_job(stage: Stage) -> None:
-    await paste(stage, " \n")
-    await stage.person.until_sees("There is no text on the clipboard.")
-    assert not stage.program.ledger.jobs()
 
 
 async def test_a_field_keeps_what_is_pasted_into_it(stage: Stage) -> None:

@@ -1,9 +1,7 @@
 """What the window says when something is wrong, and that the job comes to its end once the cause is gone."""
 
-import shutil
-import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,6 @@ from PySide6.QtCore import Qt
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, JobState
-from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import Theme
 from tests.canary import OTHER_TOKEN, TOKEN
@@ -137,7 +134,7 @@ async def test_what_the_service_refused_is_sent_again_alone(
         await person.click("Progress")
         await person.until_sees("The service refused 2 of 12 requests")
         await person.click("Send these again")
-        await person.until_sees("All 2 batches are back", "82 of 82 scores can be read now")
+        await person.until_sees("Batches back: 2 of 2", "82 of 82 scores can be read now")
         assert [batch.requests for batch in stage.job(NAME).batches] == [12, 2]
 
 
@@ -204,62 +201,8 @@ async def test_a_moved_folder_asks_once_and_goes_on(tmp_path: Path, theme: Theme
     assert len(faulty.accepted()) == 1
 
 
-async def test_a_copy_waits_for_a_word_about_each_job(tmp_path: Path, theme: Theme, faulty: ThreadedService) -> None:
-    keyring = MemoryKeyring()
-    await unsent(tmp_path / "data", theme, faulty, keyring)
-    shutil.copytree(tmp_path / "data", tmp_path / "copy")
-    async with again(tmp_path / "copy", theme, faulty, keyring) as stage:
-        await stage.person.until_sees(QUESTION)
-        await stage.person.click("Copied or restored")
-        await stage.person.until_sees("1 job waits for your word", "This job comes from a copy")
-        assert stage.state(NAME) is JobState.PAUSED and not faulty.accepted()
-        await stage.person.click("Carry on")
-        await finished(stage)
-
-
-async def test_damaged_request_ids_are_said(tmp_path: Path, theme: Theme, faulty: ThreadedService) -> None:
-    keyring = MemoryKeyring()
-    async with connected(tmp_path / "data", theme, faulty, keyring) as stage:
-        await stage.person.click("Send 1 batch")
-        await finished(stage)
-    ids = tmp_path / "data" / "submissions.jsonl"
-    ids.write_bytes(ids.read_bytes().replace(b'"model"', b'"mo\xffel"', 1))
-    async with connected(tmp_path / "data", theme, faulty, keyring) as stage:
-        await stage.person.until_sees("One line of “submissions.jsonl”", "is damaged")
-        await finished(stage)
-
-
-async def test_data_of_another_version_is_said(tmp_path: Path, theme: Theme) -> None:
-    data, file = tmp_path / "data", tmp_path / "texts.txt"
-    file.write_text("one\ntwo\n")
-    program = await Program.open(data, environ={}, credentials=Credentials(environ={}))
-    await draft(program, "Texts", file, Kind.EMBED)
-    await program.close()
-    for path in data.glob("jobs/*/data.db"):
-        with closing(sqlite3.connect(path)) as database:
-            database.execute("PRAGMA user_version = 99")
-    async with opened(data, theme) as stage:
-        await stage.person.until_sees("This job's data was written by another version of CF Batch")
-
-
 Until = Callable[..., Awaitable[None]]
 CONNECTION = (Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
-
-
-async def test_calls_that_are_left_are_counted_only_where_they_are_few(tmp_path: Path, theme: Theme) -> None:
-    async with opened(tmp_path / "data", theme, credentials=Credentials(MemoryKeyring(), {})) as stage:
-        await stage.program.connections.save_cloudflare("0" * 32, TOKEN)
-        await stage.program.keep_settings(connection="cloudflare")
-        person, budget = stage.person, stage.program.connections.budget
-        await budget.take()
-        await person.press(*CONNECTION)
-        await person.click("Done")
-        await person.until_sees("new jobs are sent there")
-        assert not person.sees("calls left")
-        budget.heed('"default";r=150;t=300')
-        await person.press(*CONNECTION)
-        await person.click("Done")
-        await person.until_sees("150 of 800 calls left in 5 minutes")
 
 
 async def test_a_failed_test_of_the_connection_stands_there_until_one_succeeds(

@@ -41,6 +41,7 @@ from cfbatch_gui.ui.widgets import (
     NoticeBar,
     PrimaryButton,
     Role,
+    Saying,
     Sentence,
     StateLabel,
     boxed,
@@ -190,15 +191,13 @@ class SavedCard(ConnectionCard):
         self._problem = NoticeBar("", "attention")
         self._problem.hide()
         self._make_fields()
-        self.found = IconLine("", "circle-check", icon_role="done", wrap=True)
-        self.found.hide()
+        self.found = Saying("circle-check", "done")
         self.save_button = PrimaryButton(self.tr("Save and test"), "check", self._try_to_save)
         self.test_button = Button(self.tr("Test"), "refresh-cw", lambda: self.wanted.emit("test"))
         self.check_button = LinkButton(self.tr("Check the service…"), "search", lambda: self.wanted.emit("check"))
-        self._doing = IconLine("", "loader", "quiet", icon_role="accent", wrap=False)
+        self._doing = Saying("loader", "accent", "quiet", wrap=False)
         self.checks = CheckList(titles_of(ConnectionKind(record.kind)), COLLECTING_TITLE)
-        self._privacy, self._service = IconLine(_privacy(record.kind), "info"), IconLine("", "info", wrap=True)
-        self._service.hide()
+        self._privacy, self._service = IconLine(_privacy(record.kind), "info"), Saying("info")
         self._lay_out()
         self._add_menu()
         self.show_record(record)
@@ -329,8 +328,8 @@ class SavedCard(ConnectionCard):
         self._problem.set_text(said(state.problem), "attention")
         self._problem.setVisible(bool(state.problem))
         words = self.tr("Requests go to {address}, as {variable} says.")
-        self._service.set_line(words.format(address=state.service, variable=BASE_URL_VARIABLE))
-        self._service.setVisible(bool(state.service))
+        where = words.format(address=state.service, variable=BASE_URL_VARIABLE)
+        self._service.set_line(where if state.service else "")
         self._privacy.setVisible(not state.service)
         if self.record.id == CLOUDFLARE:
             self.more.setVisible(bool(self.record.account_id) and not state.account_is_fixed)
@@ -402,7 +401,6 @@ class SavedCard(ConnectionCard):
             self._had_focus = focused is not None and self.isAncestorOf(focused)
         self._is_working = bool(doing)
         self._doing.set_line(doing)
-        self._doing.setVisible(bool(doing))
         for part in (*self._inputs.values(), self.by_header, self.paid_plan, self.collect.switch, self.collect.days):
             part.setEnabled(not doing)
         for secret in self._secrets:
@@ -479,7 +477,8 @@ class SavedCard(ConnectionCard):
         elif names:
             words = self.tr("Found in what you pasted: {things}.").format(things=display.listed(names))
             self.found.set_line(words, "circle-check", "done")
-        self.found.setVisible(bool(pasted.problem or names))
+        else:
+            self.found.hide()
         self.update_buttons()
         return bool(names)
 
@@ -546,7 +545,7 @@ class CheckList(Card):
         self.body.addStretch(1)
         self.body.addWidget(self._foot)
         self.setAccessibleName(self.tr("Test of the connection"))
-        self._wants_optional = self._has_optional_result = self._is_tested = False
+        self._wants_optional = self._has_optional_result = False
         self.reset()
 
     def show_optional(self, shown: bool) -> None:
@@ -554,15 +553,11 @@ class CheckList(Card):
         self._show_optional()
 
     def _show_optional(self) -> None:
-        is_shown = self._wants_optional or self._has_optional_result
-        self.optional.setVisible(is_shown)
-        if not self._is_tested:
-            words = self.tr("Four questions, free of charge. No text of yours is sent.")
-            more = self.tr("Five questions, free of charge. No text of yours is sent.")
-            self._foot.setText(more if is_shown else words)
+        self.optional.setVisible(self._wants_optional or self._has_optional_result)
 
     def reset(self) -> None:
-        self._is_tested = self._has_optional_result = False
+        self._has_optional_result = False
+        self._foot.setText(self.tr("Free of charge. No text of yours is sent."))
         for each in (*self.rows, self.optional):
             each.show_state(self.tr("Not tested yet"), "circle-dashed")
         self.outcome.set_state("", "circle-dashed")
@@ -582,7 +577,7 @@ class CheckList(Card):
             asked = asked and result.ok is True
         for result in more or [CheckResult("", None, "")]:
             self.optional.show_result(result, asked=bool(more))
-        self._is_tested, self._has_optional_result = True, bool(more)
+        self._has_optional_result = bool(more)
         self._show_optional()
         if has_failed(results):
             self.outcome.set_state(self.tr("Failed"), "circle-x", "error")

@@ -254,17 +254,10 @@ class ConnectionPage(QWidget):
         (card or self.practice).choice.setChecked(True)
         if card is None:
             self.header.set_state(self.tr("New jobs use the practice service"), "flask-conical", "quiet")
-            self.header.set_facts(self.tr("nothing leaves this computer"))
         else:
             name = self.tr("New jobs use {name}").format(name=title_words(self._program.address_book.title(used)))
             is_well = card.is_ready() and not card.has_failed()
             self.header.set_state(name, *(("cloud", "accent") if is_well else ("triangle-alert", "attention")))
-            if not card.is_ready():
-                self.header.set_facts(self.tr("connect the account before you send"))
-            elif card.has_failed():
-                self.header.set_facts(self.tr("its last test failed"))
-            else:
-                self.header.set_facts(self.tr("nothing is sent before you say so"))
         self.state_shown.emit()
 
     def _was_changed(self) -> None:
@@ -280,8 +273,8 @@ class ConnectionPage(QWidget):
             "test": self._test,
             "remove": self._remove,
             "rename": self._rename,
-            "remove token": self._forget,
-            "remove gateway token": self._forget_gateway_token,
+            "remove token": lambda card: self._forget(card, card.record.id),
+            "remove gateway token": lambda card: self._forget(card, gateway_secret_id(card.record.id)),
         }
         match what:
             case "check":
@@ -357,24 +350,16 @@ class ConnectionPage(QWidget):
         card.show_record(renamed)
         self._was_changed()
 
-    async def _forget(self, card: SavedCard) -> None:
-        if card is not self.cloudflare:
-            await self._forget_secret(card, card.record.id)
-            return
+    async def _forget(self, card: SavedCard, secret_id: str) -> None:
         sentence = self.tr(
-            "It is deleted from this computer, and stays valid at Cloudflare until you revoke it there. Batches"
-            " that are at Cloudflare go on, but cannot be collected before a token is entered again."
+            "It is deleted from this computer, and stays valid at the other end until you revoke it there. Batches that"
+            " are under way go on, but cannot be collected before it is entered again."
         )
-        if await ask(self.window(), self.tr("Remove the token?"), sentence, accept=self.tr("Remove"), danger=True):
-            await self._removing(card, self._program.connections.forget_cloudflare())
-
-    async def _forget_gateway_token(self, card: SavedCard) -> None:
-        await self._forget_secret(card, gateway_secret_id(card.record.id))
-
-    async def _forget_secret(self, card: SavedCard, secret_id: str) -> None:
-        sentence = self.tr("It is deleted from this computer; at the other end it stays valid.")
-        if await ask(self.window(), self.tr("Remove the secret?"), sentence, accept=self.tr("Remove"), danger=True):
-            await self._removing(card, self._program.credentials.forget(secret_id))
+        if not await ask(self.window(), self.tr("Remove the secret?"), sentence, accept=self.tr("Remove"), danger=True):
+            return
+        is_first = card is self.cloudflare
+        connections, credentials = self._program.connections, self._program.credentials
+        await self._removing(card, connections.forget_cloudflare() if is_first else credentials.forget(secret_id))
 
     async def _removing(self, card: SavedCard, work: Awaitable[None]) -> None:
         card.set_working(self.tr("Removing…"))

@@ -36,6 +36,7 @@ from cfbatch_gui.ui.widgets import (
     Label,
     PrimaryButton,
     Role,
+    Saying,
     StateLabel,
     boxed,
     column,
@@ -78,10 +79,8 @@ class ServiceCheck(TallDialog):
         )
         self.sends, self.price, self.time = IconLine("", "send"), IconLine("", "info"), IconLine("", "clock")
         self._facts = boxed(column(self.sends, self.price, self.time, gap=SMALL))
-        self.doing = IconLine("", "loader", "quiet", icon_role="accent")
-        self.doing.hide()
-        self.problem = IconLine("", "circle-x", "body", icon_role="error")
-        self.problem.hide()
+        self.doing = Saying("loader", "accent", "quiet")
+        self.problem = Saying("circle-x", "error", "body")
         self.outcome = StateLabel()
         self.counts = Label("", "quiet", wrap=True)
         self.rows: list[FindingRow] = []
@@ -95,8 +94,7 @@ class ServiceCheck(TallDialog):
             self.tr("Save report…"), "save", lambda: tasks.start("service report", self._save())
         )
         self.save_button.hide()
-        self.saved = IconLine("", "circle-check", icon_role="done")
-        self.saved.hide()
+        self.saved = Saying("circle-check", "done")
         self.finished.connect(lambda _: self._tasks.cancel(_TASK))
         title = Label(self.windowTitle(), "part")
         self.lay_out(
@@ -137,7 +135,6 @@ class ServiceCheck(TallDialog):
         self._facts.hide()
         self.problem.hide()
         self.start_button.hide()
-        self.doing.show()
         self.close_button.setText(self.tr("Stop"))
         try:
             result = await self._program.connections.probe(self._connection_id, self._plan, show=self._show_step)
@@ -160,7 +157,6 @@ class ServiceCheck(TallDialog):
 
     def _say_problem(self, sentence: str) -> None:
         self.problem.set_line(sentence)
-        self.problem.show()
 
     def _show_result(self, result: ProbeResult) -> None:
         self._result = result
@@ -218,7 +214,6 @@ class ServiceCheck(TallDialog):
         self.problem.hide()
         words = self.tr("Saved as {name}. It holds no token, no account ID and no text of yours.")
         self.saved.set_line(words.format(name=path.name))
-        self.saved.show()
 
 
 class FindingRow(QWidget):

@@ -50,12 +50,12 @@ from cfbatch_gui.ui.widgets import (
     CheckBox,
     DangerButton,
     IconLabel,
-    IconLine,
     Item,
     Label,
     LinkButton,
     PrimaryButton,
     Role,
+    Saying,
     StateLabel,
     boxed,
     column,
@@ -176,7 +176,7 @@ class AccountDialog(TallDialog):
         self.worker.setMaxLength(_LONGEST_NAME)
         self.worker_block = FieldBlock(self.tr("Name of the Worker"), None, self.worker)
         self.calls = CallList()
-        self.problem = IconLine("", "circle-x", "body", icon_role="error")
+        self.problem = Saying("circle-x", "error", "body")
         self.details = Label("", "small", wrap=True)
         self.page_link = LinkButton(self.tr("Open the dashboard"), "external-link")
         self.page_link.clicked.connect(lambda: self.page_wanted.emit(self._page))
@@ -186,7 +186,7 @@ class AccountDialog(TallDialog):
         self.start_button.clicked.connect(self._try_to_start)
         self.close_button = Button(self.tr("Cancel"), on_click=self._close_or_stop)
         self.finished.connect(lambda _: self._forget())
-        for hidden in (self.problem, self.details, self.page_link, self.outcome, self.afterwards):
+        for hidden in (self.details, self.page_link, self.outcome, self.afterwards):
             hidden.hide()
         for field in (self.account, self.token, self.worker):
             field.textEdited.connect(self._edited)
@@ -327,7 +327,6 @@ class AccountDialog(TallDialog):
     def _show_stopped(self, error: UserError) -> None:
         reason = error.reason if isinstance(error, Stopped) else error
         self.problem.set_line(said(error.message))
-        self.problem.show()
         self.details.setText(error.detail)
         self.details.setVisible(bool(error.detail))
         self._page = _page_for(reason)
@@ -371,7 +370,6 @@ class AccountDialog(TallDialog):
                 button=self.start_button.text()
             )
         )
-        self.problem.show()
 
     def _forget(self) -> None:
         self._tasks.cancel(_TASK)

@@ -25,7 +25,7 @@ from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
-from cfbatch_gui.ui.widgets import Button, Card, IconLine, Label, PrimaryButton, boxed, column, line, row, scrolled
+from cfbatch_gui.ui.widgets import Button, Card, Label, PrimaryButton, Saying, boxed, column, line, row, scrolled
 
 _LEAST = 480  # pixels that it may have above a window that is lower
 
@@ -94,8 +94,7 @@ class WorkerGuide(TallDialog):
         self.save_button = save
         self.folder_button = Button(self.tr("Show folder"), "folder-open", self._show_folder)
         self.folder_button.hide()
-        self.saved = IconLine("", "circle-check")
-        self.saved.hide()
+        self.saved = Saying("circle-check")
         self.secret = QLineEdit(self._secret)
         self.secret.setReadOnly(True)
         self.secret.setEchoMode(QLineEdit.EchoMode.Password)
@@ -186,11 +185,12 @@ class WorkerGuide(TallDialog):
                 return
             paths = await asyncio.to_thread(save_worker, folder)
         except UserError as error:
-            self._say(said(error.message), "triangle-alert", "attention")
+            self.saved.set_line(said(error.message), "triangle-alert", "attention")
             return
         self._folder = folder
         files = display.plural(len(paths), "{n} file", "{n} files")
-        self._say(self.tr("{files} saved in “{name}”.").format(files=files, name=folder.name), "circle-check", "done")
+        words = self.tr("{files} saved in “{name}”.").format(files=files, name=folder.name)
+        self.saved.set_line(words, "circle-check", "done")
         self.folder_button.show()
 
     async def _may_replace(self, others: tuple[Path, ...]) -> bool:
@@ -202,7 +202,3 @@ class WorkerGuide(TallDialog):
             accept=self.tr("Replace"),
             danger=True,
         )
-
-    def _say(self, sentence: str, icon: str, role: str) -> None:
-        self.saved.set_line(sentence, icon, role)
-        self.saved.show()

@@ -2,12 +2,11 @@
 
 import asyncio
 import gzip
-from datetime import datetime
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import QDialog, QGridLayout, QMenu, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QGridLayout, QMenu, QPlainTextEdit, QWidget
 
 from cfbatch_gui.core.errors import DataError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -18,7 +17,9 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.jobs.job_summary import price_words, rough_duration, size_words, state_column, token_words
+from cfbatch_gui.ui.dialogs import ShownDialog
+from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.jobs.job_summary import price_words, size_words, state_column, token_words
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.state_names import (
     StateWords,
@@ -133,7 +134,7 @@ class DetailsView(QWidget):
             (self.tr("SHA-256 of the file"), job.source_sha256),
             (self.tr("Rows left out"), self._left_out_words(job, planned)),
             (self.tr("Doubtful rows"), self._doubtful_words(planned)),
-            (self.tr("Sent"), _moment(job.sent_at)),
+            (self.tr("Sent"), display.moment(job.sent_at)),
             (self.tr("Finished"), self._finished_words(job)),
             (self.tr("Tokens expected"), token_words(job, planned)),
             (self.tr("Tokens counted"), display.number(job.tokens) if job.tokens else ""),
@@ -172,11 +173,11 @@ class DetailsView(QWidget):
             )
         parts = [display.plural(handed, "{n} batch handed over", "{n} batches handed over")]
         if job.account_cleared_at:
-            parts.append(self.tr("copies deleted {when}").format(when=_moment(job.account_cleared_at)))
+            parts.append(self.tr("copies deleted {when}").format(when=display.moment(job.account_cleared_at)))
         elif job.finished_at and (connection := connection_of(self._program, job)) is not None:
             until = job.finished_at + connection.keep_days * _DAY
             is_over = until <= self._program.clock()
-            kept = self.tr("copies kept until {when}").format(when=_moment(until))
+            kept = self.tr("copies kept until {when}").format(when=display.moment(until))
             parts.append(self.tr("copies are deleted at the next start") if is_over else kept)
         return " · ".join(parts)
 
@@ -185,15 +186,13 @@ class DetailsView(QWidget):
             return ""
         parts = [job.source_name, display.plural(job.rows_in, "{n} row", "{n} rows")]
         if job.texts_forgotten_at:
-            parts.append(self.tr("texts removed {when}").format(when=_moment(job.texts_forgotten_at)))
+            parts.append(self.tr("texts removed {when}").format(when=display.moment(job.texts_forgotten_at)))
         return " · ".join(parts)
 
     def _left_out_words(self, job: Job, planned: Planned) -> str:
         count = display.number(job.problems) if job.problems else ""
         if not planned.doubtful:
             return count
-        if planned.doubtful == job.problems:
-            return self.tr("{count}, which may have been misread").format(count=count)
         return self.tr("{count}, of which {doubtful} may have been misread").format(
             count=count, doubtful=display.number(planned.doubtful)
         )
@@ -206,8 +205,8 @@ class DetailsView(QWidget):
     def _finished_words(self, job: Job) -> str:
         if not job.finished_at:
             return ""
-        took = self.tr("after {time}").format(time=rough_duration(job.finished_at - job.sent_at))
-        return f"{_moment(job.finished_at)} · {took}"
+        took = self.tr("after {time}").format(time=display.duration(max(1.0, job.finished_at - job.sent_at)))
+        return f"{display.moment(job.finished_at)} · {took}"
 
     def _price_words(self, job: Job, planned: Planned) -> str:
         if is_practice(job):
@@ -226,7 +225,7 @@ class DetailsView(QWidget):
             Column(
                 self.tr("Sent"),
                 lambda batch: batch.sent_at or None,
-                _moment,
+                display.moment,
                 key="sent",
                 width=166,
                 gives_way=True,
@@ -244,19 +243,12 @@ class DetailsView(QWidget):
             add_action(menu, self.tr("Copy request ID"), lambda: self.copy_request_id(index), "copy")
 
 
-def _moment(seconds: float) -> str:
-    """A moment, in seconds since 1970, in local time; "" for 0."""
-    return f"{datetime.fromtimestamp(seconds).astimezone():%Y-%m-%d %H:%M:%S}" if seconds else ""
-
-
-class RawAnswerDialog(QDialog):
-    """The beginning of a raw answer, read in a thread. It is opened with `open()`, and deletes itself."""
+class RawAnswerDialog(ShownDialog):
+    """The beginning of a raw answer, read in a thread."""
 
     def __init__(self, folder: JobFolder, batch: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        title = self.tr("Answer to batch {n}").format(n=batch)
-        self.setWindowTitle(title)
+        title = tr("Answer to batch {n}").format(n=batch)
+        super().__init__(title, parent, (760, 560))
         self._about = IconLine(self.tr("Reading…"), wrap=True)
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
@@ -264,15 +256,9 @@ class RawAnswerDialog(QDialog):
         self.text.setAccessibleName(title)
         self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         copy = Button(self.tr("Copy"), "copy", lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
-        close = Button(self.tr("Close"), on_click=self.accept)
-        close.setDefault(True)
-        foot = row((self._about, 1), copy, close)
-        self.setLayout(column(Label(title, "part"), self.text, foot, gap=MEDIUM, margins=(LARGE,) * 4))
+        self.lay_out(title, self.text, foot=((self._about, 1), copy))
         self.tasks = Tasks(self, self._show_error)
         self.tasks.start("read", self._read(folder.reply(batch)))
-
-    def sizeHint(self) -> QSize:
-        return QSize(760, 560)
 
     async def _read(self, path: Path) -> None:
         text, is_whole = await asyncio.to_thread(_beginning, path)

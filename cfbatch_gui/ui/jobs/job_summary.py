@@ -31,7 +31,7 @@ from cfbatch_gui.ui.state_names import (
 )
 from cfbatch_gui.ui.tables.table_rows import Column
 from cfbatch_gui.ui.theme import LARGE, SMALL
-from cfbatch_gui.ui.widgets import Flow, IconLine, StateLabel, boxed, column
+from cfbatch_gui.ui.widgets import Flow, Saying, StateLabel, boxed, column
 
 _LEAST = 0.001  # dollars; a lower price is shown as "under" it
 
@@ -56,7 +56,7 @@ def size_words(job: Job, planned: Planned) -> str:
 def summary_words(job: Job, planned: Planned) -> tuple[str, ...]:
     took = ""
     if job.state in (JobState.DONE, JobState.PARTLY_DONE) and job.finished_at:
-        took = tr("finished in {time}").format(time=rough_duration(job.finished_at - job.sent_at))
+        took = tr("finished in {time}").format(time=display.duration(max(1.0, job.finished_at - job.sent_at)))
     taken = (tr("{n} from earlier jobs").format(n=display.number(job.reused)),) if job.reused else ()
     if is_practice(job):
         return size_words(job, planned), *taken, tr("Practice"), took
@@ -95,16 +95,6 @@ def token_words(job: Job, planned: Planned) -> str:
     return low if low == high else f"{low}–{high}"
 
 
-def rough_duration(seconds: float) -> str:
-    """A duration in seconds, rounded: "8 s", "4 min", "2 h 05 min"."""
-    whole = round(seconds)
-    if whole < 60:
-        return tr("{n} s").format(n=max(1, whole))
-    if whole < 3600:
-        return tr("{n} min").format(n=round(whole / 60))
-    return display.duration(whole)
-
-
 def is_under_way(job: Job) -> bool:
     """Whether a batch still changes without an action of the user."""
     waiting = (batch.state for batch in job.batches if batch.state is not BatchState.OUTCOME_UNKNOWN)
@@ -112,18 +102,12 @@ def is_under_way(job: Job) -> bool:
 
 
 def running_words(job: Job, now: float) -> str:
-    """How long a job takes: "Running for 9 minutes.", "Took 4 minutes.", "Sent 9 minutes ago." while it is paused."""
+    """How long a job takes: "Running for 9 min 05 s.", "Took 4 s.", "Sent 9 min 05 s ago." while it is paused."""
     if not job.batches:
         return tr("Every result was taken from earlier jobs.")
     if all(batch.state is BatchState.PLANNED for batch in job.batches):
         return tr("No batch has left yet.")
-    seconds = max(1, int((job.finished_at or now) - job.sent_at))
-    if seconds < 60:
-        length = display.plural(seconds, "{n} second", "{n} seconds")
-    elif seconds < 3600:
-        length = display.plural(seconds // 60, "{n} minute", "{n} minutes")
-    else:
-        length = display.duration(seconds)
+    length = display.duration(max(1.0, (job.finished_at or now) - job.sent_at))
     if job.finished_at:
         pattern = tr("Took {time}.")
     else:
@@ -205,13 +189,10 @@ def account_words(job: Job, connection: Connection | None) -> AccountWords | Non
 def _line(job: Job, connection: Connection) -> str:
     progress = account_progress(job)
     if job.paused_because:
-        return (
-            tr("Your account goes on collecting what it was handed. Carry on to fetch it.") if progress.is_used else ""
-        )
+        going_on = tr("Your account goes on collecting what it was handed. Carry on to fetch it.")
+        return going_on if progress.is_used else ""
     unknown = sum(batch.state is BatchState.OUTCOME_UNKNOWN for batch in job.batches)
-    away = progress.in_account + progress.at_service
     missing = max(0, progress.direct + progress.to_send - unknown)
-    total = progress.here + away + missing + unknown
     if not missing and unknown:
         return display.plural(
             unknown,
@@ -224,23 +205,14 @@ def _line(job: Job, connection: Connection) -> str:
             " itself, while it is open."
         ).format(most=display.number(most_batches(connection)), n=display.number(progress.direct))
     if missing:
-        pattern = tr("{missing} of {n} batches are not handed over yet. Leave CF Batch open until they are.")
-        if missing == 1:
-            pattern = tr("{missing} of {n} batches is not handed over yet. Leave CF Batch open until it is.")
-        if total == 1:
-            pattern = tr("The batch is not handed over yet. Leave CF Batch open until it is.")
-        return pattern.format(missing=display.number(missing), n=display.number(total))
-    if progress.here:
-        return tr(
-            "All batches that are not here yet are with your account. You can close this computer; the answers are"
-            " fetched when CF Batch is open again."
+        return display.plural(
+            missing,
+            "{n} batch is not handed over yet. Leave CF Batch open until it is.",
+            "{n} batches are not handed over yet. Leave CF Batch open until they are.",
         )
-    return display.plural(
-        away,
-        "The batch is with your account. You can close this computer; the answer is fetched when CF Batch is open"
-        " again.",
-        "All {n} batches are with your account. You can close this computer; the answers are fetched when CF Batch is"
-        " open again.",
+    return tr(
+        "All that is not here yet is with your account. You can close this computer; the answers are fetched when CF"
+        " Batch is open again."
     )
 
 
@@ -249,7 +221,7 @@ class AccountPart(QWidget):
         super().__init__()
         self._looks = (batch_words(BatchState.PLANNED), *map(place_words, AnswerPlace))
         self.figures = tuple(StateLabel("", words.icon, words.role) for words in self._looks)
-        self.line = IconLine("", "info", "body")
+        self.line = Saying("info", role="body")
         self.setLayout(column(boxed(Flow(*self.figures, gap=LARGE)), self.line, gap=SMALL))
         self.hide()
 
@@ -263,4 +235,3 @@ class AccountPart(QWidget):
             label.setVisible(bool(text))
         icon = ("circle-check", "done") if words.may_close else ("info", "quiet")
         self.line.set_line(words.line, *icon)
-        self.line.setVisible(bool(words.line))

@@ -458,9 +458,6 @@ class JobList(QListView):
         policy = Qt.FocusPolicy.StrongFocus if self.model().rowCount() else Qt.FocusPolicy.NoFocus
         self.setFocusPolicy(policy)
 
-    def words(self, job: Job) -> StateWords:
-        return self.delegate.words(job)
-
     def mark(self, job_id: str, index: QModelIndex) -> None:
         self.delegate.opened_job = job_id
         if index != self.currentIndex() and len(self.selected_jobs()) < 2:

@@ -2,9 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
@@ -53,13 +52,13 @@ from cfbatch_gui.ui.widgets import (
     Card,
     Flow,
     IconLabel,
-    IconLine,
     Label,
     Level,
     LinkButton,
     NoticeBar,
     QuietButton,
     Role,
+    Saying,
     ThinProgress,
     boxed,
     column,
@@ -67,22 +66,12 @@ from cfbatch_gui.ui.widgets import (
     scrolled,
 )
 
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    state: BatchState
-    sentence: str
-    detail: str
-    batches: tuple[Batch, ...]
-
-    @property
-    def is_end(self) -> bool:
-        """Whether the batches ended without an answer; otherwise they wait, or some of their requests were refused."""
-        return can_be_sent_again(self.batches[0])
+Trouble = Sequence[Batch]
+"""Batches in the same state for the same reason."""
 
 
 def troubles_of(job: Job) -> list[Trouble]:
-    """The errors of batches, grouped by state and error. Batches of unknown outcome are left out, because they have
+    """The batches with an error, grouped by state and error. Batches of unknown outcome are left out, because they have
     cards of their own, and so is the error for which the whole job is paused.
     """
     by_reason: dict[tuple[BatchState, str, str], list[Batch]] = {}
@@ -90,7 +79,7 @@ def troubles_of(job: Job) -> list[Trouble]:
         is_shown = batch.state is BatchState.OUTCOME_UNKNOWN or batch.error == job.paused_because
         if batch.error and not is_shown:
             by_reason.setdefault((batch.state, batch.error, batch.error_detail), []).append(batch)
-    return [Trouble(*reason, tuple(batches)) for reason, batches in by_reason.items()]
+    return list(by_reason.values())
 
 
 def ranges(numbers: list[int]) -> str:
@@ -339,9 +328,7 @@ class ProgressView(QWidget):
         self._show_troubles(job)
         self._show_cards(job)
         self._tick()
-        foot = self._foot_words(job)
-        self._foot.set_line(foot)
-        self._foot.setVisible(bool(foot))
+        self._foot.set_line(self._foot_words(job))
         counted = (job.id, [batch.number for batch in job.batches if batch.state is BatchState.DONE])
         if counted != self._counted:
             self._counted = counted
@@ -359,7 +346,7 @@ class ProgressView(QWidget):
         self.look_link = LinkButton(self.tr("Look at them"), on_click=self.look_wanted.emit)
         self.bar = ThinProgress()
         self.times = Label("", "quiet", wrap=True)
-        self._foot = IconLine("", wrap=True)
+        self._foot = Saying("info")
 
     def _lay_out(self) -> None:
         head = row(self.title, None, self.readable, self.look_link)
@@ -429,31 +416,30 @@ class ProgressView(QWidget):
         self._attention_box.setVisible(bool(self.trouble_bars or self.cards))
 
     def _trouble_bar(self, trouble: Trouble) -> NoticeBar:
-        numbers = ranges([batch.number for batch in trouble.batches])
-        pattern = self.tr("Batch {n}: {why}") if len(trouble.batches) == 1 else self.tr("Batches {n}: {why}")
-        level: Level = "error" if trouble.is_end else "attention"
-        why = said(trouble.sentence)
-        if trouble.state is BatchState.DISMISSED:
+        first = trouble[0]
+        is_end = can_be_sent_again(first)  # otherwise they wait, or some of their requests were refused
+        numbers = ranges([batch.number for batch in trouble])
+        pattern = self.tr("Batch {n}: {why}") if len(trouble) == 1 else self.tr("Batches {n}: {why}")
+        level: Level = "error" if is_end else "attention"
+        why = said(first.error)
+        if first.state is BatchState.DISMISSED:
             level, why = "info", self.tr("left as it is; it may or may not have arrived.")
         bar = NoticeBar(pattern.format(n=numbers, why=why), level)
-        if trouble.detail:
-            details = f"{said(trouble.sentence)}\n{trouble.detail}"
+        if first.error_detail:
+            details = f"{said(first.error)}\n{first.error_detail}"
             bar.add_link(self.tr("Copy details"), lambda: QGuiApplication.clipboard().setText(redacted(details)))
         is_ours = self._job is not None and not (self._job.attached or self._job.taken_over)
-        if self._may_run_synchronously(trouble):
+        if first.error_action == Action.RUN_SYNCHRONOUSLY:
             bar.add_link(self.tr("Run at once"), self.run_synchronously)
-        elif trouble.is_end and is_ours:
+        elif is_end and is_ours:
             bar.add_link(self.tr("Send again"), lambda: self.send_again(trouble))
-        elif trouble.batches[0].failed_requests and is_ours:
+        elif first.failed_requests and is_ours:
             bar.add_link(self.tr("Send these again"), self.send_refused_again)
         return bar
 
     def run_synchronously(self) -> None:
         if self._job is not None:
             self.tasks.start("send again", self._program.actions.run_synchronously(self._job.id))
-
-    def _may_run_synchronously(self, trouble: Trouble) -> bool:
-        return trouble.batches[0].error_action == Action.RUN_SYNCHRONOUSLY
 
     def send_refused_again(self) -> None:
         if self._job is not None:
@@ -466,7 +452,7 @@ class ProgressView(QWidget):
         if self._job is None:
             return
         job_id = self._job.id
-        if any(batch.request_id for batch in trouble.batches) and not is_practice(self._job):
+        if any(batch.request_id for batch in trouble) and not is_practice(self._job):
             sure = await dialogs.ask(
                 self.window(),
                 self.tr("Send again?"),
@@ -475,7 +461,7 @@ class ProgressView(QWidget):
             )
             if not sure:
                 return
-        await send_within_budget(self, self._program, job_id, *(batch.number for batch in trouble.batches))
+        await send_within_budget(self, self._program, job_id, *(batch.number for batch in trouble))
 
     def _show_cards(self, job: Job) -> None:
         unknown = {batch.number: batch for batch in job.batches if batch.state is BatchState.OUTCOME_UNKNOWN}
@@ -528,11 +514,7 @@ class ProgressView(QWidget):
         done, total = job.batches_done, len(job.batches)
         if not total:
             return self.tr("Nothing had to be sent")
-        if total == 1:
-            return self.tr("The only batch is back") if done else self.tr("Waiting for the batch")
-        if done == total:
-            return self.tr("All {n} batches are back").format(n=display.number(total))
-        return self.tr("{done} of {n} batches are back").format(done=display.number(done), n=display.number(total))
+        return self.tr("Batches back: {done} of {n}").format(done=display.number(done), n=display.number(total))
 
     def _show_readable(self, job: Job) -> None:
         self.look_link.setVisible(bool(self._readable))
@@ -549,10 +531,8 @@ class ProgressView(QWidget):
 
     def _foot_words(self, job: Job) -> str:
         progress = account_progress(job)
-        if is_over(job):
-            return self.tr("Every batch has come to its end. What came back is kept in the job's folder.")
-        if progress.lid_may_close:
-            return ""  # said beside the figures
+        if is_over(job) or progress.lid_may_close:  # said beside the figures
+            return ""
         if is_practice(job):
             return self.tr(
                 "Practice runs on this computer: it waits while the program is closed and goes on at the next start."

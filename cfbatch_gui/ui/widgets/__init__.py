@@ -37,6 +37,7 @@ from cfbatch_gui.ui.widgets.labels import (
     Label,
     LabelGrid,
     Role,
+    Saying,
     Sentence,
     StateLabel,
 )

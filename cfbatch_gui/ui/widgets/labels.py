@@ -182,6 +182,18 @@ class IconLine(QWidget):
         return self._label.text()
 
 
+class Saying(IconLine):
+    """A line that is there only while it says something."""
+
+    def __init__(self, icon: str, icon_role: str = "quiet", role: Role = "small", *, wrap: bool = True) -> None:
+        super().__init__("", icon, role, icon_role=icon_role, wrap=wrap)
+        self.hide()
+
+    def set_line(self, text: str, icon: str = "", icon_role: str = "quiet") -> None:
+        super().set_line(text, icon, icon_role)
+        self.setVisible(bool(text))
+
+
 class LabelGrid(QWidget):
     """A small table. `roles` are those of its columns, `stretches` how these share the room that is left; texts of the
     column `elided` are cut, those of `wrapped` and with `least`, the least pixels of the columns after the first, the

@@ -232,8 +232,4 @@ class Announcements(QObject):
         if len(waiting) == 1:
             pattern = self.tr("“{name}” is finished.") if done else self.tr("“{name}” needs you.")
             return pattern.format(name=waiting[0].name)
-        if done == len(waiting):
-            return self.tr("{n} jobs are finished.").format(n=done)
-        if not done:
-            return self.tr("{n} jobs need you.").format(n=len(waiting))
         return self.tr("{done} finished, {others} need you.").format(done=done, others=len(waiting) - done)

@@ -38,7 +38,7 @@ from cfbatch_gui.core.system.later_start import Answer, Request, addresses, hand
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.system.paths import Paths, resource
 from cfbatch_gui.core.system.settings import Settings
-from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.help import about_versions
 from cfbatch_gui.ui.notices import install_roles
@@ -302,17 +302,11 @@ async def _open_or_hand_over(start: Start, environ: Mapping[str, str], notify: C
 
 
 def _not_taken(files: Sequence[str]) -> DataInUse:
-    if not files:
-        return DataInUse(
-            tr("CF Batch is open already, but its window does not answer. Wait a moment, or close it and start again.")
-        )
-    if len(files) > 1:
-        words = tr(
-            "CF Batch is open already, but its window does not answer, so {files} were not opened. Try again later."
-        )
-        return DataInUse(words.format(files=display.plural(len(files), "{n} file", "{n} files")))
-    words = tr("CF Batch is open already, but its window does not answer, so “{name}” was not opened. Try again later.")
-    return DataInUse(words.format(name=Path(files[0]).name))
+    words = tr(
+        "CF Batch is open already, but its window does not answer, so nothing was opened. Wait a moment, or close it,"
+        " and start again."
+    )
+    return DataInUse(words, detail="\n".join(files))
 
 
 async def _say(error: UserError) -> None:

@@ -19,6 +19,7 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.help import AboutDialog
 from cfbatch_gui.ui.job_actions import AT_WORK
 from cfbatch_gui.ui.result_view import RowChoice, imported
 from cfbatch_gui.ui.tasks import Tasks
@@ -59,8 +60,8 @@ class Commands:
         self._tasks.start("attach", self._attach())
 
     async def _attach(self) -> None:
-        await imported("cfbatch_gui.ui.jobs.attach_dialog")
-        from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
+        await imported("cfbatch_gui.ui.jobs.elsewhere")
+        from cfbatch_gui.ui.jobs.elsewhere import AttachDialog
 
         dialog = AttachDialog(self._program, self._window)
         dialog.attached.connect(self._open_job)
@@ -70,9 +71,9 @@ class Commands:
         self._tasks.start("account", self._show_account(connection_id))
 
     async def _show_account(self, connection_id: str) -> None:
-        await imported("cfbatch_gui.ui.jobs.account_dialog")
+        await imported("cfbatch_gui.ui.jobs.elsewhere")
         await self._program.prepare("account_jobs")
-        from cfbatch_gui.ui.jobs.account_dialog import AccountDialog
+        from cfbatch_gui.ui.jobs.elsewhere import AccountDialog
 
         dialog = AccountDialog(self._program, self._tasks, connection_id=connection_id, parent=self._window)
         dialog.opened.connect(self._open_job)
@@ -81,12 +82,6 @@ class Commands:
         dialog.open()
 
     def show_about(self) -> None:
-        self._tasks.start("about", self._show_about())
-
-    async def _show_about(self) -> None:
-        await imported("cfbatch_gui.ui.help")
-        from cfbatch_gui.ui.help import AboutDialog
-
         AboutDialog(self._program, self._window).open()
 
     def back_up(self) -> None:

@@ -15,24 +15,24 @@ from PySide6.QtGui import (
     QPaintEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QMainWindow, QStackedWidget, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QWidget
 
+from cfbatch_gui.ui.dialogs import ShownDialog
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.jobs.library import Library
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices, PastNotice, Undo, show_folder_of
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SIDEBAR_WIDTH, SMALL, TINY, WIDE, scaled
-from cfbatch_gui.ui.widgets import Button, IconLabel, Label, LinkButton, boxed, column, line, row, scrolled, split
+from cfbatch_gui.ui.theme import MEDIUM, SIDEBAR_WIDTH, SMALL, TINY
+from cfbatch_gui.ui.widgets import IconLabel, Label, LinkButton, boxed, column, line, row, scrolled, split
 from cfbatch_gui.ui.widgets.bars import LEVEL_ICONS, DropOverlay, FileDrag, local_files, take_copy
 from cfbatch_gui.ui.window.application import keep_token
 
 
-class NoticeListDialog(QDialog):
-    """Opening it marks all notices as seen; it deletes itself when it is closed."""
+class NoticeListDialog(ShownDialog):
+    """Opening it marks all notices as seen."""
 
     def __init__(self, notices: Notices, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(self.tr("Notices"))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__(tr("Notices"), parent, (560, 420))
         self._undos = notices.undos
         past = notices.past()
         lines = column(gap=SMALL, margins=(0, 0, SMALL, 0))
@@ -43,14 +43,8 @@ class NoticeListDialog(QDialog):
         if not past:
             lines.addWidget(Label(self.tr("There were no notices since the program was started."), "quiet", wrap=True))
         lines.addStretch(1)
-        close = Button(self.tr("Close"), on_click=self.accept)
-        margins = (WIDE, WIDE - TINY, WIDE, WIDE - TINY)
-        heading = Label(self.tr("Notices"), "part")
-        self.setLayout(column(heading, scrolled(boxed(lines)), row(None, close), gap=LARGE, margins=margins))
+        self.lay_out(self.windowTitle(), scrolled(boxed(lines)))
         notices.mark_seen()
-
-    def sizeHint(self) -> QSize:
-        return QSize(scaled(560), scaled(420))
 
     def _line(self, notice: PastNotice) -> QHBoxLayout:
         moment = QDateTime.fromSecsSinceEpoch(int(notice.shown_at))

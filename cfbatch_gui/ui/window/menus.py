@@ -8,7 +8,7 @@ from PySide6.QtGui import QAction, QActionGroup, QDesktopServices, QKeySequence
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QTextEdit
 
 from cfbatch_gui.ui.help import HelpWindow, ShortcutsDialog, Topic
-from cfbatch_gui.ui.theme import Scheme
+from cfbatch_gui.ui.theme import Scheme, scheme_words
 from cfbatch_gui.ui.widgets import PageHeader, SearchField, add_action
 from cfbatch_gui.ui.window.commands import Commands, NewJobs
 from cfbatch_gui.ui.window.main_window import MainWindow
@@ -80,12 +80,7 @@ class Menus(QObject):
         )
         for keys, act in hidden:
             window.addAction(self._action("", keys, act))
-        names = {
-            Scheme.SYSTEM: tr("Match system"),
-            Scheme.LIGHT: tr("Light"),
-            Scheme.DARK: tr("Dark"),
-            Scheme.HIGH_CONTRAST: tr("High contrast"),
-        }
+        names = scheme_words()
         view = self._menu(
             tr("&View"),
             *((name, "", partial(window.scheme_chosen.emit, each.value)) for each, name in names.items()),

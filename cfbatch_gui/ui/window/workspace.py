@@ -21,15 +21,14 @@ from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
 from cfbatch_gui.ui.window.announcements import Announcements
 from cfbatch_gui.ui.window.commands import Commands, DataFolder, NewJobs
-from cfbatch_gui.ui.window.connection_in_use import ConnectionInUse
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.menus import Menus
-from cfbatch_gui.ui.window.pages import Evaluating, ResultViews, SettingsPages
+from cfbatch_gui.ui.window.pages import ConnectionInUse, Evaluating, ResultViews, SettingsPages
+from cfbatch_gui.ui.window.welcome_page import WelcomePage
 
 if TYPE_CHECKING:
     from cfbatch_gui.ui.inputs.draft_page import DraftPage
     from cfbatch_gui.ui.jobs.job_page import JobPage
-    from cfbatch_gui.ui.window.welcome_page import WelcomePage
 
 _OPEN_JOB = "window/job"  # where the settings remember the job that is open
 _SETTLE = 40  # milliseconds; changes within this time are shown in the sidebar together
@@ -159,9 +158,7 @@ class Workspace:
     # The pages, each with its signals
 
     @made_once
-    def _welcome(self) -> "WelcomePage":
-        from cfbatch_gui.ui.window.welcome_page import WelcomePage
-
+    def _welcome(self) -> WelcomePage:
         page = WelcomePage()
         self.window.add_page(page)
         page.try_example.connect(self._new_jobs.try_example)

@@ -11,7 +11,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui.jobs.account_dialog import AccountDialog, TakeOverDialog
+from cfbatch_gui.ui.jobs.elsewhere import AccountDialog, TakeOverDialog
 from tests.screen.stage import Stage
 from tests.screen.worker_stage import WorkerStage
 from tests.support import faults

@@ -35,7 +35,7 @@ async def handed_over(stage: Stage, worker: WorkerStage, texts: Path, until: Unt
     stage.workspace._show_jobs()
     stage.workspace._open(job.id)
     await until(lambda: account_progress(stage.program.ledger.job(job.id)).lid_may_close)
-    await until(lambda: shown(stage).account.line.text().startswith("All 3 batches are with your account."))
+    await until(lambda: shown(stage).account.line.text().startswith("All that is not here yet"))
     return stage.program.ledger.job(job.id)
 
 
@@ -128,7 +128,7 @@ async def test_closing_warns_of_what_is_not_handed_over_and_of_nothing_else(
     await stage.program.runner.stop(job.id)
     await stage.program.store.change(job.id, lambda now: replace(now, batches=waiting))
     stage.workspace._show_jobs()
-    await until(lambda: shown(stage).account.line.text().startswith("1 of 3 batches is not handed over yet."))
+    await until(lambda: shown(stage).account.line.text().startswith("1 batch is not handed over yet."))
     assert shown(stage)._foot.isVisible()
     stage.workspace.window.close_requested.emit()
 
