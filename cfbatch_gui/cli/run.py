@@ -66,7 +66,7 @@ async def _run(arguments: argparse.Namespace, paths: Paths, console: Console) ->
             inputs = await asyncio.to_thread(reading.open_inputs, arguments, arguments.file, arguments.second)
             job = _draft(program, arguments, connection)
             job = await _send(program, job, inputs, arguments, progress)
-            may_leave = _may_be_left if arguments.leave else None
+            may_leave = working.leaving_status if arguments.leave else None
             (job,) = await working.wait_for(program, [job], progress, may_leave=may_leave)
         except asyncio.CancelledError:
             console.say(working.stopped_sentence(job and program.ledger.job(job.id)))
@@ -74,10 +74,6 @@ async def _run(arguments: argparse.Namespace, paths: Paths, console: Console) ->
         status = working.present(program, job, console, leaves=arguments.leave, as_json=arguments.json)
         left_out = (await asyncio.to_thread(read_planned, program.folder(job.id))).doubtful
         return reading.status_with_doubtful(status, left_out, arguments.doubtful, console)
-
-
-def _may_be_left(job: Job) -> bool:
-    return working.leaving_status(job) is not None
 
 
 def _draft(program: Program, arguments: argparse.Namespace, connection: str) -> Job:

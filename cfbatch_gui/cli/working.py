@@ -86,7 +86,7 @@ def stopped_sentence(job: Job | None, *, others: bool = False) -> str:
 
 
 async def wait_for(
-    program: Program, jobs: Sequence[Job], progress: Progress, *, may_leave: Callable[[Job], bool] | None = None
+    program: Program, jobs: Sequence[Job], progress: Progress, *, may_leave: Callable[[Job], object] | None = None
 ) -> tuple[Job, ...]:
     """Until each job is final, needs the user, or may be left."""
     progress.follow(*jobs, is_leaving=may_leave is not None)

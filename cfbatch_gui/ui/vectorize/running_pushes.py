@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, replace
+from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
@@ -11,7 +12,7 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.vectorize.client import Metric, VectorizeIndex
-from cfbatch_gui.core.vectorize.push_values import IdSource, Push, PushOptions, PushProgress
+from cfbatch_gui.core.vectorize.push_values import IdSource, Push, PushOptions, PushProgress, Show
 from cfbatch_gui.core.workers_ai.limits import INDEX_NAME_FORM, MAX_INDEX_NAME_BYTES
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
@@ -52,7 +53,7 @@ class RunningPushes(QObject):
     def send(self, job: Job, connection_id: str, index: str, options: PushOptions, *, new_dimension: int = 0) -> None:
         """`new_dimension` is that of an index that is created first, 0 for one that is there."""
 
-        async def push(show: Callable[[PushProgress], None]) -> Push:
+        async def push(show: Show) -> Push:
             vectorize = self._program.vectorize
             if new_dimension:
                 await vectorize.calls(connection_id).create(index, new_dimension, Metric.COSINE, job.name)
@@ -61,10 +62,8 @@ class RunningPushes(QObject):
         self._start(RunningPush(job.id, index), push)
 
     def check(self, job_id: str, connection_id: str, index: str) -> None:
-        async def check(show: Callable[[PushProgress], None]) -> Push:
-            return await self._program.vectorize.verify(job_id, connection_id, index, show=show)
-
-        self._start(RunningPush(job_id, index, is_check=True), check)
+        verify = partial(self._program.vectorize.verify, job_id, connection_id, index)
+        self._start(RunningPush(job_id, index, is_check=True), lambda show: verify(show=show))
 
     def stop(self, job_id: str) -> None:
         now = self._running.get(job_id)
@@ -73,7 +72,7 @@ class RunningPushes(QObject):
             self.tasks.cancel(job_id)
             self.changed.emit(job_id)
 
-    def _start(self, begun: RunningPush, work: Callable[[Callable[[PushProgress], None]], Awaitable[Push]]) -> None:
+    def _start(self, begun: RunningPush, work: Callable[[Show], Awaitable[Push]]) -> None:
         if begun.job_id in self._running:
             return
         self._running[begun.job_id] = begun
@@ -81,7 +80,7 @@ class RunningPushes(QObject):
         task.add_done_callback(lambda _: self._over(begun.job_id))  # also where it never made its first step
         self.changed.emit(begun.job_id)
 
-    async def _run(self, job_id: str, work: Callable[[Callable[[PushProgress], None]], Awaitable[Push]]) -> None:
+    async def _run(self, job_id: str, work: Callable[[Show], Awaitable[Push]]) -> None:
         try:
             result: Push | UserError = await work(lambda progress: self._show(job_id, progress))
         except UserError as error:
