@@ -117,7 +117,7 @@ def json_of_reuse(found: Preflight) -> dict[str, object] | None:
     return {
         "texts": found.reuse.texts,
         "sent_texts": found.sent_texts,
-        "jobs": [{"job": each.job_id, "name": each.name, "texts": each.texts} for each in found.reuse.sources],
+        "jobs": [{"job": each.job.id, "name": each.job.name, "texts": each.texts} for each in found.reuse.found.jobs],
         "tokens": {"low": found.reuse.tokens_low, "high": found.reuse.tokens_high},
         "price_without": {"low": found.reuse.low.dollars, "high": found.reuse.high.dollars},
     }

@@ -294,10 +294,10 @@ class FiguresRow(QWidget):
 
     def _reuse_names(self, found: Preflight, reuse: Reuse) -> tuple[str, str]:
         sent = self.tr("text to send") if found.sent_texts == 1 else self.tr("texts to send")
-        if len(reuse.sources) == 1:
-            name = one_line(reuse.sources[0].name, _LONGEST_NAME)
+        if len(reuse.found.jobs) == 1:
+            name = one_line(reuse.found.jobs[0].job.name, _LONGEST_NAME)
             return sent, self.tr("taken from “{name}”").format(name=name)
-        return sent, plural(len(reuse.sources), "taken from {n} earlier job", "taken from {n} earlier jobs")
+        return sent, plural(len(reuse.found.jobs), "taken from {n} earlier job", "taken from {n} earlier jobs")
 
     def _batches_caption(self, found: Preflight) -> str:
         if any(batch.at_once for batch in found.batches):

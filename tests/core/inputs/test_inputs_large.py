@@ -74,12 +74,3 @@ def test_of_what_is_packed_only_the_beginning_is_unpacked_before_its_rows_are_sh
         list(read_rows(source))
     path.write_bytes(whole)
     assert sum(1 for _ in read_rows(open_source(path))) == 5_000
-
-
-def test_several_packed_files_in_one_are_read_to_the_end(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv.gz"
-    first, again = noise(2_500), noise(2_500).removeprefix(b"id,text\n")
-    path.write_bytes(gzip.compress(first, 1) + gzip.compress(again, 1) + gzip.compress(b"x,y\n"))
-    source = open_source(path)
-    assert len(first) < source.size < 4 * len(first)
-    assert sum(1 for _ in read_rows(source)) == 5_001

@@ -62,15 +62,6 @@ def test_two_files_are_queries_and_shared_contexts(tmp_path: Path) -> None:
 # Changes by hand
 
 
-def test_a_role_that_stands_once_moves() -> None:
-    mapping = Mapping(Kind.RANK, Layout.LONG, (Q, C, I, K))
-    assert with_role(mapping, 3, Role.QUERY).roles == (K, C, I, Q)
-    assert with_role(mapping, 3, Role.ID).roles == (Q, C, K, I)
-    assert with_role(Mapping(Kind.EMBED, Layout.TEXTS, (T, K)), 1, Role.CONTEXT).roles == (K, T)
-    with pytest.raises(IndexError):
-        with_role(mapping, 4, Role.ID)
-
-
 def test_the_layout_follows_the_roles() -> None:
     mapping = Mapping(Kind.RANK, Layout.LONG, (Q, C, K))
     wide = with_role(mapping, 2, Role.TEXT)

@@ -9,7 +9,7 @@ import pytest
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, ReadOptions, Role, Split
 from cfbatch_gui.core.inputs.layouts import check_mapping
-from cfbatch_gui.core.inputs.recipes import MOST_REMEMBERED, FileKind, Recipe, RecipeBook, fitted
+from cfbatch_gui.core.inputs.recipes import FileKind, Recipe, RecipeBook, fitted
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 COLUMNS = ("sku", "Title", "body")
@@ -47,17 +47,6 @@ def test_recipes_are_renamed_and_deleted(tmp_path: Path) -> None:
         book.recipe("Goods")
     with pytest.raises(UsageError, match="needs a name"):
         book.save(replace(RECIPE, name="  "))
-
-
-def test_the_kind_of_file_that_was_not_met_for_longest_is_forgotten(tmp_path: Path) -> None:
-    book = RecipeBook(tmp_path / "recipes.json")
-    kinds = [FileKind(FileFormat.DELIMITED, (f"column {number}",)) for number in range(MOST_REMEMBERED + 1)]
-    for kind in kinds:
-        book.remember(kind, None, RECIPE)
-    assert book.remembered(kinds[0]) is None
-    assert book.remembered(kinds[1]) is not None
-    book.remember(kinds[1], None, None)
-    assert book.remembered(kinds[1]) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b'{"version": 9}', b'{"recipes": [{"name": 3}]}'])

@@ -99,18 +99,6 @@ async def test_nobody_has_decided_about_other_rows(
     await settled(driver, LEFT_OUT, until)
 
 
-async def test_without_the_file_it_cannot_be_decided(driver: DraftDriver, texts: Path, until: Until) -> None:
-    await opened(driver, texts, until)
-    job = driver.job
-    texts.unlink()
-    driver.page.drafts.forget(job.id)
-    driver.page.show_job(job)
-    await settled(driver, LEFT_OUT, until)
-    driver.click(link(driver, LEFT_OUT, "Send them as read"))
-    assert driver.notices.texts() == ["Choose the file again first: its rows have to be read for that."]
-    assert bar(driver, LEFT_OUT) and driver.is_ready()
-
-
 async def test_rows_of_both_files_are_decided_about(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
     queries, contexts = tmp_path / "queries.csv", tmp_path / "contexts.csv"
     queries.write_text('id,query\n1,why\n2,"what" is it\n3,how\n', encoding="utf-8")

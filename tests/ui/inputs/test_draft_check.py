@@ -73,19 +73,6 @@ async def test_counts_are_shown_before_tokens_are_counted_which_another_choice_s
     assert set(ended) == {driver.job.id}
 
 
-async def test_nothing_to_send_is_said(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
-    path = tmp_path / "empty.csv"
-    path.write_text("question,answer\nwhy,\nhow,\n")
-    driver.new_draft()
-    driver.page.open_paths([path])
-    await until(driver.is_settled)
-    assert driver.why_not().startswith("Choose the column that holds the contexts")
-    driver.choose_role(1, Role.CONTEXT)
-    await until(lambda: driver.why_not().startswith("No row has both"))
-    assert not driver.page.check.send_button.isEnabled()
-    assert driver.page.check.problem_bars.bars()[0].text() == "2 rows have no context and will be left out."
-
-
 @pytest.fixture
 def many(tmp_path: Path) -> Path:
     """Too much for a run without the queue."""

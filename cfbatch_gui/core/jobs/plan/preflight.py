@@ -43,23 +43,13 @@ class ProblemCount:
 
 
 @dataclass(frozen=True, slots=True)
-class ReuseSource:
-    """An earlier job, and how many texts get their results from it."""
-
-    job_id: str
-    name: str
-    texts: int
-
-
-@dataclass(frozen=True, slots=True)
 class Reuse:
-    """What is not sent, because earlier jobs have its results; `found` says which items these are.
+    """What is not sent, because earlier jobs have its results; `found` says which items these are, and whose.
 
     `low` and `high` are what all would cost without it, by both estimates.
     """
 
     texts: int  # with those that repeat one of them
-    sources: tuple[ReuseSource, ...]  # the newest job first
     tokens_low: int  # that it would have taken
     tokens_high: int
     low: Price
@@ -134,7 +124,6 @@ def examine(
 def _reuse(planned: Plan, metadata: ModelMetadata, reusable: Reusable) -> Reuse:
     return Reuse(
         texts=planned.reused,
-        sources=tuple(ReuseSource(each.job.id, each.job.name, each.texts) for each in reusable.jobs),
         tokens_low=planned.reused_low,
         tokens_high=planned.reused_high,
         low=price(planned.tokens_low + planned.reused_low, metadata),
@@ -352,8 +341,8 @@ def reuse_sentence(found: Preflight, kind: Kind) -> Message | str:
 
 
 def _where(reuse: Reuse) -> Message:
-    first = message("in “{name}”", name=reuse.sources[0].name)
-    others = len(reuse.sources) - 1
+    first = message("in “{name}”", name=reuse.found.jobs[0].job.name)
+    others = len(reuse.found.jobs) - 1
     if not others:
         return first
     return counted_message(others, "{first} and in {n:,} other job", "{first} and in {n:,} other jobs", first=first)
