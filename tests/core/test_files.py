@@ -8,12 +8,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 import pytest
 
 from cfbatch_gui.core.errors import DiskFull, ExportError
-from cfbatch_gui.core.system.databases import connect_durably
+from cfbatch_gui.core.system.databases import address_of, connect_durably
 from cfbatch_gui.core.system.files import (
     append_line_durably,
     atomic_writer,
@@ -149,3 +149,16 @@ def test_sqlite_opens_the_file_that_is_meant(tmp_path: Path, name: str) -> None:
     assert [each.name for each in path.parent.iterdir()] == [path.name]
     with closing(connect_durably(path, read_only=True)) as database, pytest.raises(sqlite3.OperationalError):
         database.execute("DROP TABLE kept")
+
+
+@pytest.mark.parametrize(
+    ("path", "address"),
+    [
+        (PurePosixPath("/home/100%?#.db"), "file:///home/100%25%3F%23.db"),
+        (PureWindowsPath(r"C:\Users\Jörg Groß\x.db"), "file:///C:/Users/J%C3%B6rg%20Gro%C3%9F/x.db"),
+        (PureWindowsPath(r"\\server\share $\x.db"), "file:////server/share%20%24/x.db"),
+    ],
+    ids=["signs", "drive", "share"],
+)
+def test_no_address_of_a_database_has_a_host(path: PurePath, address: str) -> None:
+    assert address_of(path) == address

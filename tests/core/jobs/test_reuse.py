@@ -117,6 +117,17 @@ async def test_a_batch_with_a_damaged_score_is_sent_instead_of_taken(
     assert scores_of(bench, june) == right
 
 
+async def test_a_result_is_taken_only_for_the_very_text(bench: Bench, write: Write) -> None:
+    path = write("may.csv", catalogue(count=300))
+    may = await bench.run(bench.draft(path, Kind.EMBED))
+    with bench.drafts.folder(may.id).open() as database:  # the hashes that are kept go on saying that it is the same
+        database.execute("UPDATE texts SET text = 'Another product' WHERE text_no = 5")
+    before = len(bench.accepted_bodies())
+    june = await bench.run(bench.draft(path, Kind.EMBED))
+    assert (june.state, june.reused) == (JobState.DONE, 299)
+    assert sent_texts(bench, before) == ["Product number 4"]
+
+
 @pytest.mark.parametrize("damage", ["DELETE FROM kept_arrays", "UPDATE kept_arrays SET content = x'504b0304'"])
 async def test_the_hashes_are_made_anew_when_they_cannot_be_used(bench: Bench, write: Write, damage: str) -> None:
     path = write("may.csv", catalogue(count=300))
