@@ -3,13 +3,22 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from keyring.backend import KeyringBackend
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QMessageBox, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QDialog,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QWidget,
+)
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.program import Program
@@ -44,6 +53,31 @@ async def opened_page(
         await page.tasks.close()
         await program.close()
         page.close()
+
+
+D = TypeVar("D", bound=QDialog)
+
+
+async def shown(kind: type[D], until: Callable[..., Any]) -> D:
+    """The dialog of this kind, once it is on the screen."""
+
+    def there() -> list[D]:
+        return [each for each in QApplication.topLevelWidgets() if isinstance(each, kind) and each.isVisible()]
+
+    await until(there)
+    return there()[0]
+
+
+async def choose_path(parent: QWidget, path: Path, until: Callable[..., Any]) -> None:
+    """Type a name into the dialog for files that is open, and accept it."""
+    await until(lambda: parent.findChild(QFileDialog))
+    dialog = parent.findChild(QFileDialog)
+    assert isinstance(dialog, QFileDialog)
+    name = dialog.findChild(QLineEdit, "fileNameEdit")
+    assert isinstance(name, QLineEdit)
+    name.setText(str(path))
+    dialog.accept()
+    await until(lambda: not parent.findChild(QFileDialog))
 
 
 def click(button: QAbstractButton) -> None:

@@ -92,24 +92,6 @@ async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs
     assert states(page.cloudflare) == ["Not tested yet"] * 4
 
 
-async def test_a_wrong_token_fails_at_the_second_tick_with_what_to_do(
-    open_page: Open, service: str, until: Until
-) -> None:
-    page = await open_page(service)
-    await save(page, until, OTHER)
-    assert states(page.cloudflare) == ["Yes", "No", "Not asked", "Not asked"]
-    assert page.cloudflare.checks.rows[1].reason.text() == (
-        "Cloudflare does not know this token: it was deleted or replaced, or not copied whole. Copy it once more, or"
-        " create a new one."
-    )
-    assert page.cloudflare.state.text() == "The test failed"
-
-    click(page.cloudflare.token_block.replace)
-    QTest.keyClicks(page.cloudflare.token_block.field, TOKEN)
-    click(page.cloudflare.save_button)
-    await until(lambda: states(page.cloudflare) == ["Yes"] * 4)
-
-
 async def test_the_token_is_never_seen_again(
     open_page: Open, service: str, until: Until, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 
 from cfbatch_gui.ui.plots.colours import categories, ramp, to_colour
-from cfbatch_gui.ui.stylesheet import stylesheet
 from cfbatch_gui.ui.theme import (
     DARK,
     DECORATION,
@@ -26,6 +25,7 @@ from cfbatch_gui.ui.theme import (
     _contrast,
     _palette,
     _with_accent,
+    stylesheet,
     tokens,
 )
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import ExportOptions
@@ -16,6 +15,7 @@ from cfbatch_gui.ui.theme import Theme
 from tests.screen.past import run
 from tests.screen.stage import Stage, opened
 from tests.ui.conftest import Until
+from tests.ui.connections import shown
 
 JOB, SHOWN, FORGET = "Help centre", "To reset a forgotten password", "Remove its texts…"
 
@@ -45,14 +45,6 @@ def entry(stage: Stage, text: str) -> QAction:
     return next(action for action in actions if action.text().partition("\t")[0] == text)
 
 
-async def export_dialog(until: Until) -> ExportDialog:
-    def there() -> list[ExportDialog]:
-        return [each for each in QApplication.topLevelWidgets() if isinstance(each, ExportDialog)]
-
-    await until(lambda: bool(there()))
-    return there()[0]
-
-
 async def test_after_a_question_texts_go_and_scores_stay(stage: Stage, until: Until) -> None:
     job_page = stage.workspace._job
     entry(stage, FORGET).trigger()
@@ -78,7 +70,7 @@ async def test_after_an_export_of_everything_if_the_settings_say_so(
 ) -> None:
     stage.program.change_settings(forget_after_export=True)
     stage.workspace._export(stage.job(JOB).id)
-    export = await export_dialog(until)
+    export = await shown(ExportDialog, until)
     if not is_whole:
         export.limits_bar.show_limits(ExportOptions(top_k=3))
     target = export.forms.chosen()[0]
@@ -96,7 +88,7 @@ async def test_nothing_goes_after_an_export_unless_the_settings_say_so(
     stage: Stage, tmp_path: Path, until: Until
 ) -> None:
     stage.workspace._export(stage.job(JOB).id)
-    export = await export_dialog(until)
+    export = await shown(ExportDialog, until)
     await export.write([(tmp_path / "all.xlsx", export.forms.chosen()[0])])
     assert not stage.workspace._tasks.is_running(f"forget {stage.job(JOB).id}")
     assert rows_say(stage, SHOWN)

@@ -11,7 +11,6 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import Action
@@ -27,7 +26,7 @@ from tests.screen.stage import Stage, opened
 from tests.support.faulty_service import FaultyService
 from tests.support.keyrings import MemoryKeyring
 from tests.ui.conftest import Until
-from tests.ui.connections import click
+from tests.ui.connections import choose_path, click, shown
 from tests.ui.job_page_driver import MODEL, TIED, JobPageDriver
 
 REFUSED = "This model takes no batches."
@@ -81,15 +80,6 @@ def menu_entry(menu: Any, text: str) -> None:
     next(action for action in menu.actions() if action.text() == text).trigger()
 
 
-async def attach_dialog(until: Until) -> AttachDialog:
-    def there() -> list[AttachDialog]:
-        found = (each for each in QApplication.topLevelWidgets() if isinstance(each, AttachDialog))
-        return [each for each in found if each.isVisible()]
-
-    await until(lambda: bool(there()))
-    return there()[0]
-
-
 async def test_a_batch_that_the_queue_did_not_take_is_run_synchronously(driver: JobPageDriver, until: Until) -> None:
     job = await driver.finished(TIED, Kind.RANK)
     refused = replace(
@@ -121,13 +111,7 @@ async def test_a_job_is_copied_as_code_with_its_requests(driver: JobPageDriver, 
     target.mkdir()
     bar = driver.notices.bars()[0]
     QTest.mouseClick(bar.links()[0], Qt.MouseButton.LeftButton)
-    await until(lambda: driver.page.findChild(QFileDialog))
-    dialog = driver.page.findChild(QFileDialog)
-    assert isinstance(dialog, QFileDialog)
-    name = dialog.findChild(QLineEdit, "fileNameEdit")
-    assert isinstance(name, QLineEdit)
-    name.setText(str(target))
-    dialog.accept()
+    await choose_path(driver.page, target, until)
     await until(lambda: "Wrote 1 file to “code”." in driver.notices.texts())
     body = json.loads((target / "batch-0001.json").read_bytes())
     assert len(body["requests"]) == 2
@@ -141,7 +125,7 @@ async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
     answer = await by_curl(service)
     request_id = json.loads(answer)["result"]["request_id"]
     stage.workspace._commands.attach()
-    dialog = await attach_dialog(until)
+    dialog = await shown(AttachDialog, until)
     await until(lambda: dialog.connection.count() == 2)
     assert dialog.connection.currentText() == "Cloudflare" and not dialog.add_button.isEnabled()
     dialog.text.setPlainText("good morning!")
@@ -205,7 +189,7 @@ async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
         (folder / f"{number}.txt").write_text(text, encoding="utf-8")
     request_id = json.loads(await by_curl(service, body))["result"]["request_id"]
     stage.workspace._commands.attach()
-    dialog = await attach_dialog(until)
+    dialog = await shown(AttachDialog, until)
     await until(lambda: dialog.connection.count() == 2)
     dialog.text.setPlainText(request_id)
     files = dialog.files

@@ -14,9 +14,8 @@ from cfbatch_gui.ui.jobs.job_summary import (
     account_words,
     can_change_account,
     can_clear_account,
-    usual_words,
 )
-from cfbatch_gui.ui.jobs.progress_view import UnknownOutcomeCard, next_check_words, time_words
+from cfbatch_gui.ui.jobs.progress_view import UnknownOutcomeCard
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TIED, JobPageDriver
 
@@ -79,35 +78,6 @@ async def test_batches_with_the_same_reason_are_one_line(driver: JobPageDriver) 
     texts = [bar.text() for bar in driver.page.progress.trouble_bars]
     assert texts == ["Batches 3–5, 7: Not sent, because batch 2 was refused."]
     await driver.idle()
-
-
-def made(state: BatchState, **known: object) -> Batch:
-    return Batch("job", 4, state, 26, 2600, 9_500_000, **known)  # type: ignore[arg-type]
-
-
-def test_the_next_check_counts_down_and_is_still_while_paused() -> None:
-    running = made(BatchState.RUNNING, sent_at=1000.0, changed_at=1240.0, next_check_at=1492.0)
-    assert next_check_words(running, paused=False, now=1480.0) == "in 12 s"
-    assert next_check_words(running, paused=False, now=1491.5) == "now"
-    assert next_check_words(running, paused=True, now=1480.0) == ""
-    assert time_words(running, 1480.0) == "4 min"
-    done = made(BatchState.DONE, sent_at=1000.0, changed_at=1362.0)
-    assert time_words(done, 9000.0) == "took 6 min 02 s"
-
-
-def past(seconds: float, number: int, texts: int = 18_000) -> Job:
-    return Job(
-        f"past{number}", "Past", Kind.EMBED, "@cf/baai/bge-m3", "cloudflare", 0.0, texts=texts,
-        is_sent=True, sent_at=100.0, finished_at=100.0 + seconds, batches=(made(BatchState.DONE),),
-    )  # fmt: skip
-
-
-def test_the_usual_time_is_that_of_the_users_own_jobs_of_the_same_size() -> None:
-    now = replace(past(0, 9), finished_at=0.0, batches=(made(BatchState.QUEUED),))
-    others = [past(480, 1), past(900, 2), past(60, 3, texts=100), replace(past(5, 4), connection="practice")]
-    assert usual_words(now, others) == "Your jobs of this size usually take 8–15 min."
-    assert usual_words(now, others[:1]) == "Your last job of this size took 8 min."
-    assert usual_words(now, others[2:]) == ""
 
 
 NOW = 2_000.0

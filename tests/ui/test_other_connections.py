@@ -7,7 +7,7 @@ import pytest_asyncio
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QFileDialog, QInputDialog, QLineEdit
+from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
@@ -23,7 +23,18 @@ from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, Endpo
 from tests.support.faulty_service import FaultyService
 from tests.support.keyrings import MemoryKeyring
 from tests.ui.conftest import Until
-from tests.ui.connections import answer, begin, choose, click, everything_said, paste, save, settled, states
+from tests.ui.connections import (
+    answer,
+    begin,
+    choose,
+    choose_path,
+    click,
+    everything_said,
+    paste,
+    save,
+    settled,
+    states,
+)
 
 Open = Callable[..., Awaitable[ConnectionPage]]
 
@@ -209,7 +220,7 @@ async def test_the_worker_is_saved_and_its_secret_handed_over(open_page: Open, u
     (folder / "wrangler.jsonc").write_text("{}", encoding="utf-8")
     for words in ("Cancel", "Replace"):
         click(guide.save_button)
-        await choose_folder(guide, folder, until)
+        await choose_path(guide, folder, until)
         assert "wrangler.jsonc" in await answer(guide, words, until)
         await until(lambda: not page.tasks.is_running("worker"))
         assert guide.saved.isVisible() is (words == "Replace")
@@ -224,16 +235,3 @@ async def test_the_worker_is_saved_and_its_secret_handed_over(open_page: Open, u
     assert card.token_block.field.text() == secret and len(secret) >= 43
     QTest.keyClick(guide, Qt.Key.Key_Escape)
     QGuiApplication.clipboard().clear()
-
-
-async def choose_folder(parent: WorkerGuide, folder: Path, until: Until) -> None:
-    """Type the folder's name into the dialog."""
-    await until(lambda: parent.findChild(QFileDialog))
-    dialog = parent.findChild(QFileDialog)
-    assert isinstance(dialog, QFileDialog)
-    name = dialog.findChild(QLineEdit, "fileNameEdit")
-    assert isinstance(name, QLineEdit)
-    name.setText(str(folder))
-    buttons = [each for each in dialog.findChildren(QAbstractButton) if each.text().replace("&", "") == "Choose"]
-    click(buttons[0])
-    await until(lambda: not parent.findChild(QFileDialog))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QFileDialog, QLabel, QLineEdit
+from PySide6.QtWidgets import QFileDialog, QLabel
 
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.probe import Outcome
@@ -18,7 +18,7 @@ from tests.support import faults
 from tests.support.faulty_service import FaultyService
 from tests.support.keyrings import MemoryKeyring
 from tests.ui.conftest import Until
-from tests.ui.connections import click, everything_said, opened_page
+from tests.ui.connections import choose_path, click, everything_said, opened_page
 
 
 class Desk:
@@ -110,10 +110,7 @@ async def save_as(desk: Desk, dialog: ServiceCheck, path: Path | None) -> str:
     if path is None:
         chooser.reject()
     else:
-        field = chooser.findChild(QLineEdit, "fileNameEdit")
-        assert field is not None
-        field.setText(str(path))
-        chooser.accept()
+        await choose_path(dialog, path, desk.until)
     await desk.until(lambda: not desk.page.tasks.is_running("service report"))
     await desk.until(lambda: not dialog.findChildren(QFileDialog))
     return offered

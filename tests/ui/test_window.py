@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QAction, QGuiApplication, QImage, QTextDocument
 from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QWidget
@@ -173,27 +173,6 @@ def test_a_notice_fades_once_it_could_be_read_and_stays_in_the_list(qtbot: Any) 
         ("Wrote 12 rows.", 1_000_000.0),
     ]
     assert notices.unseen() == 1
-
-
-def test_notices_float_above_the_page_and_move_nothing(qtbot: Any, window: MainWindow) -> None:
-    page = QWidget()
-    window.show_page(page)
-    QApplication.processEvents()
-    before = page.geometry()
-    window.notices.show_notice("Moved to the archive.", button="Undo", on_button=lambda: None)
-    first = window.notices.bars()[0]
-    qtbot.waitUntil(lambda: first.isVisible() and first.height() > 0)
-    assert page.geometry() == before
-    where = first.mapTo(window, QPoint())
-    window.notices.show_notice("A sentence so long that it takes more than one line. " * 4, "attention")
-    second = window.notices.bars()[1]
-    qtbot.waitUntil(lambda: second.mapTo(window, QPoint()).y() + second.height() < where.y())
-    assert first.mapTo(window, QPoint()) == where
-    page_bottom = page.mapTo(window, QPoint()).y() + page.height()
-    assert where.y() + first.height() < page_bottom
-    foot = 60
-    window.notices.set_foot(lambda: foot)
-    assert first.mapTo(window, QPoint()).y() + first.height() < page_bottom - foot
 
 
 def test_the_bell_says_what_faded_unseen_and_opens_the_list(qtbot: Any, window: MainWindow) -> None:

@@ -106,33 +106,6 @@ async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
     assert not card.has_news()
 
 
-async def test_before_anything_is_sent_hints_calls_and_the_link_follow_the_fields(desk: Desk) -> None:
-    dialog = desk.set_up()
-    dialog.worker.setText("My Worker")
-    click(dialog.start_button)
-    assert dialog.account_block.hint() == "Enter your account ID."
-    assert dialog.token_block.hint().startswith("There is no API token yet.")
-    assert dialog.worker_block.hint().startswith("“My Worker” cannot be the name of the Worker.")
-    assert not desk.account.calls and not dialog.is_working()
-    dialog.token.setText("cfk_0123456789abcdefghijklmnop")
-    click(dialog.start_button)
-    assert dialog.token_block.hint().startswith("This is a global API key")
-
-    dialog.worker.selectAll()
-    QTest.keyClicks(dialog.worker, "mine")
-    assert dialog.calls.rows[6].sentence.text() == "Makes the Workflow “mine-workflow”, which collects answers."
-    QTest.keyClicks(dialog.worker, "-")
-    assert "mine-workflow" in dialog.calls.rows[6].sentence.text(), "what cannot be a name changes nothing"
-
-    click(dialog.token_block.link)
-    dialog.account.setText(ACCOUNT)
-    click(dialog.token_block.link)
-    anywhere, here = desk.opened_pages
-    assert "accountId=%2A" in anywhere and f"accountId={ACCOUNT}" in here
-    assert "%22workers_scripts%22" in here and "%22workers_r2%22" in here and here.count("%22edit%22") == 2
-    await desk.close(dialog)
-
-
 async def test_a_worker_of_somebody_else_is_left_or_replaced_as_the_user_says(desk: Desk) -> None:
     desk.account.foreign()
     dialog = desk.set_up()

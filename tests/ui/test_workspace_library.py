@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QInputDialog, QMenu
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import STOPPED_HERE, JobState
@@ -83,7 +83,7 @@ async def test_three_jobs_are_archived_found_and_taken_out_again(stage: Stage) -
 
 
 async def test_each_menu_names_what_can_be_done_with_its_jobs(stage: Stage, until: Until) -> None:
-    library, new = stage.workspace.window.library, await draft(stage.program, "New", HELP_CENTRE, Kind.RANK)
+    new = await draft(stage.program, "New", HELP_CENTRE, Kind.RANK)
     stage.workspace._show_jobs()
     ranking = ["Compare with…", "Judge its texts…"]
     for job, expected in (
@@ -94,10 +94,12 @@ async def test_each_menu_names_what_can_be_done_with_its_jobs(stage: Stage, unti
     select(stage, "May", "New")
     expected = ["Compare these 2…", "Tag 3 jobs…", "Archive 2 jobs", "Delete 3 jobs"]
     assert await offered(stage, new.id) == expected, "a draft has no results, and stays"
-    library.open_job(new.id)
-    await stage.person.press(Qt.Key.Key_F2)
-    await stage.person.type("Name", "  Better name ")
-    await stage.person.press(Qt.Key.Key_Return)
+    stage.workspace.job_actions.ask_name(new.id)
+    await until(lambda: stage.workspace.window.findChild(QInputDialog))
+    dialog = stage.workspace.window.findChild(QInputDialog)
+    assert isinstance(dialog, QInputDialog)
+    dialog.setTextValue("  Better name ")
+    dialog.accept()
     await until(lambda: stage.program.ledger.job(new.id).name == "Better name")
 
 

@@ -249,7 +249,7 @@ class RawAnswerDialog(ShownDialog):
     def __init__(self, folder: JobFolder, batch: int, parent: QWidget | None = None) -> None:
         title = tr("Answer to batch {n}").format(n=batch)
         super().__init__(title, parent, (760, 560))
-        self._about = IconLine(self.tr("Reading…"), wrap=True)
+        self._about = IconLine(self.tr("Reading…"), wrap=False)
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setTabChangesFocus(True)

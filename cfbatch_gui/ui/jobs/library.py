@@ -56,7 +56,6 @@ class Library(QFrame):
         self.new_button.setProperty("large", "true")
         self.find_field = SearchField(self.tr("Find a job"))
         self.rows = LibraryRows(self)
-        self.rows.renamed.connect(self._rename)
         self.list = JobList(self.rows, clock)
         self.list.chosen.connect(self._chosen)
         self.list.menu_wanted.connect(self._menu)
@@ -141,14 +140,6 @@ class Library(QFrame):
         self.open_job(self._opened_id)
         self._show_archive_line()
 
-    def rename(self) -> None:
-        index = self.rows.index_of(self._opened_id)
-        if index.isValid():
-            self.list.edit(index)
-
-    def _rename(self, job_id: str, name: str) -> None:
-        self.job_actions.rename(job_id, name)
-
     def _mark(self) -> None:
         self.list.mark(self._opened_id, self.rows.index_of(self._opened_id))
 
@@ -182,7 +173,7 @@ class Library(QFrame):
 
     def _fill_for_one(self, menu: QMenu, job_id: str) -> None:
         index, actions = self.rows.index_of(job_id), self.job_actions
-        add_action(menu, self.tr("Rename"), lambda: self.list.edit(index), "pencil").setShortcut(QKeySequence("F2"))
+        add_action(menu, self.tr("Rename"), lambda: actions.ask_name(job_id), "pencil").setShortcut(QKeySequence("F2"))
         add_action(menu, self.tr("Duplicate"), lambda: actions.duplicate(job_id), "copy")
         job = index.data(ENTRY_ROLE)
         if isinstance(job, Job) and can_be_compared(job):

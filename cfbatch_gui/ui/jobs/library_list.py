@@ -7,7 +7,6 @@ from itertools import groupby
 from typing import Any
 
 from PySide6.QtCore import (
-    QAbstractItemModel,
     QAbstractListModel,
     QEvent,
     QItemSelection,
@@ -27,14 +26,12 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QFrame,
-    QLineEdit,
     QListView,
     QSizePolicy,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QToolTip,
-    QWidget,
 )
 
 from cfbatch_gui.core.jobs.states import NEEDS_USER, Job, JobState
@@ -130,10 +127,6 @@ def _key(entry: Entry) -> str:
 
 
 class LibraryRows(QAbstractListModel):
-    """`renamed` carries a job's id and the name that the user typed into the list."""
-
-    renamed = Signal(str, str)
-
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._jobs: tuple[Job, ...] = ()
@@ -200,21 +193,13 @@ class LibraryRows(QAbstractListModel):
             return entry
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self.spoken(entry)
-        if isinstance(entry, Job) and role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
+        if isinstance(entry, Job) and role == Qt.ItemDataRole.DisplayRole:
             return entry.name
         return None
 
-    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        entry = self._entries[index.row()]
-        name = str(value).strip()
-        if role == Qt.ItemDataRole.EditRole and isinstance(entry, Job) and name and name != entry.name:
-            self.renamed.emit(entry.id, name)
-            return True
-        return False
-
     def flags(self, index: Index) -> Qt.ItemFlag:
         if index.isValid() and isinstance(self._entries[index.row()], Job):
-            return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
+            return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
         return Qt.ItemFlag.NoItemFlags
 
     def _grow(self, lines: int) -> None:
@@ -394,26 +379,6 @@ class LibraryDelegate(QStyledItemDelegate):
             Group.ARCHIVED: self.tr("Archived"),
         }[group]
 
-    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        editor = QLineEdit(parent)
-        editor.setAccessibleName(self.tr("Name"))
-        editor.setMaxLength(200)
-        return editor
-
-    def setEditorData(self, editor: QWidget, index: Index) -> None:
-        if isinstance(editor, QLineEdit):
-            editor.setText(str(index.data(Qt.ItemDataRole.EditRole)))
-            editor.selectAll()
-
-    def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:
-        if isinstance(editor, QLineEdit):
-            model.setData(index, editor.text())
-
-    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
-        box = option.rect
-        height = 30 + _more(option.fontMetrics)
-        editor.setGeometry(box.left() + _SIDE + _TEXT - 11, box.top(), box.width() - 2 * _SIDE - _TEXT + 8, height)
-
     def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
         entry = index.data(ENTRY_ROLE) if index.isValid() else None
         if event.type() != QEvent.Type.ToolTip or not isinstance(entry, Job):
@@ -445,7 +410,6 @@ class JobList(QListView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._ask_menu)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)

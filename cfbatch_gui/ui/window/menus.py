@@ -73,7 +73,7 @@ class Menus(QObject):
         self._job.setToolTipsVisible(True)  # a command that is not possible says why
         # The menu Job has these by the page's own words; their keys work everywhere.
         hidden = (
-            ("F2", window.library.rename),
+            ("F2", self._rename),
             ("Ctrl+Shift+C", evaluating.compare_shown),
             ("Ctrl+J", evaluating.judge_shown),
             ("F10", self._open_first),
@@ -158,6 +158,11 @@ class Menus(QObject):
             self._job.addAction(self.tr("No job is open")).setEnabled(False)
         self._job.addSeparator()
         add_action(self._job, self.tr("In your account…"), self._commands.show_account, "inbox")
+
+    def _rename(self) -> None:
+        header = getattr(self._window.pages.currentWidget(), "header", None)
+        if isinstance(header, PageHeader):
+            header.rename()
 
     def _open_first(self) -> None:
         bar = self._window.menuBar()

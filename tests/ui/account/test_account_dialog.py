@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog
+from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import account_progress
@@ -16,7 +16,7 @@ from tests.screen.stage import Stage
 from tests.screen.worker_stage import WorkerStage
 from tests.support import faults
 from tests.ui.conftest import Until
-from tests.ui.connections import answer, click
+from tests.ui.connections import answer, click, shown
 
 TEXTS = "id,text\n" + "".join(f"{n},a lamp of brass {n}\n" for n in range(20))
 
@@ -41,21 +41,12 @@ async def sent_elsewhere(tmp_path: Path, worker: WorkerStage, path: Path, until:
     return job
 
 
-async def shown(kind: type[QDialog], until: Until) -> QDialog:
-    def there() -> list[QDialog]:
-        return [each for each in QApplication.topLevelWidgets() if isinstance(each, kind) and each.isVisible()]
-
-    await until(there)
-    return there()[0]
-
-
 async def account_dialog(stage: Stage, until: Until) -> AccountDialog:
     """As the menu opens it, when it has its answer."""
     job_menu = stage.workspace._menus._job
     job_menu.aboutToShow.emit()
     next(action for action in job_menu.actions() if action.text() == "In your account…").trigger()
     dialog = await shown(AccountDialog, until)
-    assert isinstance(dialog, AccountDialog)
     await until(lambda: not stage.workspace._tasks.is_running("account list"))
     return dialog
 
@@ -89,7 +80,6 @@ async def test_a_job_is_taken_over_with_its_file_and_opened(
     assert dialog.table.hasFocus() and dialog.take_button.text() == "Take over…"
     QTest.keyClick(dialog.table, Qt.Key.Key_Return)
     taking = await shown(TakeOverDialog, until)
-    assert isinstance(taking, TakeOverDialog)
     assert not taking.files.kind.isVisible()  # it is known
     taking.files.open(texts)
     await until(lambda: taking.files.inputs() is not None)
@@ -112,7 +102,6 @@ async def test_a_job_is_taken_over_without_its_file(
     dialog = await account_dialog(stage, until)
     click(dialog.take_button)
     taking = await shown(TakeOverDialog, until)
-    assert isinstance(taking, TakeOverDialog)
     other = tmp_path / "other.csv"
     other.write_text("id,text\n1,other\n", encoding="utf-8")
     taking.files.open(other)
