@@ -143,17 +143,14 @@ def test_an_answer_that_contradicts_itself_or_the_request_is_put_aside(elements:
     assert caught.value.message.endswith(".")
 
 
+FIRST = {"id": 0, "score": 1}
+
+
 @pytest.mark.parametrize(
     "scores",
     [
-        None,
-        *(
-            [{"id": 0, "score": 1}, *more]
-            for more in (
-                *([], [{"id": 0, "score": 1}], [{"id": 2, "score": 1}], [{"id": 1.0, "score": 1}]),
-                *([{"id": 1, "score": score}] for score in (None, float("nan"), 1e308, -1e308, 1000.5, -1001)),
-            )
-        ),
+        *(None, [FIRST], [FIRST, FIRST], [FIRST, {"id": 2, "score": 1}], [FIRST, {"id": 1.0, "score": 1}]),
+        *([FIRST, {"id": 1, "score": score}] for score in (None, float("nan"), 1e308, -1e308, 1000.5, -1001)),
     ],
 )
 def test_scores_are_one_a_context_and_such_as_models_give(scores: Any) -> None:
