@@ -92,7 +92,7 @@ async def test_collecting_is_switched_on_tested_and_kept(
     QTest.keyClicks(card.token_block.field, SECRET)
     await save(page, card, until)
     assert card.checks.optional.isVisible() and card.checks.optional.word.text() == "Yes"
-    assert "Switch “Collect answers in my account” on" in card.checks.optional.reason.text()
+    assert "Switch “Collect answers in my account” on" in card.checks.optional.note.text()
     assert not card.collect.days.isVisible() and not card.collect.jobs_link.isVisible()
     card.collect.switch.click()
     assert card.collect.days.isVisible() and not card.collect.jobs_link.isVisible() and card.save_button.isVisible()
@@ -101,7 +101,7 @@ async def test_collecting_is_switched_on_tested_and_kept(
     await save(page, card, until)
     saved = page._program.address_book.saved()[1]
     assert saved.collects and saved.keep_days == 7 and card.save_button.isHidden()
-    assert card.collect.days.value() == 7 and card.checks.optional.reason.text() == ""
+    assert card.collect.days.value() == 7 and card.checks.optional.note.text() == ""
     wanted: list[str] = []
     page.account_wanted.connect(wanted.append)
     click(card.collect.jobs_link)
@@ -122,7 +122,7 @@ async def test_a_gateway_is_marked_and_its_last_tick_stays_open(
     card.by_header.click()
     await save(page, card, until)
     assert states(card)[0] == "Yes" and states(card)[3] == "Not certain"
-    assert "Cloudflare does not say that batches go through a gateway" in card.checks.rows[3].reason.text()
+    assert "Cloudflare does not say that batches go through a gateway" in card.checks.rows[3].note.text()
     saved = page._program.address_book.saved()[1]
     assert saved.by_header and saved.gateway == GATEWAY
     assert backend.stored == {("CF Batch", saved.id): TOKEN, ("CF Batch", f"{saved.id}/gateway"): GATEWAY_TOKEN}

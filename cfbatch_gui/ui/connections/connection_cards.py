@@ -24,6 +24,7 @@ from cfbatch_gui.ui.connections.connection_fields import (
     AccountField,
     FieldBlock,
     SecretState,
+    StepRow,
     TokenBlock,
 )
 from cfbatch_gui.ui.display import tr
@@ -592,17 +593,7 @@ class CheckList(Card):
         self._foot.setText(self.tr("Tested at {time}, free of charge.").format(time=now))
 
 
-class CheckRow(QWidget):
-    def __init__(self, title: str) -> None:
-        super().__init__()
-        self._title = title
-        self._icon = IconLabel("circle-dashed", "quiet", _ICON)
-        self.word = Label("", "quiet")
-        self.reason = Label("", "small", wrap=True)
-        self._below = boxed(row(self.reason, margins=(_ICON + SMALL, 0, 0, 0)))
-        self.setLayout(column(row(self._icon, Label(title), None, self.word), self._below, gap=2))
-        self.show_state(self.tr("Not tested yet"), "circle-dashed")
-
+class CheckRow(StepRow):
     def show_result(self, result: CheckResult, *, asked: bool) -> None:
         """Show a result. Without one, `asked` distinguishes an uncertain answer from a check that was not made."""
         failed: tuple[str, Role] = ("circle-x", "error") if result.is_needed else ("triangle-alert", "attention")
@@ -615,13 +606,9 @@ class CheckRow(QWidget):
             self.show_state(self.tr("Not certain") if asked else self.tr("Not asked"), *open_, result.sentence)
 
     def show_state(self, word: str, icon: str, role: Role = "quiet", reason: str = "") -> None:
-        self._icon.set_icon(icon, role)
-        self.word.setText(word)
-        self.word.set_role(role)
-        self.reason.setText(said(reason))
-        self.reason.set_role("small" if role == "quiet" else "body")
-        self._below.setVisible(bool(reason))
-        self.setAccessibleName(": ".join(part for part in (self._title, word, reason) if part))
+        self.show_step(icon, role, word, said(reason))
+        self.note.set_role("small" if role == "quiet" else "body")
+        self.say(f"{word}:")
 
 
 def kind_sentence(record: SavedConnection) -> str:

@@ -16,6 +16,7 @@ from cfbatch_gui.ui.icons import icon
 from cfbatch_gui.ui.theme import CONTROL_HEIGHT, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import ElidedLabel, IconLabel, Label, LinkButton, QuietButton, Role, boxed, column, row
 
+_ICON = 18  # pixels
 _LONGEST = 2_000  # characters; enough for a pasted address, too few for a pasted document
 
 
@@ -102,6 +103,31 @@ class TokenField(QLineEdit):
 
     def _update_eye(self) -> None:
         self.eye.setVisible(bool(self.text()))
+
+
+class StepRow(QWidget):
+    """A question or a call: how it stands, as an icon and a word, what it is, and what there is to know of it."""
+
+    def __init__(self, sentence: str = "", words: str = "") -> None:
+        super().__init__()
+        self._icon = IconLabel("circle-dashed", "quiet", _ICON)
+        self.sentence, self.word = Label(sentence, wrap=True), Label("", "quiet")
+        self.words, self.note = Label(words, "small", wrap=True), Label("", "small", wrap=True)
+        texts = boxed(column(self.sentence, self.words, self.note, gap=2))
+        self.setLayout(row(column(self._icon, None), (texts, 1), column(self.word, None), gap=SMALL))
+        self.words.setVisible(bool(words))
+
+    def show_step(self, icon: str, role: Role, word: str = "", note: str = "") -> None:
+        self._icon.set_icon(icon, role)
+        self.word.setText(word)
+        self.word.set_role(role)
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
+
+    def say(self, word: str) -> None:
+        """What is read aloud of it; an icon may stand for the `word`."""
+        parts = (word, self.sentence.text(), self.words.text(), self.note.text())
+        self.setAccessibleName(" ".join(filter(None, parts)))
 
 
 class FieldBlock(QWidget):

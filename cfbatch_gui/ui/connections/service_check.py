@@ -24,6 +24,7 @@ from cfbatch_gui.core.workers_ai.probe import (
     text_report,
 )
 from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.connections.connection_fields import StepRow
 from cfbatch_gui.ui.connections.worker_guide import TallDialog
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.state_names import title_words
@@ -31,7 +32,6 @@ from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import (
     Button,
-    IconLabel,
     IconLine,
     Label,
     PrimaryButton,
@@ -44,7 +44,6 @@ from cfbatch_gui.ui.widgets import (
 )
 
 _WIDTH = 700  # pixels
-_ICON = 18
 _ICONS: dict[Outcome, tuple[str, Role]] = {
     Outcome.HELD: ("circle-check", "done"),
     Outcome.NOT_HELD: ("circle-x", "error"),
@@ -216,26 +215,13 @@ class ServiceCheck(TallDialog):
         self.saved.set_line(words.format(name=path.name))
 
 
-class FindingRow(QWidget):
+class FindingRow(StepRow):
     def __init__(self, finding: Finding, word: str) -> None:
-        super().__init__()
+        super().__init__(_quoted(said(finding.assumption.sentence)), said(finding.observation))
         self.finding = finding
-        icon, role = _ICONS[finding.outcome]
-        sentence, seen = _quoted(said(finding.assumption.sentence)), said(finding.observation)
-        texts = column(Label(sentence, wrap=True), Label(seen, "small", wrap=True), gap=2)
-        if finding.outcome is Outcome.NOT_HELD:
-            then = self.tr("What happens then: {sentence}").format(sentence=_quoted(said(finding.assumption.otherwise)))
-            texts.addWidget(Label(then, "small", wrap=True))
-        line = row(
-            column(IconLabel(icon, role, _ICON), None),
-            boxed(texts),
-            column(Label(word, role), None),
-            gap=SMALL,
-            margins=(0, 0, TINY, 0),
-        )
-        line.setStretch(1, 1)
-        self.setLayout(line)
-        self.setAccessibleName(f"{word}: {sentence} {seen}")
+        then = self.tr("What happens then: {sentence}").format(sentence=_quoted(said(finding.assumption.otherwise)))
+        self.show_step(*_ICONS[finding.outcome], word, then if finding.outcome is Outcome.NOT_HELD else "")
+        self.say(f"{word}:")
 
 
 def _quoted(text: str) -> str:

@@ -37,6 +37,7 @@ from cfbatch_gui.ui.connections.connection_fields import (
     WORKERS_PAGE,
     AccountField,
     FieldBlock,
+    StepRow,
     TokenField,
 )
 from cfbatch_gui.ui.connections.worker_guide import TallDialog
@@ -49,7 +50,6 @@ from cfbatch_gui.ui.widgets import (
     Card,
     CheckBox,
     DangerButton,
-    IconLabel,
     Item,
     Label,
     LinkButton,
@@ -61,8 +61,6 @@ from cfbatch_gui.ui.widgets import (
     column,
     row,
 )
-
-_ICON = 16  # pixels
 
 
 class CallList(Card):
@@ -104,20 +102,11 @@ class CallList(Card):
                 each.show_state(None)
 
 
-class CallRow(QWidget):
+class CallRow(StepRow):
     def __init__(self) -> None:
         super().__init__()
         self.call: Call | None = None
         self.state: State | None = None
-        self._icon = IconLabel("circle-dashed", "quiet", _ICON)
-        self.sentence = Label("", wrap=True)
-        self.words = Label("", "small", wrap=True)
-        self.note = Label("", "small", wrap=True)
-        self.note.hide()
-        texts = boxed(column(self.sentence, self.words, self.note, gap=1))
-        line = row(boxed(column(self._icon, None, margins=(0, 1, 0, 0))), texts, gap=SMALL)
-        line.setStretch(1, 1)
-        self.setLayout(line)
 
     def show_call(self, call: Call) -> None:
         self.call = call
@@ -127,6 +116,7 @@ class CallRow(QWidget):
         words = self.tr("{call} · needs {permission}")
         self.words.setText(words.format(call=short, permission=call.permission))
         self.words.setToolTip(display.plain_tip(call.words))
+        self.words.show()
         self.show_state(None)
 
     def show_state(self, state: State | None, note: str = "") -> None:
@@ -141,10 +131,8 @@ class CallRow(QWidget):
             State.FAILED: ("circle-x", "error", self.tr("Failed.")),
         }
         icon, role, words = states[state]
-        self._icon.set_icon(icon, role)
-        self.note.setText(note)
-        self.note.setVisible(bool(note))
-        self.setAccessibleName(" ".join(filter(None, (self.sentence.text(), words, note))))
+        self.show_step(icon, role, note=note)
+        self.say(words)
 
 
 _WIDTH = 660  # pixels
