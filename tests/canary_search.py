@@ -2,13 +2,11 @@
 
 import base64
 import os
-import sqlite3
 import stat
 import time
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from io import BytesIO
@@ -19,11 +17,10 @@ from tests.canary import CORE, ON_PURPOSE
 
 _PIECE = 4 << 20  # bytes that are searched at a time
 _MOST = 64 << 20  # bytes out of a packed member: a bomb in the tests must be none here
-_DEPTH = 3  # an archive in an archive in a database
-_SHORT = 400  # bytes of a value that SQLite keeps together on one page, where they are seen as they stand
-_ZIP, _SQLITE = b"PK\x03\x04", b"SQLite format 3\0"
+_DEPTH = 2  # an archive in an archive
+_ZIP = b"PK\x03\x04"
 _DEFLATED = (b"\x1f\x8b", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
-_DAMAGED = (OSError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error, sqlite3.Error)
+_DAMAGED = (OSError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
 def _encoded(core: bytes) -> Iterator[tuple[bytes, str]]:
@@ -84,7 +81,7 @@ class Search:
             if stat.S_ISREG(path.lstat().st_mode):
                 self.files += 1
                 with path.open("rb") as stream:
-                    self._stream(stream, place, _DEPTH, path=path)
+                    self._stream(stream, place, _DEPTH, is_file=True)
         except FileNotFoundError:
             pass  # it was there only for a while
         except OSError:
@@ -100,22 +97,22 @@ class Search:
             if needle in data and not any(fnmatchcase(place, pattern) for pattern in ON_PURPOSE):
                 self.hits.add(Hit(place.replace(CORE, "[canary]"), encoding))
 
-    def _stream(self, stream: BinaryIO, place: str, depth: int, *, path: Path | None = None) -> None:
+    def _stream(self, stream: BinaryIO, place: str, depth: int, *, is_file: bool = False) -> None:
         head, end, left = b"", b"", _MOST
         while piece := stream.read(_PIECE):
             self._data(end + piece, place)
             self.size += len(piece)
-            head, end = head or piece[: len(_SQLITE)], piece[-_OVERLAP:]
+            head, end = head or piece[: len(_ZIP)], piece[-_OVERLAP:]
             left -= len(piece)
-            if left <= 0 and path is None:
+            if left <= 0 and not is_file:
                 self.unread += 1
                 return
         try:
-            self._packed(stream, head, place, depth - 1, path)
+            self._packed(stream, head, place, depth - 1)
         except _DAMAGED:
             self.unread += 1
 
-    def _packed(self, stream: BinaryIO, head: bytes, place: str, depth: int, path: Path | None) -> None:
+    def _packed(self, stream: BinaryIO, head: bytes, place: str, depth: int) -> None:
         if depth < 0:
             return
         if head.startswith(_ZIP):
@@ -128,19 +125,6 @@ class Search:
         elif head.startswith(_DEFLATED):
             stream.seek(0)
             self._stream(BytesIO(_inflated(stream.read())), f"{place}: decompressed", depth)
-        elif head == _SQLITE and path is not None:
-            with closing(_database(path)) as database:
-                self._values(database, place, depth)
-
-    def _values(self, database: sqlite3.Connection, place: str, depth: int) -> None:
-        """Those that may be compressed, or spread over pages."""
-        database.text_factory = bytes
-        for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
-            table = '"' + name.decode().replace('"', '""') + '"'
-            for column in [row[1].decode() for row in database.execute(f"PRAGMA table_info({table})")]:
-                where = f'typeof("{column}") = \'blob\' OR length("{column}") > {_SHORT}'
-                for (value,) in database.execute(f'SELECT "{column}" FROM {table} WHERE {where}'):
-                    self._stream(BytesIO(value), f"{place}: {name.decode()}.{column}", depth)
 
 
 def _inflated(packed: bytes) -> bytes:
@@ -151,14 +135,3 @@ def _inflated(packed: bytes) -> bytes:
         content += unpacker.decompress(packed, _MOST - len(content))
         packed = unpacker.unused_data
     return bytes(content)
-
-
-def _database(path: Path) -> sqlite3.Connection:
-    """With what its log holds, unless somebody still has it open."""
-    database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0)
-    try:
-        database.execute("SELECT count(*) FROM sqlite_schema")
-    except sqlite3.Error:
-        database.close()
-        return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
-    return database
