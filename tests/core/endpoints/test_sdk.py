@@ -110,31 +110,14 @@ def line(identifier: str, axis: int, **metadata: object) -> bytes:
 LINES = line("a", 0, colour="red") + line("b", 1, colour="blue") + line("c", 2, colour="red")
 
 
-@pytest.fixture
-def indexed(tmp_path: Path) -> Iterator[Cloudflare]:
-    with (
-        PracticeServer(tmp_path, token=TOKEN) as server,
-        Cloudflare(api_token=TOKEN, base_url=server.url, max_retries=0) as made,
-    ):
-        made.vectorize.indexes.create(
-            account_id=ACCOUNT, name=INDEX, config={"dimensions": 32, "metric": "cosine"}, description="of a job"
-        )
-        yield made
-
-
-def test_indexes(indexed: Cloudflare) -> None:
-    indexes: Any = indexed.vectorize.indexes
-    (listed,) = indexes.list(account_id=ACCOUNT)
-    found = indexes.get(INDEX, account_id=ACCOUNT)
-    assert found == listed and (found.name, found.description) == (INDEX, "of a job")
-    assert (found.config.dimensions, found.config.metric) == (32, "cosine")
-    assert found.created_on is not None and found.created_on == found.modified_on
-    assert indexes.delete(INDEX, account_id=ACCOUNT) is None
-    assert list(indexes.list(account_id=ACCOUNT)) == []
-
-
-def test_vectors_from_upsert_to_deletion(indexed: Cloudflare) -> None:
-    indexes: Any = indexed.vectorize.indexes
+def test_an_index_and_its_vectors_from_their_making_to_their_deletion(client: Cloudflare) -> None:
+    indexes: Any = client.vectorize.indexes
+    config = {"dimensions": 32, "metric": "cosine"}
+    indexes.create(account_id=ACCOUNT, name=INDEX, config=config, description="of a job")
+    with pytest.raises(BadRequestError, match=r"vectorize\.index\.duplicate_name"):
+        indexes.create(account_id=ACCOUNT, name=INDEX, config=config)
+    with pytest.raises(BadRequestError, match=r"vectorize\.unknown_content_type"):  # its own way to upload
+        indexes.upsert(INDEX, account_id=ACCOUNT, body=LINES)
     put = indexes.upsert(INDEX, account_id=ACCOUNT, body=LINES, extra_headers=HEADERS)
     info = indexes.info(INDEX, account_id=ACCOUNT)
     assert put.mutation_id == info.processed_up_to_mutation
@@ -158,29 +141,10 @@ def test_vectors_from_upsert_to_deletion(indexed: Cloudflare) -> None:
     assert indexes.delete_by_ids(INDEX, account_id=ACCOUNT, ids=["a"]).mutation_id
     assert indexes.get_by_ids(INDEX, account_id=ACCOUNT, ids=["a"]) == []
 
-
-@pytest.mark.parametrize("verb", ["upsert", "insert"])
-def test_its_own_way_to_upload_is_refused_as_by_the_real_service(indexed: Cloudflare, verb: str) -> None:
-    call: Any = getattr(indexed.vectorize.indexes, verb)
-    with pytest.raises(BadRequestError) as caught:
-        call(INDEX, account_id=ACCOUNT, body=LINES)
-    assert [(error.code, error.message) for error in caught.value.errors] == [(1005, "vectorize.unknown_content_type")]
-    assert caught.value.request.headers["content-type"] == "application/json"
-
-
-def test_its_post_sends_a_form(indexed: Cloudflare) -> None:
-    answer: Any = indexed.post(
-        f"/accounts/{ACCOUNT}/vectorize/v2/indexes/{INDEX}/upsert",
-        cast_to=object,
-        files={"vectors": ("vectors.ndjson", LINES, "application/x-ndjson")},
-        options={"headers": {"Content-Type": "multipart/form-data"}},
-    )
-    info: Any = indexed.vectorize.indexes.info(INDEX, account_id=ACCOUNT)
-    assert info.vector_count == 3 and info.processed_up_to_mutation == answer["result"]["mutationId"]
-
-
-def test_refusals_of_indexes_arrive_as_the_clients_errors(indexed: Cloudflare) -> None:
+    (listed,) = indexes.list(account_id=ACCOUNT)
+    found = indexes.get(INDEX, account_id=ACCOUNT)
+    assert found == listed and (found.name, found.description) == (INDEX, "of a job")
     with pytest.raises(NotFoundError, match=r"vectorize\.index\.not_found"):
-        indexed.vectorize.indexes.get("none", account_id=ACCOUNT)
-    with pytest.raises(BadRequestError, match=r"vectorize\.index\.duplicate_name"):
-        indexed.vectorize.indexes.create(account_id=ACCOUNT, name=INDEX, config={"dimensions": 32, "metric": "cosine"})
+        indexes.get("none", account_id=ACCOUNT)
+    assert indexes.delete(INDEX, account_id=ACCOUNT) is None
+    assert list(indexes.list(account_id=ACCOUNT)) == []

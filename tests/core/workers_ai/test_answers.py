@@ -1,6 +1,7 @@
 """Answers to values: every form that was observed or that a schema allows, and what is put aside."""
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -114,56 +115,46 @@ def two(first: dict[str, Any], second: dict[str, Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("elements", "words"),
+    "elements",
     [
-        (two({"id": 0}, {"id": 0}), "is there twice"),
-        (two({"id": 0}, {"external_reference": "a"}), "is there twice"),
-        (two({"id": 0}, {"id": 2}), "was not sent"),
-        (two({"id": 0}, {"id": 1, "external_reference": "a"}), "carries the mark of another"),
-        (two({"id": 0}, {"id": 1, "external_reference": "c"}), "another job"),
-        (two({"id": 0}, {}), "does not say which request"),
-        (two({"id": 0}, {"id": "1"}), "cannot read"),
-        (two({"id": 0}, {"id": 1})[:1], "1 of 2 results are missing"),
-        (two({"id": 0}, {"id": 1, "result": None}), "is empty"),
-        (two({"id": 0}, {"id": 1, "result": "x", "success": True}), "unknown form"),
-        (two({"id": 0}, {"id": 1, "result": {}}), "has no vectors"),
-        (two({"id": 0}, {"id": 1, "result": {"data": [[1, 2]], "response": [[1, 2]]}}), "two sets of vectors"),
-        (two({"id": 0}, {"id": 1, "result": {"data": [[1, 2], [3, 4]]}}), "2 vectors for 1 texts"),
-        (two({"id": 0}, {"id": 1, "result": {"data": [[2], 1]}}), "of another length|something else"),
-        (two({"id": 0}, {"id": 1, "result": {"data": [[1, 2, 3]]}}), "of another length"),
-        (two({"id": 0}, {"id": 1, "result": {"data": [[1, None]]}}), "cannot read"),
-        (two({"id": 0}, {"id": 1, "result": {"data": [[1, "2"]]}}), "cannot read"),
-        (two({"id": 0}, {"id": 1, "result": {"data": [[1, 4e38]]}}), "out of bounds"),
-        (two({"id": 0}, {"id": 1, "result": {"data": [[0, -0.0]]}}), "nothing but zeros"),
-        (two({"id": 0}, {"id": 1, "result": {"data": [[1, 2]], "shape": [1, 3]}}), "of 3 numbers|another length"),
-        (two({"id": 0}, {"id": 1, "result": {"data": [[1, 2]], "shape": [1, 2.5]}}), "another shape"),
-        (
-            two({"id": 0, "result": {**VECTOR, "pooling": "cls"}}, {"id": 1, "result": {**VECTOR, "pooling": "mean"}}),
-            "different kinds",
+        two({"id": 0}, {"id": 0}),
+        two({"id": 0}, {"external_reference": "a"}),
+        two({"id": 0}, {"id": 2}),
+        two({"id": 0}, {"id": 1, "external_reference": "a"}),
+        two({"id": 0}, {"id": 1, "external_reference": "c"}),
+        two({"id": 0}, {}),
+        two({"id": 0}, {"id": "1"}),
+        two({"id": 0}, {"id": 1})[:1],
+        two({"id": 0, "result": {**VECTOR, "pooling": "cls"}}, {"id": 1, "result": {**VECTOR, "pooling": "mean"}}),
+        *(
+            two({"id": 0}, {"id": 1, "success": True, "result": result})
+            for result in (
+                *(None, "x", {}, {"data": [[1, 2]], "response": [[1, 2]]}, {"data": [[1, 2], [3, 4]]}),
+                *({"data": [[2], 1]}, {"data": [[1, 2, 3]]}, {"data": [[1, None]]}, {"data": [[1, "2"]]}),
+                *({"data": [[1, 4e38]]}, {"data": [[0, -0.0]]}, {"data": [[1, 2]], "shape": [1, 3]}),
+                *({"data": [[1, 2]], "shape": [1, 2.5]}, {"response": [{"id": 0, "score": 1}]}),
+            )
         ),
-        (two({"id": 0}, {"id": 1, "result": {"response": [{"id": 0, "score": 1}]}}), "vectors for 1 texts|something"),
     ],
 )
-def test_a_breach_says_what_it_is(elements: list[Any], words: str) -> None:
-    with pytest.raises(ReplyError, match=words) as caught:
+def test_an_answer_that_contradicts_itself_or_the_request_is_put_aside(elements: list[Any]) -> None:
+    with pytest.raises(ReplyError) as caught:
         run(elements, TWO)
     assert caught.value.message.endswith(".")
 
 
+FIRST = {"id": 0, "score": 1}
+
+
 @pytest.mark.parametrize(
-    ("scores", "words"),
+    "scores",
     [
-        ([{"id": 0, "score": 1}], "1 scores for 2 contexts"),
-        ([{"id": 0, "score": 1}, {"id": 0, "score": 1}], "two scores for one context"),
-        ([{"id": 0, "score": 1}, {"id": 2, "score": 1}], "was not sent"),
-        ([{"id": 0, "score": 1}, {"id": 1.0, "score": 1}], "cannot read"),
-        ([{"id": 0, "score": 1}, {"id": 1, "score": None}], "cannot read"),
-        ([{"id": 0, "score": 1}, {"id": 1, "score": float("nan")}], "cannot read"),
-        (None, "cannot read"),
+        *(None, [FIRST], [FIRST, FIRST], [FIRST, {"id": 2, "score": 1}], [FIRST, {"id": 1.0, "score": 1}]),
+        *([FIRST, {"id": 1, "score": score}] for score in (None, float("nan"), 1e308, -1e308, 1000.5, -1001)),
     ],
 )
-def test_scores_are_one_a_context_and_finite(scores: Any, words: str) -> None:
-    with pytest.raises(ReplyError, match=words):
+def test_scores_are_one_a_context_and_such_as_models_give(scores: Any) -> None:
+    with pytest.raises(ReplyError):
         run([{"id": 0, "result": {"response": scores}}], [Expected("a", "scores", 2)])
 
 
@@ -171,13 +162,13 @@ def test_a_request_sent_without_a_reference_goes_by_its_id_alone() -> None:
     wanted = [Expected("", "embeddings", 1), Expected("", "embeddings", 1)]
     results = run([{"id": 1, "result": {"data": [[5]]}}, {"id": 0, "result": {"data": [[4]]}}], wanted)
     assert [r.vectors.tolist() for r in results if isinstance(r, Embedded)] == [[[4.0]], [[5.0]]]
-    with pytest.raises(ReplyError, match="does not say which request"):
+    with pytest.raises(ReplyError):
         run([{"result": {"data": [[5]]}}, {"id": 0, "result": {"data": [[4]]}}], wanted)
 
 
 def test_a_reference_that_two_requests_share_names_neither() -> None:
     wanted = [Expected("same", "embeddings", 1), Expected("same", "embeddings", 1)]
-    with pytest.raises(ReplyError, match="does not say which request"):
+    with pytest.raises(ReplyError):
         run([{"external_reference": "same", "result": VECTOR}] * 2, wanted)
     assert len(run([{"id": i, "external_reference": "same", "result": VECTOR} for i in (1, 0)], wanted)) == 2
 
@@ -185,7 +176,7 @@ def test_a_reference_that_two_requests_share_names_neither() -> None:
 def test_the_dimension_of_earlier_batches_binds() -> None:
     elements = two({"id": 0}, {"id": 1})
     assert len(run(elements, TWO, 2)) == 2
-    with pytest.raises(ReplyError, match="another length"):
+    with pytest.raises(ReplyError):
         run(elements, TWO, 3)
 
 
@@ -248,15 +239,20 @@ def test_done_is_a_list_of_elements_whatever_else_is_there(key: str, framed: boo
 @pytest.mark.parametrize(
     ("usage", "read"),
     [
-        ({"prompt_tokens": 12, "completion_tokens": None, "total_tokens": 12.0, "more": 1}, Usage(12, 0, 12)),
-        ({}, Usage(0, 0, 0)),
-        (None, None),
-        ("free of charge", None),
-        ({"prompt_tokens": -5, "completion_tokens": 7, "total_tokens": 1e308}, Usage(0, 7, 0)),
+        ('{"prompt_tokens":12,"completion_tokens":null,"total_tokens":12.0,"more":1}', Usage(12, 0, 12)),
+        ("{}", Usage(0, 0, 0)),
+        ('{"prompt_tokens":-5,"completion_tokens":7,"total_tokens":1e308}', Usage(0, 7, 0)),
+        *(
+            (text, None)
+            for text in ("null", '"free"', "1e400", "[1]", '{"total_tokens":1e400}', '{"total_tokens":"\\ud800"}')
+        ),
     ],
 )
-def test_usage_is_read_leniently(usage: Any, read: Usage | None) -> None:
-    assert done(framed_as({"responses": [], "usage": usage})).usage == read
+def test_a_usage_that_is_none_spoils_no_result(usage: str, read: Usage | None) -> None:
+    text = f'{{"responses":[{{"id":0,"result":{{"response":[{{"id":0,"score":0.5}}]}}}}],"usage":{usage}}}'
+    finished = done(text.encode())
+    assert finished.usage == read
+    assert len(list(match(finished, [Expected("a", "scores", 1)]))) == 1
 
 
 @pytest.mark.parametrize(
@@ -271,11 +267,16 @@ def test_usage_is_read_leniently(usage: Any, read: Usage | None) -> None:
         b'{"responses":[{"id":0}]',
         b'{"responses":[{"result":' + b"[" * 100_000,
         b'{"responses":[{"error":"\xff", "external_reference":"\xff"}]}',
+        b"<!DOCTYPE html><title>Sign in</title>",
+        b'{"success":"no","errors":[]}',
     ],
 )
 def test_anything_else_is_a_reply_error(data: bytes) -> None:
     with pytest.raises(ReplyError):
         read_answer(data)
+    if not data.startswith((b"{}", b'{"res')):  # what a frame may hold
+        with pytest.raises(ReplyError):
+            read_envelope(data, 200)
 
 
 @pytest.mark.parametrize(
@@ -354,27 +355,24 @@ OURS = [Expected("a", "scores", 2), Expected("b", "scores", 2)]
 
 
 @pytest.mark.parametrize(
-    ("elements", "required"),
+    ("elements", "required", "taken"),
     [
-        (some("a", None), False),
-        (some("", "b"), False),
-        (some(None, None), True),
-        (some("", ""), True),
-        (some(None, None, failed=0), True),
-        (some("a", None), True),
+        (some("a", None), False, False),
+        (some("", "b"), False, False),
+        (some(None, None), True, False),
+        (some("", ""), True, False),
+        (some(None, None, failed=0), True, False),
+        (some("a", None), True, False),
+        (some(None, None), False, True),
+        (some("a", "b"), True, True),
+        (some("a", None, failed=1), True, True),  # of a request that failed no reference is asked
     ],
 )
-def test_results_without_the_reference_that_others_have_are_not_taken(elements: list[Any], required: bool) -> None:
-    with pytest.raises(ForeignReply):
-        run(elements, OURS, references_required=required)
-
-
-@pytest.mark.parametrize(
-    ("elements", "required"),
-    [(some(None, None), False), (some("a", "b"), True), (some("a", None, failed=1), True)],
-)
-def test_references_are_not_asked_of_a_request_that_failed(elements: list[Any], required: bool) -> None:
-    assert len(run(elements, OURS, references_required=required)) == 2
+def test_results_without_the_reference_that_others_have_are_not_taken(
+    elements: list[Any], required: bool, taken: bool
+) -> None:
+    with nullcontext() if taken else pytest.raises(ForeignReply):
+        assert len(run(elements, OURS, references_required=required)) == 2
 
 
 def test_a_synchronous_answer_never_has_references() -> None:
@@ -385,25 +383,10 @@ def test_a_synchronous_answer_never_has_references() -> None:
 
 @pytest.mark.parametrize("name", ["request_id", "responses", "results"])
 def test_the_answer_to_a_batch_is_none_to_a_single_request(name: str) -> None:
-    with pytest.raises(ReplyError, match="answer to a batch"):
+    with pytest.raises(ReplyError):
         read_run(json.dumps({"result": {"response": [], name: ["x"]}, "success": True}).encode())
-    with pytest.raises(ReplyError, match="answer to a batch"):
+    with pytest.raises(ReplyError):
         read_run(json.dumps({"result": {"response": []}, "request_id": "x", "success": True}).encode())
-
-
-@pytest.mark.parametrize("score", ["1e308", "-1e308", "1000.5", "-1001"])
-def test_a_score_that_no_model_gives_is_refused(score: str) -> None:
-    text = f'{{"responses":[{{"id":0,"result":{{"response":[{{"id":0,"score":{score}}}]}}}}]}}'
-    with pytest.raises(ReplyError, match="out of bounds"):
-        list(match(done(text.encode()), [Expected("a", "scores", 1)]))
-
-
-@pytest.mark.parametrize("usage", ["1e400", '{"total_tokens":1e400}', '"many"', "[1]", '{"total_tokens":"\\ud800"}'])
-def test_a_usage_that_is_none_spoils_no_result(usage: str) -> None:
-    text = f'{{"responses":[{{"id":0,"result":{{"response":[{{"id":0,"score":0.5}}]}}}}],"usage":{usage}}}'
-    finished = done(text.encode())
-    assert finished.usage is None
-    assert len(list(match(finished, [Expected("a", "scores", 1)]))) == 1
 
 
 @pytest.mark.parametrize("text", [b'"no \\ud83d here"', b'"no \xed\xa0\xbd here"', b'{"message":"\\udead"}'])
@@ -429,7 +412,7 @@ def test_an_answer_says_which_batch_it_is_of(frame: str, rest: str) -> None:
 
 
 def test_an_answer_that_names_two_batches_is_none() -> None:
-    with pytest.raises(ReplyError, match="names two batches"):
+    with pytest.raises(ReplyError):
         read_answer(b'{"request_id":"a","result":{"request_id":"b","responses":[]},"success":true}')
 
 
@@ -468,44 +451,21 @@ def test_an_answer_without_a_frame_is_itself_the_result(status: int) -> None:
     assert bytes(answer.result) == data
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"<!DOCTYPE html><title>Sign in</title>",
-        b'{"result":',
-        b'{"success":"no","errors":[]}',
-        b'{"a":' + b"[" * 100_000,
-    ],
-)
-def test_what_is_no_answer_is_a_reply_error(data: bytes) -> None:
-    with pytest.raises(ReplyError):
-        read_envelope(data, 200)
-
-
 ANSWERS = Path(__file__).parents[2] / "data" / "seeds_answers"
 
 
 @pytest.mark.parametrize(
     ("page", "request_id"),
     [
-        ("rest_2025", "768f15b7-4fd6-4498-906e-ad94ffc7f8d2"),
-        ("rest_2026", "768f15b7-4fd6-4498-906e-ad94ffc7f8d2"),
-        ("binding_2025", "000-000-000"),
-        ("binding_2026", "000-000-000"),
+        *((page, "768f15b7-4fd6-4498-906e-ad94ffc7f8d2") for page in ("rest_2025", "rest_2026")),
+        *((page, "000-000-000") for page in ("binding_2025", "binding_2026")),
     ],
 )
-def test_a_queued_answer_gives_its_request_id(page: str, request_id: str) -> None:
+def test_the_answers_on_the_pages_of_the_service_are_read(page: str, request_id: str) -> None:
     data = (ANSWERS / f"{page}_queued.json").read_bytes()
     assert read_answer(data) == Queued(request_id, "@cf/baai/bge-m3", "queued")
-
-
-@pytest.mark.parametrize("page", ["rest_2025", "rest_2026", "binding_2025", "binding_2026"])
-def test_a_finished_answer_gives_its_scores(page: str) -> None:
     finished = done((ANSWERS / f"{page}_done.json").read_bytes())
     assert finished.usage == Usage(prompt_tokens=12, completion_tokens=0, total_tokens=12)
     [scored] = match(finished, [Expected("reference-1", "scores", 3)])
     assert isinstance(scored, Scored)
-    assert scored.index == 0
-    assert scored.scores.dtype == "float64"
     assert scored.scores.tolist() == [0.73974609375, 0.642578125, 0.6220703125]
