@@ -274,7 +274,7 @@ class TrafficPage(_Leavable):
         }.get(what, what)
 
     def _columns(self) -> tuple[Column[Entry], ...]:
-        moment: dict[str, Any] = {"width": 150, "gives_way": True, "copies_text": True}
+        moment: dict[str, Any] = {"width": 166, "gives_way": True, "copies_text": True}
         return (
             Column(self.tr("Host"), lambda each: each.host, key="host", stretch=True),
             Column(

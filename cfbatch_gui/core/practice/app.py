@@ -227,7 +227,7 @@ class _Service:
             with self._one_at_a_time:
                 result = run_one(hashlib.sha256(body).hexdigest(), posted, served, self._model())
         except TooLongError as problem:
-            raise RefusalError(400, (3030, f"AiError: {problem.reason}")) from None
+            raise RefusalError(400, (3030, f"AiError: {problem}")) from None
         self._queue.accept(account, served.name, body, self._clock(), is_queued=False)
         return success_in_pieces((result,))
 

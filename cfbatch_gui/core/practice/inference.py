@@ -111,11 +111,7 @@ def _reason(message: str) -> str:
 
 
 class TooLongError(Exception):
-    """`reason` is in the service's words."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """Its text is in the service's words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +137,14 @@ def run_batch(request_id: str, batch: Batch, served: ServedModel, engine: Practi
         try:
             work = _prepare(element, served)
         except TooLongError as problem:
-            pieces[number] = _failed(number, element, problem.reason)
+            pieces[number] = _answered(number, element, success=False, error=str(problem))
         else:
             works.append((number, work))
             counted += work.tokens
     for group in _groups(works):
         for (number, work), vectors in zip(group, _vectors([work for _, work in group], engine), strict=True):
             result = _result(work.element, vectors, served, disorder)
-            pieces[number] = _done(number, work.element, result)
+            pieces[number] = _answered(number, work.element, result=result, success=True)
     usage = msgspec.json.encode({"prompt_tokens": counted, "completion_tokens": 0, "total_tokens": counted})
     listed: list[bytes] = []
     for number in _disordered(len(pieces), disorder):
@@ -229,16 +225,8 @@ def _result(
     return {"shape": shape, "data": rows, "pooling": asked}
 
 
-def _done(number: int, element: Element, result: dict[str, object]) -> bytes:
-    return msgspec.json.encode(
-        {"id": number, "result": result, "success": True, "external_reference": element.external_reference}
-    )
-
-
-def _failed(number: int, element: Element, reason: str) -> bytes:
-    return msgspec.json.encode(
-        {"id": number, "success": False, "error": reason, "external_reference": element.external_reference}
-    )
+def _answered(number: int, element: Element, **outcome: object) -> bytes:
+    return msgspec.json.encode({"id": number, **outcome, "external_reference": element.external_reference})
 
 
 def _disordered(count: int, disorder: random.Random) -> list[int]:

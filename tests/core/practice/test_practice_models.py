@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -52,58 +51,34 @@ def test_hashes_are_the_same_on_every_machine() -> None:
     assert {int(bucket): int(np.sign(vector[bucket])) for bucket in np.flatnonzero(vector)} == signs
 
 
-def run(program: str) -> str:
-    ended = subprocess.run(
-        [sys.executable, "-W", "error", "-c", textwrap.dedent(program)],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        cwd=ROOT,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout.strip()
-
-
-NO_NETWORK = """
+PROGRAM = """
 import logging, sys
+from pathlib import Path
 def watch(event, arguments):
     if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"):
         raise SystemExit(f"network: {event} {arguments}")
 sys.addaudithook(watch)
 from cfbatch_gui.core.practice.local_models import choose_model
-"""
-
-
-def test_loading_touches_neither_the_network_nor_the_root_logger() -> None:
-    pytest.importorskip("wordllama", reason="the extra “practice” is not installed")
-    said = run(
-        NO_NETWORK
-        + """
+exists = Path.exists
+%s
 model = choose_model()
 model.embed(["text"])
 root = logging.getLogger()
 print(model.name, root.handlers, root.level == logging.WARNING)
 """
-    )
-    assert said == "wordllama 256 [] True"
+NO_FILE = "Path.exists = lambda path, **more: path.suffix != '.safetensors' and exists(path, **more)"
+NO_PACKAGE = "sys.modules['wordllama'] = None"
 
 
-def test_without_its_file_wordllama_gives_way_and_downloads_nothing() -> None:
-    pytest.importorskip("wordllama", reason="the extra “practice” is not installed")
-    said = run(
-        NO_NETWORK
-        + """
-import wordllama
-from pathlib import Path
-exists = Path.exists
-Path.exists = lambda path, **more: path.suffix != ".safetensors" and exists(path, **more)
-print(choose_model().name)
-"""
-    )
-    assert said == "hashed n-grams 1024"
-
-
-def test_without_wordllama_the_n_grams_answer() -> None:
-    said = run(NO_NETWORK + "sys.modules['wordllama'] = None\nprint(choose_model().name)")
-    assert said == "hashed n-grams 1024"
+@pytest.mark.parametrize(
+    ("missing", "name"),
+    [("", WordLlama.name), (NO_FILE, HashedNgrams.name), (NO_PACKAGE, HashedNgrams.name)],
+    ids=["whole", "no file", "no package"],
+)
+def test_loading_touches_neither_the_network_nor_the_root_logger(missing: str, name: str) -> None:
+    if missing != NO_PACKAGE:
+        pytest.importorskip("wordllama", reason="the extra “practice” is not installed")
+    command = [sys.executable, "-W", "error", "-c", PROGRAM % missing]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=240, cwd=ROOT, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.strip() == f"{name} [] True"
