@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib.util import find_spec
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -371,8 +372,14 @@ class _PracticeJobs:
         from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
         path = self._exported("rank", name, f".{name}")
+        if name == "parquet" and find_spec("arro3") is None:
+            return skipped(
+                message(
+                    "Parquet is not installed. To install it: {command}", command="pip install 'cfbatch-gui[parquet]'"
+                )
+            )
         if not path.exists():
-            return skipped(message("There is no such file among the exports."))
+            return _no_job()
         rows = preview(open_source(path))
         if not rows or not all(any(row.cells) for row in rows):
             return failed(message("The file was read as something else than was written in it."))
