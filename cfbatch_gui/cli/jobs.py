@@ -78,11 +78,13 @@ def _read(paths: Paths, console: Console, read: Callable[[Paths], T]) -> T:
 
 def lines_of_jobs(jobs: Sequence[Job | ListedJob], width: int, title: Callable[[str], str]) -> Iterator[str]:
     """A table, the newest first; `title` returns the title of a connection by its id."""
+    # Words are said once, and not once a job: a list may have a hundred thousand.
     titles = {connection: one_line(said(title(connection))) for connection in {job.connection for job in jobs}}
+    states, kinds = {each: said(words) for each, words in JOB_STATES.items()}, {each: kind_words(each) for each in Kind}
     cells = [account_cell(job) for job in jobs]
     has_account = any(cells)
     rows = [
-        (job.id, said(JOB_STATES[job.state]), kind_words(job.kind), f"{job.batches_done}/{len(job.batches)}",
+        (job.id, states[job.state], kinds[job.kind], f"{job.batches_done}/{len(job.batches)}",
          *((cell,) if has_account else ()), titles[job.connection], time_words(job.created_at), one_line(job.name))
         for job, cell in zip(jobs, cells, strict=True)
     ]  # fmt: skip

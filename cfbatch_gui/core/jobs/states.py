@@ -245,7 +245,7 @@ class ListedJob(msgspec.Struct, gc=False):
 
     @property
     def batches_done(self) -> int:
-        return sum(batch.state is BatchState.DONE for batch in self.batches)
+        return len([batch for batch in self.batches if batch.state is BatchState.DONE])
 
 
 def _state(job: Job | ListedJob) -> JobState:
@@ -263,8 +263,9 @@ def _state(job: Job | ListedJob) -> JobState:
 
 def _final_state(job: Job | ListedJob) -> JobState:
     done = [batch for batch in job.batches if batch.state is BatchState.DONE]
-    if not job.reused and (not done or all(batch.failed_requests >= batch.requests for batch in done)):
-        return JobState.FAILED
-    if len(done) == len(job.batches) and not job.reused_lost and not any(batch.failed_requests for batch in done):
+    is_whole = len(done) == len(job.batches) and not job.reused_lost
+    if is_whole and (done or job.reused) and not [batch for batch in done if batch.failed_requests]:
         return JobState.DONE
+    if not job.reused and all(batch.failed_requests >= batch.requests for batch in done):
+        return JobState.FAILED
     return JobState.PARTLY_DONE

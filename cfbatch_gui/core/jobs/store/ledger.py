@@ -208,10 +208,11 @@ WHERE deleted_at = 0.0 ORDER BY created_at DESC, id DESC
 def _load_list(database: sqlite3.Connection) -> tuple[ListedJob, ...]:
     with _snapshot(database):
         batches = defaultdict[str, list[Batch]](list)
-        for job_id, *values in database.execute(_LISTED_BATCHES):
-            batches[job_id].append(_listed_batch(tuple(values)))
+        for row in database.execute(_LISTED_BATCHES):
+            batches[row[0]].append(_listed_batch(row[1:]))
+        kinds = {each.value: each for each in Kind}
         return tuple([
-            ListedJob(id_, name, Kind(kind), to, made, bool(is_sent), paused, reused, lost, problem, batches[id_])
+            ListedJob(id_, name, kinds[kind], to, made, bool(is_sent), paused, reused, lost, problem, batches[id_])
             for id_, name, kind, to, made, is_sent, paused, reused, lost, problem in database.execute(_LISTED_JOBS)
         ])  # fmt: skip
 
