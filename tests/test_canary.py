@@ -13,9 +13,9 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from tests import canary, canary_search
+from tests import canary_search
 from tests.canary import CORE, TOKEN
-from tests.canary_search import Hit, Search
+from tests.canary_search import Search
 
 ROOT = Path(__file__).parents[1]
 
@@ -68,15 +68,6 @@ def test_a_leak_that_is_packed(searching: Search, tmp_path: Path, write: Callabl
     write(tmp_path / "packed")
     searching.folder(tmp_path)
     assert searching.hits and all(place.startswith("file packed") for place in places(searching))
-
-
-def test_what_is_on_purpose_is_named_in_one_place() -> None:
-    search = Search()
-    search.text(TOKEN, "file test_a_leak_is_found0/some")
-    assert not search.hits
-    search.text(TOKEN, "file test_a_job0/some")
-    assert search.hits == {Hit("file test_a_job0/some", "UTF-8")}
-    assert all(len(reason) > 10 for reason in canary.ON_PURPOSE.values())
 
 
 LEAKS = """

@@ -13,7 +13,6 @@ from reproducible import settle, write_tar
 from system_packages import configuration, with_new_names
 from system_tree import Release
 from trim import is_wanted
-from window_pictures import command_of
 
 EPOCH = 1_700_000_000
 PLUGINS = "PySide6/Qt/plugins"
@@ -112,15 +111,3 @@ def test_the_bill_of_materials_names_every_part_and_the_time_of_the_commit() -> 
     assert bill["metadata"]["timestamp"] == "2023-11-14T22:13:20+00:00"
     assert [component["purl"] for component in bill["components"]] == ["pkg:generic/qt@6", "pkg:deb/debian/b@1%2Bx"]
     assert bill["dependencies"][0]["dependsOn"] == [component["bom-ref"] for component in bill["components"]]
-
-
-@pytest.mark.parametrize(
-    ("line", "command"),
-    [
-        ("Exec=cfbatch-gui", ["cfbatch-gui", "/a b.csv"]),
-        ("Exec=cfbatch-gui %F", ["cfbatch-gui", "/a b.csv"]),
-        ('Exec="/opt/my programs/cfbatch-gui" --x %U', ["/opt/my programs/cfbatch-gui", "--x", "/a b.csv"]),
-    ],
-)
-def test_a_desktop_file_is_run_as_a_desktop_does(line: str, command: list[str]) -> None:
-    assert command_of(f"[Desktop Entry]\nType=Application\n{line}\nIcon=x\n", "/a b.csv") == command

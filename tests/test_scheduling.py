@@ -133,10 +133,6 @@ def test_systemd_has_nothing_to_say_about_the_units(machine: Machine, tmp_path: 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_the_unit_has_two_commands_in_their_order() -> None:
-    assert commands_of("cfbatch.service") == ["/usr/bin/cfbatch resume --data-dir data", f"/usr/bin/cfbatch {RUN}"]
-
-
 def test_the_commands_with_a_credential_are_those_of_the_unit_with_its_token(machine: Machine, tmp_path: Path) -> None:
     credentials = tmp_path / "credentials"
     credentials.mkdir(mode=0o700)

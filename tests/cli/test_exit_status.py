@@ -10,11 +10,9 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 @pytest.mark.parametrize(
     ("error", "status"),
     [
-        (errors.InputError("x"), 2),
         (errors.UsageError("x"), 2),
         (errors.DataError("x"), 1),
         (errors.NotConnected("x"), 4),
-        (errors.TokenRefused("x"), 4),
         (errors.ServiceRefused("x"), 1),
         (errors.OutcomeUnknown("x"), 3),
     ],

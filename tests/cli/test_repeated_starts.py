@@ -53,18 +53,6 @@ def test_resume_before_run_sends_nothing_twice_after_a_cut(
     assert len(service.accepted()) == 1
 
 
-def test_what_is_unknown_holds_every_start_back_until_it_is_settled(
-    terminal: Terminal, service: ThreadedService, tmp_path: Path
-) -> None:
-    service.follow(faults.reset_after_body(on="submit", billed=True))
-    assert run(terminal, tmp_path / "ranked.csv").status == 3
-    assert [terminal.run("resume").status for _ in range(2)] == [3, 3]
-    (job,) = terminal.jobs()
-    assert terminal.run("settle", job["job"], "--dismiss").status == 1
-    assert terminal.run("resume").status == 0
-    assert len(service.accepted()) == 1
-
-
 def test_a_second_start_ends_at_once_and_sends_nothing(
     terminal: Terminal, service: ThreadedService, tmp_path: Path
 ) -> None:

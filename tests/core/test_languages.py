@@ -59,15 +59,12 @@ def test_another_language_words_messages_with_its_own_order_forms_and_figures() 
     inner = message("Ask {service} again.", service=message("the practice service"))
     assert language.said(inner) == "der Übungsdienst noch einmal fragen."
     assert language.number(1234.5, ",.2f") == "1.234,50"
+    assert [language.translated("Open", context) for context in ("", "state", "unknown")] == [
+        "Öffnen",
+        "Offen",
+        "Öffnen",
+    ]
     assert ENGLISH.said(inner) == "Ask the practice service again."
-
-
-def test_a_context_tells_two_words_apart() -> None:
-    language = german()
-    assert language.translated("Open") == "Öffnen"
-    assert language.translated("Open", "state") == "Offen"
-    assert language.translated("Open", "unknown") == "Öffnen"
-    assert language.translated("") == ""
 
 
 @pytest.mark.parametrize(

@@ -74,14 +74,6 @@ def test_a_log_that_another_process_holds_open_grows_on_and_loses_nothing(
     assert all(f"record {number} " in paths.log.read_text("utf-8") for number in range(4))
 
 
-def test_a_log_that_cannot_be_written_stops_nobody(
-    paths: Paths, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    paths.logs.rmdir()
-    log.info("nobody reads this")
-    assert capsys.readouterr() == ("", "")
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a system without /dev/full")
 def test_a_full_disk_adds_no_traceback(paths: Paths, capfd: pytest.CaptureFixture[str]) -> None:
     handler = set_up(paths)

@@ -3,8 +3,6 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
 from cfbatch_gui.core.system.made_once import made_once
 
 
@@ -21,11 +19,6 @@ class Parts:
         assert self.may_end.wait(30)
         return object()
 
-    @made_once
-    def failing(self) -> str:
-        self.made.append("failing")
-        raise ValueError
-
 
 def test_threads_that_ask_together_get_one_object() -> None:
     parts = Parts()
@@ -35,12 +28,3 @@ def test_threads_that_ask_together_get_one_object() -> None:
         parts.may_end.set()
         assert len({id(each.result()) for each in asked}) == 1
     assert parts.made == ["slow"]
-
-
-def test_what_could_not_be_made_is_tried_again() -> None:
-    parts = Parts()
-    for _ in range(2):
-        with pytest.raises(ValueError):
-            parts.failing  # noqa: B018 - asked for
-    assert parts.made == ["failing"] * 2
-    assert (Parts.slow.__doc__ or "") == "Takes until it may end."

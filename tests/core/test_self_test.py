@@ -4,7 +4,7 @@ import threading
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.self_test import Check, Finding, Report, failed, ok, skipped, warning
+from cfbatch_gui.core.self_test import Check, Finding, Report, ok, skipped, warning
 from tests.canary import TOKEN
 
 
@@ -40,11 +40,6 @@ def test_lines_are_aligned_and_summed_up() -> None:
     assert len({line.index(word) for line, word in zip(lines, ("Here", "Not", "Hardly"), strict=False)}) == 1
     assert lines[3:] == ["3 checks, 0 failed."]
     assert status == 0
-
-
-def test_a_failure_is_the_exit_status() -> None:
-    lines, status = lines_of(Check("A", lambda: failed("Gone.")))
-    assert (lines[-1], status) == ("1 check, 1 failed.", 1)
 
 
 def test_whatever_a_check_raises_is_its_line_without_secrets() -> None:

@@ -20,12 +20,9 @@ from cfbatch_gui.core.system.settings import (
 )
 
 
-def test_no_file_means_the_defaults(tmp_path: Path) -> None:
-    assert Settings.load(tmp_path / "settings.json") == Settings()
-
-
 def test_what_is_saved_comes_back(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
+    assert Settings.load(path) == Settings()
     changed = replace(
         Settings(), theme="dark", connection="cloudflare", table_layouts={"ranking": "AAB="}, last_folder="/tmp/ä"
     )

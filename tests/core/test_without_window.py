@@ -9,7 +9,6 @@ import pytest
 
 from cfbatch_gui.without_window import (
     lacking,
-    missing_sentence,
     show_on_desktop,
 )
 from tests.canary import TOKEN
@@ -30,11 +29,6 @@ def test_the_loader_names_the_library(words: str, name: str) -> None:
     assert lacking(ImportError(words)) == (f"This system lacks {name}." if name else "")
 
 
-def test_what_is_missing_is_named_with_the_command_that_brings_it() -> None:
-    assert "libegl1 " in missing_sentence("It lacks libEGL.so.1.", has_apt=True).partition("lacks libEGL.so.1.")[2]
-    assert "sudo" not in missing_sentence("It lacks libEGL.so.1.", has_apt=False)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="a shell script stands in for the desktop's program")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # nobody waits for the program
 @pytest.mark.parametrize("program", ["zenity", "xmessage"])
@@ -53,7 +47,3 @@ def test_the_first_program_there_is_gets_the_sentence_as_it_is(program: str, tmp
     lines = shown.read_text().splitlines()
     assert SENTENCE in lines or f"--text={SENTENCE}" in lines
     assert "LD_LIBRARY_PATH=/own" in lines and TOKEN not in shown.read_text()
-
-
-def test_a_system_without_any_shows_nothing() -> None:
-    assert not show_on_desktop(SENTENCE, {}, find=lambda name: None)
