@@ -1,14 +1,11 @@
 """What `make package` decides by itself; the packages are tried by `make package-test`, in a bare system."""
 
 import io
-import json
 import os
 import tarfile
 from pathlib import Path
 
 import pytest
-from bill_of_materials import bill_of_materials
-from licences import Part
 from reproducible import settle, write_tar
 from system_packages import configuration, with_new_names
 from system_tree import Release
@@ -103,11 +100,3 @@ def test_archives_of_the_same_files_are_the_same_whenever_and_wherever_they_were
             "top/lib/data.txt": "0o644",
         }
         assert {(info.uname, info.mtime) for info in archive} == {("root", EPOCH)}
-
-
-def test_the_bill_of_materials_names_every_part_and_the_time_of_the_commit() -> None:
-    parts = [Part("Qt", "6", "LGPL-3.0-only", "pkg:generic/qt@6", ()), Part("b", "1+x", "", "pkg:deb/debian/b@1+x", ())]
-    bill = json.loads(bill_of_materials(parts, "1.2", EPOCH))
-    assert bill["metadata"]["timestamp"] == "2023-11-14T22:13:20+00:00"
-    assert [component["purl"] for component in bill["components"]] == ["pkg:generic/qt@6", "pkg:deb/debian/b@1%2Bx"]
-    assert bill["dependencies"][0]["dependsOn"] == [component["bom-ref"] for component in bill["components"]]

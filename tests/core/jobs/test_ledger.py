@@ -143,3 +143,10 @@ def test_jobs_are_found_by_id_name_and_the_beginning_of_an_id(paths: Paths) -> N
         ledger.find("zzz")
     assert [job.id for job in ledger.jobs()] == ["aaaa2222", "aaaa1111"]
     ledger.close()
+
+
+def test_a_ledger_whose_tables_were_not_finished_has_no_jobs(tmp_path: Path) -> None:
+    paths = Paths(tmp_path)
+    with closing(sqlite3.connect(paths.ledger)) as database:
+        database.executescript("CREATE TABLE unfinished(x); DROP TABLE unfinished;")  # a page, and no version
+    assert paths.has_ledger() and Ledger.open_read_only(paths).jobs() == Ledger.listed(paths) == ()

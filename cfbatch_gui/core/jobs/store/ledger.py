@@ -121,16 +121,17 @@ def _opening(path: Path, *, read_only: bool = False) -> Iterator[sqlite3.Connect
 @contextmanager
 def _reading(paths: Paths) -> Iterator[sqlite3.Connection]:
     """As `_opening`, to read only. Raises LedgerDamaged also for one that is gone, or empty, beside folders of jobs."""
-    if not paths.has_ledger():
-        if any(paths.jobs.glob("*/data.db")):
-            raise LedgerDamaged(DAMAGED, detail="it is missing")
-        database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        _create(database)
-        yield database
-        return
-    with _opening(paths.ledger, read_only=True) as database:
-        _version(database, paths.ledger)
-        yield database
+    if paths.has_ledger():
+        with _opening(paths.ledger, read_only=True) as database:
+            if _version(database, paths.ledger):
+                yield database
+                return
+            database.close()  # the program ended while it made the tables
+    if any(paths.jobs.glob("*/data.db")):
+        raise LedgerDamaged(DAMAGED, detail="it is missing")
+    database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    _create(database)
+    yield database
 
 
 def _create(database: sqlite3.Connection) -> None:
