@@ -149,4 +149,5 @@ def test_a_ledger_whose_tables_were_not_finished_has_no_jobs(tmp_path: Path) -> 
     paths = Paths(tmp_path)
     with closing(sqlite3.connect(paths.ledger)) as database:
         database.executescript("CREATE TABLE unfinished(x); DROP TABLE unfinished;")  # a page, and no version
-    assert paths.has_ledger() and Ledger.open_read_only(paths).jobs() == Ledger.listed(paths) == ()
+    assert paths.has_ledger()
+    assert (Ledger.open_read_only(paths).jobs(), Ledger.listed(paths)) == ((), ())
