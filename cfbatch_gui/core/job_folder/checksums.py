@@ -88,11 +88,13 @@ def checksums_of(
     if len(requests):
         is_known = requests["number"][at] == rows["request"]
         batch[is_known], is_done[is_known] = requests["batch"][at[is_known]], requests["is_done"][at[is_known]]
-    rows["request"] *= np.where(is_done, 1, -1)  # so that a state that flips is another checksum
     # An item in parts has no place: its score is that of the best of them.
     counts = (is_done | has_score) & ((rows["place"] >= 0) | (batch == _WITHOUT_BATCH))
     if not counts.all():
-        rows, batch = rows[counts], batch[counts]
+        rows, batch, is_done = rows[counts], batch[counts], is_done[counts]
+    if not is_done.all():  # a score without a request that is done: a state that flips is another checksum
+        rows = rows.copy()  # the caller goes on reading `items`
+        rows["request"][~is_done] *= -1
     if np.any(batch[1:] < batch[:-1]):
         order = np.argsort(batch, kind="stable")
         rows, batch = rows[order], batch[order]
