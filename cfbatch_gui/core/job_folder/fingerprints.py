@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import ITEMS_ARE_TEXTS, metadata_value
+from cfbatch_gui.core.job_folder.schema import ITEMS_ARE_TEXTS, metadata_value, transaction
 
 HASHES, MAP = "hashes", "map"  # names of arrays: hashes of the texts, and their places on the map
 _DIGEST = 16  # bytes of a text's hash
@@ -90,7 +90,7 @@ def _items(database: sqlite3.Connection) -> tuple[NDArray[np.int64], NDArray[np.
     """The numbers of items, queries and texts, in the order of the items; no queries of texts without any."""
     if database.execute("SELECT 1 FROM queries LIMIT 1").fetchone():
         rows = database.execute(_PAIRS)
-        pairs = np.fromiter(rows, np.dtype([("item", "<i8"), ("query", "<i8"), ("text", "<i8")]))
+        pairs = np.fromiter(rows, np.dtype([("item", "<u4"), ("query", "<u4"), ("text", "<u4")]))
         return pairs["item"].copy(), pairs["query"], pairs["text"]  # the item outlives the others
     nothing = np.zeros(0, np.int64)
     if metadata_value(database, ITEMS_ARE_TEXTS, False):
@@ -149,9 +149,13 @@ def keep_arrays(folder: JobFolder, name: str, **arrays: NDArray[np.generic]) -> 
     """Keep them in place of earlier ones, where there is room and the folder can be written."""
     content = io.BytesIO()
     np.savez(content, **arrays)  # type: ignore[arg-type]
+    written = content.getbuffer()
     try:
-        with folder.open() as database:
-            database.execute("INSERT OR REPLACE INTO kept_arrays VALUES(?, ?)", (name, content.getbuffer()))
+        with folder.open() as database, transaction(database):
+            # A value that is bound to a statement is copied twice; a blob is written page by page.
+            row = database.execute("INSERT OR REPLACE INTO kept_arrays VALUES(?, zeroblob(?))", (name, len(written)))
+            with database.blobopen("kept_arrays", "content", row.lastrowid or 0) as blob:
+                blob.write(written)
     except DataError:
         return
 
