@@ -13,10 +13,9 @@ from cfbatch_gui.cli.jobs import read_ledger
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.job_check import JobCheck, Outcome, asked_for_again
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.jobs.verifying import verify_job
+from cfbatch_gui.core.jobs.verifying import JobCheck, Outcome, asked_for_again, verify_job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths

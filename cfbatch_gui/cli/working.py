@@ -53,7 +53,7 @@ async def opened(paths: Paths, console: Console) -> AsyncIterator[tuple[Program,
     progress = Progress(console)
     program = await Program.open(paths.root, environ=os.environ, on_change=progress.show_job, patience=PATIENCE)
     try:
-        lost = await program.check_last_written() if program.ledger.was_left_open else ()
+        lost = await program.check_books() if program.ledger.was_left_open else ()
         for sentence in (*program.damage, *lost):
             console.say(said(sentence))
         if program.doubt is not None:

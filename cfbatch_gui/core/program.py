@@ -15,7 +15,6 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.inputs.input_values import Kind, Source
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.job_check import check_results
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.data_folder import Doubt, FolderAnswer, place_of, settle_doubt
 from cfbatch_gui.core.jobs.store.job_store import JobStore
@@ -225,10 +224,9 @@ class Program:
         if job.kind is Kind.RANK and job.has_results and texts_forgotten(self.folder(job_id)) is None:
             self.judgements.keep_labels(read_run(self.folder(job_id), metadata_of(job, "")))
 
-    async def check_last_written(self) -> tuple[str, ...]:
-        """Hold what was stored last against its answers; sentences about what was lost. Before jobs are resumed."""
-        done = any(job.has_results for job in self.ledger.jobs())
-        lost = await check_results(self.store, self.ledger.jobs()) if done else []
+    async def check_books(self) -> tuple[str, ...]:
+        """Sentences about judgements and recipes that were lost on the disk. Before jobs are resumed."""
+        lost: list[str] = []
         if self.paths.judgements.exists():
             await self.prepare("judgements")
             lost += await asyncio.to_thread(self.judgements.check)

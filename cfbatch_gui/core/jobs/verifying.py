@@ -3,8 +3,10 @@
 import hashlib
 import logging
 import sqlite3
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection
 from contextlib import suppress
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
 import msgspec
 import numpy as np
@@ -29,7 +31,6 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import NOT_SENT, metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.job_folder.vector_file import rewrite, stored_vectors
 from cfbatch_gui.core.jobs.elsewhere import by_id_alone
-from cfbatch_gui.core.jobs.job_check import Damage, Finding, JobCheck, Lost, Outcome
 from cfbatch_gui.core.jobs.plan.packing import body_of
 from cfbatch_gui.core.jobs.run.collecting import score_by_best_part, sent_requests, store
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
@@ -41,13 +42,112 @@ _INDEX_ONLY = ("wrong # of entries in index", "missing from index", "non-unique 
 _log = logging.getLogger(__name__)
 
 
-def verify_job(folder: JobFolder, job: Job, *, mend: bool = False, batches: Collection[int] | None = None) -> JobCheck:
-    """Check what a job, or these `batches`, hold; with `mend` put right what can be. Blocking. Raises only DiskFull,
-    with nothing changed. Who mends lets nobody else work on the job, and calls `asked_for_again` after.
+class Damage(StrEnum):
+    """What is damaged; the values are those of `cfbatch verify --json`."""
+
+    DATA = "data"  # data.db itself
+    INPUTS = "inputs"  # the texts, or which of them went where
+    RESULTS = "results"  # scores or vectors, or whether they are there
+    VECTOR_FILE = "vector_file"  # missing, cut short or misshapen
+    ANSWER = "answer"  # a raw answer
+
+
+class Outcome(StrEnum):
+    """What became of it; the values are those of `cfbatch verify --json`."""
+
+    HEALED = "healed"
+    HEALABLE = "healable"  # with `mend`
+    WHOLE = "whole"  # the results are; only their answer is not
+    LOST = "lost"  # on this computer
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is damaged. `batch` is 0 for what belongs to no batch, `rows` are those of the user's file."""
+
+    damage: Damage
+    batch: int
+    rows: tuple[int, ...]
+    outcome: Outcome
+    sentence: str
+    detail: str = ""
+
+    @property
+    def is_lost(self) -> bool:
+        return self.outcome is Outcome.LOST
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Requests of a batch whose results were taken out; the batch is NOT_SENT for what an earlier job had.
+
+    `may_ask`: the service can be asked for the batch again.
+    """
+
+    batch: int
+    requests: int
+    may_ask: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JobCheck:
+    """All that was found of one job; `lost` is what the ledger has to learn of, see `asked_for_again`."""
+
+    job_id: str
+    name: str
+    findings: tuple[Finding, ...] = ()
+    lost: tuple[Lost, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.findings
+
+    @property
+    def is_mended(self) -> bool:
+        return all(finding.outcome is Outcome.HEALED for finding in self.findings)
+
+
+def asked_for_again(job: Job, check: JobCheck) -> Job:
+    """The job after `check` has taken lost results out. For `Ledger.change`.
+
+    Their batches wait at the service, to be asked for once more, or hold failed requests, which can be sent again.
+    """
+    lost = {each.batch: each for each in check.lost}
+
+    def changed(batch: Batch) -> Batch:
+        found = lost.get(batch.number)
+        if found is None or batch.state is not BatchState.DONE:
+            return batch
+        if found.may_ask:
+            because = message("Its results were damaged on the disk. The service is asked for them again.")
+            return replace(batch, state=BatchState.QUEUED, next_check_at=0.0, error=because, error_detail="")
+        because = message(
+            "The results of {lost:,} of {all:,} requests were lost on the disk.",
+            lost=found.requests,
+            all=batch.requests,
+        )
+        failed = min(batch.requests, batch.failed_requests + found.requests)
+        return replace(batch, failed_requests=failed, error=because, error_detail="")
+
+    if not lost:
+        return job
+    is_waiting = any(each.may_ask for each in check.lost)
+    taken = lost[NOT_SENT].requests if NOT_SENT in lost else 0
+    return replace(
+        job,
+        finished_at=0.0 if is_waiting else job.finished_at,
+        reused_lost=job.reused_lost + taken,
+        batches=tuple(map(changed, job.batches)),
+    )
+
+
+def verify_job(folder: JobFolder, job: Job, *, mend: bool = False) -> JobCheck:
+    """Check what a job holds; with `mend` put right what can be. Blocking. Raises only DiskFull, with nothing changed.
+    Who mends lets nobody else work on the job, and calls `asked_for_again` after.
     """
     verifying = _Verifying(folder, job, mend=mend)
     try:
-        verifying.run(batches)
+        verifying.run()
     except DataError as error:
         if type(error) is not DataError:
             raise
@@ -148,24 +248,19 @@ class _Verifying:
         self.findings: list[Finding] = []
         self.lost: list[Lost] = []
 
-    def run(self, batches: Collection[int] | None) -> None:
-        """Of these batches, or of all, and then of the data itself too."""
+    def run(self) -> None:
         done = [batch for batch in self._job.batches if batch.state is BatchState.DONE]
         if not done and not self._job.reused:
             return
-        if batches is None:
-            with self._folder.open(read_only=not self._mend) as self._database:
-                if not self._check_structure() and self._mend:
-                    return
-                self._check_inputs(done)
-        else:
-            done = [batch for batch in done if batch.number in batches]
-        has_taken = self._job.reused > 0 and (batches is None or NOT_SENT in batches)
+        with self._folder.open(read_only=not self._mend) as self._database:
+            if not self._check_structure() and self._mend:
+                return
+            self._check_inputs(done)
         with (
             self._folder.open(read_only=not self._mend) as self._database,
             transaction(self._database) if self._mend else one_moment(self._database),
         ):
-            self._check_results(done, has_taken=has_taken)
+            self._check_results(done, has_taken=self._job.reused > 0)
 
     def _check_structure(self) -> bool:
         """Whether it can be read on; to be asked first, as rows are found by the indexes."""
@@ -381,39 +476,3 @@ def _forget_results(database: sqlite3.Connection, batch: int, *, is_failed: bool
     if changed.rowcount:  # else nothing of the batch is here
         note_results(database, batch)
     return changed.rowcount
-
-
-_LAST_BATCHES, _LAST_BYTES = 8, 20_000_000  # of answers as they are kept, compressed
-
-
-def check_last_written(
-    jobs: Iterable[Job], folder_of: Callable[[str], JobFolder], *, most_batches: int = _LAST_BATCHES
-) -> tuple[JobCheck, ...]:
-    """Check what was stored last, which a power cut can have taken, and put it right; for a thread, before the runner.
-    Returns the jobs with damage; what was lost is for `asked_for_again`. Raises nothing.
-    """
-    done = [(batch, job) for job in jobs for batch in job.batches if batch.state is BatchState.DONE]
-    done.sort(key=lambda pair: pair[0].changed_at, reverse=True)
-    chosen: dict[str, tuple[Job, set[int]]] = {}
-    size = 0
-    for batch, job in done[:most_batches]:
-        with suppress(OSError):
-            size += folder_of(job.id).reply(batch.number).stat().st_size
-        if size > _LAST_BYTES and chosen:
-            break
-        chosen.setdefault(job.id, (job, set()))[1].add(batch.number)
-    checks = (_checked_at_start(folder_of(job.id), job, numbers) for job, numbers in chosen.values())
-    return tuple(check for check in checks if not check.is_whole)
-
-
-def _checked_at_start(folder: JobFolder, job: Job, batches: set[int]) -> JobCheck:
-    check = JobCheck(job.id, job.name)
-    try:
-        check = verify_job(folder, job, batches=batches)
-        if not check.is_whole:
-            check = verify_job(folder, job, mend=True)
-    except DataError as error:
-        _log.warning("job %s could not be checked: %s (%s)", job.id, error.message, error.detail)
-    for finding in check.findings:
-        _log.warning("job %s: %s %s", job.id, finding.sentence, finding.detail)
-    return check

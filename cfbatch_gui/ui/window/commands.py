@@ -130,9 +130,9 @@ class DataFolder:
         self._reminder: NoticeBar | None = None
 
     async def tell(self) -> None:
-        """Check what was stored last, show what was found, and ask what only the user knows."""
+        """Show what was found damaged, and ask what only the user knows."""
         notices = self._window.notices
-        for sentence in (*self._program.damage, *await self._program.check_last_written()):
+        for sentence in (*self._program.damage, *await self._program.check_books()):
             notices.show_notice(said(sentence), "attention")
         if self._program.doubt is not None:
             self._ask_later()

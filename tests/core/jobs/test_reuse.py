@@ -17,10 +17,9 @@ from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Split
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.jobs.job_check import Outcome, asked_for_again
 from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.states import Job, JobOptions, JobState
-from cfbatch_gui.core.jobs.verifying import verify_job
+from cfbatch_gui.core.jobs.verifying import Outcome, asked_for_again, verify_job
 from cfbatch_gui.core.practice.app import practice_app
 from tests.core.jobs.conftest import Bench, Clock
 from tests.support.faulty_service import FaultyService

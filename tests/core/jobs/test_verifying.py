@@ -11,10 +11,9 @@ from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.checksums import ResultsDamaged
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.job_check import Damage, Outcome, asked_for_again
 from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
-from cfbatch_gui.core.jobs.verifying import check_last_written, complete_results, verify_job
+from cfbatch_gui.core.jobs.verifying import Damage, Outcome, asked_for_again, complete_results, verify_job
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import export
 from cfbatch_gui.core.results.rankings import Rankings
@@ -40,16 +39,6 @@ async def done(bench: Bench, write: Write, kind: Kind) -> tuple[Job, JobFolder]:
     job = await bench.run(bench.draft(write(name, text), kind, reuse=False))
     assert job.state is JobState.DONE
     return job, bench.store.folder(job.id)
-
-
-async def test_the_check_at_the_start_is_bounded(bench: Bench, write: Write) -> None:
-    first, older = await done(bench, write, Kind.RANK)
-    await done(bench, write, Kind.RANK)
-    with older.open() as database:
-        database.execute("UPDATE items SET score = 0.5 WHERE item_no = 1")
-    assert check_last_written(bench.store.jobs(), bench.store.folder, most_batches=1) == ()
-    (check,) = check_last_written(bench.store.jobs(), bench.store.folder, most_batches=2)
-    assert check.job_id == first.id and check.is_mended
 
 
 async def test_a_lost_batch_is_asked_for_again_at_the_service(bench: Bench, write: Write) -> None:
@@ -184,22 +173,15 @@ def exported(job: Job, folder: JobFolder) -> bytes:
     return path.read_bytes()
 
 
-@pytest.mark.parametrize("is_at_start", [False, True])
 @pytest.mark.parametrize("kind", list(Kind))
 async def test_data_put_back_without_its_last_commits_is_completed_from_the_answers(
-    put_back: PutBack, kind: Kind, is_at_start: bool
+    put_back: PutBack, kind: Kind
 ) -> None:
-    """Before it is read, and at the start."""
     job, folder, right = await put_back(kind)
     with pytest.raises(ResultsDamaged):
         exported(job, folder)
-    if is_at_start:
-        (check,) = check_last_written([job], lambda _: folder)
-        assert check.is_mended and {found.damage for found in check.findings} == {Damage.RESULTS}
-    else:
-        complete_results(folder, job)
+    complete_results(folder, job)
     assert exported(job, folder) == right and verify_job(folder, job).is_whole
-    assert check_last_written([job], lambda _: folder) == ()
 
 
 async def test_what_no_answer_completes_is_not_exported_and_asked_for_again(put_back: PutBack, bench: Bench) -> None:
