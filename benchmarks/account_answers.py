@@ -25,9 +25,8 @@ from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.plan import requests
-from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.jobs.states import Job, JobState, account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.collector import AccountCollector, AnswerFile, StoredAnswer

@@ -14,9 +14,8 @@ from cfbatch_gui.cli.parser import Actions, IntermixedParser, Parser
 from cfbatch_gui.cli.progress import FINAL, Progress
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import AttachedInput
-from cfbatch_gui.core.jobs.account.shards import has_copies
-from cfbatch_gui.core.jobs.account.taking_over import AccountJob
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.elsewhere import AccountJob
+from cfbatch_gui.core.jobs.states import Job, has_copies
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths

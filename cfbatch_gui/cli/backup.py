@@ -6,7 +6,7 @@ from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import plural
 from cfbatch_gui.cli.parser import Parser
-from cfbatch_gui.core.jobs.store.backup import back_up
+from cfbatch_gui.core.jobs.store.data_folder import back_up
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.paths import Paths
 

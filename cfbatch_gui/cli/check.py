@@ -26,8 +26,7 @@ from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problems
 from cfbatch_gui.core.jobs.drafts import as_recognised
-from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, candidate_offers
-from cfbatch_gui.core.jobs.plan.preflight import Preflight, calibrated, examine
+from cfbatch_gui.core.jobs.plan.preflight import CandidateOffer, Preflight, calibrated, candidate_offers, examine
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.reuse import EarlierResults

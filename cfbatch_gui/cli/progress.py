@@ -9,8 +9,7 @@ from typing import Final
 
 from cfbatch_gui.cli.console import Console, elided, width_of
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.core.jobs.account.shards import account_progress, has_copies
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, ListedJob
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, ListedJob, account_progress, has_copies
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.languages import said
 

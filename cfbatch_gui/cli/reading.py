@@ -45,8 +45,7 @@ from cfbatch_gui.core.job_folder.row_problems import (
     problems,
     with_signs,
 )
-from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer
-from cfbatch_gui.core.jobs.plan.preflight import ProblemCount
+from cfbatch_gui.core.jobs.plan.preflight import CandidateOffer, ProblemCount
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths

@@ -15,8 +15,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.worker_setup import account
-from cfbatch_gui.core.worker_setup.worker_files import COSTS
-from cfbatch_gui.core.worker_setup.worker_setup import NotOurs, SecretWouldBeLost, Stopped, WorkerSetup
+from cfbatch_gui.core.worker_setup.worker_setup import COSTS, NotOurs, SecretWouldBeLost, Stopped, WorkerSetup
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
 

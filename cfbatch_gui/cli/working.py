@@ -29,8 +29,16 @@ from cfbatch_gui.core.errors import NotConnected, UsageError, UserError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.account import shards
-from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
+from cfbatch_gui.core.jobs.states import (
+    BatchState,
+    Job,
+    JobState,
+    account_progress,
+    check_is_worker,
+    goes_on_elsewhere,
+    most_batches,
+    wants_account,
+)
 from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
 from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.messages import Message, message
@@ -69,13 +77,13 @@ def stopped_sentence(job: Job | None, *, others: bool = False) -> str:
     """`job` is None before one was made; of all jobs when there are `others`."""
     if job is None or not job.is_sent:
         return "\n" + tr("Stopped. Nothing was sent.")
-    if not shards.goes_on_elsewhere(job):
+    if not goes_on_elsewhere(job):
         goes_on = tr("Stopped. The job waits on this computer. “{command}” picks it up.")
     elif any(batch.state is BatchState.PLANNED for batch in job.batches):
         goes_on = tr(
             "Stopped. What was sent goes on at the service; what was not sent yet waits here. “{command}” picks it up."
         )
-    elif shards.account_progress(job).lid_may_close and not others:
+    elif account_progress(job).lid_may_close and not others:
         goes_on = tr(
             "Stopped. Your account goes on collecting the answers, and you may turn this computer off. “{command}”"
             " fetches them."
@@ -316,7 +324,7 @@ def check_may_collect(program: Program, connection_id: str, arguments: argparse.
     """Raise UsageError for a new job that cannot be collected, or left, as the arguments say."""
     connection = program.address_book.connection(connection_id)
     if arguments.collect or arguments.leave:
-        shards.check_is_worker(connection)
+        check_is_worker(connection)
     if arguments.leave:
         is_collected = connection.collects if arguments.collect is None else arguments.collect
         _check_may_leave(at_once=arguments.at_once, is_collected=is_collected)
@@ -327,9 +335,9 @@ def check_may_leave(program: Program, jobs: Iterable[Job], *, collect: bool | No
     for job in jobs:
         connection = program.address_book.connection(job.connection)
         going_on = [batch for batch in job.batches if not batch.state.is_final]
-        is_collected = shards.account_progress(job).is_used or shards.wants_account(job, connection)
+        is_collected = account_progress(job).is_used or wants_account(job, connection)
         try:
-            shards.check_is_worker(connection)
+            check_is_worker(connection)
             _check_may_leave(
                 at_once=bool(going_on) and all(batch.at_once for batch in going_on),
                 is_collected=is_collected if collect is None else collect,
@@ -354,8 +362,8 @@ def _check_may_leave(*, at_once: bool, is_collected: bool) -> None:
 
 def say_limit(program: Program, job: Job, batches: int, console: Console) -> None:
     connection = program.address_book.connection(job.connection)
-    most = shards.most_batches(connection)
-    if not shards.wants_account(job, connection) or connection.has_paid_worker or batches <= most:
+    most = most_batches(connection)
+    if not wants_account(job, connection) or connection.has_paid_worker or batches <= most:
         return
     words = tr(
         "On the Workers Free plan your account collects {most} batches of a job. This computer asks for the other"
@@ -366,13 +374,13 @@ def say_limit(program: Program, job: Job, batches: int, console: Console) -> Non
 
 def is_fetched(program: Program, job: Job) -> bool:
     """The job may be left, and all that the account has of it so far is here."""
-    is_waiting = shards.account_progress(job).in_account > 0
+    is_waiting = account_progress(job).in_account > 0
     return _may_be_left(job) and not is_waiting and program.runner.account.has_looked(job)
 
 
 def _may_be_left(job: Job) -> bool:
     """A batch of unknown outcome waits for the user."""
-    found = shards.account_progress(job)
+    found = account_progress(job)
     unknown = sum(batch.state is BatchState.OUTCOME_UNKNOWN for batch in job.batches)
     return found.is_used and not found.direct and found.to_send == unknown
 
@@ -395,7 +403,7 @@ def _leaving_sentence(job: Job, status: ExitStatus) -> str:
             "Job {id} was not left, as your account does not collect all of its answers: this computer is still needed."
             " “cfbatch resume {id}” goes on with it."
         ).format(id=job.id)
-    found = shards.account_progress(job)
+    found = account_progress(job)
     return plural(
         found.in_account + found.at_service,
         "Your account collects the answers of job {id}, to {n} batch. You may turn this computer off; “cfbatch resume"

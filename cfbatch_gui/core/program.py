@@ -33,10 +33,9 @@ if TYPE_CHECKING:
     from cfbatch_gui.core.connections.user_connections import Connections
     from cfbatch_gui.core.evaluation.judged import JobJudgements
     from cfbatch_gui.core.inputs.recipes import RecipeBook
-    from cfbatch_gui.core.jobs.account.taking_over import AccountJobs
     from cfbatch_gui.core.jobs.drafts import Drafts
-    from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer
-    from cfbatch_gui.core.jobs.plan.preflight import Preflight
+    from cfbatch_gui.core.jobs.elsewhere import AccountJobs
+    from cfbatch_gui.core.jobs.plan.preflight import CandidateOffer, Preflight
     from cfbatch_gui.core.jobs.plan.spending import Spent
     from cfbatch_gui.core.jobs.reuse import EarlierResults
     from cfbatch_gui.core.jobs.run.job_actions import JobActions
@@ -126,7 +125,7 @@ class Program:
 
     @made_once
     def account_jobs(self) -> "AccountJobs":
-        from cfbatch_gui.core.jobs.account.taking_over import AccountJobs
+        from cfbatch_gui.core.jobs.elsewhere import AccountJobs
 
         return AccountJobs(self.store, self.drafts, start=self.runner.carry_on, clock=self.clock)
 
@@ -289,7 +288,7 @@ class Program:
 
     def candidate_offers(self, job_id: str, source: Source, kind: Kind) -> "tuple[CandidateOffer, ...]":
         """For a thread. Raises UserError."""
-        from cfbatch_gui.core.jobs.plan.candidate_offers import candidate_offers
+        from cfbatch_gui.core.jobs.plan.preflight import candidate_offers
 
         return candidate_offers(source, kind, self._metadata_for(self.ledger.job(job_id)))
 

@@ -8,8 +8,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.account.shards import account_progress
-from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState
+from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState, account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.dialogs import FormDialog

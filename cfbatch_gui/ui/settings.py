@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QRadioButton, QStackedWidget, QWidget
 
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import language_in_use, languages
-from cfbatch_gui.core.workers_ai.traffic import Entry, traffic
+from cfbatch_gui.core.workers_ai.transport import Entry, traffic
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.budget import BudgetFields
 from cfbatch_gui.ui.display import tr

@@ -5,8 +5,7 @@ from enum import StrEnum
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.account.shards import account_progress
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, account_progress
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said

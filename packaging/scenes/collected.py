@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.account.collection import STOPPED
-from cfbatch_gui.core.jobs.account.shards import AccountProgress, account_progress
+from cfbatch_gui.core.jobs.account import STOPPED
+from cfbatch_gui.core.jobs.states import AccountProgress, account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.jobs.elsewhere import TakeOverDialog

@@ -20,7 +20,8 @@ from pathlib import Path
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.account import collection, shards
+from cfbatch_gui.core.jobs import account as collecting
+from cfbatch_gui.core.jobs import states
 from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.jobs.states import BatchState, Job
@@ -46,7 +47,7 @@ SECONDS = 0.15  # for which a batch is queued, and then running
 FIRST_CHECK = 0.06  # seconds; the Worker takes 0.05 and more
 PATIENCE = 60.0  # seconds until a program that does not end is stuck
 _MOST_TRIES = 8  # decisions about unknown outcomes, until a job is at its end
-_TOLD = frozenset({"", collection.NOT_HANDED_OVER, collection.STOPPED})  # what may have become of a shard by a kill
+_TOLD = frozenset({"", collecting.NOT_HANDED_OVER, collecting.STOPPED})  # what may have become of a shard by a kill
 _BEFORE, _AFTER = b'{"result":', b',"success":true,"errors":[],"messages":[]}'  # around an answer of the REST API
 
 
@@ -186,7 +187,7 @@ def quicken() -> None:
     """Small shards, soon looked at, and small blocks, so that an answer arrives in many of them."""
     put(child, "FIRST_CHECK", FIRST_CHECK)
     put(requests, "MAX_TEXTS_PER_BATCH", 7)
-    put(shards, "FREE_BATCHES", 2)  # batches of one shard
+    put(states, "FREE_BATCHES", 2)  # batches of one shard
     put(submitting, "FIRST_WAIT", 0.2)
     put(transport, "_BLOCK", 512)
     put(transport, "_HELD_BACK", 256)

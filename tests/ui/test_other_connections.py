@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.practice.app import PREFIX
 from cfbatch_gui.core.system.paths import resource
-from cfbatch_gui.core.worker_setup.worker_files import GUIDE
+from cfbatch_gui.core.worker_setup.worker_setup import GUIDE
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
 from tests.canary import SECRET, TOKEN

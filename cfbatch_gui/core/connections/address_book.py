@@ -42,8 +42,7 @@ T = TypeVar("T", bound="Transport")
 if TYPE_CHECKING:  # imported with the first client: a window that only shows its jobs speaks to nobody
     from cfbatch_gui.core.workers_ai.client import WorkersAI
     from cfbatch_gui.core.workers_ai.probe import Recorder
-    from cfbatch_gui.core.workers_ai.traffic import TrafficLog
-    from cfbatch_gui.core.workers_ai.transport import Application, Exchange, Transport
+    from cfbatch_gui.core.workers_ai.transport import Application, Exchange, TrafficLog, Transport
 
 
 ACCOUNT_VARIABLE = "CLOUDFLARE_ACCOUNT_ID"
@@ -93,7 +92,7 @@ class AddressBook:
 
     @made_once
     def _traffic(self) -> "TrafficLog":
-        from cfbatch_gui.core.workers_ai.traffic import TrafficLog
+        from cfbatch_gui.core.workers_ai.transport import TrafficLog
 
         return TrafficLog(self._paths.traffic)
 

@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QDialog, QLayout, QLineEdit, QVBoxLayout, QWidget
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import RememberedFolder
-from cfbatch_gui.core.worker_setup.worker_files import (
+from cfbatch_gui.core.worker_setup.worker_setup import (
     COSTS,
     GUIDE,
     NEEDS,
     REMOVAL,
-    Step,
+    GuideStep,
     in_the_way,
     new_secret,
     save_worker,
@@ -140,7 +140,7 @@ class WorkerGuide(TallDialog):
         self.set_up_wanted.emit()
         self.accept()
 
-    def _step(self, index: int, step: Step) -> Card:
+    def _step(self, index: int, step: GuideStep) -> Card:
         card = Card(inset=True)
         card.body.setSpacing(SMALL)
         title = self.tr("{n}. {title}").format(n=index + 1, title=said(step.title))

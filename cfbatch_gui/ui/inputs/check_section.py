@@ -10,10 +10,9 @@ from PySide6.QtWidgets import QGridLayout, QLineEdit, QSizePolicy, QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
-from cfbatch_gui.core.jobs.account.shards import most_batches, wants_account
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, Reuse
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, past_times
-from cfbatch_gui.core.jobs.states import Job, JobOptions
+from cfbatch_gui.core.jobs.states import Job, JobOptions, most_batches, wants_account
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import FREE_NEURONS_A_DAY, ModelMetadata, find_model, next_reset

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QButtonGroup, QLineEdit, QRadioButton, QSpinBox
 
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind, Mapping, Role, Split
 from cfbatch_gui.core.inputs.layouts import read_template
-from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer
+from cfbatch_gui.core.jobs.plan.preflight import CandidateOffer
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.ui.display import number, one_line, plural, prices
 from cfbatch_gui.ui.inputs.draft_reading import DraftState, OpenFile

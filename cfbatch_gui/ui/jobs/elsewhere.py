@@ -25,8 +25,7 @@ from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.jobs.account.taking_over import AccountJob
-from cfbatch_gui.core.jobs.elsewhere import PastedJob, read_pasted_job
+from cfbatch_gui.core.jobs.elsewhere import AccountJob, PastedJob, read_pasted_job
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said

@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import DataError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.account.shards import account_progress, wants_account
 from cfbatch_gui.core.jobs.plan.spending import Planned, read_planned
-from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
+from cfbatch_gui.core.jobs.states import BatchState, Job, JobState, account_progress, wants_account
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.core.system.settings import FolderUse

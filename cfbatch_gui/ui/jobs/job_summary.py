@@ -6,15 +6,18 @@ from dataclasses import dataclass
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.account.shards import (
+from cfbatch_gui.core.jobs.plan.spending import Planned, past_times
+from cfbatch_gui.core.jobs.states import (
+    Batch,
+    BatchState,
+    Job,
+    JobState,
     account_progress,
     has_all_shards,
     has_copies,
     most_batches,
     wants_account,
 )
-from cfbatch_gui.core.jobs.plan.spending import Planned, past_times
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
 from cfbatch_gui.core.workers_ai.catalogue import find_model, price
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.ui import display

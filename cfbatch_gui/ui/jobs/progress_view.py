@@ -13,9 +13,16 @@ from cfbatch_gui.core.errors import Action, NotConnected, UserError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.account.shards import account_progress, goes_on_elsewhere, wants_account
 from cfbatch_gui.core.jobs.plan.spending import Planned
-from cfbatch_gui.core.jobs.states import STOPPED, Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import (
+    STOPPED,
+    Batch,
+    BatchState,
+    Job,
+    account_progress,
+    goes_on_elsewhere,
+    wants_account,
+)
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.rankings import Rankings

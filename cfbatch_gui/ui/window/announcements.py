@@ -11,8 +11,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
-from cfbatch_gui.core.jobs.account.shards import account_progress
-from cfbatch_gui.core.jobs.states import STOPPED, Job, JobState
+from cfbatch_gui.core.jobs.states import STOPPED, Job, JobState, account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.job_actions import AT_WORK
 from cfbatch_gui.ui.notices import announce

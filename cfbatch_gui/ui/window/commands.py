@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from cfbatch_gui.core.errors import InputError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.account.shards import account_progress, goes_on_elsewhere
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.states import Job, account_progress, goes_on_elsewhere
 from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
@@ -88,7 +87,7 @@ class Commands:
         self._tasks.start("back up", self._back_up())
 
     async def _back_up(self) -> None:
-        from cfbatch_gui.core.jobs.store.backup import back_up
+        from cfbatch_gui.core.jobs.store.data_folder import back_up
 
         path = await dialogs.save_file(
             self._window,

@@ -10,8 +10,7 @@ import httpx
 import numpy as np
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.account.shards import account_progress
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, account_progress
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from tests.canary import TOKEN
 from tests.core.account.worker_stand_in import Call, Rule, WorkerStandIn

@@ -12,10 +12,9 @@ import pytest
 from cfbatch_gui.core.errors import Unreachable, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE, order_of
-from cfbatch_gui.core.jobs.account.shards import account_progress
-from cfbatch_gui.core.jobs.account.taking_over import AccountJob
-from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.jobs.account import NO_ROOM_SENTENCE, order_of
+from cfbatch_gui.core.jobs.elsewhere import AccountJob
+from cfbatch_gui.core.jobs.states import Job, JobState, account_progress
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from tests.core.account.conftest import Account, Computer
 from tests.core.account.fault_scene import Scene

@@ -10,10 +10,9 @@ import pytest
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.account.shards import account_progress
-from cfbatch_gui.core.jobs.account.taking_over import AccountJob
 from cfbatch_gui.core.jobs.as_code import save_bodies
-from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.jobs.elsewhere import AccountJob
+from cfbatch_gui.core.jobs.states import Job, JobState, account_progress
 from cfbatch_gui.core.jobs.verifying import verify_job
 from cfbatch_gui.core.results.exports import export
 from tests.core.account.conftest import Account, Computer, inputs_of

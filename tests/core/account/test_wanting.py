@@ -8,17 +8,19 @@ import pytest
 
 from cfbatch_gui.cli.working import stopped_sentence
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.account.shards import (
+from cfbatch_gui.core.jobs.states import (
     FREE_BATCHES,
     FREE_SHARDS,
     AccountProgress,
+    Batch,
+    BatchState,
+    Job,
     account_progress,
     goes_on_elsewhere,
     has_all_shards,
     most_batches,
     next_shard,
 )
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, worker

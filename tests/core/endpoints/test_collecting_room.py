@@ -9,8 +9,7 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import Unreachable
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.row_problems import row_problems
-from cfbatch_gui.core.jobs.account.shards import account_progress
-from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.core.jobs.states import JobState, account_progress
 from cfbatch_gui.core.practice.app import PREFIX
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection

@@ -16,7 +16,7 @@ from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.workers_ai.traffic import traffic
+from cfbatch_gui.core.workers_ai.transport import traffic
 from tests.canary import OTHER_TOKEN as OTHER
 from tests.canary import SECRET
 from tests.canary import TOKEN as ONE

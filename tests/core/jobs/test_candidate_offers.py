@@ -10,8 +10,7 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, candidate_offers
-from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
+from cfbatch_gui.core.jobs.plan.preflight import CandidateOffer, Preflight, candidate_offers, examine
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, find_model
 from tests.core.inputs.collections import GRADED, POSITIVES, Labels, data_set

@@ -11,11 +11,11 @@ import pytest
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.packing import plan
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
-from cfbatch_gui.core.jobs.store.backup import back_up
 from cfbatch_gui.core.jobs.store.data_folder import (
     Doubt,
     Identity,
     Place,
+    back_up,
     read_identity,
     write_identity,
 )

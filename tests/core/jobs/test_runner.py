@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.packing import repack_failed
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, STOPPED_HERE, BatchState, JobState
-from cfbatch_gui.core.jobs.store.backup import back_up
+from cfbatch_gui.core.jobs.store.data_folder import back_up
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from tests.bodies import body_of
 from tests.canary import TOKEN

@@ -11,7 +11,7 @@ import pytest
 
 from cfbatch_gui.core.errors import DataError, UsageError
 from cfbatch_gui.core.evaluation.judged import JobJudgements
-from cfbatch_gui.core.jobs.store.backup import back_up
+from cfbatch_gui.core.jobs.store.data_folder import back_up
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.judgements.book import Book, Shelf, disagreeing, newest, verdicts
 from cfbatch_gui.core.judgements.values import THREE, Judgement, Source, Subject, own_scale

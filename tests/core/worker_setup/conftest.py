@@ -10,8 +10,7 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.account import Names, Progress, State, names_of
-from cfbatch_gui.core.worker_setup.worker_files import WorkerFiles, worker_files
-from cfbatch_gui.core.worker_setup.worker_setup import Connected, TakenDown, WorkerSetup
+from cfbatch_gui.core.worker_setup.worker_setup import Connected, TakenDown, WorkerFiles, WorkerSetup, worker_files
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from tests.account_service import ACCOUNT, AccountService
 from tests.canary import TOKEN

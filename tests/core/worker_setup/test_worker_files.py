@@ -18,7 +18,7 @@ from cfbatch_gui.core.worker_setup.account import (
     removing_calls,
     setting_up_calls,
 )
-from cfbatch_gui.core.worker_setup.worker_files import (
+from cfbatch_gui.core.worker_setup.worker_setup import (
     COSTS,
     GUIDE,
     NEEDS,

@@ -4,8 +4,7 @@ import asyncio
 from pathlib import Path
 
 from cfbatch_gui.core.workers_ai.limits import RateBudget
-from cfbatch_gui.core.workers_ai.traffic import MAX_BYTES, Entry, TrafficLog, traffic
-from cfbatch_gui.core.workers_ai.transport import Exchange
+from cfbatch_gui.core.workers_ai.transport import MAX_BYTES, Entry, Exchange, TrafficLog, traffic
 
 
 class Clock:

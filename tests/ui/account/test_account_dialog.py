@@ -8,8 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.account.shards import account_progress
-from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.jobs.states import Job, JobState, account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.jobs.elsewhere import AccountDialog, TakeOverDialog
 from tests.screen.stage import Stage

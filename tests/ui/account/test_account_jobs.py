@@ -7,8 +7,7 @@ import pytest
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.account.shards import account_progress
-from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.jobs.states import Job, JobState, account_progress
 from cfbatch_gui.core.workers_ai import connection_kinds
 from cfbatch_gui.ui.jobs.progress_view import ProgressView
 from tests.screen.stage import Stage

@@ -13,7 +13,6 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.job_folder.fingerprints import fingerprints_of
 from cfbatch_gui.core.job_folder.folder import check_has_texts, forget_texts
-from cfbatch_gui.core.jobs.account.shards import check_is_worker
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.elsewhere import name_texts, read_pasted_job
 from cfbatch_gui.core.jobs.plan import packing
@@ -21,7 +20,7 @@ from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, may_run_synch
 from cfbatch_gui.core.jobs.reuse import EarlierResults
 from cfbatch_gui.core.jobs.run.collecting import verify
 from cfbatch_gui.core.jobs.run.runner import Runner, check_account
-from cfbatch_gui.core.jobs.states import ENDED, FORGETTABLE, Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import ENDED, FORGETTABLE, Batch, BatchState, Job, check_is_worker
 from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.recovery import write_manifest

@@ -24,13 +24,20 @@ from cfbatch_gui.core.errors import (
     WrongAccount,
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.account.collection import DIRECT_AFTER, AccountCollection
-from cfbatch_gui.core.jobs.account.shards import goes_on_elsewhere, has_copies
+from cfbatch_gui.core.jobs.account import DIRECT_AFTER, AccountCollection
 from cfbatch_gui.core.jobs.elsewhere import lay_out
 from cfbatch_gui.core.jobs.poll_schedule import SLICE, Waits, age_of, interval
 from cfbatch_gui.core.jobs.run.collecting import KnownBefore, collect, keep_reply, verify
 from cfbatch_gui.core.jobs.run.submitting import Submitter
-from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, STOPPED_HERE, Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import (
+    STOPPED_BY_USER,
+    STOPPED_HERE,
+    Batch,
+    BatchState,
+    Job,
+    goes_on_elsewhere,
+    has_copies,
+)
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.submissions import Event, recovered, submission_of
 from cfbatch_gui.core.messages import message

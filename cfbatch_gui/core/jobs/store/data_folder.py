@@ -4,9 +4,12 @@ is sent from one that was moved, copied or put back before the user has said wha
 
 import logging
 import secrets
+import shutil
+import sqlite3
 import sys
+import zipfile
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from enum import StrEnum
 from filecmp import cmp
@@ -20,7 +23,7 @@ from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import Submission, read_submissions
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.files import OWN_FOLDER, write_own_file
+from cfbatch_gui.core.system.files import OWN_FOLDER, atomic_writer, temporary_folder, write_own_file
 from cfbatch_gui.core.system.paths import Paths
 
 FROM_COPY = message(
@@ -202,3 +205,43 @@ def read_identity(path: Path) -> Identity | None:
 def write_identity(path: Path, identity: Identity) -> None:
     """Write a file durably; its folder is created. Raises DiskFull and DataError."""
     write_own_file(path, msgspec.json.encode(identity))
+
+
+_LEFT_BEHIND = {".part", ".db-journal"}
+
+
+def back_up(paths: Paths, target: Path) -> int:
+    """Write ledger, ids, job folders and judgements into a zip file that only this user can read; how many files.
+    Databases are copied through SQLite. It holds all texts and no token.
+    Raises DiskFull, ExportError.
+    """
+    folders = (paths.jobs, paths.judgements)
+    found = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
+    files = [paths.ledger, paths.submissions, *found]
+    files = [path for path in files if path.exists() and path.suffix not in _LEFT_BEHIND]
+    with atomic_writer(target, private=True) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in files:
+            name = path.relative_to(paths.root).as_posix()
+            if path.suffix == ".db":
+                _copy_database(path, archive, name, is_ledger=path == paths.ledger)
+            else:
+                with path.open("rb") as source, archive.open(name, "w", force_zip64=True) as entry:
+                    shutil.copyfileobj(source, entry)
+    return len(files)
+
+
+def _copy_database(path: Path, archive: zipfile.ZipFile, name: str, *, is_ledger: bool) -> None:
+    with temporary_folder() as folder:
+        copy = folder / path.name
+        with closing(sqlite3.connect(path)) as original, closing(sqlite3.connect(copy)) as copied:
+            original.backup(copied)
+        if is_ledger:
+            _hold_back(Paths(folder))
+        archive.write(copy, name)
+
+
+def _hold_back(paths: Paths) -> None:
+    """Pause what would be sent by itself: it will have been sent by the time that a backup is put back."""
+    with closing(Ledger.open(paths)) as ledger:
+        waiting = [job.id for job in ledger.jobs() if any(each.state is BatchState.PLANNED for each in job.batches)]
+        ledger.change_all(waiting, lambda job: replace(job, paused_because=FROM_BACKUP))

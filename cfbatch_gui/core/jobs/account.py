@@ -17,7 +17,12 @@ from cfbatch_gui.core.errors import (
     Unreachable,
     UserError,
 )
-from cfbatch_gui.core.jobs.account.shards import (
+from cfbatch_gui.core.jobs.elsewhere import layout_of
+from cfbatch_gui.core.jobs.poll_schedule import LONGEST, SLICE, Waits, age_of, interval
+from cfbatch_gui.core.jobs.states import (
+    Batch,
+    BatchState,
+    Job,
     account_progress,
     has_copies,
     may_be_handed_over,
@@ -27,9 +32,6 @@ from cfbatch_gui.core.jobs.account.shards import (
     unfetched_shards,
     wants_account,
 )
-from cfbatch_gui.core.jobs.elsewhere import layout_of
-from cfbatch_gui.core.jobs.poll_schedule import LONGEST, SLICE, Waits, age_of, interval
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.workers_ai.client import Reply, is_passing
