@@ -1,5 +1,5 @@
-"""What this program asks of Vectorize, in the practice service, by docs/vectorize.md: an SQLite file of indexes, changes
-and vectors.
+"""What this program asks of Vectorize, in the practice service, by docs/vectorize.md: a file of indexes, changes and
+vectors in SQLite.
 
 A change is accepted at once and counts when it is old enough: every version of a vector is a row with the number of its
 change, and an index shows the last version that counts.
