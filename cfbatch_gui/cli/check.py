@@ -26,7 +26,7 @@ from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problems
 from cfbatch_gui.core.jobs.drafts import as_recognised
-from cfbatch_gui.core.jobs.plan.preflight import CandidateOffer, Preflight, calibrated, candidate_offers, examine
+from cfbatch_gui.core.jobs.plan.preflight import Preflight, calibrated, examine
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.reuse import EarlierResults
@@ -104,7 +104,6 @@ class _Checked:
     doubtful_sent: tuple[StoredProblem, ...]
     cut: tuple[StoredProblem, ...]
     lines: tuple[str, ...]  # the rows with a problem, in words
-    offers: tuple[CandidateOffer, ...]
     earlier: Job | None
     differences: Differences | None
 
@@ -145,7 +144,6 @@ def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, con
         *(inputs, filled.rows, model, connection, preflight),
         *(problems(folder), problems(folder, kind=ProblemKind.DOUBTFUL_SENT), cut),
         tuple(_problem_lines(folder, preflight, cut, arguments.doubtful, console.width)),
-        candidate_offers(inputs.source, inputs.mapping.kind, known_model),
         earlier,
         compare_versions(folder, folder_of(earlier.id)) if earlier is not None else None,
     )
@@ -181,7 +179,8 @@ def _lines(checked: _Checked) -> Iterator[str]:
     yield from _lines_of_version(checked)
     yield from pricing.lines_of_reuse(preflight, inputs.mapping.kind, checked.connection)
     yield from labelled(_sums(checked), 9)
-    yield from reading.lines_of_offers(checked.offers, inputs.source.candidates, inputs.mapping.kind)
+    if inputs.source.candidates is not None:
+        yield reading.words_of_choice(inputs.source.candidates)
     yield from checked.lines
     if preflight.blocker:
         yield said(preflight.blocker)
@@ -267,7 +266,7 @@ def _facts(checked: _Checked) -> dict[str, object]:
         "problems": [_problem(each) for each in checked.found],
         "doubtful_sent": [_problem(each) for each in checked.doubtful_sent],
         "too_long": [_problem(each) for each in checked.cut],
-        "candidates": reading.json_of_offers(checked.offers, inputs.source.candidates),
+        "candidates": reading.words_of_rule(rule) if (rule := inputs.source.candidates) is not None else None,
         "blocker": preflight.blocker,
     }
 

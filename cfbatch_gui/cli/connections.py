@@ -364,9 +364,8 @@ async def run_probe(arguments: argparse.Namespace, paths: Paths, console: Consol
 
 
 def status_of(result: probe.ProbeResult) -> ExitStatus:
-    if any(isinstance(each.error, OutcomeUnknown) for each in result.evidence.exchanges):
+    if any(isinstance(each.error, OutcomeUnknown) for each in result.evidence.calls):
         return ExitStatus.OUTCOME_UNKNOWN
-    is_whole = result.batches and all(each.form in result.evidence.finished() for each in result.batches)
-    if not is_whole or any(each.outcome is probe.Outcome.NOT_HELD for each in result.findings):
+    if not result.is_whole or any(each.outcome is probe.Outcome.NOT_HELD for each in result.findings):
         return ExitStatus.FAILED
     return ExitStatus.DONE

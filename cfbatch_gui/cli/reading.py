@@ -15,7 +15,6 @@ from cfbatch_gui.cli.console import Console, elided, padded, width_of
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Parser, checked
-from cfbatch_gui.cli.pricing import most_words
 from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import index_of, listed
 from cfbatch_gui.core.inputs.encodings import shown_name
@@ -45,7 +44,7 @@ from cfbatch_gui.core.job_folder.row_problems import (
     problems,
     with_signs,
 )
-from cfbatch_gui.core.jobs.plan.preflight import CandidateOffer, ProblemCount
+from cfbatch_gui.core.jobs.plan.preflight import ProblemCount
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
@@ -180,40 +179,12 @@ def words_of_rule(rule: CandidateRule) -> str:
     return f"{rule.pool}:{rule.size}" if rule.pool is CandidatePool.SAMPLE else rule.pool.value
 
 
-def lines_of_offers(offers: Sequence[CandidateOffer], rule: CandidateRule | None, kind: Kind) -> Iterator[str]:
-    """An arrow stands before the choice that was made."""
-    if offers:
-        yield tr("No file says which texts are the candidates of each query. Choose by --candidates:")
-    width = max((len(words_of_rule(each.rule)) for each in offers), default=0)
-    for each in offers:
-        price = most_words(each.price_high, digits=4)
-        if kind is Kind.RANK:
-            comes_to = plural(each.pairs, "{n} pair, {price}", "{n} pairs, {price}", price=price)
-        else:
-            comes_to = plural(each.pairs, "{n} text, {price}", "{n} texts, {price}", price=price)
-        if kind is Kind.RANK and each.measures_nothing:
-            comes_to += tr("; nothing can be measured: all candidates of a query have the same grade")
-        yield f"{'→' if each.rule == rule else ' '} {words_of_rule(each.rule):<{width}}  {comes_to}"
-
-
-def json_of_offers(offers: Sequence[CandidateOffer], rule: CandidateRule | None) -> dict[str, object] | None:
-    """None for an input that names its candidates."""
-    if rule is None:
-        return None
-    return {
-        "chosen": words_of_rule(rule),
-        "offers": [
-            {
-                "candidates": words_of_rule(each.rule),
-                "queries": each.queries,
-                "texts": each.pairs,
-                "tokens": {"low": each.tokens_low, "high": each.tokens_high},
-                "price": {"low": each.price_low, "high": each.price_high},
-                "measures_nothing": each.measures_nothing,
-            }
-            for each in offers
-        ],
-    }
+def words_of_choice(rule: CandidateRule) -> str:
+    """For an input that does not name its candidates."""
+    return tr(
+        "No file says which texts are the candidates of each query: “{rule}” is taken. --candidates judged, sample:N or"
+        " corpus chooses."
+    ).format(rule=words_of_rule(rule))
 
 
 _TEXTS = (Role.TEXT, Role.CONTEXT)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from cfbatch_gui.core.connections.address_book import AddressBook
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import NotConnected
-from cfbatch_gui.core.inputs.input_values import Kind, Source
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.data_folder import Doubt, FolderAnswer, place_of, settle_doubt
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from cfbatch_gui.core.inputs.recipes import RecipeBook
     from cfbatch_gui.core.jobs.drafts import Drafts
     from cfbatch_gui.core.jobs.elsewhere import AccountJobs
-    from cfbatch_gui.core.jobs.plan.preflight import CandidateOffer, Preflight
+    from cfbatch_gui.core.jobs.plan.preflight import Preflight
     from cfbatch_gui.core.jobs.plan.spending import Spent
     from cfbatch_gui.core.jobs.reuse import EarlierResults
     from cfbatch_gui.core.jobs.run.job_actions import JobActions
@@ -285,12 +285,6 @@ class Program:
         found = calibrated(found, job, self.folder(job_id), self._metadata_for(job), counted)
         learned = self.connections.learned(job.connection, job.model)
         return without_queue(found, job, learned.at) if learned.queue is False else found
-
-    def candidate_offers(self, job_id: str, source: Source, kind: Kind) -> "tuple[CandidateOffer, ...]":
-        """For a thread. Raises UserError."""
-        from cfbatch_gui.core.jobs.plan.preflight import candidate_offers
-
-        return candidate_offers(source, kind, self._metadata_for(self.ledger.job(job_id)))
 
     def spent_today(self) -> "Spent":
         """What left for Cloudflare since midnight UTC; for a thread."""

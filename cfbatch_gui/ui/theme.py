@@ -1,16 +1,15 @@
 """The visual system: colours, sizes, font, palette and stylesheet, for light, dark and high contrast.
 
-The application's palette stores it: `tokens()` reads it there, and what is painted asks when it paints. In the
-stylesheet dynamic properties select styles: `kind` of buttons and frames, `role` of labels.
+What is painted asks `tokens()` when it paints. In the stylesheet, `resources/window.qss`, dynamic properties select
+styles: `kind` of buttons and frames, `role` of labels.
 """
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from functools import lru_cache
 from string import Template
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
@@ -18,151 +17,8 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetrics,
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import getCppPointer
 
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.display import tr
-
-_SHEET = Template("""
-QWidget { outline: none; }
-QToolTip { background: $card; color: $text; border: 1px solid $line; padding: 4px 6px; }
-
-QLabel { background: transparent; }
-QLabel[role="quiet"] { color: $quiet; }
-QLabel[role="small"] { color: $quiet; font-size: ${small}px; }
-QLabel[role="strong"] { font-weight: 600; }
-QLabel[role="accent"] { color: $accent; }
-QLabel[role="attention"] { color: $attention; font-weight: 500; }
-QLabel[role="done"] { color: $done; font-weight: 500; }
-QLabel[role="error"] { color: $error; font-weight: 500; }
-QLabel[role="part"] { font-size: ${part}px; font-weight: 600; }
-QLabel[role="title"] { font-size: ${title}px; font-weight: 600; }
-QLabel[role="figure"] { font-size: ${figure}px; font-weight: 600; }
-QLabel[state="true"] { font-weight: 500; }
-QLabel[role="display"] { font-size: ${display}px; font-weight: 600; }
-QLabel[role="number"] { color: $quiet; }
-QLabel[kind="key"] { border: 1px solid $faint; border-bottom: 2px solid $faint; border-radius: 4px; padding: 1px 5px;
-  min-width: 10px; }
-QPlainTextEdit[kind="large"] { background: transparent; border: none; padding: 0; font-size: ${part}px; }
-
-QDialog { border: 1px solid $line; }
-QMessageBox QLabel#qt_msgbox_label { font-size: ${part}px; font-weight: 600; }
-QMessageBox QLabel#qt_msgbox_informativelabel { min-width: 380px; }
-QFrame[kind="card"] { background: $card; border: 1px solid $line; border-radius: 10px; }
-QFrame[kind="inset"] { background: $inset; border: 1px solid $line; border-radius: 10px; }
-QFrame[kind="plain"] { background: transparent; border: none; }
-QFrame[kind="line"] { background: $line; border: none; }
-QFrame[kind="sidebar"] { background: $sidebar; border: none; }
-QFrame[kind="choice"], QRadioButton[kind="choice"] { background: $card; border: 1px solid $line; border-radius: 10px; }
-QFrame[kind="choice"]:hover, QRadioButton[kind="choice"]:hover { border-color: $quiet; }
-QFrame[kind="choice"][selected="true"], QRadioButton[kind="choice"]:checked {
-    background: $selection; border: 2px solid $accent; }
-QFrame[kind="notice"] { border: none; border-radius: 6px; background: $selection; }
-QFrame[kind="notice"][floating="true"] { border: 1px solid $faint; }
-QFrame[kind="notice"][level="attention"] { background: $attention_back; }
-QFrame[kind="notice"][level="error"] { background: $error_back; }
-QFrame[kind="notice"][level="done"] { background: $done_back; }
-
-QPushButton { background: $field; color: $text; border: 1px solid $line; border-radius: 6px;
-  min-height: ${control}px; max-height: ${control}px; padding: 0 12px; }
-QPushButton:hover { background: $hover; }
-QPushButton:pressed { background: $track; }
-QPushButton:disabled { color: $faint; background: $inset; }
-QPushButton:default { border-color: $accent; }
-QPushButton::menu-indicator { image: none; width: 0; }
-QPushButton[menu="true"] { padding-$start: 11px; padding-$end: 28px; text-align: $start; }
-QPushButton[kind="primary"] { background: $accent; color: $on_accent; border: 1px solid $accent; font-weight: 600; }
-QPushButton[kind="primary"]:hover { background: $accent_hover; border-color: $accent_hover; }
-QPushButton[kind="primary"]:pressed { background: $accent_pressed; border-color: $accent_pressed; }
-QPushButton[kind="primary"]:disabled { background: $track; border-color: $track; color: $quiet; }
-QPushButton[large="true"] { min-height: ${control_large}px; max-height: ${control_large}px; }
-QPushButton[kind="quiet"], QPushButton[kind="icon"] { background: transparent; border: 1px solid transparent; }
-QPushButton[kind="quiet"] { padding: 0 10px; }
-QPushButton[kind="quiet"]:hover, QPushButton[kind="icon"]:hover { background: $hover; }
-QPushButton[kind="quiet"]:pressed, QPushButton[kind="icon"]:pressed { background: $track; }
-QPushButton[kind="quiet"]:checked { background: $hover; }
-QPushButton[kind="icon"] { padding: 0; min-width: ${control}px; max-width: ${control}px; }
-QPushButton[kind="link"] { background: transparent; border: none; color: $accent; padding: 0 2px;
-  min-height: ${link}px; max-height: ${link_most}px; text-align: $start; }
-QPushButton[kind="link"]:hover { text-decoration: underline; }
-QPushButton[kind="link"]:disabled { color: $faint; }
-QPushButton[kind="danger"] { color: $error; }
-
-QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
-QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox { background: $field; color: $text; border: 1px solid $faint;
-  border-radius: 6px; min-height: ${control}px; max-height: ${control}px; padding: 0 10px;
-  selection-background-color: $accent; selection-color: $on_accent; }
-QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus, QPlainTextEdit:focus { border-color: $accent; }
-QLineEdit:read-only { color: $quiet; background: $inset; }
-QLineEdit:disabled, QComboBox:disabled { color: $quiet; background: $inset; }
-QComboBox { padding-$end: 26px; combobox-popup: 0; }
-QComboBox:hover { background: $hover; }
-QComboBox QLineEdit { background: transparent; border: none; padding: 0; min-height: 0; }
-QComboBox::drop-down { border: none; width: 24px; }
-QComboBox::down-arrow { image: none; }
-QComboBox QAbstractItemView { background: $card; color: $text; border: 1px solid $line; padding: 4px;
-  selection-background-color: $selection; selection-color: $text; }
-QComboBox QAbstractItemView::item { min-height: ${control}px; padding: 0 8px; border-radius: 4px; }
-QComboBox QAbstractItemView::item:selected { background: $selection; color: $text; }
-QComboBox QAbstractItemView::item:disabled { color: $quiet; }
-QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {
-  border: none; background: transparent; width: 0; }
-QCheckBox, QRadioButton { spacing: 8px; color: $text; background: transparent; }
-QCheckBox:disabled, QRadioButton:disabled { color: $quiet; }
-QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid $quiet; border-radius: 4px; background: $field; }
-QCheckBox::indicator:checked { background: $accent; border-color: $accent; }
-QCheckBox::indicator:indeterminate { border-color: $accent; background: qlineargradient(x1: 0, y1: 0, x2: 0, y2: 1,
-    stop: 0 $accent, stop: 0.4 $accent, stop: 0.41 $on_accent, stop: 0.6 $on_accent, stop: 0.61 $accent,
-    stop: 1 $accent); }
-QCheckBox::indicator:focus, QRadioButton::indicator:focus { border-color: $accent; }
-QRadioButton::indicator { width: 14px; height: 14px; border: 1px solid $quiet; border-radius: 8px; background: $field; }
-QCheckBox::indicator:!enabled, QRadioButton::indicator:!enabled { border-color: $faint; }
-QRadioButton::indicator:checked { width: 6px; height: 6px; border: 5px solid $accent; border-radius: 8px;
-  background: $on_accent; }
-QPlainTextEdit { background: $field; color: $text; border: 1px solid $faint; border-radius: 6px; padding: 6px;
-  selection-background-color: $accent; selection-color: $on_accent; }
-
-QMenu { background: $card; color: $text; border: 1px solid $line; padding: 4px; }
-QMenu::item { padding: 6px 24px 6px 12px; border-radius: 4px; }
-QMenu::item:selected { background: $selection; }
-QMenu::item:disabled { color: $faint; }
-QMenu::icon { padding-left: 10px; }
-QMenu::separator { height: 1px; background: $line; margin: 4px 8px; }
-QMenuBar { background: $sidebar; color: $text; border-bottom: 1px solid $line; padding: 0 4px; }
-QMenuBar::item { padding: 5px 10px; border-radius: 4px; background: transparent; }
-QMenuBar::item:selected { background: $hover; }
-
-QTabBar::scroller { width: ${control}px; }
-QTabBar QToolButton { background: $window; border: none; border-bottom: 1px solid $line; }
-QTabBar QToolButton:hover { background: $hover; }
-
-QScrollArea { background: transparent; border: none; }
-QScrollArea > QWidget > QWidget[kind="page"] { background: transparent; }
-QAbstractItemView { background: $window; color: $text; border: none; }
-QListWidget[kind="topics"] { background: $sidebar; padding: 8px; }
-QListWidget[kind="topics"]::item { padding: 0 8px; border-radius: 6px; }
-QListWidget[kind="topics"]::item:hover { background: $hover; }
-QListWidget[kind="topics"]::item:selected { background: $selection; color: $text; }
-QTextBrowser { background: $window; color: $text; border: none; }
-QTableView { selection-background-color: $selection; selection-color: $text; gridline-color: transparent; }
-QTableView[inset="true"] { background: transparent; }
-QHeaderView { background: transparent; border: none; }
-QFileDialog QAbstractItemView { selection-background-color: $selection; selection-color: $text; }
-QFileDialog QHeaderView { background: $window; }
-QFileDialog QHeaderView::section { background: $window; color: $quiet; border: none; border-bottom: 1px solid $line;
-  padding: 5px 8px; }
-QTableCornerButton::section { background: transparent; border: none; }
-QSplitter::handle { background: $line; }
-QSplitter::handle:horizontal { width: 1px; }
-QSplitter::handle:vertical { height: 1px; }
-
-QScrollBar:vertical { background: transparent; width: 10px; margin: 2px; }
-QScrollBar:horizontal { background: transparent; height: 10px; margin: 2px; }
-QScrollBar::handle { background: $faint; border-radius: 3px; }
-QScrollBar::handle:vertical { min-height: 36px; }
-QScrollBar::handle:horizontal { min-width: 36px; }
-QScrollBar::handle:hover { background: $quiet; }
-QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
-QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
-QAbstractScrollArea::corner { background: transparent; }
-""")
 
 
 def stylesheet(
@@ -174,7 +30,7 @@ def stylesheet(
 ) -> str:
     """`pixels` is the font size of body text, `scaled` fits a height to it. Qt mirrors no paddings by `direction`."""
     sides = ("left", "right") if direction == Qt.LayoutDirection.LeftToRight else ("right", "left")
-    return _SHEET.substitute(
+    return Template(resource("window.qss").read_text("utf-8")).substitute(
         colours,
         start=sides[0],
         end=sides[1],
@@ -195,7 +51,6 @@ RADIUS_CARD, RADIUS_CONTROL = 10, 6
 ROW_HEIGHT, CONTROL_HEIGHT = 38, 30  # at the usual size of the font, like all that is given to `scaled`
 SIDEBAR_WIDTH, LEAST_SIDEBAR = 276, 220
 
-FUSION_ACCENT = "#308cc6"  # Qt's default accent, where the system has none
 NO_FONT_OF_ITS_OWN = ("", "sans", "sans serif", "sans-serif", "dejavu sans", "helvetica")
 PREFERRED_FONTS = ("Inter", "Adwaita Sans", "Cantarell", "Noto Sans")
 PREFERRED_PIXELS = 13
@@ -244,18 +99,6 @@ class Tokens:
     error_back: str
 
 
-# What may be painted on what, which tests hold against all that is painted: text in INKS on each of GROUNDS, with a
-# contrast of 4.5 and of 7 in high contrast; shapes and lines that mean something in MARKS, with one of 3. Lines of
-# DECORATION mean nothing.
-INKS = ("text", "quiet", "accent", "attention", "done", "error")
-GROUNDS = (
-    *("window", "sidebar", "card", "inset", "field", "hover", "track", "selection"),
-    *("attention_back", "done_back", "error_back"),
-)
-MARKS = ("text", "quiet", "accent", "attention")
-DECORATION = ("line",)
-LEGIBLE = 4.5  # of text, by WCAG 2.2 at level AA
-
 LIGHT = Tokens(
     window="#ffffff",
     sidebar="#f5f6f8",
@@ -302,7 +145,6 @@ DARK = Tokens(
 )
 HIGH_CONTRAST_LIGHT = replace(
     LIGHT,
-    window="#fefefe",  # differs from LIGHT's, by which `tokens` recognises the scheme
     sidebar="#ffffff",
     line="#5c626b",
     hover="#e6e9ee",
@@ -336,26 +178,13 @@ HIGH_CONTRAST_DARK = replace(
     done="#7fe0ad",
     error="#ffb3ac",
 )
-_BY_WINDOW = {tokens.window: tokens for tokens in (LIGHT, DARK, HIGH_CONTRAST_LIGHT, HIGH_CONTRAST_DARK)}
-
-_of_palette: dict[int, Tokens] = {}  # the current one, by its palette's cache key
+_shown = [LIGHT]
 _scale_of_font: dict[str, float] = {}  # how much larger than usual the current one is, by its key
 
 
 def tokens() -> Tokens:
-    """The current colours; the accent is the system's if it has one."""
-    palette = QGuiApplication.palette()
-    key = palette.cacheKey()
-    if key not in _of_palette:  # each cell of a table asks twice, and reading colours costs several calls into Qt
-        _of_palette.clear()
-        _of_palette[key] = _tokens(palette.window().color().name(), palette.accent().color().name())
-    return _of_palette[key]
-
-
-@lru_cache(maxsize=16)
-def _tokens(window: str, accent: str) -> Tokens:
-    known = _BY_WINDOW.get(window) or (DARK if QColor(window).lightness() < 128 else LIGHT)
-    return known if accent in (known.accent, FUSION_ACCENT) else _with_accent(known, accent)
+    """The current colours."""
+    return _shown[0]
 
 
 def scaled(pixels: int) -> int:
@@ -423,12 +252,8 @@ class Theme(QObject):
             is_high = self._scheme is Scheme.HIGH_CONTRAST or (
                 contrast.contrastPreference() == Qt.ContrastPreference.HighContrast
             )
-            app.setPalette(QPalette())  # the system's own palette, to read its accent
-            accent = app.palette().accent().color().name()
-            known = (
-                (HIGH_CONTRAST_DARK if is_high else DARK) if is_dark else (HIGH_CONTRAST_LIGHT if is_high else LIGHT)
-            )
-            chosen = known if accent == FUSION_ACCENT or is_high else _with_accent(known, accent)
+            light, dark = (HIGH_CONTRAST_LIGHT, HIGH_CONTRAST_DARK) if is_high else (LIGHT, DARK)
+            chosen = _shown[0] = dark if is_dark else light
             # Without a stylesheet in between, Qt styles each widget again for every widget that it stands in: six times
             # as long in a window of 2,000 widgets.
             with self._restyling.shown_first():
@@ -441,27 +266,6 @@ class Theme(QObject):
         self.changed.emit()
 
 
-def _with_accent(known: Tokens, accent: str) -> Tokens:
-    """The system's accent, adjusted until it can be read on every ground, and a selection colour mixed from it."""
-    is_dark = QColor(known.window).lightness() < 128
-    towards, shown = QColor("#ffffff" if is_dark else "#14171c"), QColor(accent)
-    while _least_contrast([shown.name()], known, GROUNDS) < LEGIBLE:
-        shown = mixed(towards, shown, 0.1)
-    white, ink = QColor("#ffffff"), QColor("#14171c")
-    on_accent = white if _contrast(shown, white) >= _contrast(shown, ink) else ink
-    share, inks = (0.2 if is_dark else 0.11), [shown.name(), *(getattr(known, each) for each in INKS)]
-    while True:
-        selection = mixed(shown, QColor(known.window), share).name()
-        chosen = replace(known, accent=shown.name(), on_accent=on_accent.name(), selection=selection)
-        if _least_contrast(inks, chosen, ("selection",)) >= LEGIBLE:
-            return chosen
-        share -= 0.01
-
-
-def _least_contrast(inks: Sequence[str], chosen: Tokens, grounds: Sequence[str]) -> float:
-    return min(_contrast(QColor(ink), QColor(getattr(chosen, ground))) for ink in inks for ground in grounds)
-
-
 def mixed(front: QColor, back: QColor, share: float) -> QColor:
     """`share`, from 0 to 1, is that of `front`."""
     return QColor.fromRgbF(
@@ -469,17 +273,6 @@ def mixed(front: QColor, back: QColor, share: float) -> QColor:
         front.greenF() * share + back.greenF() * (1 - share),
         front.blueF() * share + back.blueF() * (1 - share),
     )
-
-
-def _luminance(value: QColor) -> float:
-    channels = (value.redF(), value.greenF(), value.blueF())
-    linear = [c / 12.92 if c <= 0.03928 else math.pow((c + 0.055) / 1.055, 2.4) for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def _contrast(one: QColor, other: QColor) -> float:
-    lower, upper = sorted((_luminance(one), _luminance(other)))
-    return (upper + 0.05) / (lower + 0.05)
 
 
 def _colours(chosen: Tokens) -> dict[str, str]:

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,12 +91,13 @@ def test_an_entry_goes_into_the_keyring_and_boxes_are_no_letters_in_the_users_la
         f"<fontconfig><dir>{tmp_path / 'fonts'}</dir><cachedir>{tmp_path / 'cache'}</cachedir></fontconfig>", "utf-8"
     )
     environ = {name: text for name, text in os.environ.items() if not name.startswith(("DBUS_", "PYTHON_KEYRING"))}
-    for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"):
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         environ[name] = str(tmp_path / name.lower())
         (tmp_path / name.lower()).mkdir(mode=0o700)
     environ |= {"QT_QPA_PLATFORM": "offscreen", "FONTCONFIG_FILE": str(configuration), "LC_ALL": "de_DE.UTF-8"}
     in_session = ("dbus-run-session", "--", "sh", "-c", WITH_KEYRING, "sh", *COMMAND)
-    tested = self_test(command=in_session, environ=environ | {"LANGUAGE": ""})
+    with tempfile.TemporaryDirectory() as runtime:  # no socket has a path of more than 107 characters
+        tested = self_test(command=in_session, environ=environ | {"LANGUAGE": "", "XDG_RUNTIME_DIR": runtime})
     assert tested.outcome("Schlüsselbund")[0] == "ok"
     assert tested.outcome("Schriften")[0] == "fehlgeschlagen"
     assert tested.out.endswith("left behind: []\n")

@@ -6,7 +6,7 @@ import math
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from cfbatch_gui.core.connections.credentials import (
     CLOUDFLARE,
@@ -37,12 +37,9 @@ from cfbatch_gui.core.workers_ai.connection_kinds import (
 )
 from cfbatch_gui.core.workers_ai.limits import RateBudget
 
-T = TypeVar("T", bound="Transport")
-
 if TYPE_CHECKING:  # imported with the first client: a window that only shows its jobs speaks to nobody
     from cfbatch_gui.core.workers_ai.client import WorkersAI
-    from cfbatch_gui.core.workers_ai.probe import Recorder
-    from cfbatch_gui.core.workers_ai.transport import Application, Exchange, TrafficLog, Transport
+    from cfbatch_gui.core.workers_ai.transport import Application, Exchange, TrafficLog
 
 
 ACCOUNT_VARIABLE = "CLOUDFLARE_ACCOUNT_ID"
@@ -149,27 +146,18 @@ class AddressBook:
 
     def client(self, connection_id: str) -> "WorkersAI":
         """The client of a connection, kept while it stays as it is. Raises NotConnected."""
-        from cfbatch_gui.core.workers_ai.transport import Transport
-
         connection = self.connection(connection_id)
         if connection not in self._clients:
-            self._clients[connection], _ = self._new_client(connection, Transport)
+            self._clients[connection] = self._new_client(connection)
         return self._clients[connection]
-
-    def recording_client(self, connection_id: str) -> "tuple[WorkersAI, Recorder]":
-        """A client, and the transport that keeps what it was answered; the caller closes it. Raises NotConnected."""
-        from cfbatch_gui.core.workers_ai.probe import Recorder
-
-        return self._new_client(self.connection(connection_id), Recorder)
 
     def account_client(self, account_id: str, token: Token) -> "WorkersAI":
         """A client of an account's API with a token that is stored nowhere. Raises NotConnected."""
-        from cfbatch_gui.core.workers_ai.transport import Transport
 
         async def given() -> Token:
             return token
 
-        return self._new_client(cloudflare(account_id, base_url=self._api_base_url()), Transport, given)[0]
+        return self._new_client(cloudflare(account_id, base_url=self._api_base_url()), given)
 
     def budget(self, connection_id: str) -> RateBudget:
         """How often it may be asked, shared by the connections of one account: Cloudflare counts them together."""
@@ -259,26 +247,22 @@ class AddressBook:
         return seconds, seconds
 
     def _new_client(
-        self,
-        connection: Connection,
-        kind: "Callable[..., T]",
-        token: Callable[[], Awaitable[Token | None]] | None = None,
-    ) -> "tuple[WorkersAI, T]":
+        self, connection: Connection, token: Callable[[], Awaitable[Token | None]] | None = None
+    ) -> "WorkersAI":
         from cfbatch_gui.core.workers_ai.client import WorkersAI
+        from cfbatch_gui.core.workers_ai.transport import Transport
 
         def note(exchange: "Exchange") -> None:
             self._traffic.note(connection.id, exchange, now=self._clock())
 
-        transport = kind(application=self._practice() if connection.is_practice else None, on_exchange=note)
-        client = WorkersAI(
+        return WorkersAI(
             connection,
             token or self._token_of(connection),
             gateway_token=self._gateway_token_of(connection),
-            transport=transport,
+            transport=Transport(application=self._practice() if connection.is_practice else None, on_exchange=note),
             budget=self._budget_of(connection),
             clock=self._clock,
         )
-        return client, transport
 
     def _practice(self) -> "Application":
         from cfbatch_gui.core.practice.app import practice_app

@@ -184,10 +184,9 @@ class Connections:
         wait_seconds: float = WAIT_SECONDS,
     ) -> ProbeResult:
         """Probe a connection, to which the user has agreed, and keep what it shows. Raises as `Probe.run`."""
-        client, recorder = self._address_book.recording_client(connection_id)
-        model = plan.model.name
+        client, model = self._address_book.client(connection_id), plan.model.name
         keep = partial(self._keep_accepted, connection_id, model)
-        result = await Probe(client, recorder, plan, keep=keep, show=show, wait_seconds=wait_seconds).run()
+        result = await Probe(client, plan, keep=keep, show=show, wait_seconds=wait_seconds).run()
         new = learn(result)
         try:
             await asyncio.to_thread(self._learned.keep, connection_id, model, new)

@@ -2,10 +2,12 @@
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
 
 from cfbatch_gui.core.messages import cut_list, quoted
+from cfbatch_gui.core.system.paths import resource
 
 _SHOWN = 12
 _LONGEST_FIGURE = 60  # characters
@@ -46,47 +48,6 @@ def is_number_or_date(cell: str) -> bool:
     return len(cell) <= _LONGEST_FIGURE and bool(_NUMBER.fullmatch(cell) or _DATE.fullmatch(cell))
 
 
-_QUERY = """
-query queries question questions search searchterm keyword keywords utterance prompt topic anchor
-frage fragen anfrage suchanfrage suchbegriff suche requete question recherche consulta pregunta busqueda
-pergunta busca domanda ricerca interrogazione vraag zoekopdracht zoekterm pytanie zapytanie fraga sokning sporsmal
-dotaz otazka kysymys soru sorgu arama вопрос запрос سؤال استعلام שאלה
-質問 質問文 クエリ 検索 問題 问题 查询 查詢 질문 쿼리
-"""
-_CONTEXT = """
-context contexts passage passages document documents doc docs answer answers response candidate candidates paragraph
-result snippet corpus positive negative
-antwort antworten kontext dokument absatz treffer reponse contexte document respuesta contexto documento resposta
-risposta contesto antwoord odpowiedz dokument svar odpoved vastaus cevap yanit belge ответ контекст документ
-إجابة جواب مستند תשובה 回答 文書 答え 答案 文档 文檔 답변 문서
-"""
-_TEXT = """
-text texts content body description abstract summary article chunk sentence message comment review title name
-inhalt beschreibung zusammenfassung artikel titel nachricht kommentar texte contenu resume titre descriptif
-texto contenido descripcion resumen titulo conteudo descricao testo contenuto descrizione titolo tekst inhoud
-omschrijving opis tresc tytul beskrivning beskrivelse metin aciklama icerik baslik
-текст описание содержание название نص وصف محتوى عنوان טקסט תיאור
-テキスト 本文 説明 内容 文本 正文 描述 标题 텍스트 본문 설명 제목
-"""
-_TITLE = """
-title name titel titre titulo titolo tytul baslik artikel artikelname bezeichnung название عنوان 标题 제목
-"""
-_ID = """
-id ids key sku uid uuid guid identifier code number no nr num isbn ean gtin asin doi url uri ref reference docid docno
-pid qid did nummer artikelnummer kennung schluessel numero clave codigo identifiant codice identificatore numer
-номер код идентификатор رقم معرف מזהה 番号 コード 编号 編號 번호 index
-"""
-_LABEL = """
-label labels relevance relevant rel rating grade score judgement judgment gain stars category class
-relevanz bewertung note etikett kategorie klasse pertinence etiquette categorie relevancia etiqueta calificacion
-categoria rilevanza etichetta relevantie categorie ocena kategoria relevans kategori оценка метка категория
-релевантность تقييم فئة ラベル 関連度 評価 カテゴリ 标签 相关性 类别 類別 라벨 관련도
-"""
-_COMPOUNDS = "nummer nr beschreibung bezeichnung titel text frage antwort kommentar"
-_DOCUMENT_ID = frozenset({"docid", "docno", "pid", "doc", "document", "passage", "corpus", "context", "candidate"})
-_QUERY_ID = frozenset({"query", "question", "qid", "q", "search", "topic", "frage", "anfrage", "requete", "consulta"})
-
-
 # Letters that Unicode does not decompose into a base letter and a mark.
 _UNDIVIDED = str.maketrans({"ı": "i", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe"})
 
@@ -96,15 +57,20 @@ def _fold(text: str) -> str:
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(_fold(text).split())
+def _read() -> dict[str, frozenset[str]]:
+    """The words of `resources/column_names.txt`, folded, by what a column of such a name holds."""
+    found = defaultdict[str, set[str]](set)
+    for line in resource("column_names.txt").read_text("utf-8").splitlines()[1:]:
+        kind, _, words = line.partition(": ")
+        found[kind].update(_fold(words).split())
+    return {kind: frozenset(words) for kind, words in found.items()}
 
 
-QUERY, CONTEXT, TEXT, ID, LABEL = map(_words, (_QUERY, _CONTEXT, _TEXT, _ID, _LABEL))
-_TITLES = _words(_TITLE)
+_BY_KIND = _read()
+QUERY, CONTEXT, TEXT, ID, LABEL = (_BY_KIND[kind] for kind in ("query", "context", "text", "id", "label"))
 _KNOWN = QUERY | CONTEXT | TEXT | ID | LABEL
 _LAST_PARTS = sorted(
-    _words(_COMPOUNDS) | {word for word in _KNOWN if len(word) > 1 and word[0] > "\u2e7f"}, key=len, reverse=True
+    _BY_KIND["compounds"] | {word for word in _KNOWN if len(word) > 1 and word[0] > "\u2e7f"}, key=len, reverse=True
 )
 
 
@@ -138,11 +104,11 @@ def is_id(name: str) -> bool:
 
 def is_query_id(name: str) -> bool:
     words = _words_of(name)
-    return is_id(name) and bool(_QUERY_ID & set(words))
+    return is_id(name) and bool(_BY_KIND["id of a query"] & set(words))
 
 
 def is_document_id(name: str) -> bool:
-    return is_id(name) and bool(_DOCUMENT_ID & set(_words_of(name)))
+    return is_id(name) and bool(_BY_KIND["id of a document"] & set(_words_of(name)))
 
 
 def is_label(name: str) -> bool:
@@ -172,7 +138,7 @@ def is_text(name: str) -> bool:
 
 def is_title(name: str) -> bool:
     found = set(_words_of(name))
-    return is_text(name) and bool(found & _TITLES) and not found & (TEXT - _TITLES)
+    return is_text(name) and bool(found & _BY_KIND["title"]) and not found & (TEXT - _BY_KIND["title"])
 
 
 def _is_of(group: frozenset[str], name: str) -> bool:

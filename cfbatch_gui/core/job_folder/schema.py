@@ -1,5 +1,5 @@
-"""The tables of `data.db`. An *item* is what comes back with one score or one vector; items are numbered from 1 in the
-order of the input, and shared texts are stored once.
+"""The tables of `data.db`, which `resources/data.sql` makes. An *item* is what comes back with one score or one vector;
+items are numbered from 1 in the order of the input, and shared texts are stored once.
 """
 
 import json
@@ -19,76 +19,13 @@ from cfbatch_gui.core.errors import DataError, DataReadOnly, DiskFull
 from cfbatch_gui.core.inputs.input_values import ProblemKind, Role
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import connect_durably
-from cfbatch_gui.core.system.paths import read_only_sentence
+from cfbatch_gui.core.system.paths import read_only_sentence, resource
 from cfbatch_gui.core.system.threads import check_stopped, current_stop
 
 VERSION = 1  # of the tables. Data of another version is refused; `_check_version` is where the first migration goes
 ITEMS_ARE_TEXTS = "items_are_texts"  # true when every text is an item with its number, from 1 without a gap
 NOT_SENT = 0  # the batch of requests whose results were taken from an earlier job, which no ledger has
 
-_TABLES = """
-CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
--- Rows as they were read, without the cells that are in `texts` as they stand; see ROW_FORM.
-CREATE TABLE source_rows(file INTEGER, row INTEGER, cells TEXT NOT NULL, PRIMARY KEY(file, row)) WITHOUT ROWID;
--- How rows with a problem stand in the file, where the cells alone do not say it.
-CREATE TABLE raw_rows(
-    file INTEGER NOT NULL, row INTEGER NOT NULL, raw TEXT NOT NULL, PRIMARY KEY(file, row)) WITHOUT ROWID;
-CREATE TABLE queries(query_no INTEGER PRIMARY KEY, query_id TEXT NOT NULL, text TEXT NOT NULL, row INTEGER NOT NULL);
-CREATE TABLE texts(
-    text_no INTEGER PRIMARY KEY, text_id TEXT NOT NULL, text TEXT NOT NULL, label TEXT NOT NULL,
-    file INTEGER NOT NULL, row INTEGER NOT NULL);
--- The lengths of texts in blocks, in order: uint32 of each; see filling.py.
-CREATE TABLE lengths(
-    first INTEGER PRIMARY KEY,                    -- number of the first text
-    sizes BLOB NOT NULL, upper BLOB NOT NULL, lower BLOB NOT NULL);
-CREATE TABLE items(
-    item_no INTEGER PRIMARY KEY, query_no INTEGER, text_no INTEGER NOT NULL,
-    position INTEGER NOT NULL,                    -- place among the contexts of its query, from 1; the rank before
-    request_no INTEGER, request_position INTEGER, -- NULL: not sent
-    score REAL);
--- A repeated item is not sent: it shares the place of the first, and so its answer.
-CREATE TABLE repeats(item_no INTEGER PRIMARY KEY, first INTEGER NOT NULL);
-CREATE INDEX repeats_of_first ON repeats(first);
--- An item with parts is not sent as a whole: each part has a place of its own, and its score is that of the best. Of
--- texts that become vectors each part is an item with that part as its text; it then has one row here, without a place.
-CREATE TABLE parts(
-    item_no INTEGER NOT NULL, part INTEGER NOT NULL,  -- from 1
-    start INTEGER NOT NULL, stop INTEGER NOT NULL,    -- characters of the whole text
-    request_no INTEGER, request_position INTEGER, score REAL,
-    PRIMARY KEY(item_no, part)) WITHOUT ROWID;
-CREATE INDEX parts_of_request ON parts(request_no, request_position);
-CREATE TABLE requests(
-    request_no INTEGER PRIMARY KEY, reference TEXT NOT NULL UNIQUE, batch INTEGER NOT NULL,
-    position INTEGER NOT NULL,                    -- index in requests[], from 0
-    state TEXT NOT NULL DEFAULT 'waiting',        -- waiting, done, failed
-    error TEXT NOT NULL DEFAULT '');
-CREATE TABLE problems(
-    problem_no INTEGER PRIMARY KEY, file INTEGER NOT NULL, row INTEGER NOT NULL,
-    kind TEXT NOT NULL, reason TEXT NOT NULL,
-    item_no INTEGER);                             -- set when planning left out an item, NULL when reading did
--- What is known of a batch beside the ledger: that its sending began, and what results and answer were when they were
--- stored; see checksums.py.
-CREATE TABLE batches(
-    batch INTEGER PRIMARY KEY,
-    attempt TEXT, sha256 TEXT, bytes INTEGER,     -- of the last attempt to send, from before its first byte left
-    results INTEGER,                              -- CRC-32 of its results, NULL before there are any
-    reply_size INTEGER, reply_crc INTEGER);       -- of the answer that they are from
-CREATE TABLE kept_arrays(name TEXT PRIMARY KEY, content BLOB NOT NULL);  -- see fingerprints.py
--- Judgements of the job's queries whose document is not among the contexts, so that measures are those over all judged
--- documents; labels as they stand in the file.
-CREATE TABLE outside_judgements(
-    query_id TEXT NOT NULL, document_id TEXT NOT NULL, label TEXT NOT NULL,
-    PRIMARY KEY(query_id, document_id)) WITHOUT ROWID;
--- Results that were taken from earlier jobs. Their requests are in batch NOT_SENT; one that is lost later is sent as
--- any other that failed.
-CREATE TABLE sources(
-    source_no INTEGER PRIMARY KEY, job_id TEXT NOT NULL, job_name TEXT NOT NULL,
-    request_id TEXT NOT NULL,                     -- '' for a request without the queue
-    sent_at REAL NOT NULL);                       -- seconds since 1970, UTC
-CREATE TABLE reused(request_no INTEGER PRIMARY KEY, source_no INTEGER NOT NULL);
--- Items that the user wants to have sent although an earlier job has their results.
-CREATE TABLE sent_anew(item_no INTEGER PRIMARY KEY);
-"""
 INDEX_OF_REQUESTS = "CREATE INDEX IF NOT EXISTS items_of_request ON items(request_no, request_position);"
 _INDEX_OF_QUERIES = "CREATE INDEX IF NOT EXISTS items_of_query ON items(query_no, position);"
 _INDEXES = (
@@ -116,7 +53,7 @@ _encode = msgspec.json.Encoder().encode
 def create(path: Path, *, indexed: bool = True, size: int = 0) -> None:
     """Make an empty `data.db`, replacing an old one; `size` is about how many bytes of texts it will get."""
     path.unlink(missing_ok=True)
-    tables = f"{_TABLES} {' '.join((*_INDEXES, INDEX_OF_REQUESTS)) if indexed else ''}"
+    tables = f"{resource('data.sql').read_text('utf-8')} {' '.join((*_INDEXES, INDEX_OF_REQUESTS)) if indexed else ''}"
     with opened(path, must_exist=False) as database:
         # With larger pages many texts take a third less time; few would take many times the room.
         database.execute(f"PRAGMA page_size = {_LARGE_PAGE if size > _LARGE else _PAGE}")

@@ -17,6 +17,7 @@ from cfbatch_gui.core.jobs.plan.packing import bodies_of
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_atomically
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.client import Endpoint
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE_BASE_URL, Connection, ConnectionKind
@@ -90,21 +91,20 @@ def _python(job: Job, connection: Connection, bodies: Sequence[str]) -> str:
     headers = ",\n".join(
         f"    {_literal(name)}: f{_literal(_for_python(value))}" for name, value in _headers(connection).items()
     )
-    return Template(_PYTHON).substitute(
+    return _template(job, Language.PYTHON).substitute(
         url=_literal(_url(connection, job.model, queued=queued)),
         headers=headers,
         bodies=", ".join(map(_literal, bodies)) + ("," if len(bodies) == 1 else ""),
-        time="import time\n" if queued else "",
-        until_done=_UNTIL_DONE if queued else "",
     )
 
 
 def _worker(job: Job) -> str:
-    return Template(_WORKER).substitute(
-        model=_literal(job.model),
-        use="run it at once" if job.options.at_once else "submit it; GET ?request_id=… to ask for it",
-        run=_RUN_AT_ONCE if job.options.at_once else _RUN_QUEUED,
-    )
+    return _template(job, Language.WORKER).substitute(model=_literal(job.model))
+
+
+def _template(job: Job, language: Language) -> Template:
+    path = resource(f"code/{language}_{'at_once' if job.options.at_once else 'queued'}.txt")
+    return Template(path.read_text("utf-8"))
 
 
 def _url(connection: Connection, model: str, *, queued: bool) -> str:
@@ -125,62 +125,3 @@ def _for_python(value: str) -> str:
 
 def _literal(text: str) -> str:
     return json.dumps(text)
-
-
-_PYTHON = """\
-import json
-import os
-${time}import urllib.request
-
-URL = $url
-HEADERS = {
-$headers,
-}
-
-
-def call(body: bytes) -> dict:
-    request = urllib.request.Request(URL, data=body, headers=HEADERS, method="POST")
-    with urllib.request.urlopen(request) as reply:
-        answer = json.load(reply)
-    return answer.get("result", answer)  # a Worker answers without the envelope
-
-
-for name in ($bodies):
-    with open(name, "rb") as stream:
-        answer = call(stream.read())
-${until_done}\
-    with open(name.replace("batch", "answer"), "w", encoding="utf-8") as stream:
-        json.dump(answer, stream)  # "responses" come in any order: match them by "id", the index of the request
-"""
-
-_UNTIL_DONE = """\
-    request_id = answer["request_id"]
-    print(name, request_id, flush=True)  # keep it: it is the only way to the answer
-    while "responses" not in answer:
-        time.sleep(5)
-        answer = call(json.dumps({"request_id": request_id}).encode())
-"""
-
-_WORKER = """\
-// POST a batch-….json to $use. It needs a binding to Workers AI called AI.
-// Anyone who knows its address can use it at your cost: see the Worker that CF Batch saves for one with a secret.
-const MODEL = $model;
-
-export default {
-  async fetch(request, env) {
-$run\
-  },
-};
-"""
-
-_RUN_QUEUED = """\
-    if (request.method === "POST") {
-      return Response.json(await env.AI.run(MODEL, await request.json(), { queueRequest: true }));
-    }
-    const requestId = new URL(request.url).searchParams.get("request_id");
-    return Response.json(await env.AI.run(MODEL, { request_id: requestId }));
-"""
-
-_RUN_AT_ONCE = """\
-    return Response.json(await env.AI.run(MODEL, await request.json()));
-"""

@@ -1,10 +1,10 @@
-"""Vectorize in the practice service, by docs/vectorize.md: one SQLite file of indexes, changes and vectors.
+"""What this program asks of Vectorize, in the practice service, by docs/vectorize.md: a file of indexes, changes and
+vectors in SQLite.
 
 A change is accepted at once and counts when it is old enough: every version of a vector is a row with the number of its
 change, and an index shows the last version that counts.
 """
 
-import base64
 import math
 import re
 import sqlite3
@@ -29,7 +29,6 @@ Json = dict[str, Any]
 _Form = TypeVar("_Form")
 
 _BLOCK: Final = 2_000  # vectors that are compared at once
-_ALL: Final = 1 << 62  # more than any change's number
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS indexes (
     key INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT, name TEXT, shown TEXT, is_deleted INTEGER DEFAULT 0
@@ -70,10 +69,6 @@ class _Ids(msgspec.Struct, frozen=True):
 class _Query(msgspec.Struct, frozen=True, rename="camel"):
     vector: list[float]
     top_k: Annotated[float, Meta(ge=1)] = 5
-    filter: Json = {}
-    return_values: bool = False
-    return_metadata: Literal["none", "indexed", "all"] = "none"
-    namespace: str | UnsetType = UNSET
 
 
 class _Index(NamedTuple):
@@ -84,13 +79,13 @@ class _Index(NamedTuple):
     shown: Json
     done: int
 
-    def versions(self, columns: str, where: str = "", *values: object, until: int | None = None) -> sqlite3.Cursor:
+    def versions(self, columns: str, where: str = "", *values: object) -> sqlite3.Cursor:
         """The last version of each vector up to a change, in the order of ids."""
         # With max() SQLite takes the other columns from the row with the greatest one.
         latest = "SELECT *, max(change) FROM vectors WHERE index_key = ? AND change <= ? GROUP BY id"
         return self.database.execute(
             f"SELECT {columns} FROM ({latest}) WHERE NOT is_deleted {where} ORDER BY id",  # noqa: S608
-            (self.key, self.done if until is None else until, *values),
+            (self.key, self.done, *values),
         )
 
 
@@ -108,10 +103,9 @@ class VectorizeIndexes:
             ("GET", index, self._on_index(lambda found, _: found.shown)),
             ("DELETE", index, self._on_index(_delete)),
             ("GET", f"{index}/info", self._on_index(self._describe)),
-            ("POST", f"{index}/(?P<verb>upsert|insert)", self._on_index(self._put)),
+            ("POST", f"{index}/upsert", self._on_index(self._put)),
             ("POST", f"{index}/get_by_ids", self._on_index(_get)),
             ("POST", f"{index}/delete_by_ids", self._on_index(self._forget)),
-            ("GET", f"{index}/list", self._on_index(self._page)),
             ("POST", f"{index}/query", self._on_index(_query)),
         ]
 
@@ -185,13 +179,7 @@ class VectorizeIndexes:
         }
 
     def _put(self, index: _Index, request: Request) -> Json:
-        verb = request.values["verb"]
-        # An insert leaves alone what is there after all that was accepted before.
-        there = {row[0] for row in index.versions("id", until=_ALL)} if verb == "insert" else set()
-        vectors: dict[str, _Vector] = {}
-        for each in _vectors(request, index.shown["config"]["dimensions"], verb):
-            if verb == "upsert" or each.id not in {*there, *vectors}:
-                vectors[each.id] = each
+        vectors = {each.id: each for each in _vectors(request, index.shown["config"]["dimensions"])}
         number, result = self._accept(index)
         rows = (
             (index.key, each.id, number, each.namespace or None, _encoded(each.metadata), array("f", each.values))
@@ -206,22 +194,6 @@ class VectorizeIndexes:
         rows = [(index.key, each, number) for each in dict.fromkeys(ids)]
         index.database.executemany("INSERT INTO vectors VALUES (?, ?, ?, 1, NULL, NULL, NULL)", rows)
         return result
-
-    def _page(self, index: _Index, request: Request) -> Json:
-        count, cursor = request.values.get("count", ""), request.values.get("cursor", "")
-        size = int(count) if count.isascii() and count.isdigit() else 0
-        size = size if 0 < size <= limits.MAX_LISTED_VECTORS else 100
-        try:
-            after = base64.urlsafe_b64decode(cursor).decode()
-        except ValueError:
-            raise _unreadable("invalid cursor") from None
-        ids = [row[0] for row in index.versions("id")]
-        rest = [each for each in ids if each > after]
-        page: Json = {"count": len(rest[:size]), "totalCount": len(ids), "isTruncated": len(rest) > size}
-        if len(rest) > size:
-            page["nextCursor"] = base64.urlsafe_b64encode(rest[size - 1].encode()).decode()
-            page["cursorExpirationTimestamp"] = _time(self._clock() + 3_600)
-        return {**page, "vectors": [{"id": each} for each in rest[:size]]}
 
 
 def _delete(index: _Index, _: Request) -> None:
@@ -245,26 +217,17 @@ def _query(index: _Index, request: Request) -> Json:
     dimensions, metric = index.shown["config"]["dimensions"], index.shown["config"]["metric"]
     if len(query.vector) != dimensions:
         raise RefusalError(400, (40006, f"invalid query vector, {_lengths(dimensions, len(query.vector))}"))
-    brings_little = not query.return_values and query.return_metadata != "all"
-    most = limits.MAX_MATCHES if brings_little else limits.MAX_MATCHES_WITH_VALUES
-    if query.top_k > most:
-        raise RefusalError(400, (40025, f"max top K is {most}, but got {int(query.top_k)}"))
-    if query.filter:
-        raise _unreadable("the practice service has no metadata indexes, which a filter needs")
-    where = ("AND namespace = ?", query.namespace) if isinstance(query.namespace, str) else ("",)
+    if query.top_k > limits.MAX_MATCHES:
+        raise RefusalError(400, (40025, f"max top K is {limits.MAX_MATCHES}, but got {int(query.top_k)}"))
     wanted = np.asarray(query.vector, dtype=np.float32).astype(np.float64)
     sign = -1.0 if metric == "cosine" else 1.0
-    rows = index.versions("id, namespace, metadata, numbers", *where)
-    best: list[tuple[float, tuple[Any, ...]]] = []
+    rows = index.versions("id, numbers")
+    best: list[tuple[float, str]] = []
     while block := list(islice(rows, _BLOCK)):
-        scores = _scores(b"".join(row[3] for row in block), wanted, metric)
-        best = sorted((*best, *zip(scores, block, strict=True)), key=lambda each: sign * each[0])[: int(query.top_k)]
-    matches = []
-    for score, (key, namespace, metadata, numbers) in best:
-        shown = _decoded(metadata) if query.return_metadata == "all" else None
-        brought = array("f", numbers).tolist() if query.return_values else None
-        matches.append(_present(id=key, score=score, namespace=namespace, values=brought, metadata=shown))
-    return {"count": len(matches), "matches": matches}
+        scores = _scores(b"".join(numbers for _, numbers in block), wanted, metric)
+        ids = (key for key, _ in block)
+        best = sorted((*best, *zip(scores, ids, strict=True)), key=lambda each: sign * each[0])[: int(query.top_k)]
+    return {"count": len(best), "matches": [{"id": key, "score": score} for score, key in best]}
 
 
 def _scores(numbers: bytes, query: Any, metric: str) -> list[float]:
@@ -277,7 +240,7 @@ def _scores(numbers: bytes, query: Any, metric: str) -> list[float]:
     return scores
 
 
-def _vectors(request: Request, dimensions: int, verb: str) -> Iterator[_Vector]:
+def _vectors(request: Request, dimensions: int) -> Iterator[_Vector]:
     """The vectors of an upload: NDJSON, bare or as the field `vectors` of a form. Raises RefusalError."""
     decoder, count = msgspec.json.Decoder(_Vector), 0
     for number, line in enumerate(_lines(request)):
@@ -290,9 +253,7 @@ def _vectors(request: Request, dimensions: int, verb: str) -> Iterator[_Vector]:
             if not all(map(math.isfinite, array("f", vector.values))):
                 raise msgspec.ValidationError("a value does not fit into float32")
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
-            if request.values.get("unparsable-behavior") == "discard":
-                continue
-            words = f"failed to parse {verb} vectors request in ndjson format: line Some({number}) was not expected"
+            words = f"failed to parse upsert vectors request in ndjson format: line Some({number}) was not expected"
             raise RefusalError(400, (40023, f"vectorize.upstream_error - {words} format: {problem}")) from None
         _check_ids([vector.id])
         if len(vector.values) != dimensions:

@@ -95,12 +95,8 @@ MAX_UPLOAD_BYTES: Final = 100_000_000
 MAX_READ_IDS: Final = 20
 MAX_DELETED_IDS: Final = 100
 
-# Ids of one page of the list of vectors.
-MAX_LISTED_VECTORS: Final = 1_000
-
-# Matches of a query, and of one that returns values or all metadata, which was 20 before 2026.
+# Matches of a query that returns neither values nor all metadata.
 MAX_MATCHES: Final = 100
-MAX_MATCHES_WITH_VALUES: Final = 50
 
 # --- Calls ---
 

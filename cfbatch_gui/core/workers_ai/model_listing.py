@@ -162,7 +162,7 @@ class ModelLists:
 def _metadata(model: Entry) -> ModelMetadata:
     known, facts = find_model(model.name), model.facts
     window, per_text = int(_number(facts, "context_window")), int(_number(facts, "max_input_tokens"))
-    dollars = _dollars(facts)
+    dollars = listed_dollars(model)
     neurons = dollars / DOLLARS_PER_NEURON
     if known.is_listed and neurons and abs(neurons / known.neurons_per_million - 1) < _ROUNDING:
         neurons = known.neurons_per_million
@@ -191,8 +191,9 @@ def _number(facts: dict[str, object], name: str) -> float:
     return number if math.isfinite(number) and 0 < number < 1e9 else 0.0
 
 
-def _dollars(facts: dict[str, object]) -> float:
-    listed = facts.get("price")
+def listed_dollars(model: Entry) -> float:
+    """The price of a million input tokens, 0.0 for none that is understood."""
+    listed = model.facts.get("price")
     for each in listed if isinstance(listed, list) else ():
         if isinstance(each, dict) and "input tokens" in str(each.get("unit")).lower():
             return _number(each, "price")

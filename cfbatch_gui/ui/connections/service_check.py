@@ -72,7 +72,7 @@ class ServiceCheck(TallDialog):
                 "This program was written from what Cloudflare publishes; nobody who made it has an account. A check"
                 " sends a few texts of its own through “{name}”, none of yours, and says of each of {n} assumptions"
                 " whether it holds."
-            ).format(name=name, n=len(all_assumptions())),
+            ).format(name=name, n=sum(each.is_visible for each in all_assumptions())),
             "quiet",
             wrap=True,
         )
@@ -162,25 +162,26 @@ class ServiceCheck(TallDialog):
         self._about.hide()
         counted = {outcome: [each for each in result.findings if each.outcome is outcome] for outcome in Outcome}
         broken = len(counted[Outcome.NOT_HELD])
-        unfinished = [each for each in result.batches if each.form not in result.evidence.finished()]
+        ended = result.evidence
+        unfinished = [words for form, words in ended.sentences.items() if form not in ended.answers]
         if broken:
             words = display.plural(broken, "{n} assumption does not hold", "{n} assumptions do not hold")
             self.outcome.set_state(words, "triangle-alert", "attention")
-        elif unfinished or not result.batches:
+        elif not result.is_whole:
             self.outcome.set_state(self.tr("Not everything could be checked"), "triangle-alert", "attention")
         else:
             self.outcome.set_state(self.tr("All that a check can see is as assumed"), "circle-check", "done")
         words = self.tr("{held} held, {broken} not held, {unseen} not seen.").format(
             held=len(counted[Outcome.HELD]), broken=broken, unseen=len(counted[Outcome.NOT_SEEN])
         )
-        self.counts.setText(" ".join([words, *dict.fromkeys(said(each.sentence) for each in unfinished)]))
+        self.counts.setText(" ".join([words, *dict.fromkeys(map(said, unfinished))]))
         titles = {
             Outcome.NOT_HELD: self.tr("Not held"),
             Outcome.HELD: self.tr("Held"),
             Outcome.NOT_SEEN: self.tr("Not seen"),
         }
         for outcome, title in titles.items():
-            for finding in counted[outcome]:
+            for finding in (each for each in counted[outcome] if each.assumption.is_visible):
                 self.rows.append(FindingRow(finding, title))
                 self._list.addWidget(self.rows[-1])
         self._results.show()

@@ -12,7 +12,6 @@ from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mappi
 from cfbatch_gui.core.inputs.layouts import describe, read_template, with_template
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui.display import number, one_line, plural
 from cfbatch_gui.ui.inputs.draft_actions import RecipesButton
 from cfbatch_gui.ui.inputs.draft_files import DraftFiles
@@ -345,7 +344,7 @@ class DataSection(SectionCard):
         queries, second = self.tr("Add the file of queries…"), self.tr("Add the second file…")
         self.add_second.setText(queries if missing is Role.QUERY else second)
         self.known.setVisible(state.as_before)
-        self.candidates.show_state(state, is_practice=job.connection == PRACTICE.id)
+        self.candidates.show_state(state)
         self._show_editors(state)
         if not state.is_reading:
             self.progress.hide()

@@ -283,7 +283,6 @@ class DraftFiles:
         kind = state.kind if is_same or state.is_chosen else None
         mapping = mapping or guess or opened.guess(Kind.RANK if will_rank else kind)
         fresh = replace(state, kind=mapping.kind, file=opened, second=second, mapping=mapping, as_before=is_as_before)
-        fresh = fresh if is_same else replace(fresh, offers=())
         self._reading.start(job_id, replace(fresh, question=None, missing="", is_read=False))
         if is_same and before.file is not None and before.file.options != opened.options:
             self.remember(job_id)

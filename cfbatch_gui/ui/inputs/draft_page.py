@@ -20,7 +20,7 @@ from cfbatch_gui.ui.inputs.check_section import CheckSection, Cure
 from cfbatch_gui.ui.inputs.data_section import DataSection, WhatSection
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
 from cfbatch_gui.ui.inputs.draft_files import DraftFiles
-from cfbatch_gui.ui.inputs.draft_reading import DraftOffers, DraftReading, DraftStates
+from cfbatch_gui.ui.inputs.draft_reading import DraftReading, DraftStates
 from cfbatch_gui.ui.inputs.intake import DropTarget, Intake
 from cfbatch_gui.ui.inputs.problems_view import CUT, read_problems
 from cfbatch_gui.ui.inputs.text_editors import whole_reading
@@ -48,7 +48,6 @@ class DraftPage(QWidget):
         drafts = self.drafts = DraftStates(program, self._show_error, self)
         self.tasks = drafts.tasks
         reading = self.reading = DraftReading(program, drafts)
-        self.offers = DraftOffers(program, drafts)
         self.files = DraftFiles(program, drafts, reading)
         self.versions = DraftVersions(program, drafts, reading)
         self.versions.changed.connect(self._state_changed)

@@ -15,8 +15,6 @@ from PySide6.QtCore import QObject, Signal
 from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import (
-    CandidatePool,
-    CandidateRule,
     Kind,
     Mapping,
     ReadOptions,
@@ -29,7 +27,7 @@ from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.inputs.recipes import FileKind
 from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed, open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.jobs.plan.preflight import CandidateOffer, Preflight
+from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
@@ -120,7 +118,6 @@ class DraftState:
     preflight: Preflight | None = None
     as_before: bool = False
     spent: Spent = field(default_factory=Spent)
-    offers: tuple[CandidateOffer, ...] = ()
 
     @property
     def has_data(self) -> bool:
@@ -191,7 +188,6 @@ class DraftStates(QObject):
     def forget(self, job_id: str) -> None:
         self.tasks.cancel(f"open {job_id}")
         self.tasks.cancel(f"read {job_id}")
-        self.tasks.cancel(f"offers {job_id}")
         self._states.pop(job_id, None)
 
 
@@ -328,44 +324,3 @@ class DraftReading(QObject):
                 loop.call_soon_threadsafe(self.progressed.emit, job_id, share)
 
         return report
-
-
-_Subject = tuple[Path, int, CandidateRule | None, Kind, str]  # with the bytes of the files, and the name of the model
-
-
-class DraftOffers(QObject):
-    def __init__(self, program: Program, drafts: DraftStates) -> None:
-        super().__init__(drafts)
-        self._program, self._drafts = program, drafts
-        self._subjects: dict[str, _Subject] = {}
-        drafts.changed.connect(self._look)
-
-    def _look(self, job_id: str) -> None:
-        state = self._drafts.state(job_id)
-        if state.is_reading or state.opening:
-            if not state.offers:
-                self._subjects.pop(job_id, None)  # another file, or the draft was forgotten meanwhile
-            return
-        if state.file is None or state.file.source.candidates is None:
-            self._subjects.pop(job_id, None)
-            self._drafts.tasks.cancel(f"offers {job_id}")
-            return
-        subject = self._subject(job_id, state)
-        if subject is not None and subject != self._subjects.get(job_id):
-            self._subjects[job_id] = subject
-            self._drafts.tasks.start(f"offers {job_id}", self._estimate(job_id, state, subject))
-
-    def _subject(self, job_id: str, state: DraftState) -> _Subject | None:
-        if state.file is None or state.mapping is None:
-            return None
-        source = state.file.source
-        is_sample = source.candidates is not None and source.candidates.pool is CandidatePool.SAMPLE
-        sample = source.candidates if is_sample else CandidateRule()
-        return source.path, source.size, sample, state.mapping.kind, self._drafts.job(job_id).model
-
-    async def _estimate(self, job_id: str, state: DraftState, subject: _Subject) -> None:
-        if state.file is None:
-            return
-        offers = await in_thread(self._program.candidate_offers, job_id, state.file.source, subject[3])
-        if self._subjects.get(job_id) == subject:
-            self._drafts.change(job_id, offers=offers)

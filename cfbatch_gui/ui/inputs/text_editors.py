@@ -8,9 +8,8 @@ from PySide6.QtWidgets import QButtonGroup, QLineEdit, QRadioButton, QSpinBox
 
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind, Mapping, Role, Split
 from cfbatch_gui.core.inputs.layouts import read_template
-from cfbatch_gui.core.jobs.plan.preflight import CandidateOffer
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
-from cfbatch_gui.ui.display import number, one_line, plural, prices
+from cfbatch_gui.ui.display import number, one_line
 from cfbatch_gui.ui.inputs.draft_reading import DraftState, OpenFile
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, Flow, Label, LinkButton, MenuButton, boxed, column, row
@@ -201,9 +200,6 @@ def _spin(least: int, most: int, step: int, name: str) -> QSpinBox:
     return field
 
 
-_LEAST_SHOWN = 0.001  # dollars; for less it is said that it is less
-
-
 class CandidateChoice(Card):
     rule_chosen = Signal(object)
 
@@ -216,33 +212,21 @@ class CandidateChoice(Card):
         self.body.addWidget(self.question)
         self._group = QButtonGroup(self)
         self.choices: dict[CandidatePool, QRadioButton] = {}
-        self.figures: dict[CandidatePool, ElidedLabel] = {}
         for pool in CandidatePool:
             choice = self.choices[pool] = QRadioButton()
-            figures = self.figures[pool] = ElidedLabel("", "quiet")
             self._group.addButton(choice)
             choice.clicked.connect(lambda _checked=False, pool=pool: self.rule_chosen.emit(self._rules[pool]))
-            self.body.addLayout(row(choice, (figures, 1)))
+            self.body.addWidget(choice)
 
-    def show_state(self, state: DraftState, *, is_practice: bool) -> None:
+    def show_state(self, state: DraftState) -> None:
         rule = state.file.source.candidates if state.file else None
         self.setVisible(rule is not None)
         if rule is None:
             return
-        known = {each.rule.pool: each for each in state.offers}
-        for pool in CandidatePool:
+        for pool, choice in self.choices.items():
             self._rules[pool] = rule if pool is rule.pool else CandidateRule(pool)
-            if pool is not rule.pool and pool in known:
-                self._rules[pool] = known[pool].rule
-            words = self._words(self._rules[pool])
-            offer = known.get(pool)
-            is_current = offer is not None and offer.rule == self._rules[pool]
-            figures = self._figures(offer, state.kind, is_practice) if offer and is_current else self.tr("counting …")
-            choice = self.choices[pool]
-            choice.setText(words)
-            choice.setAccessibleName(self.tr("{choice} · {figures}").format(choice=words, figures=figures))
+            choice.setText(self._words(self._rules[pool]))
             choice.setChecked(pool is rule.pool)
-            self.figures[pool].setText(self.tr("· {figures}").format(figures=figures))
 
     def _words(self, rule: CandidateRule) -> str:
         if rule.pool is CandidatePool.JUDGED:
@@ -250,19 +234,3 @@ class CandidateChoice(Card):
         if rule.pool is CandidatePool.CORPUS:
             return self.tr("The whole corpus")
         return self.tr("A sample of {n} for each query").format(n=number(rule.size))
-
-    def _figures(self, offer: CandidateOffer, kind: Kind | None, is_practice: bool) -> str:
-        is_ranking = kind is not Kind.EMBED
-        pairs = (
-            plural(offer.pairs, "{n} pair", "{n} pairs") if is_ranking else plural(offer.pairs, "{n} text", "{n} texts")
-        )
-        parts = [pairs, self._cost(offer, is_practice)]
-        if is_ranking and offer.measures_nothing:
-            parts.append(self.tr("nothing can be measured: all candidates of a query have the same grade"))
-        return " · ".join(parts)
-
-    def _cost(self, offer: CandidateOffer, is_practice: bool) -> str:
-        if is_practice:
-            return self.tr("about {n} tokens").format(n=number(offer.tokens_high))
-        price = prices(offer.price_high)
-        return price if offer.price_high.dollars < _LEAST_SHOWN else self.tr("about {price}").format(price=price)

@@ -12,7 +12,6 @@ import pytest
 from tests.core.practice.conftest import ACCOUNT, Practice, refusal
 from tests.support.practice import accepted_vectors
 
-NDJSON = "application/x-ndjson"
 Json = dict[str, Any]
 
 
@@ -42,11 +41,9 @@ class Index:
     async def post(self, end: str, body: object) -> httpx.Response:
         return await self.client.post(f"{self.base}/texts/{end}", json=body)
 
-    async def put(
-        self, *vectors: Json, verb: str = "upsert", content: bytes = b"", kind: str = NDJSON
-    ) -> httpx.Response:
-        body = content or lines(vectors)
-        return await self.client.post(f"{self.base}/texts/{verb}", content=body, headers={"content-type": kind})
+    async def put(self, *vectors: Json, content: bytes = b"") -> httpx.Response:
+        headers = {"content-type": "application/x-ndjson"}
+        return await self.client.post(f"{self.base}/texts/upsert", content=content or lines(vectors), headers=headers)
 
     async def read(self, *ids: str) -> dict[str, Json]:
         return {each["id"]: each for each in result(await self.post("get_by_ids", {"ids": ids}))}
@@ -126,13 +123,11 @@ async def test_changes_count_after_their_time_in_the_order_of_acceptance(practic
         json.dumps({"id": "a", "values": [1e39, *unit(0)[1:]]}).encode(),
     ],
 )
-async def test_a_line_that_is_no_vector_refuses_all_or_is_left_out(quick: Index, line: bytes) -> None:
+async def test_a_line_that_is_no_vector_refuses_all(quick: Index, line: bytes) -> None:
     content = lines([vector("first")]) + line + b"\n" + lines([vector("last")])
     answer = await quick.put(content=content)
     assert refusal(answer) == (400, 40023) and "line Some(1)" in answer.text
     assert (await quick.info())["vectorCount"] == 0
-    result(await quick.put(content=content, verb="upsert?unparsable-behavior=discard"))
-    assert (await quick.read("first", "last")).keys() == {"first", "last"}
 
 
 @pytest.mark.parametrize("metric", ["cosine", "euclidean", "dot-product"])
@@ -152,19 +147,3 @@ async def test_the_nearest_are_found_with_their_scores(practice: Practice, metri
     found = result(await calls.post("query", {"vector": query, "topK": 100}))["matches"]
     assert [each["score"] for each in found] == pytest.approx(expected[:100], abs=1e-5)
     assert [score(vectors[int(each["id"])]) for each in found] == pytest.approx(expected[:100], abs=1e-5)
-
-
-SHOP = (
-    vector("a", 0, namespace="one", metadata={"colour": "red", "size": {"eu": 38}}),
-    vector("b", 0, namespace="two", metadata={"colour": "blue"}),
-    vector("c", 0),
-)
-
-
-async def test_namespaces_and_what_a_match_brings(quick: Index) -> None:
-    result(await quick.put(*SHOP))
-    assert refusal(await quick.post("query", {"vector": unit(0), "filter": {"colour": "red"}})) == (400, 40026)
-    assert await quick.matched(namespace="one") == "a" and await quick.matched(topK=7) == "abc"
-    query = {"vector": unit(0), "topK": 1, "returnValues": True, "returnMetadata": "all"}
-    (match,) = result(await quick.post("query", query))["matches"]
-    assert match == {**SHOP[0], "score": 1.0}

@@ -59,18 +59,11 @@ _SEED = "candidates 1"  # another one would draw other texts for jobs that are r
 
 
 def usual_rule(labels: Labels) -> CandidateRule:
-    """The judged texts where they tell orders apart, and otherwise the usual sample."""
-    return CandidateRule(CandidatePool.JUDGED) if have_contrast(labels.values()) else CandidateRule()
-
-
-def have_contrast(labels: Iterable[Mapping[str, str]]) -> bool:
-    """Whether any query has two texts of different grades, so that one order is better than another."""
-    return any(len({_grade(label) for label in each.values()}) > 1 for each in labels)
-
-
-def is_relevant(label: str) -> bool:
-    """Whether a label is a grade above 0."""
-    return _grade(label) > 0
+    """The judged texts where a query has two of different grades, so that one order is better than another; otherwise
+    the usual sample.
+    """
+    tells_apart = any(len({_grade(label) for label in each.values()}) > 1 for each in labels.values())
+    return CandidateRule(CandidatePool.JUDGED) if tells_apart else CandidateRule()
 
 
 def candidate_texts(
@@ -130,15 +123,6 @@ class JudgementLine:
     query_id: str
     document_id: str
     label: str
-
-
-@dataclass(frozen=True, slots=True)
-class CollectionTexts:
-    """What candidates can be chosen from; `documents` yields each id and text once, in the order of the corpus."""
-
-    queries: dict[str, str]
-    labels: dict[str, dict[str, str]]
-    documents: Iterator[tuple[str, str]]
 
 
 _PAIR_COLUMNS = ("query_id", "query", "doc_id", "text", "initial_rank", "label")
@@ -319,17 +303,6 @@ def read_collection(source: Source, progress: Callable[[int], None] | None) -> G
         store.add(_documents(parts.corpus, wanted, with_others=rule.pool is not CandidatePool.JUDGED))
         chosen = candidate_texts(store, labels, rule) if run is None else _texts_of_run(store, run)
         yield from _pairs(chosen, queries, labels, progress, is_ranked=rule.pool is CandidatePool.JUDGED)
-
-
-def read_collection_texts(source: Source) -> CollectionTexts | None:
-    """What the candidates can be chosen from; None where a run names them. Raises InputError."""
-    parts = _parts_of(source.path)
-    if parts is None or parts.run is not None or parts.judgements is None:
-        return None
-    labels = _labels(parts.judgements)
-    queries = {row_id: text for row_id, _, text in _texts(parts.queries, _QUERY_IDS) if row_id in labels}
-    wanted = {doc for docs in labels.values() for doc in docs}
-    return CollectionTexts(queries, labels, _documents(parts.corpus, wanted, with_others=True))
 
 
 def _documents(corpus: Path, wanted: set[str], *, with_others: bool) -> Iterator[tuple[str, str]]:
