@@ -16,7 +16,7 @@ from cfbatch_gui.core.errors import (
     UserError,
 )
 from cfbatch_gui.core.jobs.elsewhere import layout_of
-from cfbatch_gui.core.jobs.poll_schedule import LONGEST, SLICE, Waits, age_of, interval
+from cfbatch_gui.core.jobs.poll_schedule import LONGEST, SLICE, Waits, interval
 from cfbatch_gui.core.jobs.states import (
     Batch,
     BatchState,
@@ -74,8 +74,8 @@ _log = logging.getLogger(__name__)
 class AccountCollection:
     """For the loop's thread."""
 
-    def __init__(self, store: JobStore, waits: Waits, *, clock: Callable[[], float]) -> None:
-        self._store, self._waits, self._clock = store, waits, clock
+    def __init__(self, store: JobStore, waits: Waits) -> None:
+        self._store, self._waits, self._clock = store, waits, waits.clock
         self._stored: dict[tuple[str, int], StoredAnswer] = {}  # by job and number of the batch
 
     async def look(self, job: Job, *, is_hurried: bool) -> None:
@@ -96,7 +96,7 @@ class AccountCollection:
         return min(times, default=None)
 
     def _due(self, job: Job, *what: str | int) -> float:
-        return max(self._waits.due(job.id, *what), self._waits.due("account", job.connection))
+        return max(self._waits.of(job.id, *what).due, self._waits.of("account", job.connection).due)
 
     def has_looked(self, job: Job) -> bool:
         """Whether it is known what the account has of the job: each shard was seen since the start of the program."""
@@ -331,8 +331,8 @@ class AccountCollection:
         """As for batches that are asked for directly, by the oldest that is missing; soon when answers wait."""
         first = self._store.client(job).connection.first_check
         sent = [batch.sent_at for batch in of_shard(job.batches, shard) if batch.is_handed_over]
-        now, looks = self._clock(), self._waits.of(job.id, "shard", shard).answers
-        return interval(age_of(min(sent, default=now), now, checks=looks, first=first), first)
+        now = self._clock()
+        return interval(now - min(sent, default=now), first)
 
 
 def _seen(batch: Batch, seen: Batch) -> Batch:

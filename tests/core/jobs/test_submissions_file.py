@@ -97,19 +97,19 @@ async def run_without_room_for_the_id(bench: Bench, path: Path) -> Job:
     return job
 
 
-@pytest.mark.parametrize("room", ["at once", "before the next start", "after the next start"])
-async def test_an_id_that_could_not_be_written_down_is_written_later(bench: Bench, write: Write, room: str) -> None:
+@pytest.mark.parametrize("is_restarted", [False, True])
+async def test_an_id_that_could_not_be_written_down_is_written_later(
+    bench: Bench, write: Write, is_restarted: bool
+) -> None:
     job = await run_without_room_for_the_id(bench, write("clouds.csv", CLOUDS))
-    if room == "at once":
-        make_writable(bench.paths.submissions)
-    else:
+    if is_restarted:
+        await bench.restart()
+        await bench.runner.resume_all()  # without room as before
         await bench.stop()
-        if room == "before the next start":
-            make_writable(bench.paths.submissions)
+    make_writable(bench.paths.submissions)
+    if is_restarted:
         bench.start()
         await bench.runner.resume_all()
-        if room == "after the next start":
-            make_writable(bench.paths.submissions)
     async with asyncio.timeout(240):
         while not submissions(bench.paths.submissions):
             await asyncio.sleep(0.01)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan import requests
-from cfbatch_gui.core.jobs.poll_schedule import LONGEST, LONGEST_FAULT, interval, sleep_until
+from cfbatch_gui.core.jobs.poll_schedule import LONGEST, LONGEST_FAULT, Waits, interval
 from cfbatch_gui.core.jobs.states import JobState
 from tests.core.jobs.conftest import Bench, Clock
 from tests.core.jobs.test_runner import CLOUDS
@@ -60,7 +60,9 @@ async def test_a_clock_that_is_set_back_costs_no_more_than_a_slice(clock: Clock)
         if sum(clock.slept) == 90:
             clock.set_by = -86_400.0
 
-    await sleep_until(clock() + 600, clock=clock, sleep=sleep)
+    waits = Waits(clock, sleep, patience=None)
+    waits.answered("service", seconds=600)
+    await waits.over("service")
     assert 600 <= sum(clock.slept) <= 600 + 30
 
 

@@ -26,7 +26,7 @@ from cfbatch_gui.core.errors import (
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.account import DIRECT_AFTER, AccountCollection
 from cfbatch_gui.core.jobs.elsewhere import lay_out
-from cfbatch_gui.core.jobs.poll_schedule import SLICE, Waits, age_of, interval
+from cfbatch_gui.core.jobs.poll_schedule import SLICE, Waits, interval
 from cfbatch_gui.core.jobs.run.collecting import KnownBefore, collect, keep_reply, verify
 from cfbatch_gui.core.jobs.run.submitting import Submitter
 from cfbatch_gui.core.jobs.states import (
@@ -58,16 +58,8 @@ READINGS = 3  # how often an answer is asked for that cannot be read
 class Watcher:
     """Asks for each batch when its next check is due: the service, or the user's account for what it has."""
 
-    def __init__(
-        self,
-        store: JobStore,
-        account: AccountCollection,
-        waits: Waits,
-        *,
-        clock: Callable[[], float],
-        sleep: Callable[[float], Awaitable[None]],
-    ) -> None:
-        self._store, self._account, self._waits, self._clock, self._sleep = store, account, waits, clock, sleep
+    def __init__(self, store: JobStore, account: AccountCollection, waits: Waits) -> None:
+        self._store, self._account, self._waits, self._clock = store, account, waits, waits.clock
         self._hurry: dict[str, asyncio.Event] = {}
 
     async def watch(self, job_id: str) -> None:
@@ -81,7 +73,7 @@ class Watcher:
         while self._has_work(self._store.job(job_id)):
             is_hurried = hurry.is_set()
             hurry.clear()  # before the round: a press during it asks for the rest at once, and for all once more
-            await self._account.look(self._in_step(job_id), is_hurried=is_hurried)
+            await self._account.look(self._store.job(job_id), is_hurried=is_hurried)
             await self._check_due(job_id, is_hurried=is_hurried)
             await self._rest(job_id, hurry)
 
@@ -98,7 +90,9 @@ class Watcher:
         return "account" if is_fetched else "service"
 
     def _due(self, job: Job, batch: Batch) -> float:
-        return max(batch.next_check_at, self._waits.due(self._asked(batch), job.connection))
+        is_set_back = batch.checked_at > self._clock()  # the batch does not wait until the clock is there again
+        due = 0.0 if is_set_back else batch.next_check_at
+        return max(due, self._waits.of(self._asked(batch), job.connection).due)
 
     def _is_look_due(self, job_id: str) -> bool:
         look = self._account.next_look(self._store.job(job_id))
@@ -116,15 +110,6 @@ class Watcher:
         soon = {BatchState.SENDING} if self._store.holds_back else {BatchState.SENDING, BatchState.PLANNED}
         return any(batch.state in soon for batch in job.batches)
 
-    def _in_step(self, job_id: str) -> Job:
-        """The job; after the clock was set back, its batches do not wait until it is there again."""
-        now = self._clock()
-        for batch in _away(self._store.job(job_id)):
-            if batch.checked_at > now:
-                due = batch.next_check_at + now - batch.checked_at
-                self._store.show_batch(replace(batch, checked_at=now, next_check_at=due))
-        return self._store.job(job_id)
-
     async def _rest(self, job_id: str, hurry: asyncio.Event) -> None:
         job = self._store.job(job_id)
         soonest = min((self._due(job, batch) for batch in _away(job)), default=self._clock() + _FIRST_LOOK)
@@ -137,7 +122,7 @@ class Watcher:
             await self._sleep_or(hurry, min(left, longest))
 
     async def _sleep_or(self, hurry: asyncio.Event, seconds: float) -> None:
-        waiting = [asyncio.ensure_future(self._sleep(seconds)), asyncio.ensure_future(hurry.wait())]
+        waiting = [asyncio.ensure_future(self._waits.sleep(seconds)), asyncio.ensure_future(hurry.wait())]
         try:
             await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -230,7 +215,7 @@ class Watcher:
         now = self._clock()
         batch = self._store.batch(job.id, batch.number)  # what the account has of it may have changed
         first = self._store.client(job).connection.first_check
-        wait = interval(age_of(batch.sent_at, now, checks=batch.checks, first=first), first)
+        wait = interval(now - batch.sent_at, first)
         seen = replace(
             batch.saying(),
             service_word=answer.status,
@@ -381,10 +366,10 @@ class Runner:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._more: dict[str, asyncio.Event] = {}  # set when a job has something to send
         self._errors: dict[str, UserError] = {}
-        waits = Waits(clock, patience)
-        self.account = AccountCollection(store, waits, clock=clock)
-        self._watcher = Watcher(store, self.account, waits, clock=clock, sleep=sleep)
-        self._submitter = Submitter(store, clock=clock, sleep=sleep, arrived=self._watcher.hurry)
+        waits = Waits(clock, sleep, patience)
+        self.account = AccountCollection(store, waits)
+        self._watcher = Watcher(store, self.account, waits)
+        self._submitter = Submitter(store, waits, arrived=self._watcher.hurry)
 
     async def resume_all(self) -> tuple[Job, ...]:
         """After a start: settle what was being sent, then start every job that is not final or paused."""
@@ -425,7 +410,7 @@ class Runner:
             await self._submitter.accepted(batch, request_id, status)
             await self.carry_on(batch.job_id)
 
-        await self._submitter.shielded(batch, accepted)
+        await asyncio.shield(self._submitter.begin(batch, accepted))
 
     async def pause(self, job_id: str, because: str = "") -> Job:
         """Stop sending and asking, by the user's word without a reason. What is at the service goes on there."""

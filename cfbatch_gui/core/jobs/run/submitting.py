@@ -44,7 +44,7 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.plan.packing import PlannedBatch
-from cfbatch_gui.core.jobs.poll_schedule import sleep_until
+from cfbatch_gui.core.jobs.poll_schedule import Waits
 from cfbatch_gui.core.jobs.run.collecting import keep_reply
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
@@ -55,7 +55,7 @@ from cfbatch_gui.core.workers_ai.answers import Queued
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 
 ATTEMPTS = 4  # to reach the service, before the user is asked
-FIRST_WAIT = 1.0  # seconds; doubled each time
+FIRST_WAIT = 1.0  # seconds
 CANCEL_SECONDS = 0.2  # for those that are cancelled to close their connections
 CONCURRENT = 4  # requests without the queue in flight for one job
 SAVE_AGAIN_SECONDS = 5.0  # between tries to write down an accepted batch on a full disk
@@ -66,17 +66,11 @@ _OF_ALL = frozenset({7000, 7003, 5007, 3042, 5028, 5018, 3041, 5016, 3023, 5035,
 
 @dataclass(slots=True)
 class _Round:
-    """What the senders of one job share.
-
-    `not_before` is when the service may be called again. `error` ends the round: what is in flight comes to its end,
-    then it is raised.
-    """
+    """What the senders of one job share. `error` ends the round; it is raised when what is in flight has landed."""
 
     job_id: str
     at_once: bool
     taken: set[int] = field(default_factory=set)
-    not_before: float = 0.0
-    failures: int = 0
     is_over: bool = False
     error: UserError | None = None
 
@@ -89,18 +83,10 @@ class Submitter:
     waits to be stored.
     """
 
-    def __init__(
-        self,
-        store: JobStore,
-        *,
-        clock: Callable[[], float],
-        sleep: Callable[[float], Awaitable[None]],
-        arrived: Callable[[str], None],
-    ) -> None:
-        self._store, self._clock, self._sleep, self._arrived = store, clock, sleep, arrived
+    def __init__(self, store: JobStore, waits: Waits, *, arrived: Callable[[str], None]) -> None:
+        self._store, self._waits, self._clock, self._arrived = store, waits, waits.clock, arrived
         self._turns: dict[str, asyncio.Lock] = {}  # by connection
         self._in_flight: dict[tuple[str, int], asyncio.Task[None]] = {}  # by job and number of the batch
-        self._catching_up: asyncio.Task[None] | None = None
         self._splitting = asyncio.Lock()
 
     async def send_planned(self, job_id: str) -> None:
@@ -109,14 +95,11 @@ class Submitter:
         Raises ConnectionProblem, among it Unreachable after ATTEMPTS tries, and DataError when the body or *sending*
         could not be written; then nothing has left.
         """
+        self._waits.of(job_id, "send").failures = 0
         for shared, together in ((_Round(job_id, at_once=False), 1), (_Round(job_id, at_once=True), CONCURRENT)):
-            senders = [asyncio.create_task(self._send_all(shared), name=f"send {job_id}") for _ in range(together)]
-            try:
-                await asyncio.gather(*senders)
-            finally:
-                for sender in senders:
-                    sender.cancel()
-                await asyncio.gather(*senders, return_exceptions=True)
+            async with asyncio.TaskGroup() as senders:
+                for _ in range(together):
+                    senders.create_task(self._send_all(shared), name=f"send {job_id}")
             if shared.error is not None:
                 raise shared.error
 
@@ -124,8 +107,10 @@ class Submitter:
         while (batch := self._next(shared)) is not None:
             shared.taken.add(batch.number)
             try:
-                await sleep_until(shared.not_before, clock=self._clock, sleep=self._sleep)
+                await self._waits.over(shared.job_id, "send")
                 await self._send_next(shared, batch.number)
+            except (ConnectionProblem, DataError) as error:
+                shared.end(error)
             finally:
                 shared.taken.discard(batch.number)
 
@@ -147,19 +132,13 @@ class Submitter:
             if planned.error_action == Action.SMALLER_BATCHES:  # the end of the program came before the new layout
                 await self._split(planned)
             await self._send_in_turn(shared, number)
-            shared.failures = 0
-        except ServiceBusy as error:
-            self._wait(shared, number, error, max(error.retry_after, FIRST_WAIT))
-        except Unreachable as error:
-            shared.failures += self._clock() >= shared.not_before  # several that were in flight together are one
-            if shared.failures >= ATTEMPTS:
-                shared.end(error)
-            else:
-                self._wait(shared, number, error, FIRST_WAIT * 2 ** (shared.failures - 1))
+            self._waits.of(shared.job_id, "send").failures = 0
+        except (ServiceBusy, Unreachable) as error:
+            due = self._waits.failed(shared.job_id, "send", error=error, first=FIRST_WAIT, patience=ATTEMPTS)
+            planned = self._store.batch(shared.job_id, number)
+            self._store.show_batch(replace(planned, next_check_at=due, error=error.message))
         except ServiceRefused as error:
             await self._refused(shared, number, error)
-        except (ConnectionProblem, DataError) as error:
-            shared.end(error)
 
     async def _send_in_turn(self, shared: _Round, number: int) -> None:
         """Send a batch when its connection is free; the turn ends with the call, not with its caller."""
@@ -171,7 +150,7 @@ class Submitter:
         if batch.state is not BatchState.PLANNED or not self._may_send(shared):
             turn.release()
             return
-        sending = self._begin(batch, lambda: self._send(batch))
+        sending = self.begin(batch, lambda: self._send(batch))
         sending.add_done_callback(lambda _: turn.release())
         await asyncio.shield(sending)
 
@@ -262,7 +241,7 @@ class Submitter:
             # Once it is saved the watcher goes on with it, and what it says must not be undone.
             shown = self._store.batch(job.id, batch.number) if is_saved else queued
             self._store.show_batch(replace(shown, error=failure.message, error_detail=failure.detail))
-            await self._sleep(SAVE_AGAIN_SECONDS)
+            await self._waits.sleep(SAVE_AGAIN_SECONDS)
 
     async def _keep(self, batch: Batch, raw: bytes) -> None:
         """The answer is paid for and cannot be asked for again: write it to disk, retrying until it is there."""
@@ -275,15 +254,10 @@ class Submitter:
             except DataError as error:
                 self._store.show_batch(replace(batch, error=error.message, error_detail=error.detail))
                 if not self._store.make_room():
-                    await self._sleep(SAVE_AGAIN_SECONDS)
+                    await self._waits.sleep(SAVE_AGAIN_SECONDS)
             else:
                 self._arrived(batch.job_id)
                 return
-
-    def _wait(self, shared: _Round, number: int, error: UserError, seconds: float) -> None:
-        shared.not_before = max(shared.not_before, self._clock() + seconds)
-        planned = self._store.batch(shared.job_id, number)
-        self._store.show_batch(replace(planned, next_check_at=shared.not_before, error=error.message))
 
     async def _refused(self, shared: _Round, number: int, error: ServiceRefused) -> None:
         """What is refused of one batch is refused of all that have not left, which stay here; without the queue a text
@@ -324,18 +298,10 @@ class Submitter:
     # At the start and at the end of the program
 
     async def catch_up(self) -> None:
-        """Write down the ids that stand in the ledger alone, because the disk was full for the other.
-
-        Returns after the first try; while there is no room the others follow by themselves.
+        """Write down the ids that stand in the ledger alone, because the disk was full for the other. While there is
+        still no room, the next start does it.
         """
-        if await _failure_of(self._store.on_disk(self._write_missing)) is not None:
-            self._catching_up = asyncio.create_task(self._keep_catching_up(), name="catch up")
-
-    async def _keep_catching_up(self) -> None:
-        is_missing = True
-        while is_missing:
-            await self._sleep(SAVE_AGAIN_SECONDS)
-            is_missing = await _failure_of(self._store.on_disk(self._write_missing)) is not None
+        await _failure_of(self._store.on_disk(self._write_missing))
 
     def _write_missing(self) -> None:
         written = {(each.attempt, each.request_id) for each in submissions(self._store.paths.submissions)}
@@ -368,21 +334,14 @@ class Submitter:
             await asyncio.wait(tasks)
 
     async def finish(self, seconds: float) -> None:
-        tasks = list(self._in_flight.values())
-        if tasks:
-            await asyncio.wait(tasks, timeout=seconds)
-        if self._catching_up is not None:
-            tasks.append(self._catching_up)
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=CANCEL_SECONDS)
+        for timeout in (seconds, CANCEL_SECONDS):
+            if tasks := list(self._in_flight.values()):
+                await asyncio.wait(tasks, timeout=timeout)
+            for task in tasks:
+                task.cancel()
 
-    async def shielded(self, batch: Batch, send: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Await what may be paid for, in a task that outlives its caller's end; one that is in flight is joined."""
-        await asyncio.shield(self._begin(batch, send))
-
-    def _begin(self, batch: Batch, send: Callable[[], Coroutine[Any, Any, None]]) -> asyncio.Task[None]:
+    def begin(self, batch: Batch, send: Callable[[], Coroutine[Any, Any, None]]) -> asyncio.Task[None]:
+        """What may be paid for, in a task that outlives its caller's end; one that is in flight is joined."""
         key = batch.job_id, batch.number
         if key not in self._in_flight:
             task = asyncio.create_task(send(), name=f"submit {batch.job_id}")
