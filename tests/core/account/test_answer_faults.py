@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from cfbatch_gui.core.jobs.account import NO_ROOM_SENTENCE
+from cfbatch_gui.core.jobs.elsewhere import NO_ROOM_SENTENCE
 from cfbatch_gui.core.jobs.run.runner import NOT_SEEN
 from cfbatch_gui.core.jobs.states import BatchState, JobState
 from cfbatch_gui.core.workers_ai import collector, transport
