@@ -60,7 +60,7 @@ async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> 
 async def _list(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
     console = progress.console
     connection = await working.usable_connection(program, arguments.connection, console)
-    jobs = await program.account_jobs.listed(connection)
+    jobs = await program.elsewhere.listed(connection)
     if arguments.json:
         console.print_json({"jobs": [{"job": job.id, "name": job.title, **asdict(job)} for job in jobs]})
         return ExitStatus.DONE
@@ -84,11 +84,11 @@ async def _take_over(program: Program, arguments: argparse.Namespace, progress: 
     job: Job | None = None
     try:
         connection = await working.usable_connection(program, arguments.connection, console)
-        found = _find(await program.account_jobs.listed(connection), arguments.job)
+        found = _find(await program.elsewhere.listed(connection), arguments.job)
         outputs = working.check_outputs(arguments.out, found.kind, arguments.files)
         inputs = await asyncio.to_thread(_inputs, arguments, found, program.paths) if arguments.files else None
         attached = AttachedInput(inputs.source, inputs.mapping, inputs.second) if inputs else None
-        job = await program.account_jobs.take_over(connection, found, attached)
+        job = await program.elsewhere.take_over(connection, found, attached)
         working.remember(program.folder(job.id), outputs)
         console.say(
             plural(
@@ -120,12 +120,12 @@ def _inputs(arguments: argparse.Namespace, found: AccountJob, paths: Paths) -> r
 async def _remove(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
     console = progress.console
     connection = await working.usable_connection(program, arguments.connection, console)
-    found = _find(await program.account_jobs.listed(connection), arguments.job)
+    found = _find(await program.elsewhere.listed(connection), arguments.job)
     words = tr("This deletes job {id}, “{name}”, from your account. Answers that no computer has fetched are lost.")
     console.say(words, id=found.id, name=one_line(found.title))
     if not agreed(console, arguments.yes):
         return ExitStatus.FAILED
-    await program.account_jobs.remove(connection, found)
+    await program.elsewhere.remove(connection, found)
     console.say(tr("Deleted job {id} from your account."), id=found.id)
     return ExitStatus.DONE
 

@@ -60,8 +60,7 @@ async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> 
             for sentence in found.guesses() if found else ():
                 console.say(sentence)
             inputs = AttachedInput(found.source, found.mapping, found.second) if found else None
-            job = await program.actions.attach(
-                program.drafts,
+            job = await program.elsewhere.attach(
                 connection,
                 pasted,
                 usual_model=arguments.model or program.settings.model,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cfbatch_gui.core.evaluation.judged import JobJudgements
     from cfbatch_gui.core.inputs.recipes import RecipeBook
     from cfbatch_gui.core.jobs.drafts import Drafts
-    from cfbatch_gui.core.jobs.elsewhere import AccountJobs
+    from cfbatch_gui.core.jobs.elsewhere import JobsElsewhere
     from cfbatch_gui.core.jobs.plan.preflight import Preflight
     from cfbatch_gui.core.jobs.plan.spending import Spent
     from cfbatch_gui.core.jobs.reuse import EarlierResults
@@ -116,18 +116,13 @@ class Program:
     def actions(self) -> "JobActions":
         from cfbatch_gui.core.jobs.run.job_actions import JobActions
 
-        return JobActions(
-            *(self.store, self.runner),
-            clock=self.clock,
-            metadata_for=self._metadata_for,
-            earlier=self.earlier_results,
-        )
+        return JobActions(self.store, self.runner, metadata_for=self._metadata_for, earlier=self.earlier_results)
 
     @made_once
-    def account_jobs(self) -> "AccountJobs":
-        from cfbatch_gui.core.jobs.elsewhere import AccountJobs
+    def elsewhere(self) -> "JobsElsewhere":
+        from cfbatch_gui.core.jobs.elsewhere import JobsElsewhere
 
-        return AccountJobs(self.store, self.drafts, start=self.runner.carry_on, clock=self.clock)
+        return JobsElsewhere(self.store, self.drafts, self.runner)
 
     @made_once
     def judgements(self) -> "JobJudgements":

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QLabel, QMainWindow, QMenu,
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import ConnectionProblem
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.account import NO_ROOM_SENTENCE
+from cfbatch_gui.core.jobs.elsewhere import NO_ROOM_SENTENCE
 from cfbatch_gui.core.jobs.states import account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import resource

@@ -469,21 +469,6 @@ _NAMED_COLUMNS = {Kind.RANK: ("query", "context", "reference"), Kind.EMBED: ("te
 _NAMED_ROLES = {Kind.RANK: (Role.QUERY, Role.CONTEXT, Role.KEEP), Kind.EMBED: (Role.TEXT, Role.KEEP)}
 
 
-def query_name(query: int) -> str:
-    """The name of a query, counted from 1."""
-    return f"Query {query}"
-
-
-def context_name(query: int, position: int) -> str:
-    """The name of a context, by its position among those of its query, from 1."""
-    return f"Query {query} · Context {position}"
-
-
-def text_name(number: int) -> str:
-    """The name of a text, counted from 1."""
-    return f"Text {number}"
-
-
 def fill_named(
     folder: JobFolder, kind: Kind, rows: Iterable[Sequence[str]], facts: dict[str, object] | None = None
 ) -> None:

@@ -15,7 +15,7 @@ from cfbatch_gui.core.errors import (
     Unreachable,
     UserError,
 )
-from cfbatch_gui.core.jobs.elsewhere import layout_of
+from cfbatch_gui.core.jobs.elsewhere import NO_ROOM_SENTENCE, layout_of
 from cfbatch_gui.core.jobs.poll_schedule import LONGEST, SLICE, Waits, interval
 from cfbatch_gui.core.jobs.states import (
     Batch,
@@ -52,10 +52,6 @@ FIRST_WAIT = 60.0  # seconds until the account asks for the first time, as a bat
 NEAR = 2.0  # seconds; a connection that is asked sooner than this is a practice one, and so is its account
 _DAY = 86_400.0  # seconds
 
-NO_ROOM_SENTENCE = message(
-    "This Worker has no collecting room, so this program asks for the answers itself. Put the Worker on Cloudflare "
-    "again with “npx wrangler deploy --config collect.jsonc”, then choose “Collect in my account” again."
-)
 STOPPED = message(
     "Collecting in your account has stopped, so this program asks for the missing answers itself. Nothing was lost."
 )

@@ -9,14 +9,17 @@ import hashlib
 import json
 import re
 import sqlite3
+import uuid
 import zlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain, count
+from datetime import datetime
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -24,7 +27,7 @@ from cfbatch_gui.core.errors import ReplyError, ServiceRefused, UsageError
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.job_folder.filling import context_name, fill_named, query_name, text_name
+from cfbatch_gui.core.job_folder.filling import fill_named
 from cfbatch_gui.core.job_folder.folder import JOB, JobFolder, SavedDraft
 from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, metadata_value, transaction
 from cfbatch_gui.core.jobs.drafts import Drafts
@@ -43,80 +46,73 @@ from cfbatch_gui.core.workers_ai.answers import (
     read_answer,
     what_it_holds,
 )
-from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.collector import NO_ROOM, NOT_THERE, AccountCollector, ListedShard
+from cfbatch_gui.core.workers_ai.collector import NOT_THERE, AccountCollector, ListedShard
 
+if TYPE_CHECKING:
+    from cfbatch_gui.core.jobs.run.runner import Runner
+
+NO_ROOM_SENTENCE = message(
+    "This Worker has no collecting room, so your account keeps no answers, and this program asks for them itself. Put "
+    "the Worker on Cloudflare again with “npx wrangler deploy --config collect.jsonc”, then try again."
+)
 _SHORTEST_ID: Final = 4  # characters of a pasted id
 
 
-@dataclass(frozen=True, slots=True)
-class PastedJob:
-    """What the pasted text names. `model` is "" when the text did not say."""
-
-    request_id: str
-    model: str = ""
-
-
-def read_pasted_job(text: str) -> PastedJob:
+def read_pasted_job(text: str) -> Queued:
     """A request id, or an answer that holds one, with or without the v4 envelope; what stands around the JSON is passed
-    over. Raises UsageError.
+    over. `model` is "" when the text did not say. Raises UsageError.
     """
-    for begin in _beginnings(text):
+    for begin in re.finditer(r"\{", text[:100_000]):
         try:
-            value, _ = json.JSONDecoder().raw_decode(text, begin)
+            value, _ = json.JSONDecoder().raw_decode(text, begin.start())
             answer = read_answer(json.dumps(value).encode())
         except (ValueError, RecursionError, ReplyError):
             continue
         if isinstance(answer, Queued) and is_request_id(answer.request_id):
-            return PastedJob(answer.request_id, answer.model)
+            return answer
     word = text.strip().strip("\"'`“”‘’")
     if len(word) < _SHORTEST_ID or not is_request_id(word) or word.startswith(("{", "[", "<", "http://", "https://")):
         raise UsageError(
             message("This holds no request ID. Paste the id, or the whole answer that the service gave to the batch.")
         )
-    return PastedJob(word)
+    return Queued(word, "", "")
 
 
-def name_texts(folder: JobFolder) -> None:
-    """The data of a job without texts, before its answer is here. Raises DataError."""
-    fill_named(folder, Kind.RANK, ())
-
-
-@dataclass(frozen=True, slots=True)
-class LaidOut:
-    """What the answer came to, and the answer itself ready to be matched by id alone."""
-
-    kind: Kind
-    queries: int
-    texts: int
-    requests: int
-    finished: Finished
-
-
-def lay_out(folder: JobFolder, job: Job, finished: Finished) -> LaidOut:
-    """Write down which request each item belongs to, by the answer. Raises ReplyError when it does not fit the file."""
+def lay_out(folder: JobFolder, job: Job, finished: Finished) -> tuple[Kind, list[int]]:
+    """Write down which request each item belongs to, by the answer; its kind, and how many items each request has.
+    Raises ReplyError when it does not fit the file.
+    """
     elements = _in_order(finished.elements)
     held = [what_it_holds(element) for element in elements]
     kinds = {answered.kind for answered in held if answered is not None}
     if len(kinds) > 1:
         raise ReplyError(message("This answer has both scores and vectors. Such a job cannot be shown."))
     kind = {"scores": Kind.RANK, "embeddings": Kind.EMBED}[kinds.pop()] if kinds else job.kind
+    if job.source_name and kind is not job.kind:
+        raise _does_not_fit(f"it was read for {job.kind}")
+    counts = [1 if answered is None else answered.count for answered in held]
+    if job.source_name:
+        counts = _counts_of_file(folder, kind, held)
+    references = list(enumerate(_references(job.id, elements), start=1))
+    requests = tuple((number, reference, 1, number - 1) for number, reference in references)
+    places = [(number, position) for number, count in enumerate(counts, start=1) for position in range(count)]
     if not job.source_name:
         with folder.open(read_only=True) as database:
             facts = {JOB: metadata_value(database, JOB)}
-        numbers = count(1)
-        items = (
-            (query, position, next(numbers), element.external_reference or "")
-            for query, (answered, element) in enumerate(zip(held, elements, strict=True), start=1)
-            for position in range(1, (1 if answered is None else answered.count) + 1)
+        items = tuple(
+            (item, number, position + 1, number, position) for item, (number, position) in enumerate(places, start=1)
         )
-        fill_named(folder, kind, _names(kind, items), facts)
-    elif kind is not job.kind:
-        raise _does_not_fit(f"it was read for {job.kind}")
-    counts = _counts_of_file(folder, kind, held)
-    _write_requests(folder, kind, counts, _references(job.id, elements))
-    queries = len(counts) if kind is Kind.RANK else 0
-    return LaidOut(kind, queries, sum(counts), len(counts), by_id_alone(finished))
+        sent = {number: element.external_reference or "" for number, element in enumerate(elements, start=1)}
+        lay_out_names(folder, kind, [Layout(job, requests, items)], sent, facts)
+        return kind, counts
+    order = "query_no, position" if kind is Kind.RANK else "item_no"
+    with folder.open() as database, transaction(database):
+        found = database.execute(f"SELECT item_no, query_no, position FROM items ORDER BY {order}").fetchall()  # noqa: S608  # two constants
+        # This program would send long texts in parts; the attached job sent every text whole.
+        database.execute("DELETE FROM parts")
+        items = tuple((*item, *place) for item, place in zip(found, places, strict=True))
+        _write(database, [Layout(job, requests, items)], items, {item[0]: item[0] for item in items})
+    return kind, counts
 
 
 def by_id_alone(finished: Finished) -> Finished:
@@ -128,10 +124,6 @@ def by_id_alone(finished: Finished) -> Finished:
         for index, element in enumerate(_in_order(finished.elements))
     )
     return Finished(plain, finished.usage)
-
-
-def _beginnings(text: str) -> Iterator[int]:
-    return (found.start() for found in re.finditer(r"\{", text[:100_000]))
 
 
 def _in_order(elements: Sequence[Element]) -> list[Element]:
@@ -188,26 +180,6 @@ def _references(job_id: str, elements: Sequence[Element]) -> list[str]:
     ]
 
 
-def _write_requests(folder: JobFolder, kind: Kind, counts: Sequence[int], references: Sequence[str]) -> None:
-    order = "query_no, position" if kind is Kind.RANK else "item_no"
-    with folder.open() as database, transaction(database):
-        items = database.execute(f"SELECT item_no FROM items ORDER BY {order}").fetchall()  # noqa: S608  # two constants
-        database.execute("DELETE FROM requests")
-        # This program would share repeats and send long texts in parts; the attached job sent every text whole.
-        for table in ("repeats", "parts"):
-            database.execute(f"DELETE FROM {table}")  # noqa: S608  # one of two constants
-        database.executemany(
-            "INSERT INTO requests(request_no, reference, batch, position) VALUES(?, ?, 1, ?)",
-            ((number, reference, number - 1) for number, reference in enumerate(references, start=1)),
-        )
-        positions = ((number, position) for number, count in enumerate(counts, start=1) for position in range(count))
-        database.executemany(
-            "UPDATE items SET request_no = ?, request_position = ? WHERE item_no = ?",
-            ((number, position, item_no) for (number, position), (item_no,) in zip(positions, items, strict=True)),
-        )
-        database.execute(INDEX_OF_REQUESTS)
-
-
 VERSION: Final = 1
 _MOST_BYTES: Final = 256 << 20  # of JSON
 # Rows of `data.db`. Of an item: its number, query, position among its contexts, request and position in it.
@@ -222,8 +194,8 @@ class Layout(msgspec.Struct, frozen=True):
     job: Job
     requests: tuple[Request, ...]
     items: tuple[Item, ...]
-    repeats: tuple[tuple[int, int], ...]
-    parts: tuple[Part, ...]
+    repeats: tuple[tuple[int, int], ...] = ()
+    parts: tuple[Part, ...] = ()
     draft: SavedDraft | None = None
     version: int = VERSION
 
@@ -341,14 +313,24 @@ def lay_out_file(folder: JobFolder, job: Job, layouts: Sequence[Layout], batches
                 raise _another_file("its texts are others")
 
 
-def lay_out_names(folder: JobFolder, kind: Kind, layouts: Sequence[Layout]) -> None:
+def lay_out_names(
+    folder: JobFolder,
+    kind: Kind,
+    layouts: Sequence[Layout],
+    references: Mapping[int, str],
+    facts: dict[str, object] | None = None,
+) -> None:
     """Fill the job's data with names for the texts, which say where each stands in the file. Raises DataError."""
     items = all_items(layouts)
-    references: dict[int | None, str] = {row[0]: row[1] for layout in layouts for row in layout.requests}
     if kind is Kind.RANK:
         items.sort(key=lambda item: (item[1] or 0, item[2]))
-    named = ((query or 0, place, number, references.get(request, "")) for number, query, place, request, _ in items)
-    fill_named(folder, kind, _names(kind, named))
+
+    def named(item: Item) -> tuple[str, ...]:
+        number, query, place, request, _ = item
+        names = (f"Query {query}", f"Query {query} · Context {place}") if kind is Kind.RANK else (f"Text {number}",)
+        return *names, references.get(request or 0, "")
+
+    fill_named(folder, kind, map(named, items), facts)
     renumbered = {item[0]: number for number, item in enumerate(items, start=1)}
     with folder.open() as database, transaction(database):
         _write(database, layouts, items, renumbered)
@@ -359,15 +341,6 @@ def all_items(layouts: Sequence[Layout]) -> list[Item]:
     last = sorted(chain.from_iterable(layout.items for layout in layouts), key=lambda item: item[3] is not None)
     found = {item[0]: item for item in last}
     return [found[number] for number in sorted(found)]
-
-
-def _names(kind: Kind, items: Iterable[tuple[int, int, int, str]]) -> Iterator[tuple[str, ...]]:
-    """Of items by query, position in it, number and reference."""
-    for query, position, number, reference in items:
-        if kind is Kind.RANK:
-            yield query_name(query), context_name(query, position), reference
-        else:
-            yield text_name(number), reference
 
 
 def _write(
@@ -415,21 +388,63 @@ class AccountJob:
     is_here: bool
 
 
-class AccountJobs:
+class JobsElsewhere:
     """For the loop's thread. What calls the account raises UserError as `AccountCollector`, and UsageError for a
-    connection without a collecting room; `start` lets a job go to work.
+    connection without a collecting room.
     """
 
-    def __init__(
-        self, store: JobStore, drafts: Drafts, *, start: Callable[[str], Awaitable[object]], clock: Callable[[], float]
-    ) -> None:
-        self._store, self._drafts, self._start, self._clock = store, drafts, start, clock
+    def __init__(self, store: JobStore, drafts: Drafts, runner: "Runner") -> None:
+        self._store, self._drafts, self._runner = store, drafts, runner
+
+    async def attach(
+        self, connection_id: str, pasted: str, *, usual_model: str, name: str = "", inputs: AttachedInput | None = None
+    ) -> Job:
+        """Add a job by its request id or the whole answer, and have it watched. `usual_model` counts where that names
+        none. With `inputs` rows are matched by the ids of the answer, else texts get names. Raises UserError; no job
+        is left then.
+        """
+        found, now = read_pasted_job(pasted), self._runner.clock()
+        check_is_new(self._store, connection_id, found.request_id)
+        kind = inputs.mapping.kind if inputs else Kind.RANK
+        source_name = inputs.source.path.stem if inputs else ""
+        name = name or source_name or f"Added job, {datetime.fromtimestamp(now):%Y-%m-%d %H:%M}"
+        mark = self._store.client_for(connection_id).connection.account_mark
+        job = await self._store.on_disk(self._drafts.create, kind, name, found.model or usual_model, connection_id)
+        batch = Batch(job.id, 1, BatchState.QUEUED, requests=0, texts=0, bytes=0, sent_at=now, account_mark=mark)
+        batch = replace(batch, attempt=uuid.uuid4().hex, request_id=found.request_id, changed_at=now)
+        if inputs is not None:
+            fill: Callable[[], object] = partial(
+                self._drafts.load, job.id, inputs.source, inputs.mapping, inputs.second
+            )
+        else:
+            fill = partial(fill_named, self._store.folder(job.id), kind, ())
+        filling = asyncio.to_thread(fill)
+        return await self._begin(job.id, filling, attached=True, sent_at=now, batches=(batch,))
+
+    async def _begin(self, job_id: str, filling: Awaitable[object], **changes: Any) -> Job:
+        """Have a draft watched as sent, once it is filled; it is gone again when that fails."""
+
+        def begun(job: Job) -> Job:
+            return replace(job, is_sent=True, **changes)
+
+        try:
+            await filling
+            job = begun(self._store.job(job_id))
+            await asyncio.to_thread(write_manifest, self._store.folder(job_id), job)
+            lines = [submission_of(job, batch, batch.changed_at) for batch in job.batches]
+            await self._store.on_disk(self._store.write_down, *lines)
+            await self._store.change(job_id, begun)
+        except BaseException:
+            with suppress(UsageError):  # a job that was begun meanwhile stays
+                await self._store.on_disk(self._drafts.discard, job_id)
+            raise
+        return await self._runner.carry_on(job_id)
 
     async def listed(self, connection_id: str) -> tuple[AccountJob, ...]:
+        """The jobs in the account, the last that was handed over first."""
         shards: dict[str, list[ListedShard]] = {}
-        with _room_expected():
-            async for each in AccountCollector(self._client(connection_id)).shards():
-                shards.setdefault(each.job, []).append(each)
+        async for each in (await self._room(connection_id)).shards():
+            shards.setdefault(each.job, []).append(each)
         here = {job.id for job in self._store.jobs() if job.is_sent}
         jobs = [_account_job(job_id, found, is_here=job_id in here) for job_id, found in shards.items()]
         return tuple(sorted(jobs, key=lambda job: job.at, reverse=True))
@@ -439,34 +454,38 @@ class AccountJobs:
         or have names. Raises UsageError for a job that is here, another file, or one that is gone.
         """
         await self._check_is_new(found.id)
-        client, layouts = self._client(connection_id), []
-        with _room_expected():
-            for shard in found.shards:
-                layouts.append(await self._layout(client, found.id, shard))
-        first, kind = layouts[0].job, layouts[0].job.kind
-        if inputs is not None and inputs.mapping.kind is not kind:
+        room = await self._room(connection_id)
+        layouts = [await _layout(room, found.id, shard) for shard in found.shards]
+        theirs = layouts[0].job
+        if inputs is not None and inputs.mapping.kind is not theirs.kind:
             raise UsageError(message("The file is read for another kind of result than this job has."))
-        now = self._clock()
-        batches = _batches(found, layouts, now)
-        job = await self._store.on_disk(self._drafts.create, kind, first.name, first.model, connection_id, found.id)
-        try:
-            await self._fill(job, layouts, batches, inputs)
-            await self._commit(job.id, layouts, batches, now)
-        except BaseException:
-            await self._store.on_disk(self._drafts.discard, job.id)
-            raise
-        await self._start(job.id)
-        return self._store.job(job.id)
+        batches, items = _batches(found, layouts, self._runner.clock()), all_items(layouts)
+        names = theirs.kind, theirs.name, theirs.model
+        job = await self._store.on_disk(self._drafts.create, *names, connection_id, found.id)
+        return await self._begin(
+            job.id,
+            self._fill(job, layouts, batches, inputs),
+            taken_over=True,
+            name=theirs.name,
+            options=theirs.options,
+            created_at=theirs.created_at,
+            sent_at=theirs.sent_at,
+            queries=len({item[1] for item in items} - {None}),
+            texts=len(items),
+            batches=batches,
+        )
 
     async def remove(self, connection_id: str, found: AccountJob) -> None:
         """Delete a job from the account; answers that nobody has fetched are lost with it."""
-        collector = AccountCollector(self._client(connection_id))
-        with _room_expected():
-            for shard in found.shards:
-                await collector.forget(found.id, shard)
+        room = await self._room(connection_id)
+        for shard in found.shards:
+            await room.forget(found.id, shard)
 
-    def _client(self, connection_id: str) -> WorkersAI:
-        return self._store.client_for(connection_id)
+    async def _room(self, connection_id: str) -> AccountCollector:
+        room = AccountCollector(self._store.client_for(connection_id))
+        if not (await room.greeting()).collects:
+            raise UsageError(NO_ROOM_SENTENCE)
+        return room
 
     async def _check_is_new(self, job_id: str) -> None:
         try:
@@ -477,72 +496,40 @@ class AccountJobs:
             raise UsageError(message("The job “{name}” is on this computer already.", name=known.name))
         await self._store.on_disk(self._drafts.discard, job_id)  # an earlier call was cut short
 
-    async def _layout(self, client: WorkersAI, job_id: str, shard: int) -> Layout:
-        collector = AccountCollector(client)
-        try:
-            layout = await asyncio.to_thread(read_layout, await collector.layout(job_id, shard))
-            order = await collector.order(job_id, shard)
-        except ServiceRefused as error:
-            if error.code != NOT_THERE:
-                raise
-            raise UsageError(
-                message("This job is not in your account any more: another computer may have fetched and removed it.")
-            ) from error
-        if {(each.number, each.request_id) for each in layout.job.batches} != set(order.batches):
-            raise ReplyError(message("What was handed over with this job contradicts itself, so it cannot be taken."))
-        return layout
-
     async def _fill(
         self, job: Job, layouts: Sequence[Layout], batches: Sequence[Batch], inputs: AttachedInput | None
     ) -> None:
         folder = self._store.folder(job.id)
         if inputs is None:
-            await asyncio.to_thread(lay_out_names, folder, job.kind, layouts)
+            references = {row[0]: row[1] for layout in layouts for row in layout.requests}
+            await asyncio.to_thread(lay_out_names, folder, job.kind, layouts, references)
             return
         inputs = await asyncio.to_thread(read_as_sent, layouts[0].draft, inputs)
         await asyncio.to_thread(self._drafts.load, job.id, inputs.source, inputs.mapping, inputs.second)
         sent = replace(self._store.job(job.id), options=layouts[0].job.options)
         await asyncio.to_thread(lay_out_file, folder, sent, layouts, batches)
 
-    async def _commit(self, job_id: str, layouts: Sequence[Layout], batches: Sequence[Batch], now: float) -> None:
-        theirs = layouts[0].job
-        items = all_items(layouts)
 
-        def taken(job: Job) -> Job:
-            return replace(
-                job,
-                name=theirs.name,
-                options=theirs.options,
-                is_sent=True,
-                taken_over=True,
-                created_at=theirs.created_at,
-                sent_at=theirs.sent_at,
-                queries=len({item[1] for item in items} - {None}),
-                texts=len(items),
-                batches=tuple(batches),
-            )
-
-        await asyncio.to_thread(write_manifest, self._store.folder(job_id), taken(self._store.job(job_id)))
-        job = taken(self._store.job(job_id))
-        lines = [submission_of(job, each, now) for each in batches]
-        await self._store.on_disk(self._store.write_down, *lines)
-        await self._store.change(job_id, taken)
+def check_is_new(store: JobStore, connection: str, request_id: str) -> None:
+    """Raise UsageError for an id that another batch has already: the answer to one is not another's."""
+    for job in store.jobs():
+        if job.connection == connection and any(batch.request_id == request_id for batch in job.batches):
+            raise UsageError(message("The job “{name}” has this request ID already.", name=job.name))
 
 
-@contextmanager
-def _room_expected() -> Iterator[None]:
+async def _layout(room: AccountCollector, job_id: str, shard: int) -> Layout:
     try:
-        yield
+        layout = await asyncio.to_thread(read_layout, await room.layout(job_id, shard))
+        order = await room.order(job_id, shard)
     except ServiceRefused as error:
-        if error.code != NO_ROOM:
+        if error.code != NOT_THERE:
             raise
         raise UsageError(
-            message(
-                "This Worker has no collecting room, so it keeps no jobs. Put it on Cloudflare again with “npx "
-                "wrangler deploy --config collect.jsonc”, then try again."
-            ),
-            detail=error.detail,
+            message("This job is not in your account any more: another computer may have fetched and removed it.")
         ) from error
+    if {(each.number, each.request_id) for each in layout.job.batches} != set(order.batches):
+        raise ReplyError(message("What was handed over with this job contradicts itself, so it cannot be taken."))
+    return layout
 
 
 def _account_job(job_id: str, shards: Sequence[ListedShard], *, is_here: bool) -> AccountJob:
@@ -559,7 +546,7 @@ def _account_job(job_id: str, shards: Sequence[ListedShard], *, is_here: bool) -
     )
 
 
-def _batches(found: AccountJob, layouts: Sequence[Layout], now: float) -> list[Batch]:
+def _batches(found: AccountJob, layouts: Sequence[Layout], now: float) -> tuple[Batch, ...]:
     """The batches of all shards in order; of one that was sent again, the last. Raises UsageError."""
     requests: dict[int, Request] = {}
     for row in chain.from_iterable(layout.requests for layout in layouts):
@@ -581,4 +568,4 @@ def _batches(found: AccountJob, layouts: Sequence[Layout], now: float) -> list[B
         for shard, layout in zip(found.shards, layouts, strict=True)
         for batch in layout.job.batches
     }
-    return [by_number[number] for number in sorted(by_number)]
+    return tuple(by_number[number] for number in sorted(by_number))

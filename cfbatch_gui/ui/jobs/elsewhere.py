@@ -25,11 +25,12 @@ from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.jobs.elsewhere import AccountJob, PastedJob, read_pasted_job
+from cfbatch_gui.core.jobs.elsewhere import AccountJob, read_pasted_job
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder, SavedConnection
+from cfbatch_gui.core.workers_ai.answers import Queued
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.dialogs import FormDialog
 from cfbatch_gui.ui.display import tr
@@ -235,7 +236,7 @@ class AttachDialog(FormDialog):
 
     # What was pasted
 
-    def _pasted(self) -> PastedJob | str:
+    def _pasted(self) -> Queued | str:
         try:
             return read_pasted_job(self.text.toPlainText())
         except UserError as error:
@@ -281,8 +282,7 @@ class AttachDialog(FormDialog):
         self.problem.hide()
         self._set_possible(self.tr("It is being added."))
         try:
-            job = await self._program.actions.attach(
-                self._program.drafts,
+            job = await self._program.elsewhere.attach(
                 str(self.connection.value()),
                 self.text.toPlainText(),
                 usual_model=self.model.text().strip() or self._program.settings.model,
@@ -355,7 +355,7 @@ class TakeOverDialog(FormDialog):
         self.problem.hide()
         self._set_doing(self.tr("Fetching what was handed over with it…"))
         try:
-            job = await self._program.account_jobs.take_over(self._connection_id, self._found, self.files.inputs())
+            job = await self._program.elsewhere.take_over(self._connection_id, self._found, self.files.inputs())
         except UserError as error:
             self._show_error(error)
             return
@@ -478,7 +478,7 @@ class AccountDialog(FormDialog):
         self._show_nothing(self.tr("Asking “{name}”…").format(name=name))
         self._selected()
         try:
-            found = await self._program.account_jobs.listed(self._connection_id)
+            found = await self._program.elsewhere.listed(self._connection_id)
         except UserError as error:
             self._show_nothing("")
             self._show_problem(error)
@@ -569,7 +569,7 @@ class AccountDialog(FormDialog):
             return
         self._set_doing(self.tr("Removing it…"))
         try:
-            await self._program.account_jobs.remove(self._connection_id, found)
+            await self._program.elsewhere.remove(self._connection_id, found)
         except UserError as error:
             self._show_problem(error)
             return

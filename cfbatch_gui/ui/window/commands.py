@@ -71,7 +71,7 @@ class Commands:
 
     async def _show_account(self, connection_id: str) -> None:
         await imported("cfbatch_gui.ui.jobs.elsewhere")
-        await self._program.prepare("account_jobs")
+        await self._program.prepare("elsewhere")
         from cfbatch_gui.ui.jobs.elsewhere import AccountDialog
 
         dialog = AccountDialog(self._program, self._tasks, connection_id=connection_id, parent=self._window)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cfbatch_gui.core.jobs.account import NO_ROOM_SENTENCE
+from cfbatch_gui.core.jobs.elsewhere import NO_ROOM_SENTENCE
 from cfbatch_gui.core.jobs.run.runner import NOT_SEEN
 from cfbatch_gui.core.jobs.states import BatchState, JobState
 from tests.core.account.fault_scene import DAYS, Scene, is_decided

@@ -12,8 +12,8 @@ import pytest
 from cfbatch_gui.core.errors import Unreachable, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.account import NO_ROOM_SENTENCE, order_of
-from cfbatch_gui.core.jobs.elsewhere import AccountJob
+from cfbatch_gui.core.jobs.account import order_of
+from cfbatch_gui.core.jobs.elsewhere import NO_ROOM_SENTENCE, AccountJob
 from cfbatch_gui.core.jobs.states import Job, JobState, account_progress
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from tests.core.account.conftest import Account, Computer
@@ -158,7 +158,7 @@ async def computer(new_computer: NewComputer, plain_door: str) -> Computer:
 
 
 async def test_a_worker_without_the_room_asks_directly_and_keeps_no_jobs(computer: Computer, texts_file: Path) -> None:
-    jobs, gone = computer.program.account_jobs, AccountJob("abcdefgh", "n", Kind.EMBED, "m", 1, (1,), 0.0, False)
+    jobs, gone = computer.program.elsewhere, AccountJob("abcdefgh", "n", Kind.EMBED, "m", 1, (1,), 0.0, False)
     calls = jobs.listed(computer.connection_id), jobs.remove(computer.connection_id, gone)
     for call in (*calls, jobs.take_over(computer.connection_id, gone)):
         with pytest.raises(UsageError, match="no collecting room"):

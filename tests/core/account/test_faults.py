@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from cfbatch_gui.core.jobs.account import NO_ROOM_SENTENCE, NOT_HANDED_OVER, REMOVED, STOPPED
+from cfbatch_gui.core.jobs.account import NOT_HANDED_OVER, REMOVED, STOPPED
+from cfbatch_gui.core.jobs.elsewhere import NO_ROOM_SENTENCE
 from cfbatch_gui.core.jobs.states import account_progress
 from tests.core.account.fault_scene import Scene
 from tests.core.account.worker_stand_in import (

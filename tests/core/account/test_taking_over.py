@@ -31,7 +31,7 @@ async def handed_over(account: Account, computer: Computer, path: Path, kind: Ki
 
 
 async def listed(computer: Computer, job_id: str) -> AccountJob:
-    jobs = await computer.program.account_jobs.listed(computer.connection_id)
+    jobs = await computer.program.elsewhere.listed(computer.connection_id)
     return next(job for job in jobs if job.id == job_id)
 
 
@@ -58,7 +58,7 @@ async def test_with_its_file_the_job_is_the_same_on_both(
     job = await handed_over(account, first, path, kind)
     found = await listed(second, job.id)
     assert (found.title, found.kind, found.batches, found.is_here) == (job.name, kind, len(job.batches), False)
-    await second.program.account_jobs.take_over(second.connection_id, found, inputs_of(path, kind))
+    await second.program.elsewhere.take_over(second.connection_id, found, inputs_of(path, kind))
     theirs = await second.program.runner.wait(job.id)
     assert (theirs.state, theirs.taken_over, theirs.texts, theirs.queries) == (
         JobState.DONE,
@@ -78,7 +78,7 @@ async def test_without_its_file_texts_have_names_in_the_order_of_the_file(
 ) -> None:
     first, second = await new_computer(), await new_computer()
     job = await handed_over(account, first, with_repeats, Kind.EMBED)
-    await second.program.account_jobs.take_over(second.connection_id, await listed(second, job.id))
+    await second.program.elsewhere.take_over(second.connection_id, await listed(second, job.id))
     theirs = await second.program.runner.wait(job.id)
     await first.program.runner.carry_on(job.id)
     ours = await first.program.runner.wait(job.id)
@@ -102,7 +102,7 @@ async def test_another_file_is_refused_and_leaves_nothing(
     other.write_text(rankings_file.read_text("utf-8").replace(*change), encoding="utf-8")
     found, inputs = await listed(second, job.id), inputs_of(other, Kind.RANK)
     with pytest.raises(UsageError, match="This is not the file that was sent"):
-        await second.program.account_jobs.take_over(second.connection_id, found, inputs)
+        await second.program.elsewhere.take_over(second.connection_id, found, inputs)
     assert second.program.ledger.jobs() == () and not second.program.folder(job.id).path.exists()
 
 
@@ -112,7 +112,7 @@ async def test_a_job_that_was_taken_over_is_sound_and_its_texts_are_used_for_not
     first, second = await new_computer(), await new_computer()
     job = await handed_over(account, first, rankings_file, Kind.RANK)
     found = await listed(second, job.id)
-    await second.program.account_jobs.take_over(second.connection_id, found)
+    await second.program.elsewhere.take_over(second.connection_id, found)
     taken, folder = await second.program.runner.wait(job.id), second.program.folder(job.id)
     assert taken.state is JobState.DONE and taken.has_named_texts
     assert verify_job(folder, taken, mend=False).findings == ()
@@ -128,5 +128,5 @@ async def test_a_job_that_was_taken_over_is_sound_and_its_texts_are_used_for_not
     with pytest.raises(UsageError, match="sent by another computer"):
         await second.program.actions.send_again(job.id, 1)
     with pytest.raises(UsageError, match="is on this computer already"):
-        await second.program.account_jobs.take_over(second.connection_id, found)
+        await second.program.elsewhere.take_over(second.connection_id, found)
     assert not list(tmp_path.glob("batch-*.json"))

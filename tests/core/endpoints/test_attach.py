@@ -15,7 +15,7 @@ from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.jobs.elsewhere import PastedJob, read_pasted_job
+from cfbatch_gui.core.jobs.elsewhere import read_pasted_job
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import export
@@ -37,17 +37,21 @@ PAIRS = "query,context\nclouds,an orange cloud\nclouds,a llama\nanimals,a llama\
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        (ID, PastedJob(ID)),
-        (f'  "{ID}"\n', PastedJob(ID)),
-        (json.dumps(QUEUED), PastedJob(ID, MODEL)),
-        (json.dumps({"result": QUEUED, "success": True, "errors": [], "messages": []}, indent=2), PastedJob(ID, MODEL)),
-        (f"HTTP/2 200\ncf-ray: 1\n\n{json.dumps(QUEUED)}\n$ ", PastedJob(ID, MODEL)),
-        (json.dumps({"request_id": ID}), PastedJob(ID)),
-        ("000-000-000", PastedJob("000-000-000")),
+        (ID, (ID, "")),
+        (f'  "{ID}"\n', (ID, "")),
+        (json.dumps(QUEUED), (ID, MODEL)),
+        (
+            json.dumps({"result": QUEUED, "success": True, "errors": [], "messages": []}, indent=2),
+            (ID, MODEL),
+        ),
+        (f"HTTP/2 200\ncf-ray: 1\n\n{json.dumps(QUEUED)}\n$ ", (ID, MODEL)),
+        (json.dumps({"request_id": ID}), (ID, "")),
+        ("000-000-000", ("000-000-000", "")),
     ],
 )
-def test_what_is_pasted_is_understood(text: str, found: PastedJob) -> None:
-    assert read_pasted_job(text) == found
+def test_what_is_pasted_is_understood(text: str, found: tuple[str, str]) -> None:
+    pasted = read_pasted_job(text)
+    assert (pasted.request_id, pasted.model) == found
 
 
 @pytest.mark.parametrize(
@@ -93,7 +97,7 @@ async def attached(
     program: Program, pasted: str, given: AttachedInput | None = None, *, through: str = "Account"
 ) -> Job:
     connection, model = program.address_book.find(through), program.settings.model
-    job = await program.actions.attach(program.drafts, connection, pasted, usual_model=model, inputs=given)
+    job = await program.elsewhere.attach(connection, pasted, usual_model=model, inputs=given)
     return await program.runner.wait(job.id)
 
 

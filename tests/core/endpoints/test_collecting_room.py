@@ -29,8 +29,8 @@ async def test_the_page_of_another_network_is_told_from_the_rooms_answer(tmp_pat
             record = SavedConnection("", "Mine", "worker", url=worker.url.removesuffix(PREFIX))
             saved = await program.connections.save(record, secret=SECRET)
             with pytest.raises(Unreachable, match="sign in first"):
-                await program.account_jobs.listed(saved.id)
-            assert await program.account_jobs.listed(saved.id) == ()
+                await program.elsewhere.listed(saved.id)
+            assert await program.elsewhere.listed(saved.id) == ()
         finally:
             await program.close()
 
@@ -54,9 +54,9 @@ async def test_a_job_is_handed_over_fetched_and_taken_over(tmp_path: Path) -> No
             await until(lambda: one.ledger.job(job.id), lambda known: account_progress(known).lid_may_close)
             room.collects = lambda number: True
             assert (await one.runner.wait(job.id)).state is JobState.DONE
-            (found,) = await two.account_jobs.listed(saved[1].id)
+            (found,) = await two.elsewhere.listed(saved[1].id)
             assert (found.title, found.batches, found.is_here) == ("Answers", 1, False)
-            await two.account_jobs.take_over(saved[1].id, found, inputs)
+            await two.elsewhere.take_over(saved[1].id, found, inputs)
             assert (await two.runner.wait(job.id)).state is JobState.DONE
             assert await one.runner.account.clear(job.id, at_once=True)
             assert room.shards == {}

@@ -14,6 +14,7 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.drafts import Drafts
+from cfbatch_gui.core.jobs.elsewhere import JobsElsewhere
 from cfbatch_gui.core.jobs.reuse import EarlierResults
 from cfbatch_gui.core.jobs.run.job_actions import JobActions
 from cfbatch_gui.core.jobs.run.runner import Runner
@@ -100,7 +101,8 @@ class Bench:
 
     def start_runner(self, *, patience: int | None) -> None:
         self.runner = Runner(self.store, clock=self.clock, sleep=self.clock.sleep, patience=patience)
-        self.actions = JobActions(self.store, self.runner, clock=self.clock, earlier=self.earlier)
+        self.actions = JobActions(self.store, self.runner, earlier=self.earlier)
+        self.elsewhere = JobsElsewhere(self.store, self.drafts, self.runner)
 
     def service_of(self, job: Job) -> str:
         """The mark of the service that a job is sent to."""

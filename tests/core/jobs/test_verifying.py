@@ -135,7 +135,7 @@ async def test_a_job_that_was_made_elsewhere_is_put_right_too(bench: Bench, writ
     bench.drafts.delete(sent.id)
     names = {"usual_model": sent.model, "name": "elsewhere"}
     pasted = sent.batches[0].request_id
-    added = await bench.actions.attach(bench.drafts, "cloudflare", pasted, **names, inputs=None)
+    added = await bench.elsewhere.attach("cloudflare", pasted, **names, inputs=None)
     folder, job = bench.store.folder(added.id), await bench.runner.wait(added.id)
     assert job.state is JobState.DONE and verify_job(folder, job).is_whole
     right = results(folder)

@@ -3,18 +3,13 @@ what was laid out: other batches leave or come back meanwhile.
 """
 
 import asyncio
-import time
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.job_folder.fingerprints import fingerprints_of
 from cfbatch_gui.core.job_folder.folder import check_has_texts, forget_texts
-from cfbatch_gui.core.jobs.drafts import Drafts
-from cfbatch_gui.core.jobs.elsewhere import name_texts, read_pasted_job
+from cfbatch_gui.core.jobs.elsewhere import check_is_new
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, may_run_synchronously
 from cfbatch_gui.core.jobs.reuse import EarlierResults
@@ -46,13 +41,12 @@ class JobActions:
         store: JobStore,
         runner: Runner,
         *,
-        clock: Callable[[], float] = time.time,
         metadata_for: Callable[[Job], ModelMetadata] = packing.listed_metadata,
         earlier: EarlierResults | None = None,
     ) -> None:
         """Without `earlier` everything is sent, also what earlier jobs have."""
         self._earlier = earlier
-        self._store, self._runner, self._clock, self._metadata_for = store, runner, clock, metadata_for
+        self._store, self._runner, self._clock, self._metadata_for = store, runner, runner.clock, metadata_for
         self._planning: set[str] = set()  # drafts that are about to be sent
         self._repacking = asyncio.Lock()
 
@@ -87,50 +81,6 @@ class JobActions:
         fingerprints_of(folder)  # by which later jobs find what this one has
         return plan
 
-    async def attach(
-        self,
-        drafts: Drafts,
-        connection_id: str,
-        pasted: str,
-        *,
-        usual_model: str,
-        name: str = "",
-        inputs: AttachedInput | None = None,
-    ) -> Job:
-        """Add a job made elsewhere, by its request id or the whole answer, and have it watched. `usual_model` counts
-        where that names none. With `inputs` rows are matched by the ids of the answer, else texts get names. Raises
-        UserError; no job is left then.
-        """
-        found, now = read_pasted_job(pasted), self._clock()
-        kind = inputs.mapping.kind if inputs else Kind.RANK
-        source_name = inputs.source.path.stem if inputs else ""
-        name = name or source_name or f"Added job, {datetime.fromtimestamp(now):%Y-%m-%d %H:%M}"
-        job = await self._store.on_disk(drafts.create, kind, name, found.model or usual_model, connection_id)
-        try:
-            if inputs is not None:
-                await asyncio.to_thread(drafts.load, job.id, inputs.source, inputs.mapping, inputs.second)
-            else:
-                await asyncio.to_thread(name_texts, self._store.folder(job.id))
-            await self._watch_elsewhere(job, found.request_id)
-        except BaseException:
-            if not self._store.job(job.id).is_sent:
-                await self._store.on_disk(drafts.delete, job.id)
-            raise
-        return self._store.job(job.id)
-
-    async def _watch_elsewhere(self, job: Job, request_id: str) -> None:
-        self._check_is_new(job.connection, request_id)
-        now, mark = self._clock(), self._store.client(job).connection.account_mark
-        batch = Batch(job.id, 1, BatchState.QUEUED, requests=0, texts=0, bytes=0, sent_at=now)
-        batch = replace(batch, attempt=uuid.uuid4().hex, request_id=request_id, account_mark=mark)
-
-        def attached(known: Job) -> Job:
-            return replace(known, is_sent=True, attached=True, sent_at=now, batches=(batch,))
-
-        await asyncio.to_thread(write_manifest, self._store.folder(job.id), attached(self._store.job(job.id)))
-        await self._store.change(job.id, attached, is_shown=False)
-        await self._runner.watch_accepted(batch, request_id, "")
-
     async def adopt(self, job_id: str, number: int, request_id: str) -> Job:
         """Take the id that the user has found for a batch of unknown outcome.
 
@@ -140,7 +90,7 @@ class JobActions:
         job, batch = self._in_doubt(job_id, number)
         if batch.at_once:
             raise UsageError(message("This request was run at once, so there is no request ID to ask for."))
-        self._check_is_new(job.connection, request_id, but=batch)
+        check_is_new(self._store, job.connection, request_id)
         client = self._store.client(job)
         check_account(client, batch)
         answer = await client.ask(job.model, request_id)
@@ -179,7 +129,7 @@ class JobActions:
         await self._check_has_texts(job_id)
         await self._runner.stop(job_id)
         try:
-            await self._runner.landed(job_id)  # what is on its way may be accepted yet
+            await self._runner.submitter.landed(job_id)  # what is on its way may be accepted yet
             async with self._repacking:
                 await self._repack_as_synchronous(self._store.job(job_id))
         except BaseException:
@@ -251,13 +201,6 @@ class JobActions:
     def _check_may_send(self) -> None:
         if self._store.holds_back:
             raise UsageError(HELD_BACK)
-
-    def _check_is_new(self, connection: str, request_id: str, but: Batch | None = None) -> None:
-        """Raise UsageError for an id that another batch has already: the answer to one is not another's."""
-        for job in self._store.jobs():
-            ids = {batch.request_id for batch in job.batches if batch is not but}
-            if job.connection == connection and request_id in ids:
-                raise UsageError(message("The job “{name}” has this request ID already.", name=job.name))
 
     def _in_doubt(self, job_id: str, number: int) -> tuple[Job, Batch]:
         batch = self._store.batch(job_id, number)

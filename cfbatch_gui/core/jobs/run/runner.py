@@ -23,9 +23,9 @@ from cfbatch_gui.core.errors import (
     UserError,
     WrongAccount,
 )
-from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account import DIRECT_AFTER, AccountCollection
-from cfbatch_gui.core.jobs.elsewhere import lay_out
+from cfbatch_gui.core.jobs.elsewhere import by_id_alone, lay_out
 from cfbatch_gui.core.jobs.poll_schedule import SLICE, Waits, interval
 from cfbatch_gui.core.jobs.run.collecting import KnownBefore, collect, keep_reply, verify
 from cfbatch_gui.core.jobs.run.submitting import Submitter
@@ -191,19 +191,14 @@ class Watcher:
         return True
 
     async def _answer(self, job: Job, batch: Batch) -> Waiting | Reply:
-        if batch.at_once:
-            return await asyncio.to_thread(_read_kept_run, self._store.folder(job.id), batch.number)
         if batch.state is BatchState.COLLECTING:
-            with suppress(OSError, EOFError, ReplyError):
+            # What cannot be read is asked for once more, where it can be.
+            with suppress(OSError, EOFError, *([ReplyError] if batch.request_id else ())):
                 raw = await asyncio.to_thread(self._store.folder(job.id).read_reply, batch.number)
-                kept = await asyncio.to_thread(read_answer, raw)
+                kept = await asyncio.to_thread(read_run if batch.at_once else read_answer, raw)
                 if isinstance(kept, Finished) and kept.request_id in ("", batch.request_id):
                     return Reply(raw, kept)
-        if not batch.request_id:
-            raise ReplyError(
-                message("The answer to this batch cannot be read from the job's folder, and its id is lost.")
-            )
-        if self._account.has(batch):
+        if not batch.request_id or self._account.has(batch):
             raise ReplyError(message("The answer to this batch cannot be read from the job's folder."))
         client = self._store.client(job)
         check_account(client, batch)
@@ -236,10 +231,10 @@ class Watcher:
         collecting = replace(batch, state=BatchState.COLLECTING, checked_at=self._clock(), checks=batch.checks + 1)
         kind, finished, changes = job.kind, reply.finished, {}
         if job.attached:
-            laid = await asyncio.to_thread(lay_out, folder, job, finished)
-            kind, finished = laid.kind, laid.finished
-            collecting = replace(collecting, requests=laid.requests, texts=laid.texts)
-            changes = {"kind": kind, "queries": laid.queries, "texts": laid.texts}
+            kind, counts = await asyncio.to_thread(lay_out, folder, job, finished)
+            finished, texts = by_id_alone(finished), sum(counts)
+            collecting = replace(collecting, requests=len(counts), texts=texts)
+            changes = {"kind": kind, "queries": len(counts) if kind is Kind.RANK else 0, "texts": texts}
         await self._store.save(collecting, **changes)
         if batch.adopted:
             await asyncio.to_thread(verify, folder, job.kind, batch.number, reply.finished)
@@ -292,37 +287,25 @@ class Watcher:
         another id."""
         submission = submission_of(self._store.job(batch.job_id), batch, self._clock(), Event.GIVEN_UP)
         await self._store.on_disk(self._store.write_down, submission)
-        await self._store.save(
-            replace(
-                batch,
-                state=BatchState.OUTCOME_UNKNOWN,
-                request_id="",
-                adopted=False,
-                service_word="",
-                next_check_at=0.0,
-                stored_bytes=0,
-                direct_only=batch.shard > 0,
-                error=message(
-                    "{reason} The request ID that you found was given up, and the outcome of this batch is unknown as"
-                    " before.",
-                    reason=error.message,
-                ),
-                error_detail=f"request ID {batch.request_id}: {error.detail}",
-                error_action="",
-            )
+        unknown = replace(
+            batch,
+            state=BatchState.OUTCOME_UNKNOWN,
+            request_id="",
+            adopted=False,
+            service_word="",
+            next_check_at=0.0,
+            stored_bytes=0,
+            direct_only=batch.shard > 0,
         )
+        sentence = message(
+            "{reason} The request ID that you found was given up, and the outcome of this batch is unknown as before.",
+            reason=error.message,
+        )
+        detail = f"request ID {batch.request_id}: {error.detail}"
+        await self._store.save(unknown.saying(ReplyError(sentence, detail=detail)))
 
 
 _FIRST_LOOK = 0.2  # seconds
-
-
-def _read_kept_run(folder: JobFolder, batch: int) -> Reply:
-    """The stored answer to a synchronous request; the service cannot be asked for it again. Raises ReplyError."""
-    try:
-        raw = folder.read_reply(batch)
-    except (OSError, EOFError) as error:
-        raise ReplyError(message("The answer to this request is missing from the job's folder.")) from error
-    return Reply(raw, read_run(raw))
 
 
 def check_account(client: WorkersAI, batch: Batch) -> None:
@@ -362,20 +345,20 @@ class Runner:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         patience: int | None = None,
     ) -> None:
-        self._store = store
+        self._store, self.clock = store, clock
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._more: dict[str, asyncio.Event] = {}  # set when a job has something to send
         self._errors: dict[str, UserError] = {}
         waits = Waits(clock, sleep, patience)
         self.account = AccountCollection(store, waits)
         self._watcher = Watcher(store, self.account, waits)
-        self._submitter = Submitter(store, waits, arrived=self._watcher.hurry)
+        self.submitter = Submitter(store, waits, arrived=self._watcher.hurry)
 
     async def resume_all(self) -> tuple[Job, ...]:
         """After a start: settle what was being sent, then start every job that is not final or paused."""
         for job in self._store.jobs():
             await self._settle(job)
-        await self._submitter.catch_up()
+        await self.submitter.catch_up()
         going_on = [job for job in self._store.jobs() if job.is_sent and not self._is_settled(job)]
         for job in going_on:
             self.start(job.id)
@@ -407,10 +390,10 @@ class Runner:
         """Write down the id of a batch that is at the service, and watch it, also when the caller is cancelled."""
 
         async def accepted() -> None:
-            await self._submitter.accepted(batch, request_id, status)
+            await self.submitter.accepted(batch, request_id, status)
             await self.carry_on(batch.job_id)
 
-        await asyncio.shield(self._submitter.begin(batch, accepted))
+        await asyncio.shield(self.submitter.begin(batch, accepted))
 
     async def pause(self, job_id: str, because: str = "") -> Job:
         """Stop sending and asking, by the user's word without a reason. What is at the service goes on there."""
@@ -454,14 +437,11 @@ class Runner:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    async def landed(self, job_id: str) -> None:
-        await self._submitter.landed(job_id)
-
     async def close(self) -> None:
         """Stop all tasks; a submit in flight has CLOSE_SECONDS to end."""
         for job_id in list(self._tasks):
             await self.stop(job_id)
-        await self._submitter.finish(CLOSE_SECONDS)
+        await self.submitter.finish(CLOSE_SECONDS)
         for job_id in list(self._tasks):  # begun by what ended in that time
             await self.stop(job_id)
 
@@ -510,7 +490,7 @@ class Runner:
         while True:
             await more.wait()
             more.clear()
-            await self._submitter.send_planned(job_id)
+            await self.submitter.send_planned(job_id)
 
     async def _pause_connection(self, failed: Job, error: UserError) -> None:
         """The token was refused: every job of the connection waits for the user, after this one call."""
@@ -534,7 +514,7 @@ class Runner:
 
     async def _settle(self, job: Job) -> None:
         """What was being sent when the program ended: queued when its id was written down, else unknown."""
-        if self._submitter.is_sending(job.id):
+        if self.submitter.is_sending(job.id):
             return
         for batch in job.batches:
             if batch.state is not BatchState.SENDING:
@@ -543,4 +523,4 @@ class Runner:
             if request_id:
                 await self._store.save(replace(batch, state=BatchState.QUEUED, request_id=request_id))
             else:
-                await self._submitter.lost(batch)
+                await self.submitter.lost(batch)
