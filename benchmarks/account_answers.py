@@ -1,4 +1,4 @@
-"""Answers fetched from the user's account, 40 of 20 MB: to the disk, and into the job; against plain downloads.
+"""Answers fetched from the user's account, 40 of 20 MB, into the job; against plain downloads.
 
 The plain way fetches the same bytes with httpx, as many at a time, and writes them to files without looking at them or
 waiting for the disk.
@@ -10,7 +10,6 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ import httpx
 from benchmarks.account_stub import account_stub
 from benchmarks.limits import Figures, apart, peak_memory
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.errors import Unreachable
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
@@ -29,14 +27,13 @@ from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.states import Job, JobState, account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.workers_ai.collector import AccountCollector, AnswerFile, StoredAnswer
+from cfbatch_gui.core.workers_ai.collector import AccountCollector, StoredAnswer
 
 ANSWERS, TEXTS_PER_ANSWER = 40, 1_000
 TOGETHER = 3  # answers at a time, in both ways
 MEMORY = 250.0  # MB of a whole process, whatever the number of answers
 MB = 1_000_000
 _SECRET = "a-made-up-secret-of-a-stub"
-_CUT_AT = 15 * MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +53,9 @@ def main(figures: Figures) -> None:
         size = sum(each.size for each in whole.stored)
         title = f"{len(whole.stored)} answers of {size / len(whole.stored) / MB:.0f} MB"
         plain = apart(download_plainly, address, whole.stored, folder / "plain")
-        ours = apart(fetch_to_disk, address, whole.stored, folder / "ours")
-        figures.versus(f"{title} to the disk", ours.seconds, "httpx to files", plain.seconds, limit=3.0)
-        figures.add("  speed", size / ours.seconds / MB, "MB/s")
-        figures.add("  memory", ours.memory, "MB", limit=MEMORY)
         figures.versus(f"{title} into the job", whole.seconds, "httpx to files", plain.seconds, limit=12.0)
         figures.add("  speed", size / whole.seconds / MB, "MB/s")
         figures.add("  memory", whole.memory, "MB", limit=MEMORY)
-        twice = apart(fetch_after_a_cut, address, whole.stored[0], folder / "cut")
-        note = "of those before it; 8 MiB are flushed at a time"
-        figures.add(f"sent again after a cut at {_CUT_AT / MB:.0f} MB", twice / MB, "MB", limit=9.5, note=note)
 
 
 def collect_job(address: str, folder: Path) -> Fetched:
@@ -85,25 +75,6 @@ async def _collect_job(address: str, folder: Path) -> Fetched:
     assert done.state is JobState.DONE and not done.account_problem, done.error
     await program.close()
     return Fetched(took, peak_memory(), stored)
-
-
-def fetch_to_disk(address: str, stored: tuple[StoredAnswer, ...], folder: Path) -> Fetched:
-    """The same answers to the disk alone, checked and flushed on their way."""
-    return asyncio.run(_fetch_to_disk(address, stored, folder))
-
-
-async def _fetch_to_disk(address: str, stored: tuple[StoredAnswer, ...], folder: Path) -> Fetched:
-    program, connection = await _program(address, folder)
-    collector = AccountCollector(program.address_book.client(connection))
-
-    async def fetch(each: StoredAnswer) -> None:
-        await collector.fetch("job", 1, each, AnswerFile(folder, each))
-
-    started = time.perf_counter()
-    await _few_at_a_time(fetch, stored)
-    took = time.perf_counter() - started
-    await program.close()
-    return Fetched(took, peak_memory())
 
 
 def download_plainly(address: str, stored: tuple[StoredAnswer, ...], folder: Path) -> Fetched:
@@ -135,23 +106,6 @@ async def _few_at_a_time(fetch: Callable[[StoredAnswer], Awaitable[None]], store
     await asyncio.gather(*(one_after_the_other() for _ in range(TOGETHER)))
 
 
-def fetch_after_a_cut(address: str, stored: StoredAnswer, folder: Path) -> float:
-    """The bytes of an answer that were sent twice, because it was cut."""
-    return asyncio.run(_fetch_after_a_cut(address, stored, folder))
-
-
-async def _fetch_after_a_cut(address: str, stored: StoredAnswer, folder: Path) -> float:
-    program, connection = await _program(address, folder)
-    collector, before = AccountCollector(program.address_book.client(connection)), _served(address)
-    _tell(address, f"cut/{_CUT_AT}")
-    with suppress(Unreachable):
-        await collector.fetch("job", 1, stored, AnswerFile(folder, stored))
-    assert _served(address) - before == _CUT_AT
-    await collector.fetch("job", 1, stored, AnswerFile(folder, stored))
-    await program.close()
-    return _served(address) - before - stored.size
-
-
 async def _program(address: str, folder: Path) -> tuple[Program, str]:
     """The program on a data folder with a connection to the Worker, and the connection's id."""
     vars(requests)["MAX_TEXTS_PER_BATCH"] = TEXTS_PER_ANSWER
@@ -177,7 +131,3 @@ async def _handed_over(program: Program, connection: str, folder: Path, texts: i
 def _tell(address: str, what: str) -> Any:
     with urllib.request.urlopen(f"{address}/control/{what}", timeout=30) as answer:
         return json.load(answer)
-
-
-def _served(address: str) -> int:
-    return int(_tell(address, "served")["served"])

@@ -3,8 +3,6 @@
 Every request of a batch is answered with the same vectors, which are made once. What it is told by GET:
 
     /control/release       from now on the answers are there; /control/hold: from now on they are not
-    /control/cut/N         the next answer ends after N bytes
-    /control/served        the bytes of answers that it has sent, as JSON
 """
 
 import asyncio
@@ -25,7 +23,6 @@ TEXTS_PER_REQUEST = 100
 ETAG = '"one"'
 _PIECE = 1 << 18
 _BEFORE, _AFTER = b'{"responses":[', b'],"usage":{"total_tokens":1}}'
-_RANGE = re.compile(r"range: bytes=(\d+)-", re.IGNORECASE)
 _LENGTH = re.compile(r"content-length: (\d+)", re.IGNORECASE)
 
 
@@ -77,8 +74,6 @@ class _Stub:
     batches: dict[str, list[bytes]] = field(default_factory=dict)  # the pieces of each answer, by request id
     numbers: dict[int, str] = field(default_factory=dict)  # request ids as they were handed over
     is_released: bool = False
-    cut: int = 0
-    served: int = 0
 
     async def exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One request, and its answer; the connection ends with it."""
@@ -89,8 +84,7 @@ class _Stub:
             method, target = head.split(" ", 2)[:2]
             parts = target.partition("?")[0].strip("/").split("/")
             if method == "GET" and len(parts) == 4 and parts[3].isdigit():
-                start = _RANGE.search(head)
-                await self._send_answer(writer, int(parts[3]), int(start[1]) if start else 0)
+                await self._send_answer(writer, int(parts[3]))
             else:
                 said = json.dumps(self._say(method, parts, body)).encode()
                 writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n")
@@ -111,10 +105,6 @@ class _Stub:
                 return self._status()
             case ["GET", "control", "release" | "hold" as what]:
                 self.is_released = what == "release"
-            case ["GET", "control", "cut", byte]:
-                self.cut = int(byte)
-            case ["GET", "control", "served"]:
-                return {"served": self.served}
         return {"ok": True, "collects": 1}
 
     def _run(self, body: _Body, model: str) -> dict[str, Any]:
@@ -140,20 +130,12 @@ class _Stub:
         state = "ended" if self.is_released else "collecting"
         return {"state": state, "error": "", "batches": batches if self.is_released else [], "left": []}
 
-    async def _send_answer(self, writer: asyncio.StreamWriter, number: int, start: int) -> None:
+    async def _send_answer(self, writer: asyncio.StreamWriter, number: int) -> None:
         pieces = self.batches[self.numbers[number]]
-        size, left = sum(map(len, pieces)), self.cut or None
-        self.cut = 0
-        place = f"content-range: bytes {start}-{size - 1}/{size}\r\n" if start else ""
-        head = f"HTTP/1.1 {206 if start else 200} OK\r\ncontent-type: application/json\r\netag: {ETAG}\r\n{place}"
-        writer.write(f"{head}content-length: {size - start}\r\nconnection: close\r\n\r\n".encode())
+        size = sum(map(len, pieces))
+        head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\netag: {ETAG}\r\ncontent-length: {size}\r\n"
+        writer.write(f"{head}connection: close\r\n\r\n".encode())
         for piece in pieces:
-            skipped = min(start, len(piece))
-            start -= skipped
-            for begin in range(skipped, len(piece), _PIECE):
-                block = piece[begin : min(begin + _PIECE, len(piece))][:left]
-                self.served += len(block)
-                writer.write(block)
+            for begin in range(0, len(piece), _PIECE):
+                writer.write(piece[begin : begin + _PIECE])
                 await writer.drain()
-                if left is not None and not (left := left - len(block)):
-                    return

@@ -37,13 +37,12 @@ CREATE TABLE problems(
     problem_no INTEGER PRIMARY KEY, file INTEGER NOT NULL, row INTEGER NOT NULL,
     kind TEXT NOT NULL, reason TEXT NOT NULL,
     item_no INTEGER);                             -- set when planning left out an item, NULL when reading did
--- What is known of a batch beside the ledger: that its sending began, and what results and answer were when they were
--- stored; see checksums.py.
+-- What is known of a batch beside the ledger: that its sending began, and what its results were when they were stored;
+-- see checksums.py.
 CREATE TABLE batches(
     batch INTEGER PRIMARY KEY,
     attempt TEXT, sha256 TEXT, bytes INTEGER,     -- of the last attempt to send, from before its first byte left
-    results INTEGER,                              -- CRC-32 of its results, NULL before there are any
-    reply_size INTEGER, reply_crc INTEGER);       -- of the answer that they are from
+    results INTEGER);                             -- CRC-32 of its results, NULL before there are any
 CREATE TABLE kept_arrays(name TEXT PRIMARY KEY, content BLOB NOT NULL);  -- see fingerprints.py
 -- Judgements of the job's queries whose document is not among the contexts, so that measures are those over all judged
 -- documents; labels as they stand in the file.

@@ -61,7 +61,7 @@ def without_results(folder: JobFolder) -> None:
     """As `data.db` is put back by a program that had copied it before the answer came."""
     with folder.open() as database:
         database.executescript(
-            "UPDATE requests SET state = 'waiting'; UPDATE batches SET results = NULL, reply_crc = NULL;"
+            "UPDATE requests SET state = 'waiting'; UPDATE batches SET results = NULL;"
             "DELETE FROM facts WHERE name IN ('dimension', 'pooling', 'references_echoed');"
         )
 

@@ -28,7 +28,6 @@ from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
-from cfbatch_gui.core.workers_ai import collector, transport
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, practice_service
 from tests.prove import child
@@ -184,14 +183,11 @@ async def _as_in_the_window(root: Path) -> int:
 
 
 def quicken() -> None:
-    """Small shards, soon looked at, and small blocks, so that an answer arrives in many of them."""
+    """Small shards, soon looked at."""
     put(child, "FIRST_CHECK", FIRST_CHECK)
     put(requests, "MAX_TEXTS_PER_BATCH", 7)
     put(states, "FREE_BATCHES", 2)  # batches of one shard
     put(submitting, "FIRST_WAIT", 0.2)
-    put(transport, "_BLOCK", 512)
-    put(transport, "_HELD_BACK", 256)
-    put(collector, "FLUSHED_BYTES", 1024)
 
 
 def why_not() -> str:

@@ -33,7 +33,7 @@ from cfbatch_gui.core.results.exports import writing
 from cfbatch_gui.core.system import files
 from cfbatch_gui.core.workers_ai import answers
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.collector import AnswerFile
+from cfbatch_gui.core.workers_ai.collector import AccountCollector, StoredAnswer
 from tests.prove.child import put
 from tests.prove.compare import Breach
 from tests.prove.power_record import mark
@@ -211,13 +211,13 @@ def _judgement_written_with_the_next_one() -> None:
 
 
 def _collected_again_for_the_next_batch() -> None:
-    read, held = AnswerFile.read, list[bytes]()
+    fetch, held = AccountCollector.answer, list[bytes]()
 
-    def read_the_one_before(self: AnswerFile) -> bytes:
-        held.append(read(self))
+    async def give_the_one_before(self: AccountCollector, job_id: str, shard: int, stored: StoredAnswer) -> bytes:
+        held.append(await fetch(self, job_id, shard, stored))
         return held[-2] if len(held) > 1 else held[-1]
 
-    put(AnswerFile, "read", read_the_one_before)
+    put(AccountCollector, "answer", give_the_one_before)
     _matched_by_position()
 
 
@@ -283,7 +283,7 @@ EXEMPT = {
     "files.append_line_durably: _flush_folder": "the ledger, in the same folder, is committed next",
 }
 # Functions that the recorded run does not come to: recovering, mending, copying, deleting, taking from the account.
-ELSEWHERE = frozenset({"rewrite", "duplicate", "delete", "write_own_bytes"})
+ELSEWHERE = frozenset({"rewrite", "duplicate", "delete"})
 
 
 @dataclass(frozen=True, slots=True)

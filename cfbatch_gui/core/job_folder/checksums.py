@@ -37,7 +37,6 @@ _SENT = "request_no IS NOT NULL"
 _SENT_IN_BATCHES = f"request_no IN (SELECT request_no FROM requests WHERE {_OF_BATCHES})"  # noqa: S608 - constants
 _REQUESTS = "SELECT request_no, batch, state = 'done' FROM requests WHERE {} ORDER BY request_no"
 _REQUEST = np.dtype([("number", "<i8"), ("batch", "<i8"), ("is_done", "?")])
-_WITHOUT_BATCH = -1  # of what has a score, and no request
 _AT_ONCE = 8_000_000  # bytes of vectors
 
 Items = NDArray[np.void]
@@ -51,8 +50,8 @@ def read_items(database: sqlite3.Connection, where: str, values: Sequence[object
 
 
 def _read(database: sqlite3.Connection, statement: str, where: str, values: Sequence[object]) -> Items:
-    # A damaged record may hold anything. What is no number is no score, and the checksum of its batch shows it.
-    score = "iif(typeof(score) = 'real', score, -9e999)"
+    # A damaged record may hold anything. What is no number is no score, nor is that of an item that was not sent.
+    score = "iif(typeof(score) = 'real' AND request_no IS NOT NULL, score, -9e999)"
     try:
         return np.fromiter(database.execute(statement.format(score, where), values), dtype=ITEM_SCORE)
     except (TypeError, ValueError, OverflowError) as error:
@@ -80,26 +79,25 @@ def checksums_of(
     parts = _read(database, _PARTS, sent, values)
     rows = np.concatenate((items, parts)) if len(parts) else items  # a job has up to a million: no copy without need
     requests = np.fromiter(database.execute(_REQUESTS.format(of_batches), values), _REQUEST)
-    has_score = ~np.isneginf(rows["score"])
+    found = dict.fromkeys(batches, 0)
+    if not len(requests):
+        return found
     at = np.searchsorted(requests["number"], rows["request"])
     at[at == len(requests)] = 0
-    batch = np.full(len(rows), _WITHOUT_BATCH, np.int64)
-    is_done = np.zeros(len(rows), np.bool_)
-    if len(requests):
-        is_known = requests["number"][at] == rows["request"]
-        batch[is_known], is_done[is_known] = requests["batch"][at[is_known]], requests["is_done"][at[is_known]]
+    of_rows = requests[at]
+    has_score = ~np.isneginf(rows["score"])
     # An item in parts has no place: its score is that of the best of them.
-    counts = (is_done | has_score) & ((rows["place"] >= 0) | (batch == _WITHOUT_BATCH))
+    counts = (of_rows["number"] == rows["request"]) & (of_rows["is_done"] | has_score) & (rows["place"] >= 0)
     if not counts.all():
-        rows, batch, is_done = rows[counts], batch[counts], is_done[counts]
+        rows, of_rows = rows[counts], of_rows[counts]
+    batch, is_done = of_rows["batch"], of_rows["is_done"]
     if not is_done.all():  # a score without a request that is done: a state that flips is another checksum
         rows = rows.copy()  # the caller goes on reading `items`
         rows["request"][~is_done] *= -1
     if np.any(batch[1:] < batch[:-1]):
         order = np.argsort(batch, kind="stable")
         rows, batch = rows[order], batch[order]
-    starts = np.flatnonzero(np.diff(batch, prepend=_WITHOUT_BATCH - 1))
-    found = dict.fromkeys(batches, 0)
+    starts = np.flatnonzero(np.diff(batch, prepend=-1))
     for start, stop in pairwise((*starts.tolist(), len(rows))):
         of_batch = rows[start:stop]
         found[int(batch[start])] = _with_vectors(zlib.crc32(of_batch.data), of_batch["item"], vectors)
@@ -136,34 +134,6 @@ def note_results(database: sqlite3.Connection, batch: int, vectors: NDArray[np.f
         "INSERT INTO batches(batch, results) VALUES(?, ?) ON CONFLICT DO UPDATE SET results = excluded.results",
         (batch, checksums_of(database, vectors, (batch,))[batch]),
     )
-
-
-def note_reply(database: sqlite3.Connection, batch: int, trailer: tuple[int, int]) -> None:
-    """Store which answer the results of a batch are from; the caller commits."""
-    database.execute(
-        "INSERT INTO batches(batch, reply_size, reply_crc) VALUES(?, ?, ?) ON CONFLICT DO UPDATE SET"
-        " reply_size = excluded.reply_size, reply_crc = excluded.reply_crc",
-        (batch, *trailer),
-    )
-
-
-def noted_reply(database: sqlite3.Connection, batch: int) -> tuple[int, int] | None:
-    """Size and CRC-32 of the answer that the results of a batch are from; None when that was not noted."""
-    found: tuple[int, int] | None = database.execute(
-        "SELECT reply_size, reply_crc FROM batches WHERE batch = ? AND reply_crc IS NOT NULL", (batch,)
-    ).fetchone()
-    return found
-
-
-def trailer_of(path: Path) -> tuple[int, int] | None:
-    """Size and CRC-32 of what a gzip file says that it holds; None when it cannot be read."""
-    try:
-        with path.open("rb") as stream:
-            stream.seek(-8, 2)
-            end = stream.read(8)
-    except (OSError, ValueError):
-        return None
-    return int.from_bytes(end[4:], "little"), int.from_bytes(end[:4], "little")
 
 
 class ResultsDamaged(DataError):

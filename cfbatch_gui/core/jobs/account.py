@@ -5,12 +5,10 @@ there once they are here.
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 from cfbatch_gui.core.errors import (
-    DataError,
     ReplyError,
     RequestGone,
     ServiceRefused,
@@ -41,12 +39,10 @@ from cfbatch_gui.core.workers_ai.collector import (
     NOT_THERE,
     OTHER_ORDER,
     AccountCollector,
-    AnswerFile,
     Order,
     ShardState,
     ShardStatus,
     StoredAnswer,
-    remove_parts,
 )
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 
@@ -119,23 +115,17 @@ class AccountCollection:
         return not looked.answers or looked.failures > 0
 
     async def fetch(self, job: Job, batch: Batch) -> Reply:
-        """The answer from the account, on the disk before it is read. Raises as `WorkersAI.ask`, ReplyError for one
-        that is not there or cannot be used, DiskFull.
+        """The answer from the account. Raises as `WorkersAI.ask`, and ReplyError for one that is not there or cannot be
+        used.
         """
         stored, client = self._stored[job.id, batch.number], self._store.client(job)
-        collector, file = AccountCollector(client), self._file(batch, stored)
         try:
-            if stored.refused:
-                await collector.refusal(job.id, batch.shard, batch.number)
-                raise _unusable("it holds no refusal after all")
-            await collector.fetch(job.id, batch.shard, stored, file)
-            answer = await client.read_reply(await asyncio.to_thread(file.read), batch.request_id)
+            raw = await AccountCollector(client).answer(job.id, batch.shard, stored)
         except ServiceRefused as error:
             if isinstance(error, RequestGone) or error.code not in (NOT_THERE, NO_ROOM):
                 raise
             raise _unusable(error.detail) from error
-        except OSError as error:
-            raise _unusable(error.strerror or "") from error
+        answer = await client.read_reply(raw, batch.request_id)
         if not isinstance(answer, Reply):
             raise _unusable("it is not what a finished batch has")
         return answer
@@ -143,17 +133,11 @@ class AccountCollection:
     async def put_aside(self, batch: Batch, detail: str) -> None:
         """Ask the service itself from now on: what the account has of the batch is gone, or cannot be used."""
         _log.warning("Batch %d of job %s cannot be used as the account has it: %s", batch.number, batch.job_id, detail)
-        stored = self._stored.get((batch.job_id, batch.number))
-        if stored is not None:
-            await asyncio.to_thread(self._file(batch, stored).remove)
         await self._ask_directly([batch], half_stored=True)
 
-    async def is_here(self, batch: Batch) -> None:
-        """The answer is stored in the job: what was fetched of it is not needed any more."""
-        stored = self._stored.pop((batch.job_id, batch.number), None)
-        if stored is not None and not stored.refused:
-            with suppress(DataError):  # all that it costs is room; it goes with the others at the end of the job
-                await asyncio.to_thread(self._file(batch, stored).remove)
+    def is_here(self, batch: Batch) -> None:
+        """The answer is stored in the job."""
+        self._stored.pop((batch.job_id, batch.number), None)
 
     async def clear(self, job_id: str, *, at_once: bool = False) -> bool:
         """Delete the account's copies of a job whose batches are all final, when their time is over; whether it did.
@@ -163,7 +147,6 @@ class AccountCollection:
         job = self._store.job(job_id)
         if not all(batch.state.is_final for batch in job.batches):
             return False
-        await asyncio.to_thread(remove_parts, self._store.folder(job_id).path / "replies")
         if not has_copies(job):
             return False
         client = self._store.client(job)
@@ -346,9 +329,6 @@ class AccountCollection:
         sent = [batch.sent_at for batch in of_shard(job.batches, shard) if batch.is_handed_over]
         now = self._clock()
         return interval(now - min(sent, default=now), first)
-
-    def _file(self, batch: Batch, stored: StoredAnswer) -> AnswerFile:
-        return AnswerFile(self._store.folder(batch.job_id).path / "replies", stored)
 
 
 def _seen(batch: Batch, seen: Batch) -> Batch:

@@ -20,11 +20,9 @@ from cfbatch_gui.core.job_folder.checksums import (
     items_of_batches,
     note_results,
     noted_checksums,
-    noted_reply,
     one_moment,
     rows_in_words,
     rows_of_items,
-    trailer_of,
     wrong_by_their_parts,
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -38,7 +36,6 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import Finished, match, read_answer, read_run
 
 _SCORE_COLUMNS = (" in items.score", " in parts.score")
-_INDEX_ONLY = ("wrong # of entries in index", "missing from index", "non-unique entry in index")
 _log = logging.getLogger(__name__)
 
 
@@ -186,20 +183,21 @@ def _is_as_sent(database: sqlite3.Connection, job: Job, batch: Batch) -> bool:
         return database.execute(is_known, (batch.number,)).fetchone() is not None
 
 
-def _kept_answer(
-    database: sqlite3.Connection, folder: JobFolder, job: Job, batch: Batch, *, is_whole: bool
-) -> Finished | str | None:
-    """A batch's answer in the folder, or why there is none to go by; None where whole results are noted as from it."""
+def _read_reply(folder: JobFolder, batch: Batch) -> bytes | str:
+    """A batch's raw answer, or why there is none."""
     try:
-        raw = folder.read_reply(batch.number)
+        return folder.read_reply(batch.number)
     except FileNotFoundError:
         return message("is missing")
     except (OSError, EOFError):
         return message("is damaged")
-    noted = noted_reply(database, batch.number)
-    is_noted = noted == trailer_of(folder.reply(batch.number))
-    if is_whole and is_noted:
-        return None
+
+
+def _kept_answer(database: sqlite3.Connection, folder: JobFolder, job: Job, batch: Batch) -> Finished | str:
+    """A batch's answer in the folder, or why there is none to go by."""
+    raw = _read_reply(folder, batch)
+    if isinstance(raw, str):
+        return raw
     dimension = metadata_value(database, "dimension")
     try:
         finished = read_run(raw) if batch.at_once else read_answer(raw)
@@ -207,16 +205,12 @@ def _kept_answer(
             return message("is not that of a finished batch")
         if not batch.at_once and finished.request_id not in ("", batch.request_id):
             return message("is that of another batch")
-        is_named = not job.attached and all(element.external_reference for element in finished.elements)
         finished = by_id_alone(finished) if job.attached else _without_moved(database, batch, finished)
         _, expected = sent_requests(database, job.kind, batch.number)
         for _ in match(finished, expected, dimension=dimension if isinstance(dimension, int) else None):
             pass
     except ReplyError:
         return message("cannot be read, or does not belong to this batch")
-    # One that names no requests, and is not known by its checksum, may be that of any batch.
-    if not (is_named or is_noted or (noted is None and not is_whole)):
-        return message("is not the one that the results are from")
     return finished
 
 
@@ -236,9 +230,6 @@ def _without_moved(database: sqlite3.Connection, batch: Batch, finished: Finishe
     return Finished(tuple(renumbered), finished.usage)
 
 
-_NOT_SENT_BUT_SCORED = "request_no IS NULL AND score IS NOT NULL"
-
-
 class _Verifying:
     _database: sqlite3.Connection
 
@@ -253,7 +244,8 @@ class _Verifying:
         if not done and not self._job.reused:
             return
         with self._folder.open(read_only=not self._mend) as self._database:
-            if not self._check_structure() and self._mend:
+            if problems := _problems(self._database):
+                self.findings.append(_unreadable(problems[0]))
                 return
             self._check_inputs(done)
         with (
@@ -261,20 +253,6 @@ class _Verifying:
             transaction(self._database) if self._mend else one_moment(self._database),
         ):
             self._check_results(done, has_taken=self._job.reused > 0)
-
-    def _check_structure(self) -> bool:
-        """Whether it can be read on; to be asked first, as rows are found by the indexes."""
-        problems = _problems(self._database)
-        for problem in problems:
-            if not any(words in problem for words in _INDEX_ONLY):
-                self.findings.append(_unreadable(problem))
-                return False
-        if problems:
-            if self._mend:
-                self._database.execute("REINDEX")
-            words = message("An index of this job's data is damaged.")
-            self.findings.append(Finding(Damage.DATA, 0, (), self._outcome, words, problems[0]))
-        return True
 
     def _check_inputs(self, done: list[Batch]) -> None:
         """Whether the texts, and which of them went where, are those that were sent: by the hash of each body."""
@@ -297,15 +275,16 @@ class _Verifying:
         found = checksums_of(self._database, self._vectors(), numbers)
         for batch in done:
             is_whole = noted.get(batch.number) == found[batch.number]
-            answer = _kept_answer(self._database, self._folder, self._job, batch, is_whole=is_whole)
+            answer: bytes | str | Finished = _read_reply(self._folder, batch)
+            if not is_whole:
+                answer = _kept_answer(self._database, self._folder, self._job, batch)
             if isinstance(answer, str):
                 self._without_answer(batch, answer, is_whole=is_whole)
-            elif answer is not None:
+            elif isinstance(answer, Finished):
                 self._put_right(batch, answer)
         if has_taken and noted.get(NOT_SENT) != found[NOT_SENT]:
             self._taken_from_earlier()
         self._check_parts()
-        self._check_unsent()
 
     def _add(self, damage: Damage, batch: int, items: Collection[int], outcome: Outcome, words: str) -> None:
         rows = rows_of_items(self._database, items)
@@ -374,14 +353,6 @@ class _Verifying:
             firsts = dict(self._database.execute("SELECT item_no, first FROM repeats"))
             score_by_best_part(self._database, [firsts.get(item, item) for item in wrong])
         self._add(Damage.RESULTS, 0, wrong, self._outcome, words)
-
-    def _check_unsent(self) -> None:
-        wrong = [item for (item,) in self._database.execute(f"SELECT item_no FROM items WHERE {_NOT_SENT_BUT_SCORED}")]  # noqa: S608
-        if wrong:
-            words = message("There are scores of {rows}, which were not sent.", rows=self._named(wrong))
-            if self._mend:
-                self._database.execute(f"UPDATE items SET score = NULL WHERE {_NOT_SENT_BUT_SCORED}")  # noqa: S608
-            self._add(Damage.RESULTS, 0, wrong, self._outcome, words)
 
     def _without_answer(self, batch: Batch, problem: str, *, is_whole: bool) -> None:
         about = message(
@@ -453,7 +424,7 @@ def complete_results(folder: JobFolder, job: Job) -> None:
     for batch in done:
         if batch.number not in noted:
             with suppress(ReplyError), folder.open() as database, transaction(database):
-                answer = _kept_answer(database, folder, job, batch, is_whole=False)
+                answer = _kept_answer(database, folder, job, batch)
                 if isinstance(answer, Finished) and _is_as_sent(database, job, batch):
                     store(database, folder, job.kind, batch.number, answer)
                     _log.warning("job %s: batch %d was put back from its answer", job.id, batch.number)

@@ -70,20 +70,6 @@ def write_own_file(path: Path, data: bytes) -> None:
         stream.write(data)
 
 
-def write_own_bytes(path: Path, data: bytes, start: int, *, is_flushed: bool) -> None:
-    """Write at `start` and cut off the rest, flushed when `is_flushed`. Raises DiskFull and DataError."""
-    with own_errors(path):
-        if not path.exists():
-            create_own_file(path)
-        with path.open("r+b") as stream:
-            stream.seek(start)
-            stream.write(data)
-            stream.truncate()
-            stream.flush()
-            if is_flushed:
-                os.fsync(stream.fileno())
-
-
 def flush_to_disk(path: Path) -> None:
     """Return when the file's bytes are on the disk. Raises DiskFull and DataError."""
     with own_errors(path), path.open("r+b") as stream:
@@ -121,12 +107,6 @@ def _own_failure(path: Path, failure: UserError) -> DataError:
         ),
         detail=failure.detail,
     )
-
-
-def remove_own_file(path: Path) -> None:
-    """Remove a file; one that is not there is no error. Raises DataError, for example while a program has it open."""
-    with own_errors(path):
-        remove_file(path)
 
 
 @contextmanager

@@ -58,7 +58,6 @@ from cfbatch_gui.core.workers_ai.refusals import (
 from cfbatch_gui.core.workers_ai.requests import encode_poll
 from cfbatch_gui.core.workers_ai.transport import (
     REDACTED,
-    AnswerSink,
     Body,
     ExchangeError,
     Headers,
@@ -206,24 +205,23 @@ class WorkersAI:
         *,
         headers: Mapping[str, str] | None = None,
         kind: str = "json",
-        sink: AnswerSink | None = None,
     ) -> bytes:
         """Call the user's own Worker's collecting room, once. Raises UsageError for no Worker, and as `ask`.
 
-        The body of a 2xx is in no envelope, and of this `kind`; it goes to `sink` where there is one.
+        The body of a 2xx is in no envelope, and of this `kind`, or of any but a page with "".
         """
         here = self.connection
         if here.kind is not ConnectionKind.WORKER:
             raise UsageError(message("{title} is not a Worker of your own.", title=here.title))
         url = f"{here.base_url}/{rest}"
         limit = self._limits.submit if body else self._limits.check
-        if sink is not None or kind != "json":
+        if kind != "json":
             limit = self._limits.poll
-        answer = await self._exchange("account", url, body, limit, method=method, headers=headers, sink=sink)
+        answer = await self._exchange("account", url, body, limit, method=method, headers=headers)
         if not 200 <= answer.status < 300:
             await self._accepted(answer)
         found = answer.headers.get("content-type", "").lower()
-        if "html" in found or (sink is None and kind not in found):
+        if "html" in found or kind not in found:
             raise self._not_the_service(answer)  # such as the page of a network that wants a sign-in
         return answer.body
 
@@ -247,7 +245,6 @@ class WorkersAI:
         method: str = "",
         headers: Mapping[str, str] | None = None,
         hidden: Sequence[Token] = (),
-        sink: AnswerSink | None = None,
     ) -> HttpAnswer:
         """Raises Unreachable, and OutcomeUnknown for what may be paid for as soon as a byte of it may have left."""
         gateway = await self._gateway_token() if self._gateway_token is not None else None
@@ -258,7 +255,7 @@ class WorkersAI:
         method = method or ("POST" if body else "GET")
         try:
             answer = await self._transport.send(
-                method, url, what=what, headers=all_headers, body=body, hidden=hidden, limit=limit, sink=sink
+                method, url, what=what, headers=all_headers, body=body, hidden=hidden, limit=limit
             )
         except ExchangeError as error:
             if error.body_left and what in ("submit", "run"):

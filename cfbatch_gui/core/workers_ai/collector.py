@@ -1,23 +1,17 @@
 """What the collecting room is told and what it says, as JSON."""
 
-import asyncio
-import hashlib
 import re
-from collections.abc import AsyncIterator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator
 from enum import StrEnum
-from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
 import msgspec
 
-from cfbatch_gui.core.errors import DataError, UnreadableReply
+from cfbatch_gui.core.errors import Unreachable
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.files import remove_own_file, write_own_bytes
 from cfbatch_gui.core.workers_ai.answers import breach, decode
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.transport import ExchangeError
 
 LONGEST_TITLE: Final = 200  # characters
 _MOST_ANSWER_BYTES: Final = 1 << 40
@@ -53,7 +47,6 @@ class StoredAnswer(msgspec.Struct, frozen=True):
 
     number: int
     size: int = 0
-    etag: str = ""
     refused: bool = False
 
 
@@ -112,80 +105,9 @@ def read_status(data: bytes) -> ShardStatus:
         raise breach("a batch stands in it twice")
     if any(each.size < 0 or each.size > _MOST_ANSWER_BYTES for each in status.batches):
         raise breach("the size of an answer is impossible")
-    if any(not each.refused and not (each.size and each.etag) for each in status.batches):
-        raise breach("an answer has no size or no mark")
+    if any(not each.refused and not each.size for each in status.batches):
+        raise breach("an answer has no size")
     return status
-
-
-FLUSHED_BYTES: Final = 8 << 20  # after so many bytes, what has arrived is flushed to the disk
-_RANGE: Final = re.compile(r"bytes (\d{1,15})-(\d{1,15})/(\d{1,15})")
-
-
-class AnswerFile:
-    """The raw answer of one batch as an AnswerSink: a file beside the job's answers.
-
-    What a crash left is used again up to the last `FLUSHED_BYTES` that were certainly flushed before it.
-    """
-
-    def __init__(self, folder: Path, stored: StoredAnswer) -> None:
-        mark = hashlib.sha256(f"{stored.etag}\n{stored.size}".encode()).hexdigest()[:12]
-        self._folder, self._stored = folder, stored
-        self.path = folder / f"{stored.number:04}-{mark}.part"
-        self.size = 0  # bytes that are there
-
-    @property
-    def is_complete(self) -> bool:
-        return self.size == self._stored.size
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """What asks for the rest of it; for all of it when the account has another answer by now."""
-        return {"range": f"bytes={self.size}-", "if-range": self._stored.etag} if self.size else {}
-
-    def prepare(self) -> None:
-        """Look at what is there, and remove parts of other answers to the same batch. Raises DataError."""
-        for other in self._folder.glob(f"{self._stored.number:04}-*.part"):
-            if other != self.path:
-                remove_own_file(other)
-        there = self.path.stat().st_size if self.path.exists() else 0
-        self.size = max(0, min(there, self._stored.size) - 1) // FLUSHED_BYTES * FLUSHED_BYTES
-
-    def begin(self, status: int, headers: Mapping[str, str]) -> None:
-        start, whole = 0, headers.get("content-length", "")
-        if status == 206:
-            found = _RANGE.fullmatch(headers.get("content-range", ""))
-            if found is None:
-                raise ExchangeError("broken", "a part without its place")
-            start, whole = int(found[1]), found[3]
-        if start != (self.size if status == 206 else 0) or whole not in ("", str(self._stored.size)):
-            raise ExchangeError("broken", "another part, or another answer, than was asked for")
-        self.size = start
-
-    def write(self, block: bytes) -> None:
-        while block:
-            room = FLUSHED_BYTES - self.size % FLUSHED_BYTES
-            piece, block = block[:room], block[room:]
-            end = self.size + len(piece)
-            if end > self._stored.size:
-                raise ExchangeError("broken", "more bytes than the answer has")
-            is_flushed = len(piece) == room or end == self._stored.size
-            write_own_bytes(self.path, piece, self.size, is_flushed=is_flushed)
-            self.size = end
-
-    def read(self) -> bytes:
-        """The whole answer. Raises OSError."""
-        return self.path.read_bytes()
-
-    def remove(self) -> None:
-        remove_own_file(self.path)
-        self.size = 0
-
-
-def remove_parts(folder: Path) -> None:
-    """Remove what was fetched in a folder; what another program has open stays."""
-    for path in folder.glob("*.part"):
-        with suppress(DataError):
-            remove_own_file(path)
 
 
 NO_ROOM: Final = 7003  # the Worker's code for an address that it does not have
@@ -221,20 +143,14 @@ class AccountCollector:
     async def status(self, job_id: str, shard: int) -> ShardStatus:
         return read_status(await self._client.call_worker("GET", _path(job_id, shard)))
 
-    async def refusal(self, job_id: str, shard: int, number: int) -> None:
-        """Raise what the service said of a batch that it refused."""
-        await self._client.call_worker("GET", f"{_path(job_id, shard)}/{number}")
-
-    async def fetch(self, job_id: str, shard: int, stored: StoredAnswer, file: AnswerFile) -> None:
-        """Bring the missing part of an answer to the disk. Raises DiskFull and DataError; what has arrived stays."""
-        await asyncio.to_thread(file.prepare)
-        while not file.is_complete:
-            before = file.size
-            await self._client.call_worker(
-                "GET", f"{_path(job_id, shard)}/{stored.number}", headers=file.headers, sink=file
-            )
-            if file.size <= before and not file.is_complete:
-                raise UnreadableReply(message("The copy of an answer in your account is incomplete."), raw=b"")
+    async def answer(self, job_id: str, shard: int, stored: StoredAnswer) -> bytes:
+        """A raw answer. Raises what the service said of a batch that it refused; Unreachable for one that is not whole,
+        which is fetched again.
+        """
+        body = await self._client.call_worker("GET", f"{_path(job_id, shard)}/{stored.number}", kind="")
+        if len(body) != stored.size:
+            raise Unreachable(message("The copy of an answer in your account is incomplete."))
+        return body
 
     async def layout(self, job_id: str, shard: int) -> bytes:
         return await self._client.call_worker("GET", f"{_path(job_id, shard)}/layout", kind="octet-stream")

@@ -20,7 +20,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 from urllib.parse import quote, urlsplit
 
 import httpcore
@@ -150,8 +150,6 @@ def _spellings(secret: str) -> Iterator[bytes]:
 _DECOMPRESSED_AT_ONCE: Final = 1 << 20  # bytes
 _UNSUSPICIOUS: Final = 16 << 20  # bytes; below this size any compression ratio is accepted
 _MOST_RATIO: Final = 200  # JSON of numbers compresses 3:1, JSON of one repeated sentence about 100:1
-_BLOCK: Final = 1 << 20  # bytes that are examined and handed on at once
-_HELD_BACK: Final = 4096  # bytes that wait for those behind them: a secret may stand across two blocks
 
 
 class BodyReader:
@@ -190,50 +188,6 @@ class BodyReader:
             raise ExchangeError("too_large", f"more than {min(size, self._limit):,} bytes")
 
 
-class AnswerSink(Protocol):
-    """Where the body of a successful answer goes. Both methods may raise ExchangeError and OSError."""
-
-    def begin(self, status: int, headers: Mapping[str, str]) -> None: ...
-
-    def write(self, block: bytes) -> None:
-        """Take the next bytes of the body, in a thread."""
-
-
-class SinkFeeder:
-    """Collects chunks to blocks for a sink.
-
-    Raises ExchangeError above `limit` bytes, and for an answer with a secret: what was handed on cannot be changed.
-    """
-
-    def __init__(self, sink: AnswerSink, secrets: EchoedSecrets, limit: int) -> None:
-        self._sink, self._secrets, self._limit = sink, secrets, limit
-        self._waiting = bytearray()
-        self.received = 0
-
-    async def feed(self, response: httpx.Response) -> None:
-        """Hand on a whole answer; not a compressed one, of which no part could be asked for."""
-        if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
-            raise ExchangeError("broken", "compressed, which was not asked for")
-        self._sink.begin(response.status_code, _plain(response.headers))
-        async for chunk in _chunks(response):
-            self.received += len(chunk)
-            if self.received > self._limit:
-                raise ExchangeError("too_large", f"more than {self._limit:,} bytes")
-            self._waiting += chunk
-            if len(self._waiting) >= _BLOCK + _HELD_BACK:
-                await self._hand_on(len(self._waiting) - _HELD_BACK)
-        await self._hand_on(len(self._waiting))
-
-    async def _hand_on(self, count: int) -> None:
-        await asyncio.to_thread(self._check_and_write, bytes(self._waiting), count)
-        del self._waiting[:count]
-
-    def _check_and_write(self, waiting: bytes, count: int) -> None:
-        if self._secrets.removed_from(waiting) is not waiting:
-            raise ExchangeError("mixed", "the answer repeats the secret of its request")
-        self._sink.write(waiting[:count])
-
-
 class Transport:
     """Sends single requests. `application` is an ASGI application called in place of the network."""
 
@@ -258,29 +212,26 @@ class Transport:
         body: Body = b"",
         hidden: Sequence[Token] = (),
         limit: ExchangeLimit,
-        sink: AnswerSink | None = None,
     ) -> HttpAnswer:
         """Send one request, without retries.
 
-        Raises ExchangeError, whatever fails, and what a sink says of its disk. `hidden` are secrets in the body,
-        replaced in the answer as those in headers. With `sink` the body of a 2xx goes there, but for a page in HTML.
+        Raises ExchangeError, whatever fails. `hidden` are secrets in the body, replaced in the answer as those in
+        headers.
         """
         in_headers = (value.split(" ", 1)[-1] for name, value in headers.items() if name.lower() in _SECRET_HEADERS)
         secrets = EchoedSecrets((*in_headers, *(secret.reveal() for secret in hidden)))
-        watch, feeder = _Watch(), SinkFeeder(sink, secrets, limit.most_bytes) if sink is not None else None
+        watch = _Watch()
         answer: HttpAnswer | None = None
         proxy: httpx.Proxy | None = None
         # Raised after the except blocks: httpx's exception would otherwise stay attached as __context__, and its
         # frames hold the request's body, or a proxy's password.
         try:
-            request = _request(method, url, headers, body, limit.seconds, is_packed=sink is None)
+            request = _request(method, url, headers, body, limit.seconds)
             request.extensions["trace"] = watch.see
             async with asyncio.timeout(limit.seconds):
                 proxy = None if self._application is not None else _system_proxy(url)
                 async with await self._transport(url, proxy) as transport:
-                    answer = await secrets.removed(await _exchange(transport, request, limit.most_bytes, feeder))
-        except UserError:
-            raise
+                    answer = await secrets.removed(await _exchange(transport, request, limit.most_bytes))
         except Exception as error:  # noqa: BLE001 - whatever it is, whether a byte has left is what counts
             reason, detail, in_the_way = _told(error, watch, proxy, limit.seconds)
         else:
@@ -290,7 +241,6 @@ class Transport:
             if self._application is None:
                 sent = _length(body) if watch.body_left else 0
                 received, status = (len(answer.body), answer.status) if answer is not None else (0, 0)
-                received += feeder.received if feeder is not None else 0
                 self._on_exchange(Exchange(url.split("/", 3)[2].rpartition("@")[2], what, sent, received, status))
         if reason in ("tls", "clock"):
             self._certificates = None  # read again next time: the one that was missing may have been installed
@@ -306,9 +256,7 @@ class Transport:
         return httpx.AsyncHTTPTransport(verify=context, trust_env=False, proxy=proxy, limits=limits)
 
 
-def _request(
-    method: str, url: str, headers: Mapping[str, str], body: Body, seconds: float, *, is_packed: bool
-) -> httpx.Request:
+def _request(method: str, url: str, headers: Mapping[str, str], body: Body, seconds: float) -> httpx.Request:
     if not all(_SENDABLE.fullmatch(value) for value in headers.values()):
         raise ExchangeError("broken", "a header that cannot be sent")  # httpx would quote it
     return httpx.Request(
@@ -317,7 +265,7 @@ def _request(
         headers={
             "user-agent": f"cf-batch/{__version__}",
             "accept": "application/json",
-            "accept-encoding": "gzip" if is_packed else "identity",
+            "accept-encoding": "gzip",
             "connection": "close",
             **headers,
             **({} if isinstance(body, bytes) else {"content-length": str(_length(body))}),
@@ -338,29 +286,20 @@ async def _pieces(body: tuple[bytes, ...]) -> AsyncIterator[bytes]:
         yield piece
 
 
-async def _exchange(
-    transport: httpx.AsyncBaseTransport, request: httpx.Request, most_bytes: int, feeder: SinkFeeder | None
-) -> HttpAnswer:
+async def _exchange(transport: httpx.AsyncBaseTransport, request: httpx.Request, most_bytes: int) -> HttpAnswer:
     response = await transport.handle_async_request(request)
     connection = _connection_of(transport)
     try:
-        is_page = "html" in response.headers.get("content-type", "").lower()
-        if feeder is not None and 200 <= response.status_code < 300 and not is_page:
-            await feeder.feed(response)
-            body = b""
-        else:
-            reader = BodyReader(response.headers.get("content-encoding", ""), most_bytes)
-            async for chunk in _chunks(response):
-                reader.add(chunk)
-            body = reader.whole()
+        reader = BodyReader(response.headers.get("content-encoding", ""), most_bytes)
+        # `aiter_raw` would close the connection at its end.
+        async for chunk in cast(httpx.AsyncByteStream, response.stream):
+            reader.add(chunk)
+        body = reader.whole()
         await _check_end(response, connection)
     finally:
         await response.aclose()
-    return HttpAnswer(response.status_code, _plain(response.headers), body)
-
-
-def _chunks(response: httpx.Response) -> httpx.AsyncByteStream:
-    return cast(httpx.AsyncByteStream, response.stream)  # `aiter_raw` closes the connection at its end
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return HttpAnswer(response.status_code, headers, body)
 
 
 class _Watch:
@@ -420,10 +359,6 @@ async def _check_end(response: httpx.Response, connection: Any) -> None:
             left = await response.extensions["network_stream"].read(1 << 16, timeout=_END_SECONDS)
     if left.strip(b"\r\n"):
         raise ExchangeError("mixed", "bytes after the end of the answer")
-
-
-def _plain(headers: httpx.Headers) -> dict[str, str]:
-    return {name.lower(): value for name, value in headers.items()}
 
 
 def system_certificates() -> ssl.SSLContext:

@@ -5,7 +5,7 @@
 //   GET    /                                  {"ok": true, "collects": 1}
 //   PUT    /collect/{job}/{shard}             {"model", "title", "kind", "first_wait", "longest_wait", "batches"}
 //   GET    /collect/{job}/{shard}             what is stored, and whether more is to come
-//   GET    /collect/{job}/{shard}/{number}    the answer to one batch, as it came; with Range and If-Range
+//   GET    /collect/{job}/{shard}/{number}    the answer to one batch, as it came
 //   GET    /collect/{job}/{shard}/order       what was handed over
 //   PUT    /collect/{job}/{shard}/layout      bytes that are kept beside the answers and never read here
 //   GET    /collect/{job}/{shard}/layout
@@ -169,8 +169,6 @@ async function sendLayout({ env, places }) {
 
 async function sendAnswer({ request, env, number, places }) {
   const key = places.answer(number);
-  const rest = await getRest(env.BUCKET, key, request.headers);
-  if (rest) return send(rest, "application/json", true);
   const found = await env.BUCKET.get(key);
   if (found) return send(found, "application/json");
   const refusal = (await env.BUCKET.get(places.refusal(number))) ?? nothing();
@@ -178,29 +176,11 @@ async function sendAnswer({ request, env, number, places }) {
   throw serviceRefusal(Number(status), await refusal.text(), retryAfter);
 }
 
-// The rest of an answer from some byte on, as a fetch that was cut asks for it; null when the whole is to be sent.
-async function getRest(bucket, key, headers) {
-  const from = /^bytes=([0-9]{1,15})-$/.exec(headers.get("range") ?? "")?.[1];
-  if (from === undefined) return null;
-  const etag = headers.get("if-range");
-  const head = await bucket.head(key);
-  if (!head || (etag && etag !== head.httpEtag)) return null;
-  if (Number(from) >= head.size) {
-    throw new Refusal(416, 10416, "The answer is shorter.", { "content-range": `bytes */${head.size}` });
-  }
-  // What is got is what the head told of, or nothing at all.
-  const range = { offset: Number(from), length: head.size - Number(from) };
-  const found = await bucket.get(key, { range, onlyIf: { etagMatches: head.etag } });
-  return found?.body ? found : null;
-}
-
-function send(found, type, isRest = false) {
-  const { offset, length } = isRest ? found.range : { offset: 0, length: found.size };
-  const headers = new Headers({ "content-type": type, etag: found.httpEtag, "accept-ranges": "bytes", ...AS_STORED });
-  if (isRest) headers.set("content-range", `bytes ${offset}-${offset + length - 1}/${found.size}`);
-  const { readable, writable } = new FixedLengthStream(length); // so that the length is told
+function send(found, type) {
+  const headers = new Headers({ "content-type": type, etag: found.httpEtag, ...AS_STORED });
+  const { readable, writable } = new FixedLengthStream(found.size); // so that the length is told
   found.body.pipeTo(writable).catch(() => {}); // the receiver sees a body that was cut
-  return new Response(readable, { status: isRest ? 206 : 200, headers });
+  return new Response(readable, { headers });
 }
 
 // The order goes last: as long as it is there, a removal that was cut is seen to be unfinished, and can be repeated.

@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, account_progress
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from tests.canary import TOKEN
-from tests.core.account.worker_stand_in import Call, Rule, WorkerStandIn
+from tests.core.account.worker_stand_in import Rule, WorkerStandIn
 from tests.support.practice import accepted
 
 if TYPE_CHECKING:  # which has this scene as a fixture
@@ -101,7 +101,6 @@ class Scene:
         folder = self.computer.program.folder(job.id)
         for batch in job.batches:
             assert gzip.decompress(folder.reply(batch.number).read_bytes()) == await self._service_says(batch)
-        assert self.parts(job) == []
         assert self.from_account(job) == from_account
         assert (job.account_cleared_at > 0) == (is_cleared and any(batch.shard for batch in job.batches))
         assert bool(self.left(job)) is not is_cleared
@@ -116,18 +115,10 @@ class Scene:
         vectors = np.load(self.computer.program.folder(job.id).vectors)
         np.testing.assert_allclose(vectors, HashedNgrams().embed(TEXTS), atol=1e-5)
 
-    def parts(self, job: Job) -> list[Path]:
-        """Answers that are half here."""
-        return sorted((self.computer.program.folder(job.id).path / "replies").glob("*.part"))
-
     def left(self, job: Job) -> list[str]:
         """What the account still has of it."""
         keys = self.account.runtime.order("listObjects")["keys"]
         return [key for key in keys if key.split("/")[1] == job.id]
-
-    def ranges(self, call: Call) -> list[str]:
-        """The Range headers of the calls of a kind, "" without one."""
-        return [header for each, header in self.stand_in.calls if each == call]
 
     async def _service_says(self, batch: Batch) -> bytes:
         url = f"{self.account.practice.url}/accounts/{ACCOUNT_ID}/ai/run/{MODEL}?queueRequest=true"

@@ -1,33 +1,24 @@
 """What goes wrong while answers are fetched: each comes whole, by the account or the service, or is said to be gone."""
 
-import resource
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import pytest
 
 from cfbatch_gui.core.jobs.elsewhere import NO_ROOM_SENTENCE
 from cfbatch_gui.core.jobs.run.runner import NOT_SEEN
 from cfbatch_gui.core.jobs.states import BatchState, JobState
-from cfbatch_gui.core.workers_ai import collector, transport
 from tests.core.account.fault_scene import DAYS, Scene, is_decided
 from tests.core.account.worker_stand_in import (
     Call,
-    Delivery,
-    Exchange,
     Rule,
     changed,
     cut_at,
-    first_of,
     lost_after,
     lost_before,
     refuses,
 )
 
-BLOCK = 4096  # bytes that are handed on at once
-FLUSHED = 16_384  # bytes after which a part of an answer can be gone on with
 WEEKS = 8 * DAYS  # after which the service has forgotten a batch
 SECRET_REFUSED = "My Worker refused the secret. Sending has stopped; nothing was lost."
 FORGOTTEN = (
@@ -36,16 +27,10 @@ FORGOTTEN = (
 )
 
 
-@pytest.fixture(autouse=True)
-def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that answers of a few hundred kilobytes arrive in many of them."""
-    monkeypatch.setattr(transport, "_BLOCK", BLOCK)
-    monkeypatch.setattr(collector, "FLUSHED_BYTES", FLUSHED)
-
-
 PASSING = {
     "lost on its way back": Rule("answer", lost_after, times=2),
     "lost so often that the next try would be hours away": Rule("answer", lost_before, times=15),
+    "cut": Rule("answer", cut_at(1000), times=2),
     "longer than announced": Rule("answer", changed(lambda body: body + b"}"), times=2),
 }
 
@@ -54,37 +39,6 @@ PASSING = {
 async def test_an_answer_that_does_not_come_is_fetched_again(scene: Scene, name: str) -> None:
     job = await scene.stored(PASSING[name])
     await scene.check_done(await scene.end(job), from_account=3)
-
-
-@pytest.mark.parametrize("place", [FLUSHED + 1, -1])
-async def test_an_answer_that_is_cut_goes_on_where_it_was_flushed(scene: Scene, place: int) -> None:
-    job = await scene.stored()
-    size = len(await scene.copy(job.id, 1))
-    byte = place % size
-    scene.stand_in.follow(Rule("answer", first_of(1, cut_at(byte)), times=0))
-    await scene.check_done(await scene.end(job), from_account=3)
-    resumed = [header for header in scene.ranges("answer") if header]
-    # What waits for the bytes behind it, in which a secret may end, has not been written.
-    written = max(0, byte - 4096) // BLOCK * BLOCK
-    assert len(resumed) == (written > FLUSHED)
-    assert all(1 <= int(header.removeprefix("bytes=").rstrip("-")) // FLUSHED <= byte // FLUSHED for header in resumed)
-
-
-async def test_an_answer_that_is_another_one_by_the_time_it_is_gone_on_with(scene: Scene) -> None:
-    job = await scene.stored()
-    copy = await scene.copy(job.id, 1)
-    cut = cut_at(len(copy) - 1)
-
-    async def cut_then_changed(exchange: Exchange) -> Delivery:
-        delivery = await cut(exchange)
-        scene.put_copy(job.id, 1, copy + b"\n")
-        return delivery
-
-    scene.stand_in.follow(Rule("answer", first_of(1, cut_then_changed), times=0))
-    job = await scene.end(job)
-    assert (job.state, job.account_problem, scene.from_account(job)) == (JobState.DONE, "", 3)
-    assert scene.computer.program.folder(job.id).read_reply(1) == copy + b"\n"
-    assert (scene.parts(job), scene.left(job)) == ([], [])
 
 
 Spoil = Callable[[list[bytes]], bytes]
@@ -126,7 +80,7 @@ async def test_what_the_service_has_forgotten_comes_from_the_account(scene: Scen
     assert (job.state, job.account_problem, scene.from_account(job)) == (JobState.DONE, "", 3)
     scene.check_accepted_once(job)
     scene.check_vectors(job)
-    assert (scene.parts(job), scene.left(job)) == ([], [])
+    assert scene.left(job) == []
 
 
 @pytest.mark.parametrize("is_room_back", [True, False])
@@ -175,28 +129,3 @@ async def test_a_secret_that_is_refused_pauses_the_job_until_it_is_entered(scene
         await scene.computer.program.runner.carry_on(job.id)
         await scene.computer.until(is_decided, job.id)
     await scene.check_done(await scene.end(job), from_account=3)
-
-
-@contextmanager
-def small_disk(most: int) -> Iterator[None]:
-    """No file can be larger, as on a disk that is full."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no RLIMIT_FSIZE")
-async def test_a_disk_that_is_full_in_the_middle_of_an_answer_pauses_the_job(scene: Scene) -> None:
-    job = await scene.stored()
-    size = len(await scene.copy(job.id, 1))
-    with small_disk(size - 100):
-        await scene.computer.program.runner.carry_on(job.id)
-        job = await scene.computer.program.runner.wait(job.id)
-    assert job.state is JobState.PAUSED
-    assert job.paused_because.startswith("The disk is full")
-    scene.stand_in.calls.clear()
-    await scene.check_done(await scene.end(job), from_account=3)
-    assert any(scene.ranges("answer"))

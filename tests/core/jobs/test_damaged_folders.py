@@ -214,9 +214,8 @@ TABLES = ("items", "requests", "parts", "repeats", "queries", "texts", "batches"
 IN_SQL = (
     "UPDATE requests SET state = 'waiting' WHERE request_no % ?1 = 0",
     "UPDATE requests SET state = 'failed', error = 'no' WHERE request_no % ?1 = 1",
-    "UPDATE batches SET results = NULL, reply_size = NULL, reply_crc = NULL WHERE batch % ?1 = 1",
+    "UPDATE batches SET results = NULL WHERE batch % ?1 = 1",
     "UPDATE batches SET results = results + 1 WHERE batch % ?1 = 0",
-    "UPDATE batches SET reply_crc = reply_crc + 1 WHERE batch % ?1 = 1",
     "UPDATE items SET score = score + 1e-12 WHERE score IS NOT NULL AND item_no % ?1 = 0",
     "UPDATE items SET score = NULL WHERE item_no % ?1 = 0",
     "UPDATE parts SET score = 0.5 WHERE score IS NOT NULL AND item_no % ?1 = 0",

@@ -136,19 +136,6 @@ def test_vectors_in_columns(embedded: Table, tmp_path: Path, options: ExportOpti
     assert path.read_bytes().endswith(b"\r\n" if excel else b"\n")
 
 
-@pytest.mark.parametrize("preset", list(Preset))
-def test_vectors_in_a_cell(embedded: Table, tmp_path: Path, preset: Preset) -> None:
-    path = tmp_path / "cells.csv"
-    target = target_for(path, Kind.EMBED, "csv-cell")
-    export(embedded.folder, embedded.metadata(Kind.EMBED), path, target, options=ExportOptions(preset))
-    header, *rows = read(path)
-    assert header == ["id", "text", "embedding"]
-    found = np.array([json.loads(row[2]) for row in rows], dtype=np.float32)
-    assert found.tobytes() == unit_vectors(len(NASTY), 16)[THERE].tobytes()
-    if preset is Preset.PROGRAMS:
-        assert [row[1] for row in rows] == [NASTY[index] for index in THERE]
-
-
 def test_without_ids_the_rows_numbers_stand_in(tmp_path: Path) -> None:
     vectors = np.array([[0.1, 0.2], [1e-9, -3.0]], dtype=np.float32)
     table = Table(tmp_path / "job").embed([("", "one", 1.0), ("", "two", 1.0)], vectors)

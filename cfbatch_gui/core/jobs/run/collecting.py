@@ -14,7 +14,7 @@ import numpy as np
 
 from cfbatch_gui.core.errors import ReplyError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.checksums import note_reply, note_results, trailer_of
+from cfbatch_gui.core.job_folder.checksums import note_results
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.job_folder.vector_file import VectorFile, new_vectors, open_vectors, stored_vectors
@@ -75,9 +75,6 @@ def store(
         collected = _Collecting(database, folder, numbers, files, known).run(finished, expected)
     has_vectors = kind is Kind.EMBED and metadata_value(database, "dimension") is not None
     note_results(database, batch, stored_vectors(folder.vectors) if has_vectors else None)
-    trailer = trailer_of(folder.reply(batch))
-    if trailer is not None:
-        note_reply(database, batch, trailer)
     return collected
 
 

@@ -227,7 +227,7 @@ class Watcher:
     async def _collect(self, job: Job, batch: Batch, reply: Reply) -> None:
         folder = self._store.folder(job.id)
         await asyncio.to_thread(keep_reply, folder, batch.number, reply.raw)
-        await self._account.is_here(batch)
+        self._account.is_here(batch)
         collecting = replace(batch, state=BatchState.COLLECTING, checked_at=self._clock(), checks=batch.checks + 1)
         kind, finished, changes = job.kind, reply.finished, {}
         if job.attached:

@@ -1,4 +1,4 @@
-"""Results as CSV: rankings, vectors with a column for each number or in one cell, the list of near duplicates, and the
+"""Results as CSV: rankings, vectors with a column for each number, the list of near duplicates, and the
 failed rows of the user's file as they were, to be mended and sent again.
 
 With Preset.EXCEL a text that could be a formula gets an apostrophe in front, also behind others; with semicolons our
@@ -164,21 +164,6 @@ def write_vectors(work: Work) -> Written:
 
     rows = write_vector_lines(work, table, line, dialect.start + dialect.encode([[*header, *numbers]]))
     return Written(rows, (work.path,), {**dialect.notes(header), **table.notes})
-
-
-_WITH_CELL = ("id", "text", "embedding")
-
-
-def write_vectors_in_cells(work: Work) -> Written:
-    """Write and read back; each number is the shortest decimal that reads back as the same float32."""
-    table = VectorRows(work)
-    dialect = Dialect(work.options)
-
-    def line(text: EmbeddedText, decimals: bytes) -> bytes:
-        return dialect.encode([(table.id_of(text), text.text, decimals.decode())])
-
-    rows = write_vector_lines(work, table, line, dialect.start + dialect.encode([_WITH_CELL]))
-    return Written(rows, (work.path,), {**dialect.notes(_WITH_CELL), **table.notes})
 
 
 KEEP_LIST = ("row", "id", "text", "decision", "group", "similarity", "kept_row", "kept_id")

@@ -20,7 +20,6 @@ from cfbatch_gui.core.results.exports.base import Measure, Preset, Target
 from cfbatch_gui.core.results.exports.score_rows import score_columns
 from cfbatch_gui.core.results.exports.vector_rows import vector_columns
 
-_SAME_FOR_EXCEL = message("The same, made to open with a double click; formulas are made harmless.")
 _JUDGEMENTS = message("one row for each label of your file")
 
 
@@ -143,18 +142,13 @@ _VECTORS = Target(
     has_columns=True,
     bytes_per_number=11,
 )
-_CELLS = Target(
-    "csv-cell",
-    message("CSV, each vector in one cell"),
-    Kind.EMBED,
-    (".csv",),
-    csv_tables.write_vectors_in_cells,
-    message("One row per text, its vector as [0.1, …] in a single cell."),
-    bytes_per_number=11,
-)
 _EMBEDDINGS = (
     _VECTORS,
-    _for_excel(_VECTORS, message("CSV for Excel, a column for each number"), _SAME_FOR_EXCEL),
+    _for_excel(
+        _VECTORS,
+        message("CSV for Excel, a column for each number"),
+        message("The same, made to open with a double click; formulas are made harmless."),
+    ),
     Target(
         "xlsx",
         message("Excel"),
@@ -166,8 +160,6 @@ _EMBEDDINGS = (
         has_columns=True,
     ),
     _of_vectors(_PARQUET, message("Vectors, texts and columns; for DuckDB, LanceDB, pandas and Polars."), 4),
-    _CELLS,
-    _for_excel(_CELLS, message("CSV for Excel, each vector in one cell"), _SAME_FOR_EXCEL),
     Target(
         "npy",
         message("NumPy array"),
