@@ -158,8 +158,8 @@ def _matched_by_position() -> None:
 def _decoded_before_on_disk() -> None:
     held: list[tuple[Any, ...]] = []
 
-    def collect_then_keep(*arguments: Any) -> Any:
-        collected = collecting.collect(*arguments)
+    def collect_then_keep(*arguments: Any, **known: Any) -> Any:
+        collected = collecting.collect(*arguments, **known)
         while held:
             collecting.keep_reply(*held.pop())
         return collected

@@ -273,27 +273,31 @@ class AccountCollection:
             return
         await self._learn(self._store.job(job.id), shard, status)  # as it is by now
         self._waits.answered("account", job.connection)
-        self._waits.answered(job.id, "shard", shard, seconds=self._interval(self._store.job(job.id), shard))
+        # Again as for batches that are asked for directly, by the oldest that is missing; soon when answers wait.
+        now, first = self._clock(), self._store.client(job).connection.first_check
+        oldest = min((batch.sent_at for batch in self._missing(self._store.job(job.id), shard)), default=now)
+        self._waits.answered(job.id, "shard", shard, seconds=interval(now - oldest, first))
 
     async def _learn(self, job: Job, shard: int, status: ShardStatus) -> None:
+        """On the disk, so that other processes can say where the answers are."""
         stored, now = {each.number: each for each in status.batches}, self._clock()
         is_first = not self._waits.of(job.id, "shard", shard).answers
-        moved: dict[int, Batch] = {}
-        for batch in self._missing(job, shard):
-            found, key = stored.get(batch.number), (job.id, batch.number)
-            self._stored.pop(key, None)
-            if found is not None:
-                self._stored[key] = found
-                seen = replace(batch.saying(), stored_bytes=found.size, next_check_at=min(batch.next_check_at, now))
-            else:
-                due = now + DIRECT_AFTER if is_first else batch.next_check_at
-                seen = replace(batch.saying(), stored_bytes=0, next_check_at=due)
-            if seen.stored_bytes != batch.stored_bytes:
-                moved[batch.number] = seen
-            elif seen != batch:
-                self._store.show_batch(seen)
-        if moved:  # on the disk, so that other processes can say where the answers are
-            await self._store.change_batches(job.id, moved, lambda batch: _seen(batch, moved[batch.number]))
+
+        def seen(batch: Batch) -> Batch:
+            if not batch.is_handed_over:  # it was decided meanwhile not to ask the account for it any more
+                return batch
+            if (found := stored.get(batch.number)) is not None:
+                return replace(batch.saying(), stored_bytes=found.size, next_check_at=min(batch.next_check_at, now))
+            due = now + DIRECT_AFTER if is_first else batch.next_check_at
+            return replace(batch.saying(), stored_bytes=0, next_check_at=due)
+
+        missing = self._missing(job, shard)
+        for batch in missing:
+            self._stored.pop((job.id, batch.number), None)
+            if batch.number in stored:
+                self._stored[job.id, batch.number] = stored[batch.number]
+        if changed := [batch.number for batch in missing if seen(batch) != batch]:
+            await self._store.change_batches(job.id, changed, seen)
         if status.state is ShardState.COLLECTING:
             return
         missing = [each for each in self._missing(self._store.job(job.id), shard) if each.number not in stored]
@@ -322,26 +326,6 @@ class AccountCollection:
 
     async def _say(self, job: Job, sentence: Message) -> None:
         await self._store.change(job.id, lambda known: replace(known, account_problem=sentence))
-
-    def _interval(self, job: Job, shard: int) -> float:
-        """As for batches that are asked for directly, by the oldest that is missing; soon when answers wait."""
-        first = self._store.client(job).connection.first_check
-        sent = [batch.sent_at for batch in of_shard(job.batches, shard) if batch.is_handed_over]
-        now = self._clock()
-        return interval(now - min(sent, default=now), first)
-
-
-def _seen(batch: Batch, seen: Batch) -> Batch:
-    """What the account has of a batch, unless it was decided meanwhile not to ask the account for it any more."""
-    if not batch.is_handed_over:
-        return batch
-    return replace(
-        batch,
-        stored_bytes=seen.stored_bytes,
-        next_check_at=seen.next_check_at,
-        error=seen.error,
-        error_detail=seen.error_detail,
-    )
 
 
 def _unusable(detail: str) -> ReplyError:

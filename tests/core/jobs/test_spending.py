@@ -14,7 +14,6 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.plan.packing import PlannedBatch
 from cfbatch_gui.core.jobs.plan.spending import TOKENS, PastTimes, Spent, over_budget, past_times, spent_today
 from cfbatch_gui.core.jobs.run.job_actions import rest_as_synchronous, sent_again
 from cfbatch_gui.core.jobs.states import Attempt, Batch, BatchState, Job, JobOptions, JobState
@@ -93,8 +92,8 @@ def test_what_was_sent_again_counts_each_time_it_may_have_been_billed(tmp_path: 
 def test_what_goes_on_without_the_queue_keeps_what_it_has_cost() -> None:
     doubtful = batch(state=BatchState.OUTCOME_UNKNOWN, tokens=300)
     again = sent_again(1, NOON)(job("a", doubtful))
-    apart = [PlannedBatch(number, 1, 25, 1, at_once=True) for number in (2, 3)]
-    rest = rest_as_synchronous("a", apart, NOON)(again)
+    apart = [Batch("a", number, BatchState.PLANNED, 1, 25, 1, at_once=True) for number in (2, 3)]
+    rest = rest_as_synchronous(apart, NOON)(again)
     assert [attempt for each in rest.batches for attempt in each.billable] == [Attempt(NOON, 50, 300)]
 
 

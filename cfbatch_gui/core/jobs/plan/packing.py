@@ -36,22 +36,11 @@ TEXTS_OF_REQUEST = (
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedBatch:
-    """One body to be: its number from 1, its requests, the texts in them, its exact size in bytes."""
-
-    number: int
-    requests: int
-    texts: int
-    bytes: int
-    at_once: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """What will be sent. Tokens are estimates of what is counted, without padding; `too_long` texts are cut by the
     service (`truncate_inputs`) or were left out."""
 
-    batches: tuple[PlannedBatch, ...]
+    batches: tuple[Batch, ...]
     queries: int  # also those of which nothing is sent
     sent_queries: int
     texts: int
@@ -99,7 +88,7 @@ def plan(
         for number, bundle in enumerate(bundles, 1):
             if not is_trial:
                 _write(database, job.id, number, bundle)
-            batches.append(planned_batch(number, bundle, at_once=job.options.at_once))
+            batches.append(planned_batch(job.id, number, bundle, at_once=job.options.at_once))
         for position, request in enumerate(cutter.requests_of_taken()):
             if not is_trial:
                 _write(database, job.id, NOT_SENT, [request], first=position)
@@ -182,11 +171,12 @@ def _finish(database: sqlite3.Connection) -> None:
     database.execute(INDEX_OF_REQUESTS)
 
 
-def planned_batch(number: int, requests: list[Request], *, at_once: bool = False) -> PlannedBatch:
+def planned_batch(job_id: str, number: int, requests: list[Request], *, at_once: bool = False) -> Batch:
     """What a batch of these requests comes to; one that is run at once goes without what makes it a batch."""
     sizes = [request.size for request in requests]
     texts = sum(request.texts for request in requests)
-    return PlannedBatch(number, len(requests), texts, sizes[0] if at_once else batch_size(sizes), at_once)
+    size = sizes[0] if at_once else batch_size(sizes)
+    return Batch(job_id, number, BatchState.PLANNED, len(requests), texts, size, at_once=at_once)
 
 
 def listed_metadata(job: Job) -> ModelMetadata:
@@ -232,7 +222,7 @@ def _sent_texts(where: str) -> str:
     )
 
 
-def repack_failed(folder: JobFolder, job: Job, metadata: ModelMetadata | None = None) -> tuple[PlannedBatch, ...]:
+def repack_failed(folder: JobFolder, job: Job, metadata: ModelMetadata | None = None) -> tuple[Batch, ...]:
     """Put refused requests of finished batches, and those whose taken results were lost, into new batches under every
     limit. Requests keep their references; those of a call that the ledger never learned of are taken again.
     """
@@ -242,14 +232,14 @@ def repack_failed(folder: JobFolder, job: Job, metadata: ModelMetadata | None = 
     with folder.open() as database, transaction(database):
         requests = _requests(database, job, done, known, "failed")
         bundles = cut_into_batches(requests, job.kind, metadata)
-        planned = _moved(database, bundles, count(known + 1), at_once=False)
+        planned = _moved(database, job, bundles, count(known + 1), at_once=False)
         database.execute(
             "DELETE FROM reused WHERE request_no NOT IN (SELECT request_no FROM requests WHERE batch = ?)", (NOT_SENT,)
         )
     return planned
 
 
-def split_requests(folder: JobFolder, job: Job, refused: Batch, metadata: ModelMetadata) -> tuple[PlannedBatch, ...]:
+def split_requests(folder: JobFolder, job: Job, refused: Batch, metadata: ModelMetadata) -> tuple[Batch, ...]:
     """Lay out the texts of a refused batch in requests of half as many, and those of the planned batches too.
 
     Batches keep their numbers; what does not fit into one any more goes behind the last. () when there is nothing to
@@ -258,7 +248,7 @@ def split_requests(folder: JobFolder, job: Job, refused: Batch, metadata: ModelM
     others = (each.number for each in job.batches if each.state is BatchState.PLANNED and each.number != refused.number)
     numbers = [refused.number] if refused.at_once else [refused.number, *others]
     texts_of = f"SELECT request_no, {TEXTS_OF_REQUEST} FROM requests r WHERE batch = ?"  # noqa: S608 - constants
-    planned: list[PlannedBatch] = []
+    planned: list[Batch] = []
     known = max(batch.number for batch in job.batches)
     behind = count(known + 1)
     with folder.open() as database, transaction(database):
@@ -283,7 +273,7 @@ def split_requests(folder: JobFolder, job: Job, refused: Batch, metadata: ModelM
                         )
             requests = _requests(database, job, [number])
             bundles = cut_into_batches(requests, job.kind, metadata, is_synchronous=refused.at_once)
-            planned += _moved(database, bundles, chain([number], behind), at_once=refused.at_once)
+            planned += _moved(database, job, bundles, chain([number], behind), at_once=refused.at_once)
         _finish(database)
     return tuple(planned)
 
@@ -294,7 +284,7 @@ def may_run_synchronously(batch: Batch) -> bool:
     return refused or (batch.state is BatchState.PLANNED and not batch.at_once)
 
 
-def repack_as_synchronous(folder: JobFolder, job: Job) -> tuple[PlannedBatch, ...]:
+def repack_as_synchronous(folder: JobFolder, job: Job) -> tuple[Batch, ...]:
     """Give each request of the batches that were never accepted a batch of its own, under those numbers and then behind
     the last. Requests keep their references; those of a call that the ledger never learned of are taken again.
     """
@@ -302,7 +292,7 @@ def repack_as_synchronous(folder: JobFolder, job: Job) -> tuple[PlannedBatch, ..
     known = max((batch.number for batch in job.batches), default=0)
     with folder.open() as database, transaction(database):
         bundles = ([request] for request in _requests(database, job, freed, known))
-        return _moved(database, bundles, chain(freed, count(known + 1)), at_once=True)
+        return _moved(database, job, bundles, chain(freed, count(known + 1)), at_once=True)
 
 
 _REPACKED = (
@@ -322,8 +312,8 @@ def _requests(
 
 
 def _moved(
-    database: sqlite3.Connection, bundles: Iterable[list[Request]], numbers: Iterator[int], *, at_once: bool
-) -> tuple[PlannedBatch, ...]:
+    database: sqlite3.Connection, job: Job, bundles: Iterable[list[Request]], numbers: Iterator[int], *, at_once: bool
+) -> tuple[Batch, ...]:
     """Put requests into the batches of these numbers, of which no more are taken than there are bundles."""
     planned = []
     for requests, number in zip(bundles, numbers, strict=False):
@@ -331,7 +321,7 @@ def _moved(
             "UPDATE requests SET batch = ?, position = ?, state = 'waiting', error = '' WHERE request_no = ?",
             ((number, position, request.number) for position, request in enumerate(requests)),
         )
-        planned.append(planned_batch(number, requests, at_once=at_once))
+        planned.append(planned_batch(job.id, number, requests, at_once=at_once))
     return tuple(planned)
 
 

@@ -14,10 +14,10 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
-from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, plan
+from cfbatch_gui.core.jobs.plan.packing import Plan, plan
 from cfbatch_gui.core.jobs.plan.spending import LEARNED, TOKENS
 from cfbatch_gui.core.jobs.reuse import NOTHING, Reusable
-from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.jobs.states import Batch, Job, JobState
 from cfbatch_gui.core.messages import Message, counted_message, day_in_words, message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, find_model, price
 from cfbatch_gui.core.workers_ai.estimate import Script, script_of, tokens_lower, tokens_upper
@@ -65,7 +65,7 @@ class Preflight:
 
     queries: int
     texts: int
-    batches: tuple[PlannedBatch, ...]
+    batches: tuple[Batch, ...]
     tokens_low: int
     tokens_high: int
     price_low: Price

@@ -7,7 +7,7 @@ and of the scores, with their checksum; after that the caller may commit *done*.
 import gzip
 import sqlite3
 from collections.abc import Collection
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,45 +37,27 @@ def keep_reply(folder: JobFolder, batch: int, raw: bytes) -> None:
     folder.write_reply(batch, gzip.compress(raw, compresslevel=1, mtime=0))
 
 
-@dataclass(frozen=True, slots=True)
-class KnownBefore:
-    """What is known of a connection and a model before an answer; the job's own answers may show more.
-
-    `dimensions` are those that vectors of the model may have, () when not known.
-    """
-
-    references_are_echoed: bool = False
-    dimensions: Collection[int] = ()
-
-
-_NOTHING = KnownBefore()
-
-
-def collect(folder: JobFolder, kind: Kind, batch: int, finished: Finished, known: KnownBefore = _NOTHING) -> Collected:
-    """Check the whole answer against what was sent, then store it; on the disk when this returns.
-
-    Raises ReplyError for any breach of the protocol, DiskFull and DataError; the job's data is then as it was before.
-    """
-    with folder.open() as database, transaction(database):
-        return store(database, folder, kind, batch, finished, known=known)
-
-
-def store(
-    database: sqlite3.Connection,
+def collect(
     folder: JobFolder,
     kind: Kind,
     batch: int,
     finished: Finished,
     *,
-    known: KnownBefore = _NOTHING,
+    references_required: bool = False,
+    dimensions: Collection[int] = (),
 ) -> Collected:
-    """`collect` within the caller's transaction."""
-    numbers, expected = sent_requests(database, kind, batch)
-    with ExitStack() as files:  # closed, and on the disk, before the transaction is committed
-        collected = _Collecting(database, folder, numbers, files, known).run(finished, expected)
-    has_vectors = kind is Kind.EMBED and metadata_value(database, "dimension") is not None
-    note_results(database, batch, stored_vectors(folder.vectors) if has_vectors else None)
-    return collected
+    """Check the whole answer against what was sent, then store it; on the disk when this returns. `dimensions` are
+    those that vectors of the model may have, () when not known.
+
+    Raises ReplyError for any breach of the protocol, DiskFull and DataError; the job's data is then as it was before.
+    """
+    with folder.open() as database, transaction(database):
+        return _Collecting(database, folder, kind, batch, references_required, dimensions).run(finished)
+
+
+def store(database: sqlite3.Connection, folder: JobFolder, kind: Kind, batch: int, finished: Finished) -> None:
+    """`collect` again, within the caller's transaction."""
+    _Collecting(database, folder, kind, batch).run(finished)
 
 
 def verify(folder: JobFolder, kind: Kind, batch: int, finished: Finished) -> None:
@@ -101,38 +83,38 @@ def sent_requests(database: sqlite3.Connection, kind: Kind, batch: int) -> tuple
     return [request[0] for request in requests], [Expected(reference, form, count) for _, reference, count in requests]
 
 
+@dataclass(slots=True)
 class _Collecting:
-    def __init__(
-        self,
-        database: sqlite3.Connection,
-        folder: JobFolder,
-        request_numbers: list[int],
-        files: ExitStack,
-        known: KnownBefore,
-    ) -> None:
-        self._database, self._folder, self._numbers, self._files = database, folder, request_numbers, files
-        self._known = known
-        self._vectors: VectorFile | None = None
-        self._failed = 0
-        self._first_error = ""
+    _database: sqlite3.Connection
+    _folder: JobFolder
+    _kind: Kind
+    _batch: int
+    _references_required: bool = False
+    _dimensions: Collection[int] = ()
+    _vectors: VectorFile | None = None
+    _failed: int = 0
+    _first_error: str = ""
 
-    def run(self, finished: Finished, expected: list[Expected]) -> Collected:
+    def run(self, finished: Finished) -> Collected:
+        numbers, expected = sent_requests(self._database, self._kind, self._batch)
         stored = metadata_value(self._database, "dimension")
         dimension = stored if isinstance(stored, int) else None
-        required = self._known.references_are_echoed or metadata_value(self._database, "references_echoed") is True
-        for matched in match(finished, expected, dimension=dimension, references_required=required):
-            self._store(matched)
+        required = self._references_required or metadata_value(self._database, "references_echoed") is True
+        with ExitStack() as files:  # closed, and on the disk, before the transaction is committed
+            for matched in match(finished, expected, dimension=dimension, references_required=required):
+                self._store(matched, numbers[matched.index], files)
+            if self._vectors is not None:
+                self._vectors.flush()
         if any(element.external_reference for element in finished.elements):
             put_metadata_value(self._database, "references_echoed", True)
-        if self._vectors is not None:
-            self._vectors.flush()
+        has_vectors = self._kind is Kind.EMBED and metadata_value(self._database, "dimension") is not None
+        note_results(self._database, self._batch, stored_vectors(self._folder.vectors) if has_vectors else None)
         refused = message(
             "The service refused {failed:,} of {requests:,} requests.", failed=self._failed, requests=len(expected)
         )
         return Collected(self._failed, refused if self._failed else "", self._first_error, finished.tokens)
 
-    def _store(self, matched: Matched) -> None:
-        request_no = self._numbers[matched.index]
+    def _store(self, matched: Matched, request_no: int, files: ExitStack) -> None:
         match matched:
             case Scored():
                 self._database.executemany(
@@ -141,7 +123,7 @@ class _Collecting:
                 )
                 self._store_parts(request_no, matched.scores.tolist())
             case Embedded():
-                self._store_vectors(request_no, matched)
+                self._store_vectors(request_no, matched, files)
             case Refused():
                 self._failed += 1
                 self._database.execute("UPDATE items SET score = NULL WHERE request_no = ?", (request_no,))
@@ -172,7 +154,7 @@ class _Collecting:
         items = self._database.execute("SELECT DISTINCT item_no FROM parts WHERE request_no = ?", (request_no,))
         score_by_best_part(self._database, [item_no for (item_no,) in items])
 
-    def _store_vectors(self, request_no: int, matched: Embedded) -> None:
+    def _store_vectors(self, request_no: int, matched: Embedded, files: ExitStack) -> None:
         answered, asked = (metadata_value(self._database, name) for name in ("pooling", "asked_pooling"))
         wanted = answered or asked or matched.pooling
         if matched.pooling and matched.pooling != wanted:
@@ -184,31 +166,31 @@ class _Collecting:
                 detail=f"pooling {matched.pooling[:40]!r}, not {str(wanted)[:40]!r}",
             )
         if self._vectors is None:
-            self._vectors = self._open_vectors(matched.vectors.shape[1], matched.pooling)
+            dimension = matched.vectors.shape[1]
+            self._vectors = files.enter_context(self._open_vectors(dimension, matched.pooling))
+            if self._vectors.dimension != dimension:
+                raise ReplyError(message("The vectors of this batch have another length than those before."))
         # Items with the same text share a position in the request, and so a vector.
         places = "SELECT item_no - 1, request_position FROM items WHERE request_no = ? AND request_position >= 0"
         rows, positions = np.array(self._database.execute(places, (request_no,)).fetchall(), np.int64).reshape(-1, 2).T
         self._vectors.write(rows, matched.vectors[positions])
 
-    def _open_vectors(self, dimension: int, pooling: str) -> VectorFile:
+    def _open_vectors(self, dimension: int, pooling: str) -> AbstractContextManager[VectorFile]:
         path = self._folder.vectors
         if metadata_value(self._database, "dimension") is not None:
-            found = self._files.enter_context(open_vectors(path))
-            if found.dimension != dimension:
-                raise ReplyError(message("The vectors of this batch have another length than those before."))
-            return found
-        if self._known.dimensions and dimension not in self._known.dimensions:
+            return open_vectors(path)
+        if self._dimensions and dimension not in self._dimensions:
             raise ReplyError(
                 message(
                     "The vectors of this batch do not have the length that those of its model have, so they are put "
                     "aside."
                 ),
-                detail=f"{dimension} numbers, not {' or '.join(map(str, sorted(self._known.dimensions)))}",
+                detail=f"{dimension} numbers, not {' or '.join(map(str, sorted(self._dimensions)))}",
             )
         count = self._database.execute("SELECT max(item_no) FROM items").fetchone()[0]
         put_metadata_value(self._database, "dimension", dimension)
         put_metadata_value(self._database, "pooling", pooling)
-        return self._files.enter_context(new_vectors(path, count, dimension))
+        return new_vectors(path, count, dimension)
 
 
 def score_by_best_part(database: sqlite3.Connection, items: Collection[int]) -> None:

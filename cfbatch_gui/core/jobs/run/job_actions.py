@@ -11,7 +11,7 @@ from cfbatch_gui.core.job_folder.fingerprints import fingerprints_of
 from cfbatch_gui.core.job_folder.folder import check_has_texts, forget_texts
 from cfbatch_gui.core.jobs.elsewhere import check_is_new
 from cfbatch_gui.core.jobs.plan import packing
-from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, may_run_synchronously
+from cfbatch_gui.core.jobs.plan.packing import Plan, may_run_synchronously
 from cfbatch_gui.core.jobs.reuse import EarlierResults
 from cfbatch_gui.core.jobs.run.collecting import verify
 from cfbatch_gui.core.jobs.run.runner import Runner, check_account
@@ -141,7 +141,7 @@ class JobActions:
         repacked = await asyncio.to_thread(packing.repack_as_synchronous, self._store.folder(job.id), job)
         if not repacked:
             raise UsageError(message("Everything of this job was accepted by the service already."))
-        await self._commit(job, rest_as_synchronous(job.id, repacked, self._clock()))
+        await self._commit(job, rest_as_synchronous(repacked, self._clock()))
 
     async def dismiss(self, job_id: str, number: int) -> Job:
         """Settle an unknown outcome as never to be known; it stays in the history as such."""
@@ -237,14 +237,9 @@ def _check_is_ours(job: Job) -> None:
         )
 
 
-def planned_batch(job_id: str, each: PlannedBatch, now: float) -> Batch:
-    planned = Batch(job_id, each.number, BatchState.PLANNED, each.requests, each.texts, each.bytes, changed_at=now)
-    return replace(planned, at_once=each.at_once)
-
-
 def sent(planned: Job, plan: Plan, now: float) -> Change:
     """Mark a draft as sent with its plan; raises UsageError when it is not the draft any more that was planned."""
-    batches = tuple(planned_batch(planned.id, each, now) for each in plan.batches)
+    batches = tuple(replace(each, changed_at=now) for each in plan.batches)
 
     def change(job: Job) -> Job:
         if _what_is_planned(job) != _what_is_planned(planned):
@@ -276,10 +271,10 @@ def sent_again(number: int, now: float) -> Change:
     return change
 
 
-def failed_sent_again(packed: Job, repacked: Sequence[PlannedBatch], now: float) -> Change:
+def failed_sent_again(packed: Job, repacked: Sequence[Batch], now: float) -> Change:
     ended = {batch.number for batch in packed.batches if batch.state in ENDED}
     emptied = {batch.number for batch in packed.batches if batch.state is BatchState.DONE and repacked}
-    new = [planned_batch(packed.id, each, now) for each in repacked]
+    new = [replace(each, changed_at=now) for each in repacked]
 
     def again(batch: Batch) -> Batch:
         if batch.number in ended and batch.state in ENDED:
@@ -289,9 +284,9 @@ def failed_sent_again(packed: Job, repacked: Sequence[PlannedBatch], now: float)
     return lambda job: replace(job, finished_at=0.0, reused_lost=0, batches=(*map(again, job.batches), *new))
 
 
-def rest_as_synchronous(job_id: str, repacked: Sequence[PlannedBatch], now: float) -> Change:
+def rest_as_synchronous(repacked: Sequence[Batch], now: float) -> Change:
     """Each request that was never accepted as a batch of its own, without the queue."""
-    fresh = [planned_batch(job_id, each, now) for each in repacked]
+    fresh = [replace(each, changed_at=now) for each in repacked]
 
     def change(job: Job) -> Job:
         gone = [batch for batch in job.batches if may_run_synchronously(batch)]

@@ -6,6 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from cfbatch_gui.core.errors import (
     Action,
@@ -27,7 +28,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account import DIRECT_AFTER, AccountCollection
 from cfbatch_gui.core.jobs.elsewhere import by_id_alone, lay_out
 from cfbatch_gui.core.jobs.poll_schedule import SLICE, Waits, interval
-from cfbatch_gui.core.jobs.run.collecting import KnownBefore, collect, keep_reply, verify
+from cfbatch_gui.core.jobs.run.collecting import collect, keep_reply, verify
 from cfbatch_gui.core.jobs.run.submitting import Submitter
 from cfbatch_gui.core.jobs.states import (
     STOPPED_BY_USER,
@@ -238,9 +239,12 @@ class Watcher:
         await self._store.save(collecting, **changes)
         if batch.adopted:
             await asyncio.to_thread(verify, folder, job.kind, batch.number, reply.finished)
-        dimensions = self._store.client(job).connection.dimensions_of(job.model)
-        known = KnownBefore(self._store.references_are_echoed(job), dimensions)
-        collected = await asyncio.to_thread(collect, folder, kind, batch.number, finished, known)
+        storing = partial(
+            collect,
+            references_required=self._store.references_are_echoed(job),
+            dimensions=self._store.client(job).connection.dimensions_of(job.model),
+        )
+        collected = await asyncio.to_thread(storing, folder, kind, batch.number, finished)
         await self._store.save(
             replace(
                 collecting,

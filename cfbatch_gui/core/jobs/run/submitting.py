@@ -24,7 +24,7 @@ ledger and submissions.jsonl are lost, it says that the batch may have left. A r
 import asyncio
 import hashlib
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -43,7 +43,6 @@ from cfbatch_gui.core.errors import (
     UserError,
 )
 from cfbatch_gui.core.jobs.plan import packing
-from cfbatch_gui.core.jobs.plan.packing import PlannedBatch
 from cfbatch_gui.core.jobs.poll_schedule import Waits
 from cfbatch_gui.core.jobs.run.collecting import keep_reply
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
@@ -290,7 +289,7 @@ class Submitter:
             folder = self._store.folder(job.id)
             planned = await asyncio.to_thread(packing.split_requests, folder, job, refused, metadata)
             if planned:
-                change = partial(_laid_out_anew, {each.number: each for each in planned}, self._clock())
+                change = partial(_laid_out_anew, planned, self._clock())
                 await asyncio.to_thread(write_manifest, folder, change(job))
                 await self._store.change(job.id, change)
         return bool(planned)
@@ -355,15 +354,13 @@ class Submitter:
             done.exception()  # the outcome is in the batch; the caller may be gone
 
 
-def _laid_out_anew(planned: Mapping[int, PlannedBatch], now: float, job: Job) -> Job:
+def _laid_out_anew(planned: Sequence[Batch], now: float, job: Job) -> Job:
     """Batches that hold other requests than before, and new ones behind the last."""
-    batches = list(job.batches)
-    for number in range(len(batches) + 1, max(planned) + 1):
-        batches.append(Batch(job.id, number, BatchState.PLANNED, 0, 0, 0, changed_at=now))
-    for number, new in planned.items():
-        changed = replace(batches[number - 1], requests=new.requests, texts=new.texts, bytes=new.bytes)
-        batches[number - 1] = replace(changed.saying(), at_once=new.at_once)
-    return replace(job, batches=tuple(batches))
+    batches = {batch.number: batch for batch in job.batches}
+    for new in planned:
+        batch = batches.get(new.number, replace(new, changed_at=now)).saying()
+        batches[new.number] = replace(batch, requests=new.requests, texts=new.texts, bytes=new.bytes)
+    return replace(job, batches=tuple(batches.values()))
 
 
 async def _failure_of(writing: Awaitable[object]) -> DataError | None:
