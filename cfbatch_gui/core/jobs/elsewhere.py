@@ -308,7 +308,7 @@ def lay_out_file(folder: JobFolder, job: Job, layouts: Sequence[Layout], batches
             raise _another_file("its rows are others")
         _write(database, layouts, items, {item[0]: item[0] for item in items})
         for batch in batches:
-            body = packing.body_of(database, replace(job, batches=tuple(batches)), batch)
+            body = packing.body_in(database, job, batch)
             if hashlib.sha256(body).hexdigest() != batch.sha256:
                 raise _another_file("its texts are others")
 

@@ -20,7 +20,7 @@ from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import requests
-from cfbatch_gui.core.jobs.plan.packing import Plan, bodies_of, plan
+from cfbatch_gui.core.jobs.plan.packing import Plan, body_of, plan
 from cfbatch_gui.core.jobs.plan.preflight import examine
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.run.collecting import collect
@@ -30,7 +30,6 @@ from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, find_model
 from cfbatch_gui.core.workers_ai.estimate import count_tokens, tokens_lower, tokens_upper
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES
-from tests.bodies import body_of
 from tests.core.jobs.conftest import Bench
 from tests.parsed_requests import parse_requests
 from tests.thorough import tries
@@ -70,7 +69,7 @@ def packed(folder: JobFolder, kind: Kind) -> tuple[Plan, list[bytes]]:
     """The plan, which is the one that a trial shows, and its bodies, as large as planned."""
     tried = plan(folder, job(kind), is_trial=True)
     planned = plan(folder, job(kind))
-    made = [body_of(folder, job(kind), batch.number) for batch in planned.batches]
+    made = [body_of(folder, job(kind), batch) for batch in planned.batches]
     assert tried == planned
     assert [len(body) for body in made] == [batch.bytes for batch in planned.batches]
     assert all(len(body) <= MAX_BODY_BYTES for body in made)
@@ -217,9 +216,8 @@ async def test_what_is_not_laid_out_as_the_ledger_knows_it_is_not_packed(
     folder = bench.store.folder(draft.id)
     planned = sent(draft, plan(folder, draft), 0.0)(draft)
     assert len(planned.batches) == 5
-    broken = tuple(replace(each, requests=9) if each.number == 3 else each for each in planned.batches)
     with pytest.raises(DataError, match="not laid out as they were"):
-        list(bodies_of(folder, replace(planned, batches=broken), (1, 2, 3)))
+        body_of(folder, planned, replace(planned.batches[2], requests=9))
 
 
 def finished(answers: list[dict[str, object]], references: list[str]) -> Finished:

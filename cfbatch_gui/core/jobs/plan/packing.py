@@ -4,7 +4,7 @@ what failed.
 
 import json
 import sqlite3
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, count, groupby
 from operator import itemgetter
@@ -183,30 +183,24 @@ def listed_metadata(job: Job) -> ModelMetadata:
     return find_model(job.model)
 
 
-def bodies_of(folder: JobFolder, job: Job, batches: Iterable[int]) -> Generator[bytes, None, None]:
-    """The exact bytes of each batch; the same each time. Raises DataError when the layout on disk is not the one that
-    the ledger knows: then nothing must be sent.
+def body_of(folder: JobFolder, job: Job, batch: Batch) -> bytes:
+    """The exact bytes of a batch; the same each time. Raises DataError when the layout on disk is not the one that the
+    ledger knows: then nothing must be sent.
     """
-    known = {batch.number: batch for batch in job.batches}
     with folder.open(read_only=True) as database:
-        for batch in batches:
-            yield _body(database, job, batch, known.get(batch))
+        return body_in(database, job, batch)
 
 
-def body_of(database: sqlite3.Connection, job: Job, batch: Batch) -> bytes:
-    """The bytes of one batch. Raises DataError as `bodies_of`."""
-    return _body(database, job, batch.number, batch)
-
-
-def _body(database: sqlite3.Connection, job: Job, number: int, known: Batch | None) -> bytes:
-    rows = database.execute(f"{_sent_texts('r.batch = :batch')} ORDER BY turn, at", {"batch": number}).fetchall()
+def body_in(database: sqlite3.Connection, job: Job, batch: Batch) -> bytes:
+    """The same, of data that is open."""
+    rows = database.execute(f"{_sent_texts('r.batch = :batch')} ORDER BY turn, at", {"batch": batch.number}).fetchall()
     elements = [element for _, _, element in _elements(rows, job.options)]
-    if known is not None and len(elements) != known.requests:
+    if len(elements) != batch.requests:
         raise DataError(
             message("This job's requests are not laid out as they were. Duplicate the job to send it."),
-            detail=f"batch {number}: {len(elements)} requests, not {known.requests}",
+            detail=f"batch {batch.number}: {len(elements)} requests, not {batch.requests}",
         )
-    return elements[0] if known is not None and known.at_once else encode_batch(elements)
+    return elements[0] if batch.at_once else encode_batch(elements)
 
 
 def _sent_texts(where: str) -> str:
