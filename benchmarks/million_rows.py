@@ -88,7 +88,7 @@ def _ready(path: Path, folder_path: Path) -> tuple[JobFolder, Job, dict[str, flo
 def _pack(figures: Figures, folder: JobFolder, job: Job) -> None:
     """Request bodies from the job's data, against the bare encoder on the same objects."""
     numbers = range(1, BATCHES_TO_PACK + 1)
-    job = job_actions.sent(job, plan(folder, job), 0.0)(job)
+    job = job_actions.sent(job, plan(folder, job), 0.0, job)
     job = replace(job, batches=job.batches[:BATCHES_TO_PACK])
     bodies = list(bodies_of(folder, job, numbers))
     objects = [json.loads(body) for body in bodies]
