@@ -330,8 +330,7 @@ def _references(evidence: Evidence) -> Samples:
 
 def _usage(evidence: Evidence) -> Samples:
     for each in evidence.answers.values():
-        tokens = each.usage.total_tokens if each.usage is not None else 0
-        yield tokens, tokens > 0
+        yield each.tokens, each.tokens > 0
 
 
 def _usage_estimate(evidence: Evidence) -> Samples:
