@@ -86,7 +86,7 @@ def _ready(path: Path, folder_path: Path) -> tuple[JobFolder, Job, dict[str, flo
 
 def _pack(figures: Figures, folder: JobFolder, job: Job) -> None:
     """Request bodies from the job's data, against the bare encoder on the same objects."""
-    job = job_actions.sent(job, plan(folder, job), 0.0)(job)
+    job = job_actions.sent(job, plan(folder, job), 0.0, job)
     job = replace(job, batches=job.batches[:BATCHES_TO_PACK])
     bodies = _as_sent(folder, job)
     objects = [json.loads(body) for body in bodies]

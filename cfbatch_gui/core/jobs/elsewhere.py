@@ -103,7 +103,7 @@ def lay_out(folder: JobFolder, job: Job, finished: Finished) -> tuple[Kind, list
             (item, number, position + 1, number, position) for item, (number, position) in enumerate(places, start=1)
         )
         sent = {number: element.external_reference or "" for number, element in enumerate(elements, start=1)}
-        lay_out_names(folder, kind, [Layout(job, requests, items)], sent, facts)
+        lay_out_names(folder, kind, Layout(job, requests, items), sent, facts)
         return kind, counts
     order = "query_no, position" if kind is Kind.RANK else "item_no"
     with folder.open() as database, transaction(database):
@@ -111,7 +111,7 @@ def lay_out(folder: JobFolder, job: Job, finished: Finished) -> tuple[Kind, list
         # This program would send long texts in parts; the attached job sent every text whole.
         database.execute("DELETE FROM parts")
         items = tuple((*item, *place) for item, place in zip(found, places, strict=True))
-        _write(database, [Layout(job, requests, items)], items, {item[0]: item[0] for item in items})
+        _write(database, Layout(job, requests, items))
     return kind, counts
 
 
@@ -296,18 +296,17 @@ def read_as_sent(sent: SavedDraft | None, inputs: AttachedInput) -> AttachedInpu
     return AttachedInput(source, sent.mapping, second)
 
 
-def lay_out_file(folder: JobFolder, job: Job, layouts: Sequence[Layout], batches: Sequence[Batch]) -> None:
-    """Have the items of a filled draft wait for the answers to `batches`; runs long. Texts are compared by the hash of
-    each body. Raises UsageError for another file.
+def lay_out_file(folder: JobFolder, job: Job, layout: Layout) -> None:
+    """Have the items of a filled draft wait for the answers to the batches; runs long. Texts are compared by the hash
+    of each body. Raises UsageError for another file.
     """
     packing.plan(folder, job)  # cuts long texts to parts, as was done before they were sent
-    items = all_items(layouts)
     with folder.open() as database, transaction(database):
         ours = {row[0]: row for row in database.execute("SELECT item_no, query_no, position FROM items")}
-        if any(ours.get(item[0]) != item[:3] for item in items):
+        if any(ours.get(item[0]) != item[:3] for item in layout.items):
             raise _another_file("its rows are others")
-        _write(database, layouts, items, {item[0]: item[0] for item in items})
-        for batch in batches:
+        _write(database, layout)
+        for batch in layout.job.batches:
             body = packing.body_in(database, job, batch)
             if hashlib.sha256(body).hexdigest() != batch.sha256:
                 raise _another_file("its texts are others")
@@ -316,14 +315,14 @@ def lay_out_file(folder: JobFolder, job: Job, layouts: Sequence[Layout], batches
 def lay_out_names(
     folder: JobFolder,
     kind: Kind,
-    layouts: Sequence[Layout],
+    layout: Layout,
     references: Mapping[int, str],
     facts: dict[str, object] | None = None,
 ) -> None:
     """Fill the job's data with names for the texts, which say where each stands in the file. Raises DataError."""
-    items = all_items(layouts)
+    items: Sequence[Item] = layout.items
     if kind is Kind.RANK:
-        items.sort(key=lambda item: (item[1] or 0, item[2]))
+        items = sorted(items, key=lambda item: (item[1] or 0, item[2]))
 
     def named(item: Item) -> tuple[str, ...]:
         number, query, place, request, _ = item
@@ -331,43 +330,32 @@ def lay_out_names(
         return *names, references.get(request or 0, "")
 
     fill_named(folder, kind, map(named, items), facts)
-    renumbered = {item[0]: number for number, item in enumerate(items, start=1)}
     with folder.open() as database, transaction(database):
-        _write(database, layouts, items, renumbered)
+        _write(database, layout, {item[0]: number for number, item in enumerate(items, start=1)})
 
 
-def all_items(layouts: Sequence[Layout]) -> list[Item]:
-    """The items of all shards, each once, by number; those of several in the shard that has their request."""
-    last = sorted(chain.from_iterable(layout.items for layout in layouts), key=lambda item: item[3] is not None)
-    found = {item[0]: item for item in last}
-    return [found[number] for number in sorted(found)]
-
-
-def _write(
-    database: sqlite3.Connection, layouts: Sequence[Layout], items: Sequence[Item], renumbered: Mapping[int, int]
-) -> None:
+def _write(database: sqlite3.Connection, layout: Layout, renumbered: Mapping[int, int] | None = None) -> None:
+    new = renumbered or {item[0]: item[0] for item in layout.items}
     database.execute("UPDATE items SET request_no = NULL, request_position = NULL")
     database.execute("DELETE FROM parts WHERE request_no IS NOT NULL")
     for table in ("requests", "repeats"):
         database.execute(f"DELETE FROM {table}")  # noqa: S608 - one of two constants
     database.executemany(
         "UPDATE items SET request_no = ?, request_position = ? WHERE item_no = ?",
-        ((request, position, renumbered[number]) for number, _, _, request, position in items),
+        ((request, position, new[number]) for number, _, _, request, position in layout.items),
     )
-    for layout in layouts:
-        database.executemany(
-            "INSERT OR REPLACE INTO requests(request_no, reference, batch, position) VALUES(?, ?, ?, ?)",
-            layout.requests,
-        )
-        database.executemany(
-            "INSERT OR REPLACE INTO repeats VALUES(?, ?)",
-            ((renumbered[item], renumbered[first]) for item, first in layout.repeats if first in renumbered),
-        )
-        database.executemany(
-            "INSERT OR REPLACE INTO parts(item_no, part, start, stop, request_no, request_position)"
-            " VALUES(?, ?, ?, ?, ?, ?)",
-            ((renumbered[item], *part) for item, *part in layout.parts),
-        )
+    database.executemany(
+        "INSERT INTO requests(request_no, reference, batch, position) VALUES(?, ?, ?, ?)", layout.requests
+    )
+    database.executemany(
+        "INSERT OR REPLACE INTO repeats VALUES(?, ?)",
+        ((new[item], new[first]) for item, first in layout.repeats if first in new),
+    )
+    database.executemany(
+        "INSERT OR REPLACE INTO parts(item_no, part, start, stop, request_no, request_position)"
+        " VALUES(?, ?, ?, ?, ?, ?)",
+        ((new[item], *part) for item, *part in layout.parts),
+    )
     database.execute(INDEX_OF_REQUESTS)
 
 
@@ -456,15 +444,15 @@ class JobsElsewhere:
         await self._check_is_new(found.id)
         room = await self._room(connection_id)
         layouts = [await _layout(room, found.id, shard) for shard in found.shards]
-        theirs = layouts[0].job
+        layout = _joined(found, layouts, self._runner.clock())
+        theirs, items = layout.job, layout.items
         if inputs is not None and inputs.mapping.kind is not theirs.kind:
             raise UsageError(message("The file is read for another kind of result than this job has."))
-        batches, items = _batches(found, layouts, self._runner.clock()), all_items(layouts)
         names = theirs.kind, theirs.name, theirs.model
         job = await self._store.on_disk(self._drafts.create, *names, connection_id, found.id)
         return await self._begin(
             job.id,
-            self._fill(job, layouts, batches, inputs),
+            self._fill(job, layout, inputs),
             taken_over=True,
             name=theirs.name,
             options=theirs.options,
@@ -472,7 +460,7 @@ class JobsElsewhere:
             sent_at=theirs.sent_at,
             queries=len({item[1] for item in items} - {None}),
             texts=len(items),
-            batches=batches,
+            batches=theirs.batches,
         )
 
     async def remove(self, connection_id: str, found: AccountJob) -> None:
@@ -496,18 +484,16 @@ class JobsElsewhere:
             raise UsageError(message("The job “{name}” is on this computer already.", name=known.name))
         await self._store.on_disk(self._drafts.discard, job_id)  # an earlier call was cut short
 
-    async def _fill(
-        self, job: Job, layouts: Sequence[Layout], batches: Sequence[Batch], inputs: AttachedInput | None
-    ) -> None:
+    async def _fill(self, job: Job, layout: Layout, inputs: AttachedInput | None) -> None:
         folder = self._store.folder(job.id)
         if inputs is None:
-            references = {row[0]: row[1] for layout in layouts for row in layout.requests}
-            await asyncio.to_thread(lay_out_names, folder, job.kind, layouts, references)
+            references = {row[0]: row[1] for row in layout.requests}
+            await asyncio.to_thread(lay_out_names, folder, job.kind, layout, references)
             return
-        inputs = await asyncio.to_thread(read_as_sent, layouts[0].draft, inputs)
+        inputs = await asyncio.to_thread(read_as_sent, layout.draft, inputs)
         await asyncio.to_thread(self._drafts.load, job.id, inputs.source, inputs.mapping, inputs.second)
-        sent = replace(self._store.job(job.id), options=layouts[0].job.options)
-        await asyncio.to_thread(lay_out_file, folder, sent, layouts, batches)
+        sent = replace(self._store.job(job.id), options=layout.job.options, batches=layout.job.batches)
+        await asyncio.to_thread(lay_out_file, folder, sent, layout)
 
 
 def check_is_new(store: JobStore, connection: str, request_id: str) -> None:
@@ -546,8 +532,10 @@ def _account_job(job_id: str, shards: Sequence[ListedShard], *, is_here: bool) -
     )
 
 
-def _batches(found: AccountJob, layouts: Sequence[Layout], now: float) -> tuple[Batch, ...]:
-    """The batches of all shards in order; of one that was sent again, the last. Raises UsageError."""
+def _joined(found: AccountJob, layouts: Sequence[Layout], now: float) -> Layout:
+    """All shards in one: each batch once, of several the last; and each item once, of several the one in the shard that
+    has its request. Raises UsageError.
+    """
     requests: dict[int, Request] = {}
     for row in chain.from_iterable(layout.requests for layout in layouts):
         if requests.setdefault(row[0], row) != row:
@@ -557,15 +545,19 @@ def _batches(found: AccountJob, layouts: Sequence[Layout], now: float) -> tuple[
                     "answers together."
                 )
             )
-    by_number = {
+    items = sorted(chain.from_iterable(layout.items for layout in layouts), key=lambda item: item[3] is not None)
+    batches = {
         batch.number: replace(
-            batch,
-            attempt=f"{found.id}-{shard}-{batch.number}",
-            changed_at=now,
-            shard=shard,
-            handed_over_at=now,
+            batch, attempt=f"{found.id}-{shard}-{batch.number}", changed_at=now, shard=shard, handed_over_at=now
         )
         for shard, layout in zip(found.shards, layouts, strict=True)
         for batch in layout.job.batches
     }
-    return tuple(by_number[number] for number in sorted(by_number))
+    return msgspec.structs.replace(
+        layouts[0],
+        job=replace(layouts[0].job, batches=tuple(batches[number] for number in sorted(batches))),
+        requests=tuple(requests.values()),
+        items=tuple(sorted({item[0]: item for item in items}.values())),
+        repeats=tuple(chain.from_iterable(layout.repeats for layout in layouts)),
+        parts=tuple(chain.from_iterable(layout.parts for layout in layouts)),
+    )

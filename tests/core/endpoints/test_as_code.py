@@ -50,7 +50,7 @@ def draft(drafts: Drafts, tmp_path: Path, *, synchronous: bool) -> Job:
     source = open_source(path)
     drafts.load(job.id, source, suggest_mapping(source, Kind.RANK, preview(source)))
     job = drafts.change(job.id, options=JobOptions(at_once=synchronous))
-    return sent(job, plan(drafts.folder(job.id), job), 0.0)(job)
+    return sent(job, plan(drafts.folder(job.id), job), 0.0, job)
 
 
 def run(command: list[str], folder: Path) -> str:

@@ -214,7 +214,7 @@ async def test_what_is_not_laid_out_as_the_ledger_knows_it_is_not_packed(
     monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 20)
     draft = bench.draft(write("texts.txt", "\n".join(f"text number {n}" for n in range(95))), Kind.EMBED)
     folder = bench.store.folder(draft.id)
-    planned = sent(draft, plan(folder, draft), 0.0)(draft)
+    planned = sent(draft, plan(folder, draft), 0.0, draft)
     assert len(planned.batches) == 5
     with pytest.raises(DataError, match="not laid out as they were"):
         body_of(folder, planned, replace(planned.batches[2], requests=9))

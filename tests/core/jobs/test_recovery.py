@@ -22,6 +22,7 @@ from cfbatch_gui.core.jobs.store.data_folder import (
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.system.paths import Paths
+from tests.canary import TOKEN
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import CLOUDS, scores
 from tests.support import faults
@@ -228,11 +229,13 @@ async def test_a_backup_has_all_that_was_paid_for_and_sends_nothing_by_itself(
     )
     folder = bench.store.folder(draft.id)
     body = body_of(folder, draft, plan(folder, draft).batches[0])
-    back_up(bench.paths, tmp_path / "backup.zip")
+    count = back_up(bench.paths, tmp_path / "backup.zip")
     assert (await carried_on(bench, unsent)).state is JobState.DONE
     await bench.stop()
     shutil.rmtree(bench.paths.root)
     with zipfile.ZipFile(tmp_path / "backup.zip") as archive:
+        assert len(archive.namelist()) == count
+        assert not any(TOKEN.encode() in archive.read(name) for name in archive.namelist())
         archive.extractall(bench.paths.root)
     bench.start()
     await bench.runner.resume_all()

@@ -1,21 +1,16 @@
 """The normal course of a job: planned, sent, polled and stored; and its state after a restart."""
 
 import json
-import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.packing import body_of, repack_failed
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, STOPPED_HERE, BatchState, JobState
-from cfbatch_gui.core.jobs.store.data_folder import back_up
 from cfbatch_gui.core.workers_ai.catalogue import find_model
-from tests.canary import TOKEN
 from tests.core.jobs.conftest import Bench
 from tests.support import faults
 
@@ -49,16 +44,6 @@ async def test_states_are_seen_in_their_order(bench: Bench, write: Write) -> Non
         BatchState.COLLECTING,
         BatchState.DONE,
     ]
-
-
-async def test_vectors_stand_in_the_order_of_the_file(bench: Bench, write: Write) -> None:
-    texts = [f"text number {n} about {'cats' if n % 2 else 'trains'}" for n in range(250)]
-    job = await bench.run(bench.draft(write("texts.txt", "\n".join(texts)), Kind.EMBED))
-    alone = await bench.run(bench.draft(write("one.txt", texts[137]), Kind.EMBED))
-    vectors = np.load(bench.store.folder(job.id).vectors)
-    single = np.load(bench.store.folder(alone.id).vectors)
-    assert vectors.shape[0] == 250 and vectors.dtype == np.float32
-    assert np.array_equal(vectors[137], single[0])
 
 
 async def test_a_job_is_picked_up_after_a_restart(bench: Bench, write: Write) -> None:
@@ -161,18 +146,3 @@ async def test_a_refused_batch_is_sent_again_as_it_was(bench: Bench, write: Writ
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     refused, accepted = bench.faulty.submits
     assert refused.sha256 == accepted.sha256
-
-
-async def test_a_backup_can_be_unpacked_and_opened(bench: Bench, write: Write, tmp_path: Path) -> None:
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    count = back_up(bench.paths, tmp_path / "backup.zip")
-    await bench.stop()
-    with zipfile.ZipFile(tmp_path / "backup.zip") as archive:
-        assert len(archive.namelist()) == count and archive.testzip() is None
-        assert not any(TOKEN.encode() in archive.read(name) for name in archive.namelist())
-        for old in (bench.paths.ledger, bench.paths.submissions):
-            old.unlink()
-        archive.extractall(bench.paths.root)
-    bench.start()
-    assert bench.ledger.job(job.id).state is JobState.DONE
-    assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"

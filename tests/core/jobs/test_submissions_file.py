@@ -122,7 +122,7 @@ async def test_an_id_that_could_not_be_written_down_is_written_later(
     assert bench.ledger.job(job.id).state is JobState.DONE and len(bench.faulty.submits) == 1
 
 
-async def test_an_adopted_id_is_kept_twice_whoever_gave_up_waiting(bench: Bench, write: Write) -> None:
+async def test_an_adopted_id_is_kept_twice_and_watched_whoever_gave_up_waiting(bench: Bench, write: Write) -> None:
     bench.faulty.follow(faults.reset_after_body(on="submit", billed=True))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     make_unwritable(bench.paths.submissions)
@@ -131,12 +131,15 @@ async def test_an_adopted_id_is_kept_twice_whoever_gave_up_waiting(bench: Bench,
     async with asyncio.timeout(240):
         while bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN:
             await asyncio.sleep(0.01)
-    adopting.cancel()
+    adopting.cancel()  # as the window does: it removes the card, and its task, once the batch is queued
     make_writable(bench.paths.submissions)
     async with asyncio.timeout(240):
         while not submissions(bench.paths.submissions):
             await asyncio.sleep(0.01)
     assert bench.ledger.job(job.id).batches[0].request_id == found.request_id
+    async with asyncio.timeout(240):
+        while bench.ledger.job(job.id).state is not JobState.DONE:
+            await asyncio.sleep(0.01)
 
 
 async def test_nothing_leaves_while_the_attempt_cannot_be_written_down(bench: Bench, write: Write) -> None:

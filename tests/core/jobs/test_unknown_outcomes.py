@@ -1,6 +1,5 @@
 """Batches of unknown outcome: recognised as such, never sent again automatically, resolved only by the user."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -28,14 +27,6 @@ async def unknown(bench: Bench, write: Write, fault: Fault = LOST_BILLED) -> Job
     return await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK, reuse=False))
 
 
-async def test_a_batch_that_died_while_sending_is_unknown_at_the_next_start(bench: Bench, write: Write) -> None:
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    bench.ledger.save_batch(replace(job.batches[0], state=BatchState.SENDING, attempt="never written down"))
-    await bench.restart()
-    await bench.runner.resume_all()
-    assert bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN
-
-
 async def test_an_id_in_the_second_file_saves_a_batch_that_died_while_sending(bench: Bench, write: Write) -> None:
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     batch = job.batches[0]
@@ -55,17 +46,6 @@ async def test_the_right_id_is_adopted(bench: Bench, write: Write) -> None:
     done = await bench.runner.wait(job.id)
     assert done.state is JobState.DONE and done.batches[0].request_id == request_id
     assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
-
-
-async def test_an_adopted_batch_is_watched_whoever_gave_up_waiting(bench: Bench, write: Write) -> None:
-    job = await unknown(bench, write)
-    (known,) = accepted(bench.service_folder)
-    adopting = asyncio.create_task(bench.actions.adopt(job.id, 1, known.request_id))
-    while bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN:
-        await asyncio.sleep(0)
-    adopting.cancel()  # as the window does: it removes the card, and its task, once the batch is queued
-    while bench.ledger.job(job.id).state is not JobState.DONE:
-        await asyncio.sleep(0)
 
 
 async def test_another_jobs_id_is_not_adopted(bench: Bench, write: Write) -> None:

@@ -5,6 +5,7 @@ what was laid out: other batches leave or come back meanwhile.
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder.fingerprints import fingerprints_of
@@ -69,7 +70,7 @@ class JobActions:
         plan = await in_thread(self._laid_out, job)
         if not plan.batches and not plan.reused:
             raise UsageError(message("There is nothing to send: no row has a text. Choose the column that holds it."))
-        change = sent(job, plan, self._clock())
+        change = partial(sent, job, plan, self._clock())
         await asyncio.to_thread(write_manifest, self._store.folder(job.id), change(job))
         await self._store.change(job.id, change)
 
@@ -106,7 +107,7 @@ class JobActions:
         self._check_may_send()
         _check_is_ours(self._store.job(job_id))
         await self._check_has_texts(job_id)
-        await self._store.change(job_id, sent_again(number, self._clock()))
+        await self._store.change(job_id, partial(sent_again, number, self._clock()))
         return await self._runner.carry_on(job_id)
 
     async def send_failed_again(self, job_id: str) -> Job:
@@ -120,7 +121,7 @@ class JobActions:
             repacked = await asyncio.to_thread(packing.repack_failed, folder, job, self._metadata_for(job))
             if not repacked and not any(batch.state in ENDED for batch in job.batches):
                 raise UsageError(message("Nothing of this job failed."))
-            await self._commit(job, failed_sent_again(job, repacked, self._clock()))
+            await self._commit(job, partial(failed_sent_again, job, repacked, self._clock()))
         return await self._runner.carry_on(job_id)
 
     async def run_synchronously(self, job_id: str) -> Job:
@@ -141,7 +142,7 @@ class JobActions:
         repacked = await asyncio.to_thread(packing.repack_as_synchronous, self._store.folder(job.id), job)
         if not repacked:
             raise UsageError(message("Everything of this job was accepted by the service already."))
-        await self._commit(job, rest_as_synchronous(repacked, self._clock()))
+        await self._commit(job, partial(rest_as_synchronous, repacked, self._clock()))
 
     async def dismiss(self, job_id: str, number: int) -> Job:
         """Settle an unknown outcome as never to be known; it stays in the history as such."""
@@ -237,41 +238,32 @@ def _check_is_ours(job: Job) -> None:
         )
 
 
-def sent(planned: Job, plan: Plan, now: float) -> Change:
-    """Mark a draft as sent with its plan; raises UsageError when it is not the draft any more that was planned."""
-    batches = tuple(replace(each, changed_at=now) for each in plan.batches)
-
-    def change(job: Job) -> Job:
-        if _what_is_planned(job) != _what_is_planned(planned):
-            raise UsageError(message("This job was changed while it was being sent. Check it, and send it again."))
-        return replace(
-            job,
-            is_sent=True,
-            sent_at=now,
-            finished_at=0.0 if batches else now,
-            queries=plan.queries,
-            texts=plan.texts + plan.repeated + plan.reused,
-            reused=plan.reused,
-            batches=batches,
-        )
-
-    return change
+def sent(planned: Job, plan: Plan, now: float, job: Job) -> Job:
+    """A draft as sent with its plan; raises UsageError when it is not the draft any more that was planned."""
+    if _what_is_planned(job) != _what_is_planned(planned):
+        raise UsageError(message("This job was changed while it was being sent. Check it, and send it again."))
+    return replace(
+        job,
+        is_sent=True,
+        sent_at=now,
+        finished_at=0.0 if plan.batches else now,
+        queries=plan.queries,
+        texts=plan.texts + plan.repeated + plan.reused,
+        reused=plan.reused,
+        batches=tuple(replace(each, changed_at=now) for each in plan.batches),
+    )
 
 
-def sent_again(number: int, now: float) -> Change:
+def sent_again(number: int, now: float, job: Job) -> Job:
     """One batch back to where it has not left; raises UsageError when it may not be sent again."""
-
-    def change(job: Job) -> Job:
-        batch = next((each for each in job.batches if each.number == number), None)
-        if batch is None or batch.state not in MAY_BE_SENT_AGAIN:
-            raise UsageError(message("This batch is not one that can be sent again."))
-        batches = tuple(_fresh(each, now) if each is batch else each for each in job.batches)
-        return replace(job, finished_at=0.0, batches=batches)
-
-    return change
+    batch = next((each for each in job.batches if each.number == number), None)
+    if batch is None or batch.state not in MAY_BE_SENT_AGAIN:
+        raise UsageError(message("This batch is not one that can be sent again."))
+    batches = tuple(_fresh(each, now) if each is batch else each for each in job.batches)
+    return replace(job, finished_at=0.0, batches=batches)
 
 
-def failed_sent_again(packed: Job, repacked: Sequence[Batch], now: float) -> Change:
+def failed_sent_again(packed: Job, repacked: Sequence[Batch], now: float, job: Job) -> Job:
     ended = {batch.number for batch in packed.batches if batch.state in ENDED}
     emptied = {batch.number for batch in packed.batches if batch.state is BatchState.DONE and repacked}
     new = [replace(each, changed_at=now) for each in repacked]
@@ -281,22 +273,18 @@ def failed_sent_again(packed: Job, repacked: Sequence[Batch], now: float) -> Cha
             return _fresh(batch, now)
         return replace(batch, failed_requests=0, error="") if batch.number in emptied else batch
 
-    return lambda job: replace(job, finished_at=0.0, reused_lost=0, batches=(*map(again, job.batches), *new))
+    return replace(job, finished_at=0.0, reused_lost=0, batches=(*map(again, job.batches), *new))
 
 
-def rest_as_synchronous(repacked: Sequence[Batch], now: float) -> Change:
+def rest_as_synchronous(repacked: Sequence[Batch], now: float, job: Job) -> Job:
     """Each request that was never accepted as a batch of its own, without the queue."""
+    gone = [batch for batch in job.batches if may_run_synchronously(batch)]
+    kept = (batch for batch in job.batches if not may_run_synchronously(batch))
     fresh = [replace(each, changed_at=now) for each in repacked]
-
-    def change(job: Job) -> Job:
-        gone = [batch for batch in job.batches if may_run_synchronously(batch)]
-        kept = (batch for batch in job.batches if not may_run_synchronously(batch))
-        billed = tuple(attempt for batch in gone for attempt in batch.billable)
-        first = replace(fresh[0], earlier=billed)  # which of them has these does not matter
-        batches = tuple(sorted((*kept, first, *fresh[1:]), key=lambda batch: batch.number))
-        return replace(job, finished_at=0.0, options=replace(job.options, at_once=True), batches=batches)
-
-    return change
+    # Which of them has what may have been billed before does not matter.
+    fresh[0] = replace(fresh[0], earlier=tuple(attempt for batch in gone for attempt in batch.billable))
+    batches = tuple(sorted((*kept, *fresh), key=lambda batch: batch.number))
+    return replace(job, finished_at=0.0, options=replace(job.options, at_once=True), batches=batches)
 
 
 def _what_is_planned(job: Job) -> tuple[object, ...]:

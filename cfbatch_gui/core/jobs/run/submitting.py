@@ -59,6 +59,14 @@ CANCEL_SECONDS = 0.2  # for those that are cancelled to close their connections
 CONCURRENT = 4  # requests without the queue in flight for one job
 SAVE_AGAIN_SECONDS = 5.0  # between tries to write down an accepted batch on a full disk
 
+_ANOTHERS_ID = message(
+    "The service answered with the id of another batch. This one may have been accepted and billed, so it is not sent "
+    "again by itself."
+)
+_ENDED_WHILE_SENDING = message(
+    "The program ended while this batch was being sent. It may have been accepted and billed, so it is not sent again "
+    "by itself."
+)
 # Refusals that every other request would meet as well: account, model, gateway.
 _OF_ALL = frozenset({7000, 7003, 5007, 3042, 5028, 5018, 3041, 5016, 3023, 5035, 2001, 8007})
 
@@ -161,6 +169,7 @@ class Submitter:
         sending = await self._about_to_leave(job, batch, body)
         try:
             answer = await (client.run if batch.at_once else client.submit)(job.model, body)
+            self._check_id(job, answer)
         except OutcomeUnknown as error:
             await self._store.save(replace(sending, state=BatchState.OUTCOME_UNKNOWN).saying(error))
         except UserError as error:
@@ -168,7 +177,7 @@ class Submitter:
             raise
         else:
             if isinstance(answer, Queued):
-                await self._answered(job, sending, answer)
+                await self.accepted(sending, answer.request_id, answer.status)
             else:
                 await self._keep(sending, answer)
 
@@ -205,21 +214,10 @@ class Submitter:
         with suppress(DataError):  # without this line the attempt of an older ledger would count as unknown
             await self._store.on_disk(self._store.write_down, submission)
 
-    async def _answered(self, job: Job, batch: Batch, queued: Queued) -> None:
-        """Keep the id, unless it is another batch's: the answer is then not to this batch, whose outcome is unknown."""
-        if not self._store.has_request_id(job.connection, queued.request_id):
-            await self.accepted(batch, queued.request_id, queued.status)
-            return
-        unknown = replace(
-            batch,
-            state=BatchState.OUTCOME_UNKNOWN,
-            error=message(
-                "The service answered with the id of another batch. This one may have been accepted and billed, so "
-                "it is not sent again by itself."
-            ),
-            error_detail=f"request ID {queued.request_id[:80]}",
-        )
-        await self._store.save(unknown)
+    def _check_id(self, job: Job, answer: Queued | bytes) -> None:
+        """Raise OutcomeUnknown for the id of another batch: the answer is then not to this one."""
+        if isinstance(answer, Queued) and self._store.has_request_id(job.connection, answer.request_id):
+            raise OutcomeUnknown(_ANOTHERS_ID, detail=f"request ID {answer.request_id[:80]}")
 
     async def accepted(self, batch: Batch, request_id: str, word: str = "queued") -> None:
         """Write the id of an accepted batch to the submissions file and the ledger, retrying until both have it."""
@@ -270,8 +268,6 @@ class Submitter:
             return
         shared.is_over = True
         because = message("Not sent, because batch {number} was refused.", number=number)
-        if shared.at_once:
-            because = message("Not sent, because request {number} was refused.", number=number)
         action = error.action if isinstance(error, QueueNotSupported) else Action.NONE
         for batch in self._store.job(shared.job_id).batches:
             is_waiting = batch.state is BatchState.PLANNED and batch.number not in shared.taken
@@ -314,16 +310,7 @@ class Submitter:
             self._store.write_down(*missing)
 
     async def lost(self, batch: Batch) -> None:
-        await self._store.save(
-            replace(
-                batch,
-                state=BatchState.OUTCOME_UNKNOWN,
-                error=message(
-                    "The program ended while this batch was being sent. It may have been accepted and billed, so it "
-                    "is not sent again by itself."
-                ),
-            )
-        )
+        await self._store.save(replace(batch, state=BatchState.OUTCOME_UNKNOWN, error=_ENDED_WHILE_SENDING))
 
     def is_sending(self, job_id: str) -> bool:
         return any(sending == job_id for sending, _ in self._in_flight)
