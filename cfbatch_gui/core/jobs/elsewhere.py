@@ -264,13 +264,8 @@ def read_as_sent(sent: SavedDraft | None, inputs: AttachedInput) -> AttachedInpu
     """The same files, read as where they were sent from; runs long. Raises UsageError when their columns are others,
     InputError.
     """
-    if sent is None:
-        missing = check_mapping(inputs.mapping, inputs.source, inputs.second)
-        if missing:
-            raise UsageError(missing)
-        return inputs
     second = inputs.second
-    if bool(sent.second_path) is not (second is not None):
+    if sent is None or bool(sent.second_path) is not (second is not None):
         raise UsageError(_NOT_THE_FILE, detail="as one file, or with a second one")
     source = open_source(inputs.source.path, sent.options)
     second = open_source(second.path, sent.second_options) if second is not None else None

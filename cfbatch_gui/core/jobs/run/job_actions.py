@@ -42,10 +42,9 @@ class JobActions:
         store: JobStore,
         runner: Runner,
         *,
+        earlier: EarlierResults,
         metadata_for: Callable[[Job], ModelMetadata] = packing.listed_metadata,
-        earlier: EarlierResults | None = None,
     ) -> None:
-        """Without `earlier` everything is sent, also what earlier jobs have."""
         self._earlier = earlier
         self._store, self._runner, self._clock, self._metadata_for = store, runner, runner.clock, metadata_for
         self._planning: set[str] = set()  # drafts that are about to be sent
@@ -76,8 +75,6 @@ class JobActions:
 
     def _laid_out(self, job: Job) -> Plan:
         folder, metadata = self._store.folder(job.id), self._metadata_for(job)
-        if self._earlier is None:
-            return packing.plan(folder, job, metadata)
         plan = packing.plan(folder, job, metadata, reusable=self._earlier.find(job))
         fingerprints_of(folder)  # by which later jobs find what this one has
         return plan
