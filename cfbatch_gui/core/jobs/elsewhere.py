@@ -126,7 +126,7 @@ def by_id_alone(finished: Finished) -> Finished:
         msgspec.structs.replace(element, id=index, external_reference=None)
         for index, element in enumerate(_in_order(finished.elements))
     )
-    return Finished(plain, finished.usage)
+    return Finished(plain, finished.tokens)
 
 
 def _in_order(elements: Sequence[Element]) -> list[Element]:

@@ -227,7 +227,7 @@ def _without_moved(database: sqlite3.Connection, batch: Batch, finished: Finishe
     renumbered = (
         element if element.id is None else msgspec.structs.replace(element, id=index_of[element.id]) for element in kept
     )
-    return Finished(tuple(renumbered), finished.usage)
+    return Finished(tuple(renumbered), finished.tokens)
 
 
 class _Verifying:

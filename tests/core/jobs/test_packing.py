@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -31,13 +30,6 @@ from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, find_model
 from cfbatch_gui.core.workers_ai.estimate import count_tokens, tokens_lower, tokens_upper
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES
-from cfbatch_gui.core.workers_ai.requests import (
-    EmbedRequest,
-    RankRequest,
-    embedding_frame,
-    encode_request,
-    ranking_frame,
-)
 from tests.bodies import body_of
 from tests.core.jobs.conftest import Bench
 from tests.parsed_requests import parse_requests
@@ -103,12 +95,12 @@ printable = sometimes_long.filter(lambda text: text.isprintable() and bool(text.
 def test_texts_are_each_sent_once_and_in_order(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     _, bodies = packed(filled(tmp_path_factory.mktemp("job") / "job", [(None, texts)]), Kind.EMBED)
     requests = [request for body in bodies for request in parse_requests(body)]
-    assert [text for request in requests for text in request.texts] == texts  # type: ignore[union-attr]
+    assert [text for request in requests for text in request.texts] == texts
     assert len({request.reference for request in requests}) == len(requests)
     for request in requests:
-        assert len(request.texts) <= 100  # type: ignore[union-attr]
-        longest = max(min(tokens_upper(text), 8_192) for text in request.texts)  # type: ignore[union-attr]
-        assert len(request.texts) * longest <= 60_000  # type: ignore[union-attr]
+        assert len(request.texts) <= 100
+        longest = max(min(tokens_upper(text), 8_192) for text in request.texts)
+        assert len(request.texts) * longest <= 60_000
 
 
 @pytest.mark.parametrize("block", [250, 100_000])
@@ -289,22 +281,3 @@ def test_tokens_of_many_texts_are_those_of_each(texts: list[str]) -> None:
     upper, lower = count_tokens(texts)
     assert upper.tolist() == [tokens_upper(text) for text in texts]
     assert lower.tolist() == [tokens_lower(text) for text in texts]
-
-
-written = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
-encode = msgspec.json.encode
-
-
-@given(written, st.lists(written, min_size=1, max_size=5), st.text("abc-1"), st.sampled_from([None, True]))
-def test_frames_make_the_elements_of_the_encoder(
-    query: str, texts: list[str], reference: str, truncate: bool | None
-) -> None:
-    packed = list(map(encode, texts))
-    for frame, request in (
-        (ranking_frame(query, reference, truncate), RankRequest(query, tuple(texts), reference, truncate)),
-        (embedding_frame(reference, truncate, "cls"), EmbedRequest(tuple(texts), reference, truncate, "cls")),
-        (embedding_frame(reference, truncate, ""), EmbedRequest(tuple(texts), reference, truncate)),
-    ):
-        whole = frame.before + frame.between.join(packed) + frame.after
-        assert whole == encode_request(request)
-        assert frame.size(len(texts), sum(map(len, packed))) == len(whole)

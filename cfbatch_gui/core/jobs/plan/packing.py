@@ -18,7 +18,7 @@ from cfbatch_gui.core.job_folder.checksums import note_results
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, NOT_SENT, put_metadata_value, transaction
 from cfbatch_gui.core.job_folder.vector_file import stored_vectors
-from cfbatch_gui.core.jobs.plan.requests import Request, RequestCutter, cut_into_batches, element_of, reference_of
+from cfbatch_gui.core.jobs.plan.requests import Request, RequestCutter, cut_into_batches, job_frame, reference_of
 from cfbatch_gui.core.jobs.plan.spending import TOKENS
 from cfbatch_gui.core.jobs.reuse import NOTHING, SERVICE, Reusable, Taken, take_results
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
@@ -27,7 +27,6 @@ from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.requests import batch_size, encode_batch
 
 _encode = msgspec.json.Encoder().encode
-_OPENING, _CLOSING = encode_batch(())[:-2], encode_batch(())[-2:]  # of the body around its elements
 
 # How many texts a request `r` holds: positions are counted from 0, and several items may share one.
 TEXTS_OF_REQUEST = (
@@ -207,9 +206,7 @@ def _body(database: sqlite3.Connection, job: Job, number: int, known: Batch | No
             message("This job's requests are not laid out as they were. Duplicate the job to send it."),
             detail=f"batch {number}: {len(elements)} requests, not {known.requests}",
         )
-    if known is not None and known.at_once:
-        return elements[0]
-    return b"".join((_OPENING, b",".join(elements), _CLOSING))
+    return elements[0] if known is not None and known.at_once else encode_batch(elements)
 
 
 def _sent_texts(where: str) -> str:
@@ -334,4 +331,5 @@ def _elements(
     """The number of each request, how many texts it has, and its bytes."""
     for (number, reference), group in groupby(rows, key=itemgetter(0, 1)):
         members = list(group)
-        yield number, len(members), element_of(members[0][2], [_encode(row[3]) for row in members], reference, options)
+        texts = [_encode(row[3]) for row in members]
+        yield number, len(members), job_frame(members[0][2], reference, options).around(texts)
