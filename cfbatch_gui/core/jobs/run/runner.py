@@ -390,15 +390,6 @@ class Runner:
         self.start(job_id)
         return self._store.job(job_id)
 
-    async def watch_accepted(self, batch: Batch, request_id: str, status: str) -> None:
-        """Write down the id of a batch that is at the service, and watch it, also when the caller is cancelled."""
-
-        async def accepted() -> None:
-            await self.submitter.accepted(batch, request_id, status)
-            await self.carry_on(batch.job_id)
-
-        await asyncio.shield(self.submitter.begin(batch, accepted))
-
     async def pause(self, job_id: str, because: str = "") -> Job:
         """Stop sending and asking, by the user's word without a reason. What is at the service goes on there."""
         await self.stop(job_id)
