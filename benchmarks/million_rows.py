@@ -4,7 +4,6 @@ import csv
 import json
 import tempfile
 import time
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.plan.packing import bodies_of, plan
+from cfbatch_gui.core.jobs.plan.packing import body_of, plan
 from cfbatch_gui.core.jobs.plan.preflight import examine
 from cfbatch_gui.core.jobs.run import job_actions
 from cfbatch_gui.core.jobs.states import Job
@@ -87,19 +86,18 @@ def _ready(path: Path, folder_path: Path) -> tuple[JobFolder, Job, dict[str, flo
 
 def _pack(figures: Figures, folder: JobFolder, job: Job) -> None:
     """Request bodies from the job's data, against the bare encoder on the same objects."""
-    numbers = range(1, BATCHES_TO_PACK + 1)
     job = job_actions.sent(job, plan(folder, job), 0.0, job)
     job = replace(job, batches=job.batches[:BATCHES_TO_PACK])
-    bodies = list(bodies_of(folder, job, numbers))
+    bodies = _as_sent(folder, job)
     objects = [json.loads(body) for body in bodies]
     ours, bare = best_of(
-        REPEATS, lambda: _as_sent(folder, job, numbers), lambda: [msgspec.json.encode(each) for each in objects]
+        REPEATS, lambda: _as_sent(folder, job), lambda: [msgspec.json.encode(each) for each in objects]
     )
     size = sum(map(len, bodies)) / 1e6
     figures.versus(f"request bodies, {size:,.0f} MB", ours, "msgspec.json.encode alone", bare, limit=25.0)
     figures.add("request bodies", size / ours, "MB/s")
 
 
-def _as_sent(folder: JobFolder, job: Job, numbers: Iterable[int]) -> list[bytes]:
+def _as_sent(folder: JobFolder, job: Job) -> list[bytes]:
     """One after the other, as submitting takes them."""
-    return [body for number in numbers for body in bodies_of(folder, job, [number])]
+    return [body_of(folder, job, batch) for batch in job.batches]

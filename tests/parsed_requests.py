@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from cfbatch_gui.core.workers_ai.requests import EmbedRequest, RankRequest, Request
+from cfbatch_gui.core.workers_ai.requests import Request
 
 
 class _Context(msgspec.Struct):
@@ -37,12 +37,6 @@ def parse_requests(data: bytes) -> tuple[Request, ...]:
 def _request(element: _Element) -> Request:
     if element.contexts is not None:
         contexts = tuple(context.text for context in element.contexts)
-        return RankRequest(element.query, contexts, element.external_reference, element.truncate_inputs)
-    texts = element.text or ""
-    return EmbedRequest(
-        (texts,) if isinstance(texts, str) else tuple(texts),
-        element.external_reference,
-        element.truncate_inputs,
-        element.pooling,
-        as_array=not isinstance(texts, str),
-    )
+        return Request(contexts, element.query, element.external_reference, element.truncate_inputs, in_contexts=True)
+    texts = (element.text,) if isinstance(element.text, str) else tuple(element.text or ())
+    return Request(texts, None, element.external_reference, element.truncate_inputs, element.pooling)

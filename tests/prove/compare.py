@@ -15,11 +15,11 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import NOT_SENT
+from cfbatch_gui.core.jobs.plan.packing import body_of
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import submissions
 from cfbatch_gui.core.system.paths import Paths
-from tests.bodies import body_of
 from tests.canary_search import Search
 from tests.prove import truth
 from tests.support.practice import Accepted, AnsweredSynchronously
@@ -85,7 +85,7 @@ class Comparison:
             with self._folder(job).open(read_only=True) as database:
                 noted = dict(database.execute("SELECT batch, sha256 FROM batches"))
             for batch in job.batches:
-                body = sha256(body_of(self._folder(job), job, batch.number)).hexdigest()
+                body = sha256(body_of(self._folder(job), job, batch)).hexdigest()
                 if batch.at_once:
                     yield from self._synchronous(batch, synchronous.pop(body, 0))
                     continue

@@ -7,8 +7,6 @@ import pytest
 
 from cfbatch_gui.core.workers_ai.answers import Finished, Queued, read_answer
 from cfbatch_gui.core.workers_ai.requests import (
-    EmbedRequest,
-    RankRequest,
     Request,
     encode_batch,
     encode_request,
@@ -31,10 +29,10 @@ SEED: dict[str, Any] = {
 }
 NASTY = 'ä \U0001f9d1\u200d\U0001f680 \u00e9 e\u0301 \u202e \x00 \ufeff \\ " / \u2029'
 REQUESTS: tuple[Request, ...] = (
-    RankRequest("a story about clouds", ("an orange cloud", "a llama", "a hugging emoji 🤗"), reference="r-0"),
-    EmbedRequest(("東京タワーの高さ", "Straße, naïve café, \u2028 und €", "العربية"), reference="r-1"),
-    RankRequest(None, ("contexts without a query", "are embedded"), reference="r-2"),
-    EmbedRequest(("one text",), reference="r-3"),
+    Request(("an orange cloud", "a llama", "a hugging emoji 🤗"), "a story about clouds", reference="r-0"),
+    Request(("東京タワーの高さ", "Straße, naïve café, \u2028 und €", "العربية"), reference="r-1"),
+    Request(("contexts without a query", "are embedded"), reference="r-2", in_contexts=True),
+    Request(("one text",), reference="r-3"),
 )
 
 
@@ -81,7 +79,7 @@ def test_one_bare_request_is_answered_at_once(callers: Callers, element: dict[st
 def test_a_body_just_under_the_limit_is_taken(worker: Caller) -> None:
     """The limit is exact, and it is in bytes of UTF-8, not in characters."""
     text = "Ä" * 4_999_000
-    body = encode_batch([encode_request(EmbedRequest((text,), reference="r"))])
+    body = encode_batch([encode_request(Request((text,), reference="r"))])
     body += b" " * (9_999_999 - len(body))
     assert worker.post(body).json()["status"] == "queued"
     assert worker.refusal(body + b" ") == (413, 3006)

@@ -234,30 +234,26 @@ class CheckedVectors:
     def __init__(self, folder: JobFolder) -> None:
         self._folder = folder
         self._version: tuple[bytes, int] = (b"", 0)
-        self._noted: Checksums = {}
-        self._unchecked: set[int] = set()
+        self._right: Checksums = {}
+        self._is_all_right = False
 
     def check(self, vectors: NDArray[np.float32], items: Numbers | range) -> None:
         """The batches of these items, by number; `vectors` are all of the job. Raises ResultsDamaged."""
         version = data_version(self._folder.data), _file_number(self._folder.vectors)
-        if version == self._version and not self._unchecked:
+        if version == self._version and self._is_all_right:
             return
         with self._folder.open(read_only=True) as database, one_moment(database):
-            if version != self._version:
-                self._load(database, version)
-            wanted = self._unchecked & batches_of_items(database, items)
-            damaged = differing(checksums_of(database, vectors, wanted), self._noted)
-            self._unchecked -= wanted - damaged
-            if damaged:
+            noted = noted_checksums(database)
+            if version[1] != self._version[1]:
+                self._right.clear()
+            self._version = version
+            wanted = {each for each in batches_of_items(database, items) if self._right.get(each) != noted.get(each, 0)}
+            found = checksums_of(database, vectors, wanted)
+            if damaged := differing(found, noted):
                 raise results_damaged(database, self._folder.path, damaged)
-
-    def _load(self, database: sqlite3.Connection, version: tuple[bytes, int]) -> None:
-        before = self._noted if version[1] == self._version[1] else {}
-        right = before.keys() - self._unchecked
-        self._noted, self._version = noted_checksums(database), version
-        found = database.execute("SELECT DISTINCT batch FROM requests WHERE state = 'done'")
-        all_batches = {batch for (batch,) in found} | self._noted.keys()
-        self._unchecked = {each for each in all_batches if each not in right or before[each] != self._noted.get(each)}
+            self._right |= found
+            done = database.execute("SELECT DISTINCT batch FROM requests WHERE state = 'done'")
+            self._is_all_right = all(self._right.get(each) == noted.get(each, 0) for (each,) in done)
 
 
 def batches_of_items(database: sqlite3.Connection, items: Numbers | range) -> set[int]:

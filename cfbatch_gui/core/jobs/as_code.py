@@ -13,7 +13,7 @@ from string import Template
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.plan.packing import bodies_of
+from cfbatch_gui.core.jobs.plan.packing import body_of
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_atomically
@@ -51,9 +51,8 @@ def save_bodies(folder: JobFolder, job: Job, target: Path) -> tuple[Path, ...]:
     if not job.batches:
         raise UsageError(message("Nothing of this job is sent."))
     paths = tuple(target / name for name in body_names(len(job.batches)))
-    bodies = bodies_of(folder, job, (batch.number for batch in job.batches))
-    for path, body in zip(paths, bodies, strict=True):
-        write_atomically(path, body)
+    for path, batch in zip(paths, job.batches, strict=True):
+        write_atomically(path, body_of(folder, job, batch))
     return paths
 
 

@@ -126,7 +126,7 @@ def by_id_alone(finished: Finished) -> Finished:
         msgspec.structs.replace(element, id=index, external_reference=None)
         for index, element in enumerate(_in_order(finished.elements))
     )
-    return Finished(plain, finished.usage)
+    return Finished(plain, finished.tokens)
 
 
 def _in_order(elements: Sequence[Element]) -> list[Element]:
@@ -285,7 +285,7 @@ def lay_out_file(folder: JobFolder, job: Job, layout: Layout) -> None:
             raise UsageError(_NOT_THE_FILE, detail="its rows are others")
         _write(database, layout)
         for batch in layout.job.batches:
-            body = packing.body_of(database, job, batch)
+            body = packing.body_in(database, job, batch)
             if hashlib.sha256(body).hexdigest() != batch.sha256:
                 raise UsageError(_NOT_THE_FILE, detail="its texts are others")
 

@@ -29,7 +29,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import NOT_SENT, metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.job_folder.vector_file import rewrite, stored_vectors
 from cfbatch_gui.core.jobs.elsewhere import by_id_alone
-from cfbatch_gui.core.jobs.plan.packing import body_of
+from cfbatch_gui.core.jobs.plan.packing import body_in
 from cfbatch_gui.core.jobs.run.collecting import score_by_best_part, sent_requests, store
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.messages import message
@@ -175,7 +175,7 @@ def _is_as_sent(database: sqlite3.Connection, job: Job, batch: Batch) -> bool:
     if job.attached or job.has_named_texts or not batch.sha256:
         return True
     try:
-        return hashlib.sha256(body_of(database, job, batch)).hexdigest() == batch.sha256
+        return hashlib.sha256(body_in(database, job, batch)).hexdigest() == batch.sha256
     except DataError:  # requests that failed are in another batch now, perhaps all
         is_known = (
             "SELECT 1 FROM requests WHERE batch = ?1 UNION SELECT 1 FROM batches WHERE batch = ?1 AND results = 0"
@@ -227,7 +227,7 @@ def _without_moved(database: sqlite3.Connection, batch: Batch, finished: Finishe
     renumbered = (
         element if element.id is None else msgspec.structs.replace(element, id=index_of[element.id]) for element in kept
     )
-    return Finished(tuple(renumbered), finished.usage)
+    return Finished(tuple(renumbered), finished.tokens)
 
 
 class _Verifying:

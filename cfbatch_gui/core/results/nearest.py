@@ -16,7 +16,7 @@ from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.results.unit_vectors import Progress, UnitVectors, unit_vectors
 from cfbatch_gui.core.workers_ai.answers import Embedded, Refused, match, read_run
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.requests import EmbedRequest, encode_request
+from cfbatch_gui.core.workers_ai.requests import Request, encode_request
 
 LONGEST = 20_000  # characters
 
@@ -89,9 +89,8 @@ async def embed_sentence(
                 length=len(text),
             )
         )
-    request = EmbedRequest(
-        (text,), pooling=metadata.pooling, truncate_inputs=True if metadata.truncate_inputs else None
-    )
+    truncate = True if metadata.truncate_inputs else None
+    request = Request((text,), truncate_inputs=truncate, pooling=metadata.pooling)
     try:
         raw = await client.run(metadata.model, encode_request(request))
     except OutcomeUnknown as error:
@@ -106,7 +105,7 @@ async def embed_sentence(
     return await asyncio.to_thread(_vector, raw, request, embeddings)
 
 
-def _vector(raw: bytes, request: EmbedRequest, embeddings: Embeddings) -> NDArray[np.float32]:
+def _vector(raw: bytes, request: Request, embeddings: Embeddings) -> NDArray[np.float32]:
     (matched,) = match(read_run(raw), [request], dimension=embeddings.dimension)
     if isinstance(matched, Refused):
         raise ServiceRefused(message("The service did not take this sentence."), detail=matched.error)

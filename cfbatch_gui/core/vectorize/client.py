@@ -53,7 +53,6 @@ class VectorizeIndex(msgspec.Struct, frozen=True):
     name: str = ""
     description: str | None = None
     created_on: str | None = None
-    modified_on: str | None = None
     config: IndexConfig = IndexConfig()
 
     @property

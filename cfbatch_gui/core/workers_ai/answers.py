@@ -1,7 +1,6 @@
 """Bytes of answers to values: the envelope, the states of a batch, scores and vectors, each beside its request."""
 
 import re
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias, TypeVar
@@ -190,15 +189,6 @@ class Waiting:
     request_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of the whole batch; 0 for a count that the service did not give."""
-
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    total_tokens: int = 0
-
-
 class Output(msgspec.Struct, frozen=True):
     """A model's output for one request; its keys depend on the request, and have changed over time."""
 
@@ -223,10 +213,13 @@ class Element(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The batch is done. `elements` are in the answer's arbitrary order; `request_id` is "" when not named."""
+    """The batch is done. `elements` are in the answer's arbitrary order; `request_id` is "" when not named.
+
+    `tokens` are those of the whole batch, 0 for a count that the service did not give.
+    """
 
     elements: tuple[Element, ...]
-    usage: Usage | None
+    tokens: int = 0
     request_id: str = ""
     is_synchronous: bool = False
 
@@ -251,15 +244,13 @@ class _Frame(_Body):
 
 
 class _Usage(msgspec.Struct):
-    prompt_tokens: int | float | None = None
-    completion_tokens: int | float | None = None
     total_tokens: int | float | None = None
 
 
 _REQUEST_ID: Final = re.compile(r"[!-~]+")
 _MOST_TOKENS: Final = 10**12  # a batch has millions
 _frame_decoder: Final = msgspec.json.Decoder(_Frame)
-_usage_decoder: Final = msgspec.json.Decoder(_Usage)
+_usage_decoder: Final = msgspec.json.Decoder(_Usage | None)
 _model_decoder: Final = msgspec.json.Decoder(str | None)
 
 
@@ -274,7 +265,7 @@ def read_answer(data: bytes | msgspec.Raw) -> Answer:
         raise breach("it names two batches")
     elements = _elements(body)
     if elements or (elements is not None and body.status is None):
-        return Finished(tuple(elements), read_usage(body.usage), request_id)
+        return Finished(tuple(elements), _counted(body.usage), request_id)
     status = (body.status or "")[:MAX_STATUS]
     if request_id:
         return Queued(request_id, decode(_model_decoder, body.model, "model") or "", status or "queued")
@@ -294,18 +285,13 @@ def _elements(body: _Body) -> list[Element] | None:
     return body.responses or body.results or (body.responses if body.responses is not None else body.results)
 
 
-def read_usage(raw: msgspec.Raw) -> Usage | None:
-    """None if it cannot be decoded: it is only shown."""
-    if is_null(raw):
-        return None
+def _counted(raw: msgspec.Raw) -> int:
+    """The tokens, 0 for what cannot be decoded: they are only shown."""
     try:
         usage = _usage_decoder.decode(raw)
     except ValueError:
-        return None
-    return Usage(*map(_counted, (usage.prompt_tokens, usage.completion_tokens, usage.total_tokens)))
-
-
-def _counted(tokens: int | float | None) -> int:
+        return 0
+    tokens = usage.total_tokens if usage is not None else None
     return int(tokens) if tokens and 0 < tokens < _MOST_TOKENS else 0
 
 
@@ -329,7 +315,7 @@ def read_run(data: bytes) -> Finished:
     if not all(map(is_null, (frame.request_id, output.request_id, output.responses, output.results))):
         raise breach("it is the answer to a batch, and this was a single request")
     element = Element(id=0, result=output, success=True)
-    return Finished((element,), read_usage(output.usage), is_synchronous=True)
+    return Finished((element,), _counted(output.usage), is_synchronous=True)
 
 
 class _Score(msgspec.Struct, gc=False):
@@ -338,27 +324,9 @@ class _Score(msgspec.Struct, gc=False):
 
 
 _scores_decoder: Final = msgspec.json.Decoder(list[_Score])
-_row_decoder: Final = msgspec.json.Decoder(list[float])
-_shape_decoder: Final = msgspec.json.Decoder(tuple[int | float, int | float])
+_rows_decoder: Final = msgspec.json.Decoder(list[list[float]])
+_shape_decoder: Final = msgspec.json.Decoder(tuple[int | float, int | float] | None)
 _pooling_decoder: Final = msgspec.json.Decoder(str | None)
-
-_OPEN: Final = b"["
-_CLOSE: Final = b"]"
-_CHUNK: Final = 65_536  # bytes; fits into the processor's cache
-
-
-@dataclass(frozen=True, slots=True)
-class Vectors:
-    """The vectors of one element, not decoded: `rows` is a JSON array of `count`.
-
-    `where` names the element in errors; `declared` is the dimension of its `shape`, else 0.
-    """
-
-    where: str
-    rows: msgspec.Raw
-    count: int
-    declared: int
-    pooling: str
 
 
 def read_scores(output: Output, count: int, where: str) -> NDArray[np.float64]:
@@ -385,75 +353,30 @@ def read_scores(output: Output, count: int, where: str) -> NDArray[np.float64]:
     return np.array(values, dtype=np.float64)
 
 
-def find_vectors(output: Output, count: int, where: str) -> Vectors:
-    """Check an element's vectors without decoding them. Raises ReplyError unless there is one set that fits `count`."""
-    has_response, has_data = not is_null(output.response), not is_null(output.data)
-    if has_response and has_data:
-        raise breach("{where} has two sets of vectors", where=where)
-    if not has_response and not has_data:
-        raise breach("{where} has no vectors", where=where)
-    rows = output.data if has_data else output.response
-    found = _count_rows(rows)
-    if found != count:
-        raise breach("{where} has {vectors} vectors for {count} texts", where=where, vectors=max(found, 0), count=count)
-    pooling = decode(_pooling_decoder, output.pooling, f"{where}, pooling") or ""
-    return Vectors(where, rows, count, _declared_dimension(output.shape, count, where), pooling)
+def read_vectors(output: Output, count: int, dimension: int | None, where: str) -> NDArray[np.float32]:
+    """The vectors of one element, shape (count, d), float32; `dimension` None is the first one's.
 
-
-def count_vectors(output: Output, where: str) -> int:
-    """How many vectors an element holds. Raises ReplyError when it holds none."""
-    found = _count_rows(output.response if is_null(output.data) else output.data)
-    if found < 1:
-        raise breach("{where} has no vectors", where=where)
-    return found
-
-
-def _count_rows(rows: msgspec.Raw) -> int:
-    view = memoryview(rows)
-    return sum(bytes(view[at : at + _CHUNK]).count(_CLOSE) for at in range(0, len(view), _CHUNK)) - 1
-
-
-def _declared_dimension(shape: msgspec.Raw, count: int, where: str) -> int:
-    if is_null(shape):
-        return 0
-    rows, dimension = decode(_shape_decoder, shape, f"{where}, shape")
-    if rows != count or dimension != int(dimension) or dimension < 1:
-        raise breach("{where} declares another shape than was asked for", f"shape [{rows}, {dimension}]", where=where)
-    return int(dimension)
-
-
-def decode_vectors(vectors: Vectors, dimension: int | None) -> NDArray[np.float32]:
-    """Shape (count, d), float32; `dimension` None is the first row's.
-
-    Raises ReplyError for another length, for what is no number or beyond float32, and for nothing but zeros.
+    Raises ReplyError for two sets or none, for another shape than declared or asked for, for a number beyond float32,
+    and for a vector of nothing but zeros.
     """
-    where, text = vectors.where, bytes(vectors.rows)
-    view = memoryview(text)
-    table: NDArray[np.float32] | None = None
-    position = 1
-    for row in range(vectors.count):
-        start, end = text.find(_OPEN, position), text.find(_CLOSE, position) + 1
-        if text[:1] != _OPEN or start < 0 or text[position:start].strip() != (b"," if row else b""):
-            raise breach("{where} has something else among its vectors", where=where)
-        numbers = decode(_row_decoder, view[start:end], f"{where}, vector {row}")
-        if table is None:
-            dimension = dimension or len(numbers)
-            table = np.empty((vectors.count, dimension), dtype=np.float32)
-            packing = struct.Struct(f"={dimension}f")
-        if len(numbers) != dimension:
-            raise breach(
-                "{where} has a vector of another length", f"{len(numbers)} numbers, not {dimension}", where=where
-            )
-        try:
-            packing.pack_into(table[row].data, 0, *numbers)
-        except OverflowError as error:
-            raise breach("{where} has a number that is out of bounds", f"vector {row}", where=where) from error
-        position = end
-    if table is None or text[position:].strip() != _CLOSE:
-        raise breach("{where} has something else among its vectors", where=where)
-    if not table.any(axis=1).all():
+    if is_null(output.response) == is_null(output.data):
+        raise breach("{where} has no vectors, or two sets of them", where=where)
+    rows = decode(_rows_decoder, output.response if is_null(output.data) else output.data, where)
+    if len(rows) != count:
+        raise breach("{where} has {vectors} vectors for {count} texts", where=where, vectors=len(rows), count=count)
+    lengths = {len(row) for row in rows} | {dimension or len(rows[0])}
+    if len(lengths) > 1:
+        raise breach("{where} has a vector of another length", f"{sorted(lengths)} numbers", where=where)
+    shape = decode(_shape_decoder, output.shape, f"{where}, shape")
+    if shape not in (None, (count, *lengths)):
+        raise breach("{where} declares another shape than was asked for", f"shape {shape}", where=where)
+    with np.errstate(over="ignore"):
+        vectors = np.array(rows, np.float32)
+    if not np.isfinite(vectors).all():
+        raise breach("{where} has a number that is out of bounds", where=where)
+    if not vectors.any(axis=1).all():
         raise breach("{where} has a vector of nothing but zeros", where=where)
-    return table
+    return vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -503,9 +426,10 @@ def what_it_holds(element: Element) -> Expected | None:
     output = _output(element, where)
     if output is None:
         return None
-    if is_null(output.data) and bytes(memoryview(output.response)[:200]).lstrip(b"[ \t\r\n").startswith(b"{"):
-        return Expected("", "scores", len(decode(_entries_decoder, output.response, where)))
-    return Expected("", "embeddings", count_vectors(output, where))
+    entries = decode(_entries_decoder, output.response if is_null(output.data) else output.data, where)
+    if not entries:
+        raise breach("{where} is empty", where=where)
+    return Expected("", "scores" if bytes(entries[0]).startswith(b"{") else "embeddings", len(entries))
 
 
 def match(
@@ -517,27 +441,28 @@ def match(
 ) -> Iterator[Matched]:
     """Yield the result of each request, in the order of `expected`.
 
-    All but the vectors' numbers is checked before the first yield, so ReplyError may come after some results.
-    `dimension` is that of the job's earlier batches. `references_required` refuses an answer without references,
-    except a synchronous one's. Raises ForeignReply for an answer that may be another batch's.
+    Elements are read one after the other, so ReplyError may come after some results. `dimension` is that of the job's
+    earlier batches. `references_required` refuses an answer without references, except a synchronous one's. Raises
+    ForeignReply for an answer that may be another batch's.
     """
     ordered = _in_order(finished.elements, expected)
     _check_references(ordered, required=references_required and not finished.is_synchronous)
-    prepared = [
-        _prepare(element, wanted, index) for index, (element, wanted) in enumerate(zip(ordered, expected, strict=True))
-    ]
-    tables = [item[1] for item in prepared if isinstance(item, tuple)]
-    dimension = _agreed_dimension(tables, dimension)
-    if len({table.pooling for table in tables if table.pooling}) > 1:
-        raise breach("it mixes vectors of different kinds", "pooling differs between elements")
-    for item in prepared:
-        if isinstance(item, tuple):
-            index, table = item
-            vectors = decode_vectors(table, dimension)
-            dimension = vectors.shape[1]
-            yield Embedded(index, vectors, table.pooling)
+    poolings = set[str]()
+    for index, (element, wanted) in enumerate(zip(ordered, expected, strict=True)):
+        where = message("the result for request {number}", number=index + 1)
+        output = _output(element, where)
+        if output is None:
+            yield Refused(index, _reason(element))
+        elif wanted.kind == "scores":
+            yield Scored(index, read_scores(output, wanted.count, where))
         else:
-            yield item
+            vectors = read_vectors(output, wanted.count, dimension, where)
+            pooling = decode(_pooling_decoder, output.pooling, f"{where}, pooling") or ""
+            poolings |= {pooling} - {""}
+            if len(poolings) > 1:
+                raise breach("it mixes vectors of different kinds", "pooling differs between elements")
+            dimension = vectors.shape[1]
+            yield Embedded(index, vectors, pooling)
 
 
 def _in_order(elements: Sequence[Element], expected: Sequence[Wanted]) -> list[Element]:
@@ -613,32 +538,8 @@ def _output(element: Element, where: str) -> Output | None:
     return result
 
 
-def _prepare(element: Element, wanted: Wanted, index: int) -> Scored | Refused | tuple[int, Vectors]:
-    where = message("the result for request {number}", number=index + 1)
-    result = _output(element, where)
-    if result is None:
-        return Refused(index, _reason(element))
-    if wanted.kind == "scores":
-        return Scored(index, read_scores(result, wanted.count, where))
-    return index, find_vectors(result, wanted.count, where)
-
-
 def _reason(element: Element) -> str:
     for raw in (element.error, element.errors, element.message):
         if text := raw_text(raw):
             return text
     return element.result if isinstance(element.result, str) else ""
-
-
-def _agreed_dimension(tables: Sequence[Vectors], dimension: int | None) -> int | None:
-    """The dimension by the job's earlier batches and every `shape`; None when none gives it."""
-    for table in tables:
-        if table.declared and dimension and table.declared != dimension:
-            raise breach(
-                "{where} has vectors of {declared} numbers, not {dimension}",
-                where=table.where,
-                declared=table.declared,
-                dimension=dimension,
-            )
-        dimension = dimension or table.declared or None
-    return dimension

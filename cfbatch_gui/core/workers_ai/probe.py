@@ -44,7 +44,7 @@ from cfbatch_gui.core.workers_ai.client import NO_REQUEST, Reply, WorkersAI, is_
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_most
 from cfbatch_gui.core.workers_ai.model_listing import Entry, is_marked_for_batches, listed_dollars, read_entries
-from cfbatch_gui.core.workers_ai.requests import EmbedRequest, RankRequest, Request, encode_batch, encode_request
+from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_request
 
 READ_ON: Final = "2026-08"  # when the sources of the assumptions were read
 MOST_DOLLARS: Final = 0.001  # a probe that may cost more is not made
@@ -162,8 +162,7 @@ def plan_probe(model: ModelMetadata, mark: str) -> ProbePlan:
         for number, texts in enumerate(_ORDERS):
             reference = f"probe-{mark}-{form.name.lower()}-{number}"
             query = _QUERY if form is Form.SCORES else None
-            is_text = form is Form.TEXT
-            requests.append(EmbedRequest(texts, reference) if is_text else RankRequest(query, texts, reference))
+            requests.append(Request(texts, query, reference, in_contexts=form is Form.CONTEXTS))
         batches.append(ProbeBatch(form, tuple(requests)))
     once_more = ProbeBatch(batches[0].form, batches[0].requests[:1])
     cost = price(_MARGIN * sum(each.tokens[1] for each in (*batches, once_more)), model)
@@ -181,9 +180,7 @@ def plan_probe(model: ModelMetadata, mark: str) -> ProbePlan:
 
 
 def _texts_of(request: Request) -> tuple[str, ...]:
-    if isinstance(request, EmbedRequest):
-        return request.texts
-    return request.contexts if request.query is None else (request.query, *request.contexts)
+    return request.texts if request.query is None else (request.query, *request.texts)
 
 
 # What came back
@@ -330,8 +327,7 @@ def _references(evidence: Evidence) -> Samples:
 
 def _usage(evidence: Evidence) -> Samples:
     for each in evidence.answers.values():
-        tokens = each.usage.total_tokens if each.usage is not None else 0
-        yield tokens, tokens > 0
+        yield each.tokens, each.tokens > 0
 
 
 def _usage_estimate(evidence: Evidence) -> Samples:

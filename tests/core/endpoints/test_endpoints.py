@@ -15,7 +15,7 @@ from cfbatch_gui.core.errors import (
 from cfbatch_gui.core.practice.app import Application
 from cfbatch_gui.core.workers_ai.client import _OF_GATEWAYS, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import gateway, worker
-from cfbatch_gui.core.workers_ai.requests import RankRequest, encode_batch, encode_request
+from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_request
 from tests.canary import OTHER_TOKEN
 from tests.core.endpoints.conftest import (
     ACCOUNT,
@@ -36,7 +36,7 @@ from tests.support.http import Answer, Head, application, as_json, ask
 from tests.support.practice import accepted
 
 MODEL = "@cf/baai/bge-m3"
-RANK = RankRequest("This is a story about Cloudflare", ("an orange cloud", "a llama", "an emoji"), reference="r1")
+RANK = Request(("an orange cloud", "a llama", "an emoji"), "This is a story about Cloudflare", reference="r1")
 KINDS = ("rest", "worker", "gateway", "gateway by header", "gateway with a token")
 
 Connect = Callable[..., WorkersAI]

@@ -11,7 +11,7 @@ from cfbatch_gui.core.errors import RequestGone
 from cfbatch_gui.core.workers_ai.answers import Embedded, Finished, Matched, Scored, Waiting, match, read_run
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.core.workers_ai.requests import encode_batch, encode_request
+from cfbatch_gui.core.workers_ai.requests import encode_batch
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.core.endpoints.conftest import GATEWAY_TOKEN, SECRET, TOKEN, Endpoints, connection, opened, service
 from tests.parsed_requests import parse_requests
@@ -93,7 +93,7 @@ async def test_page(endpoints: Endpoints, page: str, kind: str) -> None:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("form", FORMS)
 async def test_form(endpoints: Endpoints, form: str, way: str, kind: str) -> None:
-    element = encode_request(parse_requests(json.dumps(FORMS[form]).encode())[0])
+    element = json.dumps(FORMS[form]).encode()
     async for client in through(endpoints, kind):
         (result,) = await answered(client, encode_batch([element]) if way == "in a batch" else element, way)
         if form.endswith("scores"):

@@ -34,7 +34,6 @@ from cfbatch_gui.core.practice.models import find
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai import limits
 from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
-from tests.bodies import body_of
 from tests.core.faults.conftest import FaultBench, Open, TinyModel, wrong_results
 from tests.support import faults
 from tests.support.faults import Fault
@@ -76,10 +75,9 @@ def sent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     source = open_source(path)
     job = drafts.load(job.id, source, suggest_mapping(source, request.param, preview(source)))
     folder = JobFolder(paths.job(job.id))
-    packing.plan(folder, job)
     served = find(MODEL)
     assert served is not None
-    batch = read_body(body_of(folder, job, 1), served)
+    batch = read_body(packing.body_of(folder, job, packing.plan(folder, job).batches[0]), served)
     assert isinstance(batch, tuple)
     answer = json.loads(b"".join(run_batch("request", batch, served, TinyModel())))
     ledger.close()

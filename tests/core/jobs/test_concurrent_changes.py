@@ -3,7 +3,7 @@
 import asyncio
 import json
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,14 +57,14 @@ async def test_stopping_and_carrying_on_while_a_batch_leaves_sends_it_once(
 ) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
     begun, go_on = threading.Event(), threading.Event()
-    bodies_of = packing.bodies_of
+    body_of = packing.body_of
 
-    def slowly(*arguments: object) -> Generator[bytes, None, None]:
+    def slowly(*arguments: object) -> bytes:
         begun.set()
         go_on.wait(30.0)
-        return bodies_of(*arguments)  # type: ignore[arg-type]  # passed on as they came
+        return body_of(*arguments)  # type: ignore[arg-type]  # passed on as they came
 
-    monkeypatch.setattr(packing, "bodies_of", slowly)
+    monkeypatch.setattr(packing, "body_of", slowly)
     await bench.actions.send(job.id)
     assert await asyncio.to_thread(begun.wait, 30.0)  # its body is being packed; nothing has been sent
     await bench.runner.pause(job.id)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -21,7 +20,7 @@ from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import requests
-from cfbatch_gui.core.jobs.plan.packing import Plan, bodies_of, plan
+from cfbatch_gui.core.jobs.plan.packing import Plan, body_of, plan
 from cfbatch_gui.core.jobs.plan.preflight import examine
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.run.collecting import collect
@@ -31,14 +30,6 @@ from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, find_model
 from cfbatch_gui.core.workers_ai.estimate import count_tokens, tokens_lower, tokens_upper
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES
-from cfbatch_gui.core.workers_ai.requests import (
-    EmbedRequest,
-    RankRequest,
-    embedding_frame,
-    encode_request,
-    ranking_frame,
-)
-from tests.bodies import body_of
 from tests.core.jobs.conftest import Bench
 from tests.parsed_requests import parse_requests
 from tests.thorough import tries
@@ -78,7 +69,7 @@ def packed(folder: JobFolder, kind: Kind) -> tuple[Plan, list[bytes]]:
     """The plan, which is the one that a trial shows, and its bodies, as large as planned."""
     tried = plan(folder, job(kind), is_trial=True)
     planned = plan(folder, job(kind))
-    made = [body_of(folder, job(kind), batch.number) for batch in planned.batches]
+    made = [body_of(folder, job(kind), batch) for batch in planned.batches]
     assert tried == planned
     assert [len(body) for body in made] == [batch.bytes for batch in planned.batches]
     assert all(len(body) <= MAX_BODY_BYTES for body in made)
@@ -103,12 +94,12 @@ printable = sometimes_long.filter(lambda text: text.isprintable() and bool(text.
 def test_texts_are_each_sent_once_and_in_order(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     _, bodies = packed(filled(tmp_path_factory.mktemp("job") / "job", [(None, texts)]), Kind.EMBED)
     requests = [request for body in bodies for request in parse_requests(body)]
-    assert [text for request in requests for text in request.texts] == texts  # type: ignore[union-attr]
+    assert [text for request in requests for text in request.texts] == texts
     assert len({request.reference for request in requests}) == len(requests)
     for request in requests:
-        assert len(request.texts) <= 100  # type: ignore[union-attr]
-        longest = max(min(tokens_upper(text), 8_192) for text in request.texts)  # type: ignore[union-attr]
-        assert len(request.texts) * longest <= 60_000  # type: ignore[union-attr]
+        assert len(request.texts) <= 100
+        longest = max(min(tokens_upper(text), 8_192) for text in request.texts)
+        assert len(request.texts) * longest <= 60_000
 
 
 @pytest.mark.parametrize("block", [250, 100_000])
@@ -225,9 +216,8 @@ async def test_what_is_not_laid_out_as_the_ledger_knows_it_is_not_packed(
     folder = bench.store.folder(draft.id)
     planned = sent(draft, plan(folder, draft), 0.0, draft)
     assert len(planned.batches) == 5
-    broken = tuple(replace(each, requests=9) if each.number == 3 else each for each in planned.batches)
     with pytest.raises(DataError, match="not laid out as they were"):
-        list(bodies_of(folder, replace(planned, batches=broken), (1, 2, 3)))
+        body_of(folder, planned, replace(planned.batches[2], requests=9))
 
 
 def finished(answers: list[dict[str, object]], references: list[str]) -> Finished:
@@ -289,22 +279,3 @@ def test_tokens_of_many_texts_are_those_of_each(texts: list[str]) -> None:
     upper, lower = count_tokens(texts)
     assert upper.tolist() == [tokens_upper(text) for text in texts]
     assert lower.tolist() == [tokens_lower(text) for text in texts]
-
-
-written = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
-encode = msgspec.json.encode
-
-
-@given(written, st.lists(written, min_size=1, max_size=5), st.text("abc-1"), st.sampled_from([None, True]))
-def test_frames_make_the_elements_of_the_encoder(
-    query: str, texts: list[str], reference: str, truncate: bool | None
-) -> None:
-    packed = list(map(encode, texts))
-    for frame, request in (
-        (ranking_frame(query, reference, truncate), RankRequest(query, tuple(texts), reference, truncate)),
-        (embedding_frame(reference, truncate, "cls"), EmbedRequest(tuple(texts), reference, truncate, "cls")),
-        (embedding_frame(reference, truncate, ""), EmbedRequest(tuple(texts), reference, truncate)),
-    ):
-        whole = frame.before + frame.between.join(packed) + frame.after
-        assert whole == encode_request(request)
-        assert frame.size(len(texts), sum(map(len, packed))) == len(whole)

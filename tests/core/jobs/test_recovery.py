@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.plan.packing import plan
+from cfbatch_gui.core.jobs.plan.packing import body_of, plan
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.data_folder import (
     Doubt,
@@ -22,7 +22,6 @@ from cfbatch_gui.core.jobs.store.data_folder import (
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.system.paths import Paths
-from tests.bodies import body_of
 from tests.canary import TOKEN
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import CLOUDS, scores
@@ -229,8 +228,7 @@ async def test_a_backup_has_all_that_was_paid_for_and_sends_nothing_by_itself(
         write("texts.txt", "\n".join(f"text {n} with “quotes” and a \\ in it" for n in range(150))), Kind.EMBED
     )
     folder = bench.store.folder(draft.id)
-    plan(folder, draft)
-    body = body_of(folder, draft, 1)
+    body = body_of(folder, draft, plan(folder, draft).batches[0])
     count = back_up(bench.paths, tmp_path / "backup.zip")
     assert (await carried_on(bench, unsent)).state is JobState.DONE
     await bench.stop()

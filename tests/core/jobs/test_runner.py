@@ -8,10 +8,9 @@ from pathlib import Path
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.plan.packing import repack_failed
+from cfbatch_gui.core.jobs.plan.packing import body_of, repack_failed
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, STOPPED_HERE, BatchState, JobState
 from cfbatch_gui.core.workers_ai.catalogue import find_model
-from tests.bodies import body_of
 from tests.core.jobs.conftest import Bench
 from tests.support import faults
 
@@ -130,7 +129,7 @@ async def test_refused_requests_of_many_batches_keep_to_the_limits_of_one(bench:
     packed = repack_failed(folder, job, small)
     assert len(packed) > 2 and [each.number for each in packed] == list(range(2, 2 + len(packed)))
     assert (sum(each.requests for each in packed), sum(each.texts for each in packed)) == (7, 14)
-    bodies = [body_of(folder, job, each.number) for each in packed]
+    bodies = [body_of(folder, job, each) for each in packed]
     assert [len(body) for body in bodies] == [each.bytes for each in packed] and max(map(len, bodies)) <= 400
     assert [request["query"] for body in bodies for request in json.loads(body)["requests"]] == [
         f"query {n}" for n in range(1, 8)

@@ -15,7 +15,7 @@ from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
-from cfbatch_gui.core.workers_ai.requests import RankRequest, encode_batch, encode_request
+from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_request
 from tests.canary import TOKEN
 from tests.support import faults
 from tests.support.clients import client_of
@@ -24,7 +24,7 @@ from tests.support.faulty_service import FaultyService
 CERTIFICATE = Path(__file__).parents[2] / "data" / "tls" / "loopback.pem"
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 MODEL = "@cf/baai/bge-m3"
-REQUEST = RankRequest("cloud", ("an orange cloud", "a llama"), reference="r-1")
+REQUEST = Request(("an orange cloud", "a llama"), "cloud", reference="r-1")
 BODY = encode_batch([encode_request(REQUEST)])
 
 

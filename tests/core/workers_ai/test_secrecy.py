@@ -21,7 +21,7 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
 from cfbatch_gui.core.workers_ai.limits import ExchangeLimit, ExchangeLimits
-from cfbatch_gui.core.workers_ai.requests import RankRequest, encode_batch, encode_request
+from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_request
 from cfbatch_gui.core.workers_ai.transport import REDACTED, EchoedSecrets, HttpAnswer
 from tests.canary import CORE, SECRET, TOKEN
 from tests.core.workers_ai.telling import FORMS, Form, everything_told, holds_secret, holds_token
@@ -32,7 +32,7 @@ from tests.support.faulty_service import FaultyService
 
 MODEL = "@cf/baai/bge-m3"
 ACCOUNT = "0123456789abcdef0123456789abcdef"
-BODY = encode_batch([encode_request(RankRequest("cloud", ("an orange cloud", "a llama"), reference="r-1"))])
+BODY = encode_batch([encode_request(Request(("an orange cloud", "a llama"), "cloud", reference="r-1"))])
 # Short, for services that stall; a busy computer can exceed them where none does.
 SHORT = ExchangeLimit(0.3, 100_000)
 LIMITS = ExchangeLimits(submit=SHORT, poll=SHORT, check=SHORT)

@@ -4,7 +4,7 @@ what failed.
 
 import json
 import sqlite3
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, count, groupby
 from operator import itemgetter
@@ -18,7 +18,7 @@ from cfbatch_gui.core.job_folder.checksums import note_results
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, NOT_SENT, put_metadata_value, transaction
 from cfbatch_gui.core.job_folder.vector_file import stored_vectors
-from cfbatch_gui.core.jobs.plan.requests import Request, RequestCutter, cut_into_batches, element_of, reference_of
+from cfbatch_gui.core.jobs.plan.requests import Request, RequestCutter, cut_into_batches, job_frame, reference_of
 from cfbatch_gui.core.jobs.plan.spending import TOKENS
 from cfbatch_gui.core.jobs.reuse import NOTHING, SERVICE, Reusable, Taken, take_results
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
@@ -27,7 +27,6 @@ from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.requests import batch_size, encode_batch
 
 _encode = msgspec.json.Encoder().encode
-_OPENING, _CLOSING = encode_batch(())[:-2], encode_batch(())[-2:]  # of the body around its elements
 
 # How many texts a request `r` holds: positions are counted from 0, and several items may share one.
 TEXTS_OF_REQUEST = (
@@ -184,32 +183,24 @@ def listed_metadata(job: Job) -> ModelMetadata:
     return find_model(job.model)
 
 
-def bodies_of(folder: JobFolder, job: Job, batches: Iterable[int]) -> Generator[bytes, None, None]:
-    """The exact bytes of each batch; the same each time. Raises DataError when the layout on disk is not the one that
-    the ledger knows: then nothing must be sent.
+def body_of(folder: JobFolder, job: Job, batch: Batch) -> bytes:
+    """The exact bytes of a batch; the same each time. Raises DataError when the layout on disk is not the one that the
+    ledger knows: then nothing must be sent.
     """
-    known = {batch.number: batch for batch in job.batches}
     with folder.open(read_only=True) as database:
-        for batch in batches:
-            yield _body(database, job, batch, known.get(batch))
+        return body_in(database, job, batch)
 
 
-def body_of(database: sqlite3.Connection, job: Job, batch: Batch) -> bytes:
-    """The bytes of one batch. Raises DataError as `bodies_of`."""
-    return _body(database, job, batch.number, batch)
-
-
-def _body(database: sqlite3.Connection, job: Job, number: int, known: Batch | None) -> bytes:
-    rows = database.execute(f"{_sent_texts('r.batch = :batch')} ORDER BY turn, at", {"batch": number}).fetchall()
+def body_in(database: sqlite3.Connection, job: Job, batch: Batch) -> bytes:
+    """The same, of data that is open."""
+    rows = database.execute(f"{_sent_texts('r.batch = :batch')} ORDER BY turn, at", {"batch": batch.number}).fetchall()
     elements = [element for _, _, element in _elements(rows, job.options)]
-    if known is not None and len(elements) != known.requests:
+    if len(elements) != batch.requests:
         raise DataError(
             message("This job's requests are not laid out as they were. Duplicate the job to send it."),
-            detail=f"batch {number}: {len(elements)} requests, not {known.requests}",
+            detail=f"batch {batch.number}: {len(elements)} requests, not {batch.requests}",
         )
-    if known is not None and known.at_once:
-        return elements[0]
-    return b"".join((_OPENING, b",".join(elements), _CLOSING))
+    return elements[0] if batch.at_once else encode_batch(elements)
 
 
 def _sent_texts(where: str) -> str:
@@ -334,4 +325,5 @@ def _elements(
     """The number of each request, how many texts it has, and its bytes."""
     for (number, reference), group in groupby(rows, key=itemgetter(0, 1)):
         members = list(group)
-        yield number, len(members), element_of(members[0][2], [_encode(row[3]) for row in members], reference, options)
+        texts = [_encode(row[3]) for row in members]
+        yield number, len(members), job_frame(members[0][2], reference, options).around(texts)

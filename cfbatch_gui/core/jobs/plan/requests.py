@@ -26,7 +26,7 @@ from cfbatch_gui.core.system.threads import check_stopped
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import answer_bytes, tokens_lower, tokens_most
 from cfbatch_gui.core.workers_ai.limits import MAX_ANSWER_BYTES, MAX_TEXTS_PER_BATCH
-from cfbatch_gui.core.workers_ai.requests import AnswerKind, Frame, batch_size, embedding_frame, ranking_frame
+from cfbatch_gui.core.workers_ai.requests import AnswerKind, Frame, batch_size, frame_of
 
 _BLOCK = 100_000  # items read and cut at a time
 _FETCHED = 2_000  # texts read at a time
@@ -255,7 +255,7 @@ class RequestCutter:
         longest = max((len(query.text or "") for query in queries.values()), default=0)
         if int(texts.size.max(initial=0)) + 6 * longest + 1_000 > body_bytes:
             for number in np.unique(texts.query).tolist():
-                around = frame_of(queries.get(number, _NO_QUERY).text, "", self._job.options).size(1, 0) + 200
+                around = job_frame(queries.get(number, _NO_QUERY).text, "", self._job.options).size(1, 0) + 200
                 is_too_large |= (texts.query == number) & (texts.size + around > body_bytes) & ~is_too_long
         reads = _LONGER_PAIR if self._job.kind is Kind.RANK else _LONGER
         longer, larger = reads.filled(model=self._metadata.title, tokens=most), _LARGER.filled(size=body_bytes / 1e6)
@@ -295,7 +295,7 @@ class RequestCutter:
                 if fitting < stop:
                     waiting.append((fitting, stop))
                     stop = fitting
-                frame = frame_of(query.text, reference_of(self._job.id, self._last + 1), self._job.options)
+                frame = job_frame(query.text, reference_of(self._job.id, self._last + 1), self._job.options)
                 size = frame.size(stop - start, bytes_before[stop] - bytes_before[start])
                 if size > self._metadata.body_bytes - _BODY_RESERVE and stop - start > 1:
                     middle = (start + stop) // 2
@@ -331,16 +331,9 @@ def reference_of(job_id: str, number: int) -> str:
     return f"{job_id}-{number}"
 
 
-def frame_of(query: str | None, reference: str, options: JobOptions) -> Frame:
-    truncate = True if options.truncate_inputs else None
-    if query is not None:
-        return ranking_frame(query, reference, truncate)
-    return embedding_frame(reference, truncate, options.pooling)
-
-
-def element_of(query: str | None, texts: Sequence[bytes], reference: str, options: JobOptions) -> bytes:
-    frame = frame_of(query, reference, options)
-    return b"".join((frame.before, frame.between.join(texts), frame.after))
+def job_frame(query: str | None, reference: str, options: JobOptions) -> Frame:
+    pooling = options.pooling if query is None else ""
+    return frame_of(query, reference, True if options.truncate_inputs else None, pooling)
 
 
 def cut_into_batches(

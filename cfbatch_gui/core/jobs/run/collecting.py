@@ -107,8 +107,7 @@ class _Collecting:
         refused = message(
             "The service refused {failed:,} of {requests:,} requests.", failed=self._failed, requests=len(expected)
         )
-        tokens = finished.usage.total_tokens if finished.usage else 0
-        return Collected(self._failed, refused if self._failed else "", self._first_error, tokens)
+        return Collected(self._failed, refused if self._failed else "", self._first_error, finished.tokens)
 
     def _store(self, matched: Matched, request_no: int, files: ExitStack) -> None:
         match matched:

@@ -165,7 +165,7 @@ class Submitter:
         job = self._store.job(batch.job_id)
         client = self._store.client(job)
         folder = self._store.folder(job.id)
-        (body,) = await asyncio.to_thread(lambda: list(packing.bodies_of(folder, job, [batch.number])))
+        body = await asyncio.to_thread(packing.body_of, folder, job, batch)
         sending = await self._about_to_leave(job, batch, body)
         try:
             answer = await (client.run if batch.at_once else client.submit)(job.model, body)
