@@ -139,19 +139,17 @@ class AccountCollection:
         """The answer is stored in the job."""
         self._stored.pop((batch.job_id, batch.number), None)
 
-    async def clear(self, job_id: str, *, at_once: bool = False) -> bool:
-        """Delete the account's copies of a job whose batches are all final, when their time is over; whether it did.
+    async def clear(self, job_id: str, *, at_once: bool = False) -> None:
+        """Delete the account's copies of a job whose batches are all final, when their time is over.
 
         Raises UserError as `AccountCollector`.
         """
         job = self._store.job(job_id)
-        if not all(batch.state.is_final for batch in job.batches):
-            return False
-        if not has_copies(job):
-            return False
+        if not has_copies(job) or not all(batch.state.is_final for batch in job.batches):
+            return
         client = self._store.client(job)
         if not at_once and self._clock() < job.finished_at + client.connection.keep_days * _DAY:
-            return False
+            return
         for shard in sorted({batch.shard for batch in job.batches if batch.shard}):
             try:
                 await AccountCollector(client).forget(job_id, shard)
@@ -160,7 +158,6 @@ class AccountCollection:
                     raise  # else nothing can have been handed over: there never was a room
         now = self._clock()
         await self._store.change(job_id, lambda known: replace(known, account_cleared_at=now))
-        return True
 
     async def give_up(self, job_id: str) -> None:
         """Ask the service directly from now on, but for answers that wait in the account. Raises ConnectionProblem,

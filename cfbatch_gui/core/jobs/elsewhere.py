@@ -55,6 +55,9 @@ NO_ROOM_SENTENCE = message(
     "This Worker has no collecting room, so your account keeps no answers, and this program asks for them itself. Put "
     "the Worker on Cloudflare again with “npx wrangler deploy --config collect.jsonc”, then try again."
 )
+_NOT_THE_FILE = message(
+    "This is not the file that was sent, or it is read in another way. Choose that file, or add the job without one."
+)
 _SHORTEST_ID: Final = 4  # characters of a pasted id
 
 
@@ -89,7 +92,7 @@ def lay_out(folder: JobFolder, job: Job, finished: Finished) -> tuple[Kind, list
         raise ReplyError(message("This answer has both scores and vectors. Such a job cannot be shown."))
     kind = {"scores": Kind.RANK, "embeddings": Kind.EMBED}[kinds.pop()] if kinds else job.kind
     if job.source_name and kind is not job.kind:
-        raise _does_not_fit(f"it was read for {job.kind}")
+        raise ReplyError(_NOT_THE_FILE, detail=f"it was read for {job.kind}")
     counts = [1 if answered is None else answered.count for answered in held]
     if job.source_name:
         counts = _counts_of_file(folder, kind, held)
@@ -155,20 +158,10 @@ def _counts_of_file(folder: JobFolder, kind: Kind, held: Sequence[Expected | Non
     else:  # of one that failed the rest is taken, of several one text each
         fits = items - known == failed if failed != 1 else items > known
     if not fits:
-        raise _does_not_fit(f"{len(held)} requests with {known} results, and {items} texts")
+        raise ReplyError(_NOT_THE_FILE, detail=f"{len(held)} requests with {known} results, and {items} texts")
     if kind is Kind.RANK:
         return of_queries
     return [(items - known) // failed if answered is None else answered.count for answered in held]
-
-
-def _does_not_fit(detail: str) -> ReplyError:
-    return ReplyError(
-        message(
-            "The answer does not fit the input file. Choose the file that was sent and what it was sent for, or add the"
-            " job without one."
-        ),
-        detail=detail,
-    )
 
 
 def _references(job_id: str, elements: Sequence[Element]) -> list[str]:
@@ -267,32 +260,17 @@ def read_layout(data: bytes) -> Layout:
     return layout
 
 
-def _another_file(detail: str) -> UsageError:
-    return UsageError(
-        message(
-            "This is not the file that was sent, or it is not read in the same way. Choose that file, or take the job "
-            "over without one."
-        ),
-        detail=detail,
-    )
-
-
 def read_as_sent(sent: SavedDraft | None, inputs: AttachedInput) -> AttachedInput:
     """The same files, read as where they were sent from; runs long. Raises UsageError when their columns are others,
     InputError.
     """
-    if sent is None:
-        missing = check_mapping(inputs.mapping, inputs.source, inputs.second)
-        if missing:
-            raise UsageError(missing)
-        return inputs
     second = inputs.second
-    if bool(sent.second_path) is not (second is not None):
-        raise _another_file("as one file, or with a second one")
+    if sent is None or bool(sent.second_path) is not (second is not None):
+        raise UsageError(_NOT_THE_FILE, detail="as one file, or with a second one")
     source = open_source(inputs.source.path, sent.options)
     second = open_source(second.path, sent.second_options) if second is not None else None
     if check_mapping(sent.mapping, source, second):
-        raise _another_file("its columns are others")
+        raise UsageError(_NOT_THE_FILE, detail="its columns are others")
     return AttachedInput(source, sent.mapping, second)
 
 
@@ -304,12 +282,12 @@ def lay_out_file(folder: JobFolder, job: Job, layout: Layout) -> None:
     with folder.open() as database, transaction(database):
         ours = {row[0]: row for row in database.execute("SELECT item_no, query_no, position FROM items")}
         if any(ours.get(item[0]) != item[:3] for item in layout.items):
-            raise _another_file("its rows are others")
+            raise UsageError(_NOT_THE_FILE, detail="its rows are others")
         _write(database, layout)
         for batch in layout.job.batches:
             body = packing.body_in(database, job, batch)
             if hashlib.sha256(body).hexdigest() != batch.sha256:
-                raise _another_file("its texts are others")
+                raise UsageError(_NOT_THE_FILE, detail="its texts are others")
 
 
 def lay_out_names(

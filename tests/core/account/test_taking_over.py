@@ -125,7 +125,7 @@ async def test_a_job_that_was_taken_over_is_sound_and_its_texts_are_used_for_not
         second.program.drafts.duplicate(job.id, "again")
     with pytest.raises(UsageError, match="what was sent is not here"):
         save_bodies(folder, taken, tmp_path)
-    with pytest.raises(UsageError, match="sent by another computer"):
+    with pytest.raises(UsageError, match="sent from elsewhere"):
         await second.program.actions.send_again(job.id, 1)
     with pytest.raises(UsageError, match="is on this computer already"):
         await second.program.elsewhere.take_over(second.connection_id, found)

@@ -191,7 +191,7 @@ async def test_another_file_is_refused(
 ) -> None:
     (tmp_path / "other.csv").write_text(text)
     job = await attached(program, await post(endpoints, RANKED), inputs(tmp_path / "other.csv", kind))
-    assert job.state is JobState.FAILED and "does not fit the input file" in job.error
+    assert job.state is JobState.FAILED and "not the file that was sent" in job.error
     assert program.folder(job.id).reply(1).exists()
 
 
@@ -200,7 +200,7 @@ async def test_an_unknown_id_is_said_and_not_offered_to_be_sent_again(program: P
     assert job.batches[0].state is BatchState.GONE and "does not know this request ID" in job.error
     assert job.batches[0].error_action == "none"
     for again in (program.actions.send_again(job.id, 1), program.actions.send_failed_again(job.id)):
-        with pytest.raises(UsageError, match="made elsewhere"):
+        with pytest.raises(UsageError, match="sent from elsewhere"):
             await again
     with pytest.raises(UsageError, match="not here"):
         program.drafts.duplicate(job.id, "again")

@@ -222,7 +222,7 @@ async def stays_unknown(bench: FaultBench, job: Job) -> None:
     """Assert that neither a timer nor a restart of the program sends the batch again."""
     arrived = len(bench.faulty.submits)
     await bench.restart()
-    assert await bench.runner.resume_all() == ()
+    await bench.runner.resume_all()
     await bench.clock.sleep(1_000_000)
     assert bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN
     assert len(bench.faulty.submits) == arrived

@@ -52,7 +52,7 @@ async def test_a_job_is_picked_up_after_a_restart(bench: Bench, write: Write) ->
     while not any(seen.batches and seen.batches[0].state is BatchState.QUEUED for seen in bench.seen):
         await bench.clock.sleep(0)
     await bench.restart()
-    assert [each.id for each in await bench.runner.resume_all()] == [job.id]
+    await bench.runner.resume_all()
     done = await bench.runner.wait(job.id)
     assert done.state is JobState.DONE
     assert len(bench.faulty.submits) == 1

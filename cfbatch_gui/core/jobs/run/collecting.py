@@ -61,15 +61,10 @@ def store(database: sqlite3.Connection, folder: JobFolder, kind: Kind, batch: in
 
 
 def verify(folder: JobFolder, kind: Kind, batch: int, finished: Finished) -> None:
-    """Raise ReplyError unless every element of the answer carries the reference of the request at its position."""
+    """Raise ReplyError unless the answer shows by its references that it is this batch's."""
     with folder.open(read_only=True) as database:
         _, expected = sent_requests(database, kind, batch)
-    for element in finished.elements:
-        if not element.external_reference:
-            raise ReplyError(
-                message("That answer carries no references, so it cannot be told whether it belongs to this batch.")
-            )
-    for _ in match(finished, expected):
+    for _ in match(finished, expected, references_required=True):
         pass
 
 

@@ -42,10 +42,9 @@ class JobActions:
         store: JobStore,
         runner: Runner,
         *,
+        earlier: EarlierResults,
         metadata_for: Callable[[Job], ModelMetadata] = packing.listed_metadata,
-        earlier: EarlierResults | None = None,
     ) -> None:
-        """Without `earlier` everything is sent, also what earlier jobs have."""
         self._earlier = earlier
         self._store, self._runner, self._clock, self._metadata_for = store, runner, runner.clock, metadata_for
         self._planning: set[str] = set()  # drafts that are about to be sent
@@ -76,8 +75,6 @@ class JobActions:
 
     def _laid_out(self, job: Job) -> Plan:
         folder, metadata = self._store.folder(job.id), self._metadata_for(job)
-        if self._earlier is None:
-            return packing.plan(folder, job, metadata)
         plan = packing.plan(folder, job, metadata, reusable=self._earlier.find(job))
         fingerprints_of(folder)  # by which later jobs find what this one has
         return plan
@@ -99,24 +96,25 @@ class JobActions:
             await asyncio.to_thread(verify, self._store.folder(job_id), job.kind, number, answer.finished)
         _, batch = self._in_doubt(job_id, number)  # still
         status = answer.status if isinstance(answer, Waiting) else ""
-        await self._runner.watch_accepted(replace(batch, adopted=True), request_id, status)
+
+        async def accepted() -> None:
+            await self._runner.submitter.accepted(replace(batch, adopted=True), request_id, status)
+            await self._runner.carry_on(job_id)
+
+        await asyncio.shield(self._runner.submitter.begin(batch, accepted))  # also when the caller is cancelled
         return self._store.job(job_id)
 
     async def send_again(self, job_id: str, number: int) -> Job:
         """Send a batch once more that failed, is gone, or has an unknown outcome; it may be billed again."""
-        self._check_may_send()
-        _check_is_ours(self._store.job(job_id))
-        await self._check_has_texts(job_id)
+        await self._check_may_send_again(job_id)
         await self._store.change(job_id, partial(sent_again, number, self._clock()))
         return await self._runner.carry_on(job_id)
 
     async def send_failed_again(self, job_id: str) -> Job:
         """Send exactly what failed: batches that were refused or are gone, and the refused requests of the others."""
-        self._check_may_send()
         async with self._repacking:
+            await self._check_may_send_again(job_id)
             job = self._store.job(job_id)
-            _check_is_ours(job)
-            await self._check_has_texts(job_id)
             folder = self._store.folder(job_id)
             repacked = await asyncio.to_thread(packing.repack_failed, folder, job, self._metadata_for(job))
             if not repacked and not any(batch.state in ENDED for batch in job.batches):
@@ -126,8 +124,7 @@ class JobActions:
 
     async def run_synchronously(self, job_id: str) -> Job:
         """Send what was never accepted without the queue, request by request: the way out when a model takes none."""
-        self._check_may_send()
-        await self._check_has_texts(job_id)
+        await self._check_may_send_again(job_id)
         await self._runner.stop(job_id)
         try:
             await self._runner.submitter.landed(job_id)  # what is on its way may be accepted yet
@@ -191,7 +188,13 @@ class JobActions:
         await asyncio.to_thread(forget_texts, self._store.folder(job_id), now)
         await self._store.change(job_id, lambda job: replace(job, texts_forgotten_at=now))
 
-    async def _check_has_texts(self, job_id: str) -> None:
+    async def _check_may_send_again(self, job_id: str) -> None:
+        self._check_may_send()
+        job = self._store.job(job_id)
+        if job.attached or job.taken_over:
+            raise UsageError(
+                message("This job was sent from elsewhere, so it is not sent again. Duplicate it to send its texts.")
+            )
         await asyncio.to_thread(check_has_texts, self._store.folder(job_id))
 
     async def _commit(self, repacked: Job, change: Change) -> None:
@@ -222,20 +225,6 @@ def _handed_to_account(job: Job) -> Job:
     )
     options = replace(job.options, collect_in_account=True)
     return replace(job, options=options, account_problem="", batches=batches)
-
-
-def _check_is_ours(job: Job) -> None:
-    if job.taken_over:
-        raise UsageError(
-            message(
-                "This job was sent by another computer, so it is sent again from there. Duplicate it to send its "
-                "texts from here."
-            )
-        )
-    if job.attached:
-        raise UsageError(
-            message("This job was made elsewhere, so it is not sent from here. Duplicate it to send its texts.")
-        )
 
 
 def sent(planned: Job, plan: Plan, now: float, job: Job) -> Job:

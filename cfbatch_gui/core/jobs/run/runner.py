@@ -28,7 +28,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account import DIRECT_AFTER, AccountCollection
 from cfbatch_gui.core.jobs.elsewhere import by_id_alone, lay_out
 from cfbatch_gui.core.jobs.poll_schedule import SLICE, Waits, interval
-from cfbatch_gui.core.jobs.run.collecting import collect, keep_reply, verify
+from cfbatch_gui.core.jobs.run.collecting import collect, keep_reply
 from cfbatch_gui.core.jobs.run.submitting import Submitter
 from cfbatch_gui.core.jobs.states import (
     STOPPED_BY_USER,
@@ -237,11 +237,9 @@ class Watcher:
             collecting = replace(collecting, requests=len(counts), texts=texts)
             changes = {"kind": kind, "queries": len(counts) if kind is Kind.RANK else 0, "texts": texts}
         await self._store.save(collecting, **changes)
-        if batch.adopted:
-            await asyncio.to_thread(verify, folder, job.kind, batch.number, reply.finished)
         storing = partial(
             collect,
-            references_required=self._store.references_are_echoed(job),
+            references_required=batch.adopted or self._store.references_are_echoed(job),
             dimensions=self._store.client(job).connection.dimensions_of(job.model),
         )
         collected = await asyncio.to_thread(storing, folder, kind, batch.number, finished)
@@ -358,16 +356,15 @@ class Runner:
         self._watcher = Watcher(store, self.account, waits)
         self.submitter = Submitter(store, waits, arrived=self._watcher.hurry)
 
-    async def resume_all(self) -> tuple[Job, ...]:
+    async def resume_all(self) -> None:
         """After a start: settle what was being sent, then start every job that is not final or paused."""
         for job in self._store.jobs():
             await self._settle(job)
         await self.submitter.catch_up()
-        going_on = [job for job in self._store.jobs() if job.is_sent and not self._is_settled(job)]
-        for job in going_on:
-            self.start(job.id)
+        for job in self._store.jobs():
+            if job.is_sent and not self._is_settled(job):
+                self.start(job.id)
         self._begin_clearing()
-        return tuple(going_on)
 
     async def clear_copies(self) -> None:
         """Delete what the account still has of jobs at their end; what cannot be deleted now is tried again at the next
@@ -389,15 +386,6 @@ class Runner:
             await self._store.change(job_id, lambda known: replace(known, paused_because=""))
         self.start(job_id)
         return self._store.job(job_id)
-
-    async def watch_accepted(self, batch: Batch, request_id: str, status: str) -> None:
-        """Write down the id of a batch that is at the service, and watch it, also when the caller is cancelled."""
-
-        async def accepted() -> None:
-            await self.submitter.accepted(batch, request_id, status)
-            await self.carry_on(batch.job_id)
-
-        await asyncio.shield(self.submitter.begin(batch, accepted))
 
     async def pause(self, job_id: str, because: str = "") -> Job:
         """Stop sending and asking, by the user's word without a reason. What is at the service goes on there."""
