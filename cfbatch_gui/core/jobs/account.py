@@ -4,6 +4,7 @@ there once they are here.
 
 import asyncio
 import logging
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -84,12 +85,12 @@ class AccountCollection:
             if is_hurried or self._due(job, "shard", shard) <= self._clock():
                 await self._look_at(self._store.job(job.id), shard)
 
-    def next_look(self, job: Job) -> float | None:
-        """When `look` has something to do next, in seconds since 1970; None when that is not known to be ever."""
+    def next_look(self, job: Job) -> float:
+        """When `look` has something to do next, in seconds since 1970; infinite when that is not known to be ever."""
         times = [self._due(job, "shard", shard) for shard in unfetched_shards(job)]
         if self._is_to_be_handed_over(job):
             times.append(self._due(job, "hand over"))
-        return min(times, default=None)
+        return min(times, default=math.inf)
 
     def _due(self, job: Job, *what: str | int) -> float:
         return max(self._waits.of(job.id, *what).due, self._waits.of("account", job.connection).due)

@@ -13,7 +13,6 @@ from cfbatch_gui.core.errors import (
     ConnectionProblem,
     DataError,
     ForeignReply,
-    NotConnected,
     ReplyError,
     RequestGone,
     ServiceBusy,
@@ -83,7 +82,7 @@ class Watcher:
         for batch in sorted(_away(job), key=lambda batch: batch.next_check_at):  # one that always fails stops no other
             if (is_hurried and not batch.is_handed_over) or self._due(job, batch) <= now:
                 await self._check(job, self._store.batch(job_id, batch.number))
-                if not is_hurried and self._is_look_due(job_id):
+                if not is_hurried and self._account.next_look(self._store.job(job_id)) <= self._clock():
                     return  # fetching many answers takes long, and what was sent meanwhile is to be handed over
 
     def _asked(self, batch: Batch) -> str:
@@ -94,10 +93,6 @@ class Watcher:
         is_set_back = batch.checked_at > self._clock()  # the batch does not wait until the clock is there again
         due = 0.0 if is_set_back else batch.next_check_at
         return max(due, self._waits.of(self._asked(batch), job.connection).due)
-
-    def _is_look_due(self, job_id: str) -> bool:
-        look = self._account.next_look(self._store.job(job_id))
-        return look is not None and look <= self._clock()
 
     def hurry(self, job_id: str) -> None:
         """End the present wait: all batches are asked for now."""
@@ -114,9 +109,7 @@ class Watcher:
     async def _rest(self, job_id: str, hurry: asyncio.Event) -> None:
         job = self._store.job(job_id)
         soonest = min((self._due(job, batch) for batch in _away(job)), default=self._clock() + _FIRST_LOOK)
-        if (look := self._account.next_look(job)) is not None:
-            soonest = min(soonest, look)
-        left = soonest - self._clock()
+        left = min(soonest, self._account.next_look(job)) - self._clock()
         # A batch that is being sent has no time yet: look often enough to see it arrive.
         longest = SLICE if not self._is_sending(job) else _FIRST_LOOK
         if left > 0:
@@ -438,22 +431,7 @@ class Runner:
             await self.stop(job_id)
 
     async def _work(self, job_id: str) -> None:
-        job = self._store.job(job_id)
-        try:
-            self._store.client(job)
-        except NotConnected as error:
-            if not self._is_settled(job):
-                await self._pause_with(job_id, error)
-            return
-        await self._work_on(job)
-        try:
-            await self.account.clear(job_id)
-        except UserError as error:  # tried again at the next start
-            _log.warning("The account's copies of job %s were not deleted: %s", job_id, error.detail or error.message)
-
-    async def _work_on(self, job: Job) -> None:
-        job_id = job.id
-        more = self._more[job_id]
+        job, more = self._store.job(job_id), self._more[job_id]
         while not self._is_settled(self._store.job(job_id)):
             more.set()
             try:
@@ -462,6 +440,10 @@ class Runner:
                 await self._pause_with(job_id, error)
             except ConnectionProblem as error:
                 await self._pause_connection(job, error)
+        try:
+            await self.account.clear(job_id)
+        except UserError as error:  # tried again at the next start
+            _log.warning("The account's copies of job %s were not deleted: %s", job_id, error.detail or error.message)
 
     async def _send_and_watch(self, job_id: str, more: asyncio.Event) -> None:
         """Until nothing is left, the job is paused, or an error ends either; of two errors the token's is raised."""
