@@ -24,8 +24,9 @@ _LIGHT_RAMP = ("#1d2a7a", "#6a3fb0", "#b5458f", "#d9583f", "#c97a06")
 _DARK_RAMP = ("#6474e8", "#a474e8", "#e67fb0", "#f5a86a", "#fbe08a")
 _SWATCH, _RAMP_WIDTH, _NAME_WIDTH = 10, 140, 170
 _FAINT = 0.2  # of a dot's own colour, where others are marked
-_FEWEST = 5  # dots of a category that has a name on the map
-_TOGETHER = 0.6  # of the spread of all dots, at most that of a category's
+_CELLS = 24  # of the map across, in which the dots of a category are counted
+_FEWEST = 5  # dots of a category near the position of its name
+_TOGETHER, _MAJORITY = 0.15, 0.5  # share of a category near its middle, and of all dots there, so that it has a name
 _STEPS = 64
 PlacedName = tuple[str, NDArray[np.float64]]  # a category's name and its middle, (2,)
 
@@ -90,14 +91,26 @@ class DotColours:
         painter.restore()
 
     def positions_of_names(self, points: NDArray[np.float32]) -> list[PlacedName]:
-        """The middle of each category, for its name; scattered ones are left out. May run in a thread."""
+        """Where each category is densest, for its name; scattered ones are left out. May run in a thread."""
         if not self.names or len(points) < 2:
             return []
-        widest, found = _TOGETHER * _spread(points), []
+        low, high = np.quantile(points.astype(np.float64), (0.0005, 0.9995), axis=0)
+        size = max(float((high - low).max()), 1e-9) / _CELLS
+        cells = np.clip((points - low) / size, 0, _CELLS - 1).astype(np.int64)
+        cell_of = (cells[:, 0] + 1) * (_CELLS + 2) + cells[:, 1] + 1
+        whole = _around(cell_of)
+        found = []
         for index, name in enumerate(self.names):
-            own = points[self.codes == index]
-            if len(own) >= _FEWEST and _spread(own) <= widest:
-                found.append((name, np.median(own.astype(np.float64), axis=0)))
+            own = np.flatnonzero(self.codes == index)
+            if not len(own):
+                continue
+            counts = _around(cell_of[own])
+            densest = int(counts.argmax())
+            if counts[densest] < max(_FEWEST, _TOGETHER * len(own)) or counts[densest] < _MAJORITY * whole[densest]:
+                continue
+            column, line = divmod(densest, _CELLS + 2)
+            there = (np.abs(cells[own, 0] + 1 - column) <= 1) & (np.abs(cells[own, 1] + 1 - line) <= 1)
+            found.append((name, np.median(points[own[there]].astype(np.float64), axis=0)))
         return found
 
     def _table(self) -> NDArray[np.uint8]:
@@ -180,9 +193,13 @@ def by_number(values: NDArray[np.float64], low: float, high: float) -> DotColour
     return DotColours(np.where(np.isfinite(values), np.nan_to_num(steps), _STEPS).astype(np.int64), limits=(low, high))
 
 
-def _spread(points: NDArray[np.float32]) -> float:
-    """How far from their middle half of the points are."""
-    return float(np.median(np.linalg.norm(points - np.median(points, axis=0), axis=1)))
+def _around(occupied: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Dots in each cell and the eight around it; cells are counted line by line, with a margin of one."""
+    side = _CELLS + 2
+    counts = np.bincount(occupied, minlength=side * side).reshape(side, side).astype(np.float64)
+    padded = np.pad(counts, 1)
+    total = sum(padded[row : row + side, column : column + side] for row in range(3) for column in range(3))
+    return np.ravel(total)
 
 
 def _paint_ground(painter: QPainter, box: QRectF) -> None:
