@@ -181,7 +181,7 @@ class ServiceCheck(TallDialog):
             Outcome.NOT_SEEN: self.tr("Not seen"),
         }
         for outcome, title in titles.items():
-            for finding in (each for each in counted[outcome] if each.assumption.is_visible):
+            for finding in counted[outcome]:
                 self.rows.append(FindingRow(finding, title))
                 self._list.addWidget(self.rows[-1])
         self._results.show()
