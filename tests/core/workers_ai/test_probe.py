@@ -480,7 +480,8 @@ nowhere. What it has learned is used from then on for this connection, this acco
 sent, the program says that the model takes no batches; and where references came back, answers without them are not
 taken.
 
-The last column says whether a check looks. The report has nothing about an entry with “no”, for the reason that stands there.
+The last column says whether a check looks. The report has nothing about an entry with “no”, for the reason that stands
+there.
 
 `tests/core/workers_ai/test_probe.py` breaks each entry in turn in the practice service: the check names that one, and
 no other. It also compares this page with the rows of `resources/assumptions.txt`, and writes it anew:
