@@ -141,6 +141,8 @@ class Submitter:
             await self._send_in_turn(shared, number)
             self._waits.of(shared.job_id, "send").failures = 0
         except (ServiceBusy, Unreachable) as error:
+            if isinstance(error, ServiceBusy):  # so it can be reached
+                self._waits.of(shared.job_id, "send").failures = 0
             due = self._waits.failed(shared.job_id, "send", error=error, first=FIRST_WAIT, patience=ATTEMPTS)
             planned = self._store.batch(shared.job_id, number)
             self._store.show_batch(replace(planned, next_check_at=due, error=error.message))
