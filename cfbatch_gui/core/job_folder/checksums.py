@@ -246,8 +246,10 @@ class CheckedVectors:
             noted = noted_checksums(database)
             if version[1] != self._version[1]:
                 self._right.clear()
-            self._version = version
             wanted = {each for each in batches_of_items(database, items) if self._right.get(each) != noted.get(each, 0)}
+            if version == self._version and not wanted:
+                return
+            self._version, self._is_all_right = version, False
             found = checksums_of(database, vectors, wanted)
             if damaged := differing(found, noted):
                 raise results_damaged(database, self._folder.path, damaged)

@@ -120,6 +120,19 @@ async def test_vectors_are_refused_wherever_they_are_read(
     assert embeddings.vector(21) is not None
 
 
+async def test_vectors_that_were_right_are_refused_each_time_when_they_are_so_no_more(
+    bench: Bench, write: Write
+) -> None:
+    _, folder = await done(bench, write, Kind.EMBED)
+    embeddings = Embeddings(folder)
+    assert embeddings.vector(1) is not None
+    with folder.open() as database:
+        database.execute("UPDATE batches SET results = results - 1")
+    for _ in range(2):
+        with pytest.raises(ResultsDamaged):
+            embeddings.vector(1)
+
+
 async def test_a_text_that_is_not_what_was_sent_is_named_and_its_results_are_left(bench: Bench, write: Write) -> None:
     job, folder = await done(bench, write, Kind.RANK)
     right = results(folder)
