@@ -1,5 +1,6 @@
 """Results behind the ledger, exchanged answers, altered numbers: found, and put right."""
 
+import os
 import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -125,9 +126,11 @@ async def test_vectors_that_were_right_are_refused_each_time_when_they_are_so_no
 ) -> None:
     _, folder = await done(bench, write, Kind.EMBED)
     embeddings = Embeddings(folder)
+    os.utime(folder.data, (1, 1))  # as long after the last change: what was right is known
     assert embeddings.vector(1) is not None
     with folder.open() as database:
         database.execute("UPDATE batches SET results = results - 1")
+    os.utime(folder.data, (2, 2))
     for _ in range(2):
         with pytest.raises(ResultsDamaged):
             embeddings.vector(1)
