@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QRadioButton, QStackedWidget, QWidget
 
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import language_in_use, languages
-from cfbatch_gui.core.workers_ai.transport import Entry, traffic
+from cfbatch_gui.core.workers_ai.transport import Exchange, traffic
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.budget import BudgetFields
 from cfbatch_gui.ui.display import tr
@@ -221,7 +221,7 @@ class TrafficPage(_Leavable):
         self.refresh_button = Button(self.tr("Refresh"), "refresh-cw", self.refresh)
         for button in (self.refresh_button, self.done_button):
             self.header.add_button(button)
-        self.rows: Rows[Entry] = Rows(
+        self.rows: Rows[Exchange] = Rows(
             self._columns(), key=lambda each: (each.host, each.connection, each.what), parent=self
         )
         self.table = TableView("traffic", title, self.rows, memory=memory, inset=True)
@@ -249,7 +249,7 @@ class TrafficPage(_Leavable):
     async def _read(self) -> None:
         self._show(await asyncio.to_thread(traffic, self._program.paths.traffic))
 
-    def _show(self, found: tuple[Entry, ...]) -> None:
+    def _show(self, found: tuple[Exchange, ...]) -> None:
         self.rows.set_rows(found)
         self._card.setVisible(bool(found))
         self.empty.set_line(self.tr("Nothing has left this computer."), "circle-check", "done")
@@ -273,7 +273,7 @@ class TrafficPage(_Leavable):
             "setup": self.tr("Setting up your Worker"),
         }.get(what, what)
 
-    def _columns(self) -> tuple[Column[Entry], ...]:
+    def _columns(self) -> tuple[Column[Exchange], ...]:
         moment: dict[str, Any] = {"width": 166, "gives_way": True, "copies_text": True}
         return (
             Column(self.tr("Host"), lambda each: each.host, key="host", stretch=True),

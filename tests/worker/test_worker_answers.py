@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cfbatch_gui.core.workers_ai.answers import Finished, Queued, read_answer
+from cfbatch_gui.core.workers_ai.answers import Finished, Waiting, read_answer
 from cfbatch_gui.core.workers_ai.requests import (
     Request,
     encode_batch,
@@ -40,7 +40,7 @@ def submit(caller: Caller, body: object) -> str:
     answer = caller.post(body)
     assert answer.status_code == 200, answer.text
     queued = read_answer(answer.content)
-    assert isinstance(queued, Queued)
+    assert isinstance(queued, Waiting)
     return queued.request_id
 
 

@@ -41,7 +41,7 @@ from cfbatch_gui.core.workers_ai.answers import (
     Element,
     Expected,
     Finished,
-    Queued,
+    Waiting,
     is_request_id,
     read_answer,
     what_it_holds,
@@ -61,7 +61,7 @@ _NOT_THE_FILE = message(
 _SHORTEST_ID: Final = 4  # characters of a pasted id
 
 
-def read_pasted_job(text: str) -> Queued:
+def read_pasted_job(text: str) -> Waiting:
     """A request id, or an answer that holds one, with or without the v4 envelope; what stands around the JSON is passed
     over. `model` is "" when the text did not say. Raises UsageError.
     """
@@ -71,14 +71,14 @@ def read_pasted_job(text: str) -> Queued:
             answer = read_answer(json.dumps(value).encode())
         except (ValueError, RecursionError, ReplyError):
             continue
-        if isinstance(answer, Queued) and is_request_id(answer.request_id):
+        if isinstance(answer, Waiting) and is_request_id(answer.request_id):
             return answer
     word = text.strip().strip("\"'`“”‘’")
     if len(word) < _SHORTEST_ID or not is_request_id(word) or word.startswith(("{", "[", "<", "http://", "https://")):
         raise UsageError(
             message("This holds no request ID. Paste the id, or the whole answer that the service gave to the batch.")
         )
-    return Queued(word, "", "")
+    return Waiting("queued", word)
 
 
 def lay_out(folder: JobFolder, job: Job, finished: Finished) -> tuple[Kind, list[int]]:

@@ -69,10 +69,6 @@ class Finding:
     sentence: str
     detail: str = ""
 
-    @property
-    def is_lost(self) -> bool:
-        return self.outcome is Outcome.LOST
-
 
 @dataclass(frozen=True, slots=True)
 class Lost:

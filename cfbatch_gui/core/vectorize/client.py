@@ -5,7 +5,6 @@ Source: https://developers.cloudflare.com/api/resources/vectorize/, 2026-11; its
 
 import asyncio
 import re
-import secrets
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import partial
@@ -26,6 +25,7 @@ from cfbatch_gui.core.workers_ai.limits import (
     ExchangeLimit,
 )
 from cfbatch_gui.core.workers_ai.refusals import refusal, without_going_on
+from cfbatch_gui.core.workers_ai.requests import multipart
 from cfbatch_gui.core.workers_ai.transport import Body
 
 Scalar = str | int | float | bool
@@ -120,17 +120,6 @@ def encode_line(identifier: str, values: bytes, namespace: str, metadata: bytes)
     if metadata:
         rest += b',"metadata":%b' % metadata
     return b'{"id":%b,"values":%b%b}\n' % (_encode(identifier), values, rest)
-
-
-def _multipart(lines: Sequence[bytes]) -> tuple[str, tuple[bytes, ...]]:
-    """The content type and the pieces of a body with one file `vectors`; the boundary is random."""
-    boundary = f"cfbatch-{secrets.token_hex(16)}"
-    head = (
-        f"--{boundary}\r\n"
-        'Content-Disposition: form-data; name="vectors"; filename="vectors.ndjson"\r\n'
-        "Content-Type: application/x-ndjson\r\n\r\n"
-    )
-    return f"multipart/form-data; boundary={boundary}", (head.encode(), *lines, f"\r\n--{boundary}--\r\n".encode())
 
 
 # Bytes of the lines of one upload. Set here, below the service's limit: a part that fails is sent again as a whole,
@@ -255,7 +244,7 @@ class VectorizeIndexes:
 
     async def upsert(self, name: str, lines: Sequence[bytes]) -> str:
         """Put vectors, in place of those with the same ids; the mutation's id. `lines` is NDJSON in pieces."""
-        content_type, pieces = _multipart(lines)
+        content_type, pieces = multipart([("vectors", "vectors.ndjson", "application/x-ndjson", lines)])
         answer = await self._call(name, "/upsert", pieces, content_type=content_type, seconds=_UPLOAD_SECONDS)
         return str(decode(_MUTATION, answer.result, "mutation").mutation_id)
 

@@ -38,6 +38,7 @@ from cfbatch_gui.core.worker_setup.account import (
 )
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_secret
 from cfbatch_gui.core.workers_ai.client import Sleep
+from cfbatch_gui.core.workers_ai.requests import multipart
 
 WORKFLOW_CLASS: Final = "Collect"
 
@@ -49,10 +50,9 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class WorkerFiles:
-    """The modules in the order of their names; `main` is the one that runs."""
+    """The modules in the order of their names."""
 
     modules: Mapping[str, bytes]
-    main: str
     compatibility_date: str
 
 
@@ -63,13 +63,13 @@ def worker_files() -> WorkerFiles:
     found = _DATE.search((folder / _CONFIGURATION).read_text("utf-8"))
     if found is None or _MAIN_MODULE not in modules:
         raise FileNotFoundError(folder.name)  # a broken installation, as in `resource`
-    return WorkerFiles(modules, _MAIN_MODULE, found[1])
+    return WorkerFiles(modules, found[1])
 
 
 def upload(files: WorkerFiles, names: Names, secret: Token, *, keep_variables: bool) -> tuple[str, UploadBody]:
     """The content type and the body. With `keep_variables` the Worker's plain variables stay."""
     metadata: dict[str, object] = {
-        "main_module": files.main,
+        "main_module": _MAIN_MODULE,
         "compatibility_date": files.compatibility_date,
         "bindings": [
             {"type": "ai", "name": "AI"},
@@ -83,16 +83,9 @@ def upload(files: WorkerFiles, names: Names, secret: Token, *, keep_variables: b
     }
     if keep_variables:
         metadata["keep_bindings"] = ["plain_text", "json"]
-    parts = [("metadata", "", "application/json", _encode(metadata))]
-    parts += [(name, name, "application/javascript+module", text) for name, text in files.modules.items()]
-    boundary = f"cfbatch-{secrets.token_hex(16)}"
-    pieces = []
-    for name, file_name, content_type, content in parts:
-        of_file = f'; filename="{file_name}"' if file_name else ""
-        head = f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"{of_file}\r\n'
-        pieces += [head.encode(), f"Content-Type: {content_type}\r\n\r\n".encode(), content, b"\r\n"]
-    pieces.append(f"--{boundary}--\r\n".encode())
-    return f"multipart/form-data; boundary={boundary}", UploadBody(b"".join(pieces))
+    modules = ((name, name, "application/javascript+module", [text]) for name, text in files.modules.items())
+    content_type, pieces = multipart([("metadata", "", "application/json", [_encode(metadata)]), *modules])
+    return content_type, UploadBody(b"".join(pieces))
 
 
 @dataclass(frozen=True, slots=True)

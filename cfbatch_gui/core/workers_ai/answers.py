@@ -173,20 +173,14 @@ def raw_text(raw: msgspec.Raw) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Queued:
-    """The answer to a submit, or to a poll where the service repeats the id. Losing `request_id` loses a paid batch."""
-
-    request_id: str
-    model: str
-    status: str
-
-
-@dataclass(frozen=True, slots=True)
 class Waiting:
-    """The batch is not finished. `status` is as sent; `request_id` is "" when the answer names none."""
+    """The batch was accepted, or is not finished. `status` is as sent; `request_id` and `model` are "" where the answer
+    names none. Losing the id of a submit loses a paid batch.
+    """
 
     status: str
     request_id: str = ""
+    model: str = ""
 
 
 class Output(msgspec.Struct, frozen=True):
@@ -224,7 +218,7 @@ class Finished:
     is_synchronous: bool = False
 
 
-Answer: TypeAlias = Queued | Waiting | Finished
+Answer: TypeAlias = Waiting | Finished
 
 
 class _Body(msgspec.Struct):
@@ -267,10 +261,8 @@ def read_answer(data: bytes | msgspec.Raw) -> Answer:
     if elements or (elements is not None and body.status is None):
         return Finished(tuple(elements), _counted(body.usage), request_id)
     status = (body.status or "")[:MAX_STATUS]
-    if request_id:
-        return Queued(request_id, decode(_model_decoder, body.model, "model") or "", status or "queued")
-    if status:
-        return Waiting(status)
+    if status or request_id:
+        return Waiting(status or "queued", request_id, decode(_model_decoder, body.model, "model") or "")
     raise breach("it says neither that the batch is waiting nor what came out")
 
 

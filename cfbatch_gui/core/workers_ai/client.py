@@ -33,7 +33,6 @@ from cfbatch_gui.core.messages import message, moment_in_words
 from cfbatch_gui.core.workers_ai.answers import (
     NULL,
     Finished,
-    Queued,
     ServiceAnswer,
     Waiting,
     is_request_id,
@@ -103,7 +102,7 @@ class WorkersAI:
         self._token, self._gateway_token = token, gateway_token
         self._transport, self._budget, self._clock = transport, budget, clock
 
-    async def submit(self, model: str, body: bytes) -> Queued:
+    async def submit(self, model: str, body: bytes) -> Waiting:
         """Send a batch, once.
 
         Raises Unreachable only if no byte of the body can have left, ServiceRefused or ServiceBusy for a
@@ -154,13 +153,7 @@ class WorkersAI:
                 title=title,
             )
             raise UnreadableReply(sentence, raw=body, detail=f"request_id {read.request_id[:80]!r}")
-        match read:
-            case Finished():
-                return Reply(body, read)
-            case Queued():
-                return Waiting(read.status, read.request_id)
-            case Waiting():
-                return read
+        return Reply(body, read) if isinstance(read, Finished) else read
 
     async def find_models(self, words: str, *, page: int = 1) -> ServiceAnswer:
         """The catalogue's entries for some words, at most `PER_PAGE`."""
@@ -286,7 +279,7 @@ class WorkersAI:
                 raise UnreadableReply(error.message, raw=answer.body, detail=error.detail) from error
             raise self._not_the_service(answer) from error
 
-    def _read_submitted(self, answer: HttpAnswer) -> Queued:
+    def _read_submitted(self, answer: HttpAnswer) -> Waiting:
         try:
             envelope = self._envelope(answer)
         except (Unreachable, UnreadableReply) as error:
@@ -296,7 +289,7 @@ class WorkersAI:
                 read = read_answer(answer.body)
             except ReplyError as error:
                 raise self._unknown(error.detail or error.message) from error
-            if not isinstance(read, Queued):
+            if not isinstance(read, Waiting) or not read.request_id:
                 raise self._unknown("the answer holds no request ID")
             if not is_request_id(read.request_id) or REDACTED in read.request_id:
                 raise self._unknown(f"the answer's request ID cannot be one: {len(read.request_id):,} characters")

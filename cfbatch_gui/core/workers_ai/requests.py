@@ -1,5 +1,6 @@
 """The bodies of calls, as compact UTF-8: the size limit counts these bytes."""
 
+import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
@@ -90,3 +91,17 @@ def batch_size(sizes: Iterable[int]) -> int:
 
 def encode_poll(request_id: str) -> bytes:
     return _encode({"request_id": request_id})
+
+
+def multipart(parts: Iterable[tuple[str, str, str, Sequence[bytes]]]) -> tuple[str, tuple[bytes, ...]]:
+    """The content type and the pieces of a body; the boundary is random.
+
+    Of each part: the name, the file's name or "", the content type, and the content in pieces.
+    """
+    boundary = f"cfbatch-{secrets.token_hex(16)}"
+    pieces: list[bytes] = []
+    for name, file_name, content_type, content in parts:
+        of_file = f'; filename="{file_name}"' if file_name else ""
+        head = f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"{of_file}\r\n'
+        pieces += [f"{head}Content-Type: {content_type}\r\n\r\n".encode(), *content, b"\r\n"]
+    return f"multipart/form-data; boundary={boundary}", (*pieces, f"--{boundary}--\r\n".encode())

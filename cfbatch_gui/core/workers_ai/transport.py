@@ -84,18 +84,22 @@ class ExchangeError(Exception):
         self.reason, self.detail, self.body_left, self.proxy = reason, detail, body_left, proxy
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """One exchange, for the log of what leaves this computer.
+class Exchange(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One exchange, or the sum of `count` from `time` until `until`, in seconds since 1970, for the log of what leaves
+    this computer.
 
-    `sent` and `received` are the lengths of the bodies; `status` is 0 when no complete response was received.
+    `sent` and `received` are the lengths of the bodies; `status` is 0 without a complete response, and for a sum.
     """
 
     host: str
-    what: What
+    what: str
     sent: int
     received: int
     status: int
+    time: float = 0.0
+    connection: str = ""
+    count: int = 1
+    until: float = 0.0
 
 
 class EchoedSecrets:
@@ -462,24 +466,7 @@ def _safe(causes: Sequence[BaseException]) -> str:
 MAX_BYTES = 512 * 1024
 
 
-class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One exchange, or the sum of `count` from `time` until `until`, in seconds since 1970.
-
-    `status` is 0 without a response and for a sum.
-    """
-
-    time: float
-    host: str
-    connection: str
-    what: str
-    sent: int
-    received: int
-    status: int
-    count: int = 1
-    until: float = 0.0
-
-
-_decoder = msgspec.json.Decoder(Entry)
+_decoder = msgspec.json.Decoder(Exchange)
 
 
 class TrafficLog:
@@ -490,10 +477,7 @@ class TrafficLog:
         self._size = path.stat().st_size if path.exists() else 0
 
     def note(self, connection: str, exchange: Exchange, *, now: float) -> None:
-        one = exchange
-        line = msgspec.json.encode(
-            Entry(round(now, 3), one.host, connection, one.what, one.sent, one.received, one.status)
-        )
+        line = msgspec.json.encode(msgspec.structs.replace(exchange, time=round(now, 3), connection=connection))
         try:
             with open(self._path, "ab", opener=own_opener) as stream:
                 stream.write(line + b"\n")
@@ -509,23 +493,25 @@ class TrafficLog:
         self._size = len(data)
 
 
-def traffic(path: Path) -> tuple[Entry, ...]:
+def traffic(path: Path) -> tuple[Exchange, ...]:
     """The sums by host, connection and kind, the latest first; lines that cannot be decoded are skipped."""
-    sums: dict[tuple[str, str, str], Entry] = {}
+    sums: dict[tuple[str, str, str], Exchange] = {}
     for line in path.read_bytes().splitlines() if path.exists() else ():
         try:
-            entry = _decoder.decode(line)
+            new = _decoder.decode(line)
         except msgspec.DecodeError:
             continue
-        key = entry.host, entry.connection, entry.what
-        before = sums.get(key, Entry(entry.time, *key, sent=0, received=0, status=0, count=0))
-        sums[key] = Entry(
-            min(before.time, entry.time),
-            *key,
-            before.sent + entry.sent,
-            before.received + entry.received,
+        key = new.host, new.connection, new.what
+        old = sums.get(key, Exchange(new.host, new.what, 0, 0, 0, new.time, count=0))
+        sums[key] = Exchange(
+            new.host,
+            new.what,
+            old.sent + new.sent,
+            old.received + new.received,
             0,
-            before.count + entry.count,
-            max(before.until, entry.until or entry.time),
+            min(old.time, new.time),
+            new.connection,
+            old.count + new.count,
+            max(old.until, new.until or new.time),
         )
     return tuple(sorted(sums.values(), key=lambda each: each.until, reverse=True))

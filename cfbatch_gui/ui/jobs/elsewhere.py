@@ -30,7 +30,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder, SavedConnection
-from cfbatch_gui.core.workers_ai.answers import Queued
+from cfbatch_gui.core.workers_ai.answers import Waiting
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.dialogs import FormDialog
 from cfbatch_gui.ui.display import tr
@@ -236,7 +236,7 @@ class AttachDialog(FormDialog):
 
     # What was pasted
 
-    def _pasted(self) -> Queued | str:
+    def _pasted(self) -> Waiting | str:
         try:
             return read_pasted_job(self.text.toPlainText())
         except UserError as error:

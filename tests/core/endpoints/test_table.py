@@ -114,7 +114,7 @@ async def test_state(tmp_path: Path, state: str, kind: str) -> None:
                     await client.ask(MODEL, "768f15b7-4fd6-4498-906e-ad94ffc7f8d2")
                 continue
             accepted = await client.submit(MODEL, PAGES["REST API, 2026"])
-            assert await client.ask(MODEL, accepted.request_id) == Waiting(state, accepted.request_id)
+            assert await client.ask(MODEL, accepted.request_id) == Waiting(state, accepted.request_id, MODEL)
 
 
 @pytest.mark.parametrize(

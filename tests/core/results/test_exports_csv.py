@@ -53,7 +53,7 @@ def test_scores_for_programs_byte_for_byte(mixed: Table, tmp_path: Path) -> None
     path = tmp_path / "ranked.csv"
     exported = export(mixed.folder, mixed.metadata(), path)
     assert path.read_bytes() == MIXED.encode()
-    assert (exported.format, exported.rows, exported.complete) == ("csv", 9, False)
+    assert (exported.format, exported.rows, exported.counts.is_complete) == ("csv", 9, False)
     assert exported.files == (path,)
 
 
@@ -93,7 +93,7 @@ def test_every_text_survives_both_presets(table: Table, tmp_path: Path, preset: 
     options = ExportOptions(Preset(preset), separator)
     target = target_for(path, Kind.RANK, "csv" if preset == "programs" else "csv-excel")
     exported = export(table.folder, table.metadata(), path, target, options=options)
-    assert exported.complete
+    assert exported.counts.is_complete
     rows = read(path, separator)[1:]
     assert len(rows) == len(NASTY)
     for index, (text, row) in enumerate(zip(NASTY, rows, strict=True)):
@@ -126,7 +126,7 @@ def test_vectors_in_columns(embedded: Table, tmp_path: Path, options: ExportOpti
     excel = options.preset is Preset.EXCEL
     header, *rows = read(path, options.separator)
     assert header == ["id", "text", "dim_3 (original)", "id (original)", *(f"dim_{index}" for index in range(16))]
-    assert (exported.format, exported.rows, exported.complete) == ("csv", len(NASTY) - 2, False)
+    assert (exported.format, exported.rows, exported.counts.is_complete) == ("csv", len(NASTY) - 2, False)
     assert [row[0] for row in rows] == [f"id {index} 東" for index in THERE]
     assert [row[3] for row in rows] == ["mine"] * len(THERE)
     if not excel:

@@ -79,7 +79,7 @@ def test_excel_refuses_what_it_cannot_hold(table: Table, tmp_path: Path, monkeyp
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["job", "long.xlsx"]
     assert path.read_bytes() == b"old"
     monkeypatch.undo()
-    assert export(table.folder, table.metadata(), path).complete
+    assert export(table.folder, table.metadata(), path).counts.is_complete
 
 
 def test_json_lines_of_rankings(mixed: Table, tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_vectors_and_their_ids_bit_for_bit(
     assert ids == [f"id {index} 東" for index in THERE]
     assert (vectors.dtype.str, vectors.flags.c_contiguous) == ("<f4", True)
     assert vectors.tobytes() == unit_vectors(len(NASTY), 16)[THERE].tobytes()
-    assert (exported.rows, exported.complete, exported.files[0]) == (len(THERE), False, path)
+    assert (exported.rows, exported.counts.is_complete, exported.files[0]) == (len(THERE), False, path)
 
 
 def test_npy_refuses_an_id_of_two_lines(tmp_path: Path) -> None:

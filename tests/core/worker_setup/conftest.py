@@ -24,7 +24,7 @@ def shipped_files() -> WorkerFiles:
     """The files of the program, with a main module of the form that the collecting room has."""
     files = worker_files()
     modules = {"collect.js": b'import door from "./index.js";\n', "index.js": files.modules["index.js"]}
-    return WorkerFiles(modules, "collect.js", files.compatibility_date)
+    return WorkerFiles(modules, files.compatibility_date)
 
 
 @dataclass

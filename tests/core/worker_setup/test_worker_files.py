@@ -43,7 +43,7 @@ def configuration(path: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("path", sorted(resource("worker").glob("*.jsonc")), ids=lambda path: path.name)
 def test_names_and_date_are_those_of_the_files_for_wrangler(path: Path) -> None:
     found, names = configuration(path), names_of()
-    assert found["name"] == names.worker and worker_files().main == "collect.js"
+    assert found["name"] == names.worker
     assert found["compatibility_date"] == worker_files().compatibility_date
     assert found["observability"] == {"enabled": False} and found["preview_urls"] is False
     for bucket in found.get("r2_buckets", ()):
@@ -67,7 +67,7 @@ def test_the_upload_hides_the_secret_in_it() -> None:
 def test_a_module_that_holds_anything_arrives_as_it_is() -> None:
     odd = b'--cfbatch-0\r\nContent-Disposition: form-data; name="metadata"\r\n\r\n{}\r\n--'
     content_type, body = upload(
-        WorkerFiles({"index.js": odd}, "index.js", "2026-07-01"), names_of(), Token(SECRET), keep_variables=True
+        WorkerFiles({"index.js": odd}, "2026-07-01"), names_of(), Token(SECRET), keep_variables=True
     )
     boundary = content_type.rpartition("=")[2].encode()
     assert body.count(b"--" + boundary) == 3 and odd in bytes(body)
@@ -111,7 +111,7 @@ def test_setting_up_and_taking_down(client: cloudflare.Cloudflare, account: Acco
         NAMES.worker,
         account_id=ACCOUNT,
         metadata={
-            "main_module": files.main,
+            "main_module": "collect.js",
             "compatibility_date": files.compatibility_date,
             "bindings": [
                 {"type": "ai", "name": "AI"},

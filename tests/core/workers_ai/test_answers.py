@@ -17,7 +17,6 @@ from cfbatch_gui.core.workers_ai.answers import (
     Expected,
     Finished,
     Matched,
-    Queued,
     Refused,
     Scored,
     ServiceError,
@@ -207,13 +206,11 @@ def matched(element: Any, kind: Any = "embeddings", key: str = "responses") -> M
 
 @pytest.mark.parametrize("framed", [True, False])
 def test_queued_waiting_and_done_are_told_apart(framed: bool) -> None:
-    assert answer({"request_id": "a-b", "status": "queued", "model": "m"}, framed=framed) == Queued(
-        "a-b", "m", "queued"
+    assert answer({"request_id": "a-b", "status": "queued", "model": "m"}, framed=framed) == Waiting(
+        "queued", "a-b", "m"
     )
-    assert answer({"request_id": "a-b"}, framed=framed) == Queued("a-b", "", "queued")
-    assert answer({"request_id": "a-b", "model": None, "status": "running"}, framed=framed) == Queued(
-        "a-b", "", "running"
-    )
+    assert answer({"request_id": "a-b"}, framed=framed) == Waiting("queued", "a-b")
+    assert answer({"request_id": "a-b", "model": None, "status": "running"}, framed=framed) == Waiting("running", "a-b")
     assert answer({"status": "queued"}, framed=framed) == Waiting("queued")
     assert answer({"status": "thinking it over", "responses": None}, framed=framed) == Waiting("thinking it over")
     assert answer({"status": "running", "responses": []}, framed=framed) == Waiting("running")
@@ -455,7 +452,7 @@ ANSWERS = Path(__file__).parents[2] / "data" / "seeds_answers"
 )
 def test_the_answers_on_the_pages_of_the_service_are_read(page: str, request_id: str) -> None:
     data = (ANSWERS / f"{page}_queued.json").read_bytes()
-    assert read_answer(data) == Queued(request_id, "@cf/baai/bge-m3", "queued")
+    assert read_answer(data) == Waiting("queued", request_id, "@cf/baai/bge-m3")
     finished = done((ANSWERS / f"{page}_done.json").read_bytes())
     assert finished.tokens == 12
     [scored] = match(finished, [Expected("reference-1", "scores", 3)])

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from cfbatch_gui.core.workers_ai.limits import RateBudget
-from cfbatch_gui.core.workers_ai.transport import MAX_BYTES, Entry, Exchange, TrafficLog, traffic
+from cfbatch_gui.core.workers_ai.transport import MAX_BYTES, Exchange, TrafficLog, traffic
 
 
 class Clock:
@@ -65,9 +65,9 @@ def test_hosts_are_told_apart_and_summed(tmp_path: Path) -> None:
         stream.write(b'{"time":2.0,"host":')  # torn
     TrafficLog(tmp_path / "gone" / "traffic.jsonl").note("c", Exchange("a", "ask", 1, 1, 200), now=1.0)
     assert traffic(path) == (
-        Entry(10.0, "api.example.com", "c", "submit", 1_500, 200, 0, 2, 30.0),
-        Entry(25.0, "mine.example.dev", "w", "run", 70, 90, 0, 1, 25.0),
-        Entry(20.0, "api.example.com", "c", "ask", 60, 5_000, 0, 1, 20.0),
+        Exchange("api.example.com", "submit", 1_500, 200, 0, 10.0, "c", 2, 30.0),
+        Exchange("mine.example.dev", "run", 70, 90, 0, 25.0, "w", 1, 25.0),
+        Exchange("api.example.com", "ask", 60, 5_000, 0, 20.0, "c", 1, 20.0),
     )
 
 

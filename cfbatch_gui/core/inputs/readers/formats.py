@@ -43,7 +43,6 @@ class Format:
     group: str = ""
     suffixes: tuple[str, ...] = ()
     other_suffixes: tuple[str, ...] = ()
-    mime_types: tuple[str, ...] = ()
     is_table: bool = False
     recognise: Recogniser | None = None
     recognise_text: Recogniser | None = None
@@ -78,7 +77,6 @@ _TABLE = (
         group=DOCUMENTS,
         suffixes=(".txt", ".text", ".md"),
         other_suffixes=(".log", ".lst"),
-        mime_types=("text/plain", "text/markdown"),
         read=read_lines,
     ),
     Format(
@@ -100,7 +98,6 @@ _TABLE = (
         group=SPREADSHEETS,
         suffixes=(".csv", ".tsv", ".tab"),
         other_suffixes=(".psv",),
-        mime_types=("text/csv", "text/tab-separated-values"),
         is_table=True,
         read=read_delimited,
     ),
@@ -118,7 +115,6 @@ _TABLE = (
         listed="JSON",
         group=JSON,
         suffixes=(".json",),
-        mime_types=("application/json",),
         is_table=True,
         read=read_json_document,
     ),
@@ -129,7 +125,6 @@ _TABLE = (
         group=JSON,
         suffixes=(".jsonl", ".ndjson"),
         other_suffixes=(".jl",),
-        mime_types=("application/x-ndjson",),
         is_table=True,
         read=read_json_lines,
     ),
@@ -139,10 +134,6 @@ _TABLE = (
         listed=message("a spreadsheet"),
         group=SPREADSHEETS,
         suffixes=(".xlsx", ".xlsm"),
-        mime_types=(
-            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-            "application/vnd.ms-excel.sheet.macroEnabled.12",
-        ),
         is_table=True,
         read=read_xlsx,
         counts_rows=True,
@@ -152,11 +143,6 @@ _TABLE = (
         words=message("The sheet “{sheet}”, {header}"),
         group=SPREADSHEETS,
         suffixes=(".xls", ".xlsb", ".ods"),
-        mime_types=(
-            "application/vnd.ms-excel",
-            "application/vnd.ms-excel.sheet.binary.macroEnabled.12",
-            "application/vnd.oasis.opendocument.spreadsheet",
-        ),
         is_table=True,
         read=read_xlsx,
         counts_rows=True,
@@ -168,7 +154,6 @@ _TABLE = (
         listed="Parquet",
         group="Parquet",
         suffixes=(".parquet",),
-        mime_types=("application/vnd.apache.parquet",),
         is_table=True,
         recognise=recognise_parquet,
         read=read_parquet,
@@ -181,7 +166,6 @@ _TABLE = (
         listed=".docx",
         group=DOCUMENTS,
         suffixes=(".docx",),
-        mime_types=("application/vnd.openxmlformats-officedocument.wordprocessingml.document",),
         recognise=recognise_docx,
         read=read_docx,
         counts_rows=True,

@@ -50,7 +50,7 @@ from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.jobs.store.submissions import Event, submission_of, submissions
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.workers_ai.answers import Queued
+from cfbatch_gui.core.workers_ai.answers import Waiting
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 
 ATTEMPTS = 4  # to reach the service, before the user is asked
@@ -178,7 +178,7 @@ class Submitter:
             await self._not_accepted(job, sending, error)
             raise
         else:
-            if isinstance(answer, Queued):
+            if isinstance(answer, Waiting):
                 await self.accepted(sending, answer.request_id, answer.status)
             else:
                 await self._keep(sending, answer)
@@ -216,9 +216,9 @@ class Submitter:
         with suppress(DataError):  # without this line the attempt of an older ledger would count as unknown
             await self._store.on_disk(self._store.write_down, submission)
 
-    def _check_id(self, job: Job, answer: Queued | bytes) -> None:
+    def _check_id(self, job: Job, answer: Waiting | bytes) -> None:
         """Raise OutcomeUnknown for the id of another batch: the answer is then not to this one."""
-        if isinstance(answer, Queued) and self._store.has_request_id(job.connection, answer.request_id):
+        if isinstance(answer, Waiting) and self._store.has_request_id(job.connection, answer.request_id):
             raise OutcomeUnknown(_ANOTHERS_ID, detail=f"request ID {answer.request_id[:80]}")
 
     async def accepted(self, batch: Batch, request_id: str, word: str = "queued") -> None:

@@ -115,13 +115,12 @@ _SEPARATORS = (",", ";", "\t", "|")
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A finished export; `complete` is False where results are missing, `files` are without the manifest."""
+    """A finished export; `files` are without the manifest."""
 
     path: Path
     format: str
     rows: int
     manifest: Path
-    complete: bool
     files: tuple[Path, ...]
     counts: OutcomeCounts
     next_command: str = ""
@@ -176,9 +175,7 @@ def export(
             **written.notes,
         }
         _write_manifest(manifest, metadata, folder, counts, section, now=clock())
-    return Exported(
-        path, target.name, written.rows, manifest, counts.is_complete, written.files, counts, written.next_command
-    )
+    return Exported(path, target.name, written.rows, manifest, written.files, counts, written.next_command)
 
 
 def _has_marks(notes: Mapping[str, object]) -> bool:
