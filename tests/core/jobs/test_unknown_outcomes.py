@@ -1,5 +1,6 @@
 """Batches of unknown outcome: recognised as such, never sent again automatically, resolved only by the user."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -54,6 +55,14 @@ async def test_another_jobs_id_is_not_adopted(bench: Bench, write: Write) -> Non
     with pytest.raises(UsageError, match="“other” has this request ID already"):
         await bench.actions.adopt(job.id, 1, other.batches[0].request_id)
     assert bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN
+
+
+async def test_the_id_of_another_batch_is_no_answer_to_this_one(bench: Bench, write: Write) -> None:
+    other = await bench.run(bench.draft(write("other.csv", CLOUDS), Kind.RANK))
+    said = {"result": {"status": "queued", "request_id": other.batches[0].request_id}, "success": True, "errors": []}
+    job = await unknown(bench, write, faults.any_reply(on="submit", body=json.dumps(said)))
+    assert job.batches[0].state is BatchState.OUTCOME_UNKNOWN and not job.batches[0].request_id
+    assert len(bench.faulty.submits) == 2
 
 
 async def test_an_id_of_a_job_that_is_not_here_any_more_is_not_adopted(bench: Bench, write: Write) -> None:
