@@ -15,7 +15,7 @@ from cfbatch_gui.cli.progress import account_cell, json_of_account, place_of
 from cfbatch_gui.core.errors import LedgerDamaged
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, JobState, ListedJob
-from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.jobs.store.ledger import Ledger, without_collection
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
@@ -46,7 +46,8 @@ def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
             console.print_json({"jobs": [summary_of(job) for job in ledger.jobs()]})
     elif jobs := _read(paths, console, Ledger.listed):
         saved = Settings.load(paths.settings).connections
-        console.print_result(lines_of_jobs(jobs, console.width, partial(title_of, saved)))
+        with without_collection():
+            console.print_result(lines_of_jobs(jobs, console.width, partial(title_of, saved)))
     else:
         console.say(tr("There are no jobs yet. “cfbatch run FILE --rank” makes one."))
     return ExitStatus.DONE

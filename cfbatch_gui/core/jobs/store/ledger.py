@@ -171,17 +171,26 @@ def _add_attempts(database: sqlite3.Connection, attempts: Iterable[str]) -> None
 
 
 @contextmanager
-def _snapshot(database: sqlite3.Connection) -> Iterator[None]:
-    """Read all as it is now, without garbage collection, which would look through what is made again and again."""
+def without_collection() -> Iterator[None]:
+    """No garbage is collected, as that would look through what is made, all of which stays, again and again."""
     was_enabled = gc.isenabled()
     gc.disable()
-    database.execute("BEGIN")
     try:
         yield
     finally:
-        database.execute("COMMIT")
         if was_enabled:
             gc.enable()
+
+
+@contextmanager
+def _snapshot(database: sqlite3.Connection) -> Iterator[None]:
+    """Read all as it is now."""
+    with without_collection():
+        database.execute("BEGIN")
+        try:
+            yield
+        finally:
+            database.execute("COMMIT")
 
 
 def _load(database: sqlite3.Connection) -> dict[str, Job]:
