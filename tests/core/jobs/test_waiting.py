@@ -83,3 +83,18 @@ async def test_a_batch_is_collected_though_the_clock_was_set_back(
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     assert sum(bench.clock.slept) - slept < 3_600
     assert len(bench.faulty.arrivals) < 60
+
+
+async def test_carrying_on_sends_at_once_although_the_service_asked_for_time(
+    bench: Bench, write: Callable[[str, str], Path]
+) -> None:
+    bench.faulty.follow(faults.refusal(on="submit", status=429, code=3040, retry_after="900"))
+    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    await bench.actions.send(job.id)
+    while not bench.store.job(job.id).batches[0].next_check_at:
+        await asyncio.sleep(0)
+    await bench.runner.pause(job.id)
+    paused = bench.clock.now
+    await bench.runner.carry_on(job.id)
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert bench.faulty.arrivals[1].at < paused + 60

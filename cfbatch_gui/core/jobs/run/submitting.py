@@ -102,7 +102,7 @@ class Submitter:
         Raises ConnectionProblem, among it Unreachable after ATTEMPTS tries, and DataError when the body or *sending*
         could not be written; then nothing has left.
         """
-        self._waits.of(job_id, "send").failures = 0
+        self._waits.answered(job_id, "send")  # nothing to wait for: the user has just asked for it, perhaps once more
         for shared, together in ((_Round(job_id, at_once=False), 1), (_Round(job_id, at_once=True), CONCURRENT)):
             async with asyncio.TaskGroup() as senders:
                 for _ in range(together):
