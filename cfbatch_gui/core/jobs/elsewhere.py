@@ -361,6 +361,7 @@ class JobsElsewhere:
 
     def __init__(self, store: JobStore, drafts: Drafts, runner: "Runner") -> None:
         self._store, self._drafts, self._runner = store, drafts, runner
+        self._beginning = asyncio.Lock()  # the same id may be added twice at the same time
 
     async def attach(
         self, connection_id: str, pasted: str, *, usual_model: str, name: str = "", inputs: AttachedInput | None = None
@@ -384,22 +385,27 @@ class JobsElsewhere:
             )
         else:
             fill = partial(fill_named, self._store.folder(job.id), kind, ())
-        filling = asyncio.to_thread(fill)
-        return await self._begin(job.id, filling, attached=True, sent_at=now, batches=(batch,))
+        check = partial(check_is_new, self._store, connection_id, found.request_id)
+        changes = {"attached": True, "sent_at": now, "batches": (batch,)}
+        return await self._begin(job.id, asyncio.to_thread(fill), check=check, **changes)
 
-    async def _begin(self, job_id: str, filling: Awaitable[object], **changes: Any) -> Job:
-        """Have a draft watched as sent, once it is filled; it is gone again when that fails."""
+    async def _begin(
+        self, job_id: str, filling: Awaitable[object], *, check: Callable[[], None] = lambda: None, **changes: Any
+    ) -> Job:
+        """Have a draft watched as sent, once it is filled and `check` passes; it is gone again when that fails."""
 
         def begun(job: Job) -> Job:
             return replace(job, is_sent=True, **changes)
 
         try:
             await filling
-            job = begun(self._store.job(job_id))
-            await asyncio.to_thread(write_manifest, self._store.folder(job_id), job)
-            lines = [submission_of(job, batch, batch.changed_at) for batch in job.batches]
-            await self._store.on_disk(self._store.write_down, *lines)
-            await self._store.change(job_id, begun)
+            async with self._beginning:
+                check()
+                job = begun(self._store.job(job_id))
+                await asyncio.to_thread(write_manifest, self._store.folder(job_id), job)
+                lines = [submission_of(job, batch, batch.changed_at) for batch in job.batches]
+                await self._store.on_disk(self._store.write_down, *lines)
+                await self._store.change(job_id, begun)
         except BaseException:
             with suppress(UsageError):  # a job that was begun meanwhile stays
                 await self._store.on_disk(self._drafts.discard, job_id)

@@ -1,5 +1,6 @@
 """Batches submitted by curl or a Worker: attached, polled and collected, with and without the input file."""
 
+import asyncio
 import csv
 import json
 from collections.abc import AsyncIterator
@@ -208,7 +209,8 @@ async def test_an_unknown_id_is_said_and_not_offered_to_be_sent_again(program: P
 
 async def test_the_same_id_is_not_added_twice(program: Program, endpoints: Endpoints) -> None:
     pasted = await post(endpoints, RANKED)
-    await attached(program, pasted)
+    found = await asyncio.gather(*(attached(program, pasted) for _ in range(2)), return_exceptions=True)
+    assert sorted(type(each).__name__ for each in found) == ["Job", "UsageError"]
     with pytest.raises(UsageError, match="already"):
         await attached(program, pasted)
     assert len(program.ledger.jobs()) == 1
