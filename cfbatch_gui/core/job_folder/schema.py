@@ -134,9 +134,12 @@ def put_metadata_value(database: sqlite3.Connection, name: str, value: object) -
 
 
 def metadata_value(database: sqlite3.Connection, name: str, default: object = None) -> object:
-    """The value that `put_metadata_value` stored under `name`, decoded; `default` when there is none."""
+    """What `put_metadata_value` stored under `name`, decoded; `default` when there is none. Raises DataError."""
     found = database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
-    return json.loads(found[0]) if found else default
+    try:
+        return json.loads(found[0]) if found else default
+    except (ValueError, TypeError, RecursionError) as error:  # SQLite does not see what has become of a value
+        raise DataError(message("This job's data is damaged."), detail=f"facts, {name}: {error}") from error
 
 
 def data_version(path: Path) -> bytes:

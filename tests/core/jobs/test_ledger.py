@@ -95,6 +95,7 @@ def put_in_twice(database: sqlite3.Connection) -> None:
         "DELETE FROM jobs",
         "PRAGMA application_id = 3",
         "PRAGMA user_version = 0",
+        "DELETE FROM data_folder",
         "UPDATE batches SET state = 'sold'",
         "UPDATE jobs SET options = '{'",
         "UPDATE jobs SET rows_in = 'many'",

@@ -97,10 +97,15 @@ async def test_a_batch_that_may_have_left_is_not_sent_again(bench: Bench, write:
     assert len(bench.faulty.submits) == 1
 
 
-async def test_a_folder_whose_job_cannot_be_read_is_named(bench: Bench, write: Write) -> None:
+@pytest.mark.parametrize("harm", ["the file", "a value in it"])
+async def test_a_folder_whose_job_cannot_be_read_is_named(bench: Bench, write: Write, harm: str) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
     folder = bench.store.folder(job.id)
-    folder.data.write_bytes(b"no database" * 1_000)
+    if harm == "the file":
+        folder.data.write_bytes(b"no database" * 1_000)
+    else:
+        with folder.open() as database:
+            database.execute("UPDATE facts SET value = substr(value, 1, 99) || char(0)")
     await start_without(bench)
     assert bench.ledger.jobs() == ()
     assert [str(folder.path) in sentence for sentence in bench.opened.damage] == [True]

@@ -144,7 +144,8 @@ def _check(database: sqlite3.Connection) -> None:
     """Raise LedgerDamaged for a file that is not sound."""
     # quick_check passes a row that is there twice, as a page of an older file leaves it, at the same speed.
     (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
-    if found != "ok" or database.execute("PRAGMA foreign_key_check").fetchone():
+    (rows,) = database.execute("SELECT count(*) FROM data_folder").fetchone()  # a page that says it is empty is sound
+    if found != "ok" or rows != 1 or database.execute("PRAGMA foreign_key_check").fetchone():
         raise LedgerDamaged(DAMAGED, detail=str(found))
 
 
