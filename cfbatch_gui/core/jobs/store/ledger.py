@@ -144,9 +144,14 @@ def _check(database: sqlite3.Connection) -> None:
     """Raise LedgerDamaged for a file that is not sound."""
     # quick_check passes a row that is there twice, as a page of an older file leaves it, at the same speed.
     (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
-    (rows,) = database.execute("SELECT count(*) FROM data_folder").fetchone()  # a page that says it is empty is sound
-    if found != "ok" or rows != 1 or database.execute("PRAGMA foreign_key_check").fetchone():
+    # A page that says it is empty is sound, and may have had the folder's identity, or all batches of a job.
+    (rows,) = database.execute("SELECT count(*) FROM data_folder").fetchone()
+    lacking = database.execute(_WITHOUT_BATCHES).fetchone() or database.execute("PRAGMA foreign_key_check").fetchone()
+    if found != "ok" or rows != 1 or lacking:
         raise LedgerDamaged(DAMAGED, detail=str(found))
+
+
+_WITHOUT_BATCHES = "SELECT id FROM jobs WHERE is_sent AND NOT reused AND id NOT IN (SELECT job_id FROM batches)"
 
 
 def _version(database: sqlite3.Connection, path: Path) -> int:
