@@ -96,7 +96,7 @@ def put_in_twice(database: sqlite3.Connection) -> None:
         "PRAGMA application_id = 3",
         "PRAGMA user_version = 0",
         "DELETE FROM data_folder",
-        "UPDATE jobs SET is_sent = 1; DELETE FROM batches",
+        "UPDATE jobs SET reused = 0; DELETE FROM batches",
         "UPDATE batches SET state = 'sold'",
         "UPDATE jobs SET options = '{'",
         "UPDATE jobs SET rows_in = 'many'",
