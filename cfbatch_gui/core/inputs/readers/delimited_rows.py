@@ -4,10 +4,13 @@ import csv
 import json
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, compress, islice, pairwise
 from typing import Any, BinaryIO
+
+import numpy as np
 
 from cfbatch_gui.core.inputs.input_values import (
     LONGEST_RAW,
@@ -113,9 +116,20 @@ def _parts(separator: str, quoting: Quoting) -> tuple[str, str, str, str]:
 def has_sound_quotes(text: str, separator: str, quoting: Quoting) -> bool:
     """`text` begins with a record, and may end within one."""
     quote = "'" if quoting is Quoting.SINGLE else '"'
-    if quoting in _UNQUOTED or quote not in text:
+    if quoting in _UNQUOTED or quote not in text or _stand_around_cells(text, separator, quote):
         return True
     return bool(_sound(separator, quoting).fullmatch(text))
+
+
+def _stand_around_cells(text: str, separator: str, quote: str) -> bool:
+    """Whether all marks are pairs around whole cells. The pattern knows more, and takes five times as long."""
+    signs = np.frombuffer(f"\n{text}\n".encode(), np.uint8)
+    marks = np.flatnonzero(signs == ord(quote))
+    if len(marks) % 2 or "\\" in text or not separator.isascii():
+        return False
+    ends = np.zeros(256, np.bool_)
+    ends[[ord("\r"), ord("\n"), ord(separator)]] = True
+    return bool(ends[signs[marks[::2] - 1]].all() and ends[signs[marks[1::2] + 1]].all())
 
 
 def doubt_about(raw: str, separator: str, quoting: Quoting, habits: RowHabits) -> str:
@@ -186,29 +200,56 @@ def _are_import_ids(cells: Sequence[str], width: int) -> bool:
 
 
 class RawRecords:
-    """The lines that a csv reader takes from `lines_from`, kept until `forget`."""
+    """The lines of a file that are read and not yet forgotten."""
 
-    def __init__(self, pieces: Iterable[str]) -> None:
-        self._unread = (list(lines_of_piece(piece)) for piece in pieces)
+    def __init__(self, pieces: Iterable[str], first_line: int) -> None:
+        self._unread = _below(pieces, first_line)
         self._waiting: list[list[str]] = []  # comes before what is unread; the first is last
-        self._first, self._lines = 1, list[str]()  # what is kept
+        self._first, self._lines = first_line, list[str]()  # what is kept
+        self._piece, self._stop = "", 0  # kept as one text, up to before the line `stop`; there are no `lines` then
+
+    def rows_of_piece(self, separator: str, quoting: Quoting) -> list[list[str]] | None:
+        """The records of the next piece, if each is a line of its own and the lines above are forgotten. There is none
+        below the last.
+        """
+        if self._piece or self._lines or self._waiting or not (piece := next(self._unread, "")):
+            return None
+        self._piece = piece
+        reader = csv_rows(chain(lines_of_piece(piece), (END_MARK,)), separator, quoting)
+        with suppress(csv.Error):
+            rows: list[list[str]] = list(reader)  # this loop is in C
+            self._stop = self._first + len(rows) - 1
+            if reader.line_num == len(rows) and rows.pop() == [END_MARK]:
+                return rows
+        return None
 
     def lines_from(self, line: int) -> Iterator[str]:
         """Yield the lines from number `line` on with their ends, kept ones again, and then `END_MARK`."""
-        if self._lines:
-            self._waiting.append(self._lines[line - self._first :])
+        if kept := self._kept():
+            if rest := kept[line - self._first :]:
+                self._waiting.append(rest)
             self._first, self._lines = line, []
         return chain(islice(chain.from_iterable(self._pieces()), line - self._first, None), (END_MARK,))
 
     def _pieces(self) -> Iterator[list[str]]:
         # The loop over lines is in C: Python code runs once a piece, not once a line.
-        while (lines := self._waiting.pop() if self._waiting else next(self._unread, None)) is not None:
+        while lines := self._waiting.pop() if self._waiting else self._next_lines():
             self._lines += lines
             yield lines
 
+    def _next_lines(self) -> list[str]:
+        return list(lines_of_piece(next(self._unread, "")))
+
+    def _kept(self) -> list[str]:
+        if self._piece:
+            self._lines, self._piece = list(lines_of_piece(self._piece)), ""
+        return self._lines
+
     def text(self, first: int, stop: int) -> str:
         """The lines from number `first` to before `stop`, with their ends."""
-        return "".join(self._lines[first - self._first : stop - self._first])
+        if self._piece and (first, stop) == (self._first, self._stop):
+            return self._piece
+        return "".join(self._kept()[first - self._first : stop - self._first])
 
     def raw(self, first: int, stop: int, *, longest: int = LONGEST_RAW) -> str:
         """The lines from number `first` to before `stop`, cut to `longest` characters, without the last line end."""
@@ -217,19 +258,32 @@ class RawRecords:
 
     def line(self, number: int) -> str:
         """One line without its end; "" below the last. It is read ahead if need be."""
-        if number < self._first + len(self._lines):
+        if number < self._first + len(self._kept()):
             return self.raw(number, number + 1)
         if not self._waiting:
-            self._waiting.append(next(self._unread, []))
+            self._waiting.append(self._next_lines())
         return without_line_end(next(iter(self._waiting[-1]), ""))
 
     def size_from(self, line: int) -> int:
-        return sum(map(len, self._lines[line - self._first :]))
+        return sum(map(len, self._kept()[line - self._first :]))
 
     def forget(self, line: int) -> None:
         """Keep only the lines from number `line` on."""
-        del self._lines[: line - self._first]
+        if self._piece and line == self._stop:
+            self._piece = ""
+        else:
+            del self._kept()[: line - self._first]
         self._first = line
+
+
+def _below(pieces: Iterable[str], first_line: int) -> Iterator[str]:
+    """Yield the pieces that are not empty, from a line on."""
+    above = first_line - 1
+    for piece in pieces:
+        lines = list(lines_of_piece(piece)) if above else []
+        if text := "".join(lines[above:]) if above else piece:
+            yield text
+        above = max(0, above - len(lines))
 
 
 _TOO_LONG = message("This row has more than {most:,} characters, more than can be sent.", most=LONGEST_CELL)
@@ -257,7 +311,7 @@ class RecordChecks:
         """The problems of records by index. `numbers` are their first lines, and the line below the last."""
         found = dict(self._of_unusual_width(rows))
         if numbers[-1] - numbers[0] != len(rows):
-            found |= dict(self._of_several_lines(numbers, rows, text))
+            found = dict(self._of_several_lines(numbers, rows, text)) | found
         if not self._is_sound(text.text(numbers[0], numbers[-1])):
             for index, (number, below) in enumerate(pairwise(numbers)):
                 if index not in found and (problem := self._of_record(number, below, text)):
@@ -354,7 +408,7 @@ _SWALLOWS_ROWS = message(
     "A quotation mark opens in this row and is not closed in it. Close it, or double it if it belongs to the text."
 )
 _REPEATED = message("This row repeats the names of the columns.")
-_MOST_AT_ONCE = 1_500  # records; reading them holds Python for 3 ms, for which the window waits
+_MOST_AT_ONCE = 1_500  # records
 _MOST_READ_AGAIN = 64 * 1024 * 1024  # characters
 
 
@@ -414,11 +468,11 @@ class _Records:
         pieces = text_pieces(
             file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure, longest=LONGEST_CELL
         )
-        self._text = RawRecords(pieces)
+        self._text = RawRecords(pieces, source.first_line)
         self._read_again = 0
+        self._next_line = source.first_line
         self._first_width = 0  # cells of the first record
-        self._has_long_records = False  # of several lines, so far
-        self._begin(source.first_line)
+        self._reader: Any = None  # from the first record of several lines on
 
     def _begin(self, line: int) -> None:
         self._above = line - 1  # lines above those that the reader gets
@@ -499,18 +553,14 @@ class _Records:
 
     def _next_records(self) -> tuple[Sequence[int], list[list[str]], bool]:
         """The line of each record and of the next, the records, and whether the next is too large."""
-        first = self._reader.line_num + self._above + 1
-        if not self._has_long_records:
-            try:
-                rows = list(islice(self._reader, _MOST_AT_ONCE))
-                stop = self._reader.line_num + self._above + 1
-                if stop - first == len(rows):  # a line each, and the loop over them was in C
-                    return range(first, stop + 1), rows, False
-            except csv.Error:
-                pass
-            self._has_long_records = True
+        first = self._next_line
+        if self._reader is None:
+            if (found := self._text.rows_of_piece(self._source.separator, self._source.quoting)) is not None:
+                self._next_line += len(found)
+                return range(first, self._next_line + 1), found, False
             self._begin(first)
-        rows, starts, reader, below = [], [first], self._reader, self._above + 1
+        reader, below = self._reader, self._above + 1
+        rows, starts = list[list[str]](), [reader.line_num + below]
         try:
             for cells in islice(reader, _MOST_AT_ONCE):
                 rows.append(cells)
