@@ -58,10 +58,9 @@ _MOST_COMPARED = 900  # texts in one query to the database
 _ITEMS_OF_TEXTS = """
 INSERT INTO items(item_no, text_no, position) SELECT text_no, text_no, 1 FROM texts WHERE text_no > ? AND text_no <= ?
 """
-# Of arrays of a row's number and its cells: SQLite takes JSON apart while Python goes on, which binding values stops.
+# Of cells by the number of their row: SQLite takes JSON apart while Python goes on, which binding of values would stop.
 _CELLS_OF_ROWS = """
-INSERT OR REPLACE INTO source_rows
-SELECT 1, CAST(substr(value, 2) AS INTEGER), '[' || substr(value, instr(value, ',') + 1) FROM json_each(CAST(? AS TEXT))
+INSERT OR REPLACE INTO source_rows SELECT 1, CAST(key AS INTEGER), value FROM json_each(CAST(? AS TEXT))
 """
 _SHARED_ITEMS = """
 INSERT INTO items(item_no, query_no, text_no, position)
@@ -184,7 +183,7 @@ class Loading:
         self._new_in_blocks = Inserts(
             writes, "INSERT INTO texts(text_id, text, label, file, row)", f"(?, ?, {label}, 1, ?)"
         )
-        self._new_cells: list[bytes] = []  # JSON arrays without their brackets, for _CELLS_OF_ROWS
+        self._new_cells: list[bytes] = []  # JSON objects without their braces, for _CELLS_OF_ROWS
         self._new_items = Inserts(writes, "INSERT INTO items(item_no, query_no, text_no, position)", four)
         self._new_parts = Inserts(writes, "INSERT INTO parts(item_no, part, start, stop)", four)
         self._new_problems = Inserts(writes, "INSERT INTO problems(file, row, kind, reason)", four)
@@ -251,7 +250,7 @@ class Loading:
             return
         rows = found.block.rows
         kept = [map(itemgetter(at), rows) if form is None else repeat(form) for at, form in enumerate(self.form)]
-        self._new_cells.append(_encode(list(zip(found.block.numbers, *kept, strict=False)))[1:-1])
+        self._new_cells.append(_encode(dict(zip(found.block.numbers, zip(*kept, strict=False), strict=True)))[1:-1])
 
     def add(self, item: Item) -> None:
         """Keep one item, or what it is that cannot be sent."""
@@ -282,7 +281,7 @@ class Loading:
             self._uncounted_characters = 0
         self._kept_bytes = 0
         if self._new_cells:
-            self._writes.execute(_CELLS_OF_ROWS, (b"[%b]" % b",".join(self._new_cells),))
+            self._writes.execute(_CELLS_OF_ROWS, (b"{%b}" % b",".join(self._new_cells),))
             self._new_cells.clear()
         for new in self._all_new:
             if is_all:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, compress, islice, pairwise
+from operator import itemgetter
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -451,7 +452,7 @@ def _without_repeated(records: Iterator[Block | Row], header: Callable[[], tuple
         names = header()
         if isinstance(found, Row):
             yield Row(found.number, names, _REPEATED) if is_repeated(found.cells, names) else found
-        elif len(names) < 2 or list(names) not in found.rows:
+        elif len(names) < 2 or names[0] not in map(itemgetter(0), found.rows):
             yield found
         else:
             for number, cells in zip(found.numbers, found.rows, strict=False):
