@@ -220,7 +220,7 @@ class Loading:
         self._is_in_blocks = True
         size = self._add_lengths(found.texts)
         labels = () if found.labels is None else (found.labels,)
-        ids = repeat("") if found.ids is None else found.ids
+        ids = [""] * count if found.ids is None else found.ids
         self._new_in_blocks.add_columns(ids, found.texts, *labels, found.block.numbers)
         self._texts += count
         self.items += count

@@ -7,10 +7,10 @@ import os
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -271,9 +271,12 @@ class Inserts:
     def add(self, *values: object) -> None:
         self._values.extend(values)
 
-    def add_columns(self, *columns: Iterable[object]) -> None:
-        """Keep rows whose values stand in columns; the shortest says how many."""
-        self._values.extend(chain.from_iterable(zip(*columns, strict=False)))
+    def add_columns(self, *columns: Sequence[object]) -> None:
+        """Keep rows whose values stand in columns, equally long."""
+        rows: list[object] = [None] * (len(columns) * len(columns[0]))
+        for index, column in enumerate(columns):
+            rows[index :: len(columns)] = column
+        self._values += rows
 
     def write(self) -> None:
         """Write what was kept, but for a rest that is too little for one statement."""

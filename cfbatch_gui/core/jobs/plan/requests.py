@@ -311,11 +311,12 @@ class RequestCutter:
 
     def _fitting(self, tokens: _Numbers, query: _Query) -> int:
         """How many of the texts go into one request: padded tokens are their number times the longest."""
-        if self._metadata.padded_tokens <= 0:
+        most, of_query = self._metadata.padded_tokens, min(query.upper, self._metadata.max_tokens)
+        if most <= 0 or max(int(tokens.max()), of_query) * (len(tokens) + 1) <= most:
             return len(tokens)
-        longest = np.maximum(np.maximum.accumulate(tokens), min(query.upper, self._metadata.max_tokens))
+        longest = np.maximum(np.maximum.accumulate(tokens), of_query)
         padded = longest * (np.arange(1, len(tokens) + 1) + (query.text is not None))
-        return max(1, int(np.searchsorted(padded, self._metadata.padded_tokens, side="right")))
+        return max(1, int(np.searchsorted(padded, most, side="right")))
 
 
 def are_among(numbers: _Numbers, known: _Numbers) -> NDArray[np.bool_]:
