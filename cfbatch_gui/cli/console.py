@@ -129,10 +129,11 @@ def padded(text: str, width: int) -> str:
 
 
 def filled_up(column: Sequence[str], width: int) -> list[str]:
-    joined = "".join(column)
-    if joined.isascii() and joined.isprintable():
-        return [cell.ljust(width) for cell in column]
-    return [padded(cell, width) for cell in column]
+    return [cell.ljust(width) for cell in column] if _is_plain(column) else [padded(cell, width) for cell in column]
+
+
+def _is_plain(column: Sequence[str]) -> bool:
+    return (joined := "".join(column)).isascii() and joined.isprintable()
 
 
 def labelled(pairs: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
@@ -157,8 +158,9 @@ def table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> I
     wide = [max(map(width_of, set(column))) for column in columns]
     rest = max(20, width - sum(wide) - 2 * len(wide))
     filled = [filled_up(column, size) for column, size in zip(columns, wide, strict=True)]
-    for *cells, end in zip(*filled, last, strict=True):
-        yield "  ".join([*cells, elided(end, rest)]).rstrip()
+    is_short = _is_plain(last) and max(map(len, last)) <= rest
+    for cells in zip(*filled, last if is_short else [elided(end, rest) for end in last], strict=True):
+        yield "  ".join(cells).rstrip()
 
 
 def _silence(stream: TextIO) -> None:

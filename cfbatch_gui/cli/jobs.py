@@ -86,7 +86,7 @@ def lines_of_jobs(jobs: Sequence[Job | ListedJob], width: int, title: Callable[[
     has_account = any(cells)
     rows = [
         (job.id, states[job.state], kinds[job.kind], f"{job.batches_done}/{len(job.batches)}",
-         *((cell,) if has_account else ()), titles[job.connection], time_words(job.created_at), one_line(job.name))
+         *((cell,) if has_account else ()), titles[job.connection], time_words(job.created_at), job.name)
         for job, cell in zip(jobs, cells, strict=True)
     ]  # fmt: skip
     account = (tr("YOUR ACCOUNT"),) if has_account else ()
