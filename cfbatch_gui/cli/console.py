@@ -128,10 +128,6 @@ def padded(text: str, width: int) -> str:
     return text + " " * (width - width_of(text))
 
 
-def filled_up(column: Sequence[str], width: int) -> list[str]:
-    return [cell.ljust(width) for cell in column] if _is_plain(column) else [padded(cell, width) for cell in column]
-
-
 def _is_plain(column: Sequence[str]) -> bool:
     return (joined := "".join(column)).isascii() and joined.isprintable()
 
@@ -157,7 +153,8 @@ def table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> I
     *columns, last = zip(titles, *rows, strict=True)
     wide = [max(map(width_of, set(column))) for column in columns]
     rest = max(20, width - sum(wide) - 2 * len(wide))
-    filled = [filled_up(column, size) for column, size in zip(columns, wide, strict=True)]
+    fills = [str.ljust if _is_plain(column) else padded for column in columns]
+    filled = [[fill(cell, size) for cell in column] for fill, column, size in zip(fills, columns, wide, strict=True)]
     is_short = _is_plain(last) and max(map(len, last)) <= rest
     for cells in zip(*filled, last if is_short else [elided(end, rest) for end in last], strict=True):
         yield "  ".join(cells).rstrip()

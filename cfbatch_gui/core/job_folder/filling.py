@@ -45,13 +45,12 @@ from cfbatch_gui.core.system.files import (
 )
 from cfbatch_gui.core.workers_ai.estimate import count_ascii_tokens, count_tokens, tokens_upper
 
-_encode = msgspec.json.Encoder().encode
-_encode_into = msgspec.json.Encoder().encode_into
+_encode, _encode_into = msgspec.json.Encoder().encode, msgspec.json.Encoder().encode_into
 _NUMBER = np.dtype("<u4")
 _BLOCKS_AT_ONCE = 20
 _QUOTE = ord('"')
 _COUNTED_CHARACTERS = 1_000_000  # characters of texts whose lengths are counted at a time
-_MOST_KEPT = 2_000_000  # bytes of texts in blocks that may wait to be written with others
+_MOST_KEPT = 2_000_000  # bytes of rows in blocks that may wait to be written with others
 _MOST_WITHOUT_ITEMS = 50_000  # texts
 _WHOLE = ((0, 0),)
 _MOST_COMPARED = 900  # texts in one query to the database
@@ -218,7 +217,7 @@ class Loading:
         self.rows += count
         self._keep_other_cells(found)
         self._is_in_blocks = True
-        size = self._add_lengths(found.texts)
+        self._kept_bytes += self._add_lengths(found.texts)
         labels = () if found.labels is None else (found.labels,)
         ids = [""] * count if found.ids is None else found.ids
         self._new_in_blocks.add_columns(ids, found.texts, *labels, found.block.numbers)
@@ -227,8 +226,7 @@ class Loading:
         self._same_texts.extend(found.texts)
         if found.ids is not None:
             self._same_ids.extend(found.ids if all(found.ids) else list(filter(None, found.ids)))
-        self._kept_bytes += size
-        if self._kept_bytes >= _MOST_KEPT:  # few texts, but long ones
+        if self._kept_bytes >= _MOST_KEPT:  # few rows, but long ones
             self.write(is_all=True)
         elif len(self._new_in_blocks) >= MOST_ROWS:
             self.write()
@@ -251,6 +249,7 @@ class Loading:
         rows = found.block.rows
         kept = [map(itemgetter(at), rows) if form is None else repeat(form) for at, form in enumerate(self.form)]
         self._new_cells.append(_encode(dict(zip(found.block.numbers, zip(*kept, strict=False), strict=True)))[1:-1])
+        self._kept_bytes += len(self._new_cells[-1])
 
     def add(self, item: Item) -> None:
         """Keep one item, or what it is that cannot be sent."""

@@ -98,3 +98,13 @@ def test_a_file_has_the_same_rows_in_small_pieces(
         patch.setattr(decoded_text, "PIECE", piece)
         patch.setattr(delimited_rows, "_MOST_AT_ONCE", piece // 8)
         assert list(read_rows(source)) == expected
+
+
+def test_a_header_that_fills_a_piece_keeps_its_further_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    header = f"id,{'text' * 20}\n"
+    monkeypatch.setattr(decoded_text, "PIECE", len(header))
+    path = tmp_path / "a.csv"
+    path.write_text(f"{header}--,----\n1,cloud\n", encoding="utf-8", newline="")
+    columns = ("id", "text" * 20)
+    source = Source(path, FileFormat.DELIMITED, columns, 0, "utf-8", ",", has_header=True)
+    assert [(row.number, row.cells) for row in read_rows(source)] == [(3, ("1", "cloud"))]

@@ -162,10 +162,6 @@ def is_fused(cells: Sequence[str], breaks: int, separator: str) -> bool:
     return len(cells) > 1 and sum(cell.count(separator) for cell in cells) >= (len(cells) - 1) * breaks
 
 
-def is_made_of_rows(raw: str, width: int, separator: str, quoting: Quoting) -> bool:
-    return all(width_of_line(line, separator, quoting) == width for line in raw.splitlines())
-
-
 def width_of_line(line: str, separator: str, quoting: Quoting) -> int:
     """The number of cells of a line by itself, 0 where its quotation marks are not in order."""
     if not has_sound_quotes(line, separator, quoting):
@@ -204,14 +200,26 @@ class RawRecords:
     """The lines of a file that are read and not yet forgotten."""
 
     def __init__(self, pieces: Iterable[str], first_line: int) -> None:
-        self._unread = _below(pieces, first_line)
+        self._unread = self._in_parts(pieces, first_line)
+        self._most = LONGEST_CELL  # characters, so that a part has about `_MOST_AT_ONCE` records
         self._waiting: list[list[str]] = []  # comes before what is unread; the first is last
         self._first, self._lines = first_line, list[str]()  # what is kept
         self._piece, self._stop = "", 0  # kept as one text, up to before the line `stop`; there are no `lines` then
 
-    def rows_of_piece(self, separator: str, quoting: Quoting) -> list[list[str]] | None:
-        """The records of the next piece, if each is a line of its own and the lines above are forgotten. There is none
-        below the last.
+    def _in_parts(self, pieces: Iterable[str], first_line: int) -> Iterator[str]:
+        """Yield the text from a line on in parts of whole lines, none of them empty."""
+        above = first_line - 1
+        for piece in pieces:
+            lines = list(lines_of_piece(piece)) if above else []
+            text, above = "".join(lines[above:]) if above else piece, max(0, above - len(lines))
+            while text:
+                stop = text.find("\n", self._most) + 1 or len(text)
+                yield text[:stop]
+                text = text[stop:]
+
+    def rows_of_part(self, separator: str, quoting: Quoting) -> list[list[str]] | None:
+        """The records of the next part, if each is a line of its own, a header is not alone, and the lines above are
+        forgotten. There is none below the last.
         """
         if self._piece or self._lines or self._waiting or not (piece := next(self._unread, "")):
             return None
@@ -219,8 +227,9 @@ class RawRecords:
         reader = csv_rows(chain(lines_of_piece(piece), (END_MARK,)), separator, quoting)
         with suppress(csv.Error):
             rows: list[list[str]] = list(reader)  # this loop is in C
-            self._stop = self._first + len(rows) - 1
-            if reader.line_num == len(rows) and rows.pop() == [END_MARK]:
+            least = 1 if self._stop else 4  # a header may have three rows, and `END_MARK` comes last
+            self._stop, self._most = self._first + len(rows) - 1, _MOST_AT_ONCE * len(piece) // len(rows)
+            if reader.line_num == len(rows) >= least and rows.pop() == [END_MARK]:
                 return rows
         return None
 
@@ -275,16 +284,6 @@ class RawRecords:
         else:
             del self._kept()[: line - self._first]
         self._first = line
-
-
-def _below(pieces: Iterable[str], first_line: int) -> Iterator[str]:
-    """Yield the pieces that are not empty, from a line on."""
-    above = first_line - 1
-    for piece in pieces:
-        lines = list(lines_of_piece(piece)) if above else []
-        if text := "".join(lines[above:]) if above else piece:
-            yield text
-        above = max(0, above - len(lines))
 
 
 _TOO_LONG = message("This row has more than {most:,} characters, more than can be sent.", most=LONGEST_CELL)
@@ -350,10 +349,10 @@ class RecordChecks:
                 yield index, (LINE_BREAK, ProblemKind.DOUBTFUL_ROW)
 
     def _may_be_rows(self, number: int, below: int, text: RawRecords) -> bool:
-        if not self._habits.has_line_breaks:
-            return True
-        raw = text.raw(number, below, longest=LONGEST_CELL)
-        return self._width > 2 and is_made_of_rows(raw, self._width, self._separator, self._quoting)
+        if not self._habits.has_line_breaks or self._width < 3:
+            return not self._habits.has_line_breaks
+        lines = text.raw(number, below, longest=LONGEST_CELL).splitlines()
+        return all(width_of_line(line, self._separator, self._quoting) == self._width for line in lines)
 
     def _is_cut_short(self, below: int, text: RawRecords) -> bool:
         """Whether the line below a record of several lines seems to be its rest, with the mark that should close it."""
@@ -409,7 +408,7 @@ _SWALLOWS_ROWS = message(
     "A quotation mark opens in this row and is not closed in it. Close it, or double it if it belongs to the text."
 )
 _REPEATED = message("This row repeats the names of the columns.")
-_MOST_AT_ONCE = 1_500  # records
+_MOST_AT_ONCE = 1_500  # records; reading them holds Python for up to 3 ms, for which the window waits
 _MOST_READ_AGAIN = 64 * 1024 * 1024  # characters
 
 
@@ -556,7 +555,7 @@ class _Records:
         """The line of each record and of the next, the records, and whether the next is too large."""
         first = self._next_line
         if self._reader is None:
-            if (found := self._text.rows_of_piece(self._source.separator, self._source.quoting)) is not None:
+            if (found := self._text.rows_of_part(self._source.separator, self._source.quoting)) is not None:
                 self._next_line += len(found)
                 return range(first, self._next_line + 1), found, False
             self._begin(first)
