@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.exports.vector_rows import vector_texts
+from cfbatch_gui.core.results.exports.rows import vector_texts
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.memory import Memory

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import (
     csv_tables,
@@ -17,8 +16,6 @@ from cfbatch_gui.core.results.exports import (
     vector_files,
 )
 from cfbatch_gui.core.results.exports.base import Measure, Preset, Target
-from cfbatch_gui.core.results.exports.score_rows import score_columns
-from cfbatch_gui.core.results.exports.vector_rows import vector_columns
 
 _JUDGEMENTS = message("one row for each label of your file")
 
@@ -262,11 +259,6 @@ _WHAT = {Kind.RANK: message("a ranking"), Kind.EMBED: message("embeddings")}
 def targets_for(kind: Kind) -> tuple[Target, ...]:
     """All targets for jobs of this kind, in the order of the table: the commonest first."""
     return tuple(target for target in TARGETS if target.kind is kind)
-
-
-def columns_of(folder: JobFolder, kind: Kind) -> tuple[str, ...]:
-    """The names that `ExportOptions.columns` accepts; of vectors the user's own. Raises DataError."""
-    return score_columns(folder) if kind is Kind.RANK else vector_columns(folder)
 
 
 def target_for(path: Path, kind: Kind, name: str = "") -> Target:

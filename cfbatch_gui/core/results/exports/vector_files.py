@@ -6,16 +6,17 @@ there are NDJSON files, each within the limits of an upload; for `llm` an SQLite
 """
 
 import hashlib
+import io
 import json
 import os
 import re
 import sqlite3
 import zipfile
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, BinaryIO, NoReturn
+from typing import IO, BinaryIO
 
 import msgspec
 import numpy as np
@@ -33,7 +34,7 @@ from cfbatch_gui.core.results.exports.base import (
     not_as_written,
     slug,
 )
-from cfbatch_gui.core.results.exports.vector_rows import BLOCK, VectorRows, vector_texts
+from cfbatch_gui.core.results.exports.rows import BLOCK, VectorRows
 from cfbatch_gui.core.system.files import atomic_folder, atomic_writer
 from cfbatch_gui.core.workers_ai.limits import (
     MAX_INDEX_DIMENSIONS,
@@ -46,40 +47,54 @@ from cfbatch_gui.core.workers_ai.limits import (
 
 
 def write_array(work: Work) -> Written:
+    """Write and read back: the numbers as they are, against the job's own."""
     ids_path = work.path.with_suffix(".ids.txt")
     table = VectorRows(work)
     # The inner file is moved to its final path first: a new array always has its ids.
     with atomic_writer(work.path) as raw, atomic_writer(ids_path) as raw_ids:
-        stream, ids = CheckedStream(raw, work.path, work), CheckedStream(raw_ids, ids_path, work)
-        np.lib.format.write_array_header_1_0(stream, _header(table))
+        ids = CheckedStream(raw_ids, ids_path, work.steps)
+        start = _header(table)
+        raw.write(start)
         for vectors in table.vector_blocks():
-            stream.write(vectors.data)
-            stream.tick(len(vectors))
+            raw.write(vectors.data)
+        written = 0
         for names in table.ids():
             lines = "".join([f"{name}\n" for name in names])
             if "\r" in lines or lines.count("\n") != len(names):
-                _refuse_id(table, names, ids)
+                index = next(index for index, name in enumerate(names) if "\n" in name or "\r" in name)
+                raise _line_break(table.row_of(written + index), ids_path.name)
             ids.write(lines.encode())
-            ids.items += len(names)
-        stream.compare()
+            written += len(names)
+        raw.flush()
+        raw.seek(0)
+        work.steps.read_back()
+        is_same, compared = raw.read(len(start)) == start, 0
+        for vectors in table.vector_blocks():
+            is_same = is_same and raw.read(vectors.nbytes) == vectors.data.cast("B")
+            compared += len(vectors)
+            work.steps.read_back(compared / table.count)
+        if not is_same or raw.read(1):
+            not_as_written(work.path, "other numbers")
         ids.compare()
-        work.tick_end()
-    return Written(stream.items, (work.path, ids_path), {**table.notes, "ids_file": ids_path.name})
+        work.end()
+    return Written(table.count, (work.path, ids_path), {**table.notes, "ids_file": ids_path.name})
 
 
-def _header(table: VectorRows) -> dict[str, object]:
-    """The header of the `.npy` format for all vectors of the table."""
-    return {"descr": "<f4", "fortran_order": False, "shape": (table.count, table.dimension)}
+def _header(table: VectorRows) -> bytes:
+    """The beginning of a `.npy` file of all vectors of the table."""
+    start = io.BytesIO()
+    shape = (table.count, table.dimension)
+    np.lib.format.write_array_header_1_0(start, {"descr": "<f4", "fortran_order": False, "shape": shape})
+    return start.getvalue()
 
 
-def _refuse_id(table: VectorRows, names: Sequence[str], ids: CheckedStream) -> NoReturn:
-    index = next(index for index, name in enumerate(names) if "\n" in name or "\r" in name)
-    raise ExportError(
+def _line_break(row: int, name: str) -> ExportError:
+    return ExportError(
         message(
             "The id of row {row} has a line break, and “{name}” holds one id a line. Nothing was written. "
             "Choose .npz, which takes any id.",
-            row=table.row_of(ids.items + index),
-            name=ids.path.name,
+            row=row,
+            name=name,
         ),
     )
 
@@ -98,15 +113,14 @@ def write_archive(work: Work) -> Written:
     with atomic_writer(work.path) as stream:
         with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
             with archive.open("vectors.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array_header_1_0(member, _header(table))
+                member.write(_header(table))
                 for texts, vectors in table.blocks():
                     member.write(vectors.tobytes())
                     ids += [table.id_of(text) for text in texts]
-                    work.tick(len(ids))
             with archive.open("ids.npy", "w", force_zip64=True) as member:
                 _write_ids(member, ids)
         check_archive(work, stream)
-        work.tick_end()
+        work.end()
     return Written(len(ids), (work.path,), table.notes)
 
 
@@ -144,7 +158,7 @@ def write_projector(work: Work) -> Written:
         )
     names = ("id", "text", *table.columns)
     header = [name.translate(_BREAKS) or f"column {index}" for index, name in enumerate(names, 1)]
-    done = changed = 0
+    changed = 0
     with atomic_folder(work.path, _PROJECTOR_FILES.__contains__) as folder:
         with (
             checked_file(folder, _TABLE, work) as vectors_file,
@@ -152,22 +166,19 @@ def write_projector(work: Work) -> Written:
             checked_file(folder, _CONFIG, work) as config_file,
         ):
             metadata_file.write(_tab_line(header))
-            for texts, vectors in table.blocks():
-                rows = [vector[1:-1].replace(b",", b"\t") for vector in vector_texts(vectors)]
-                vectors_file.write(b"\n".join(rows) + b"\n")
-                for text in texts:
+            for block in table.lines():
+                for text, decimals in block:
+                    vectors_file.write(decimals[1:-1].replace(b",", b"\t") + b"\n")
                     cells = (table.id_of(text), text.text, *table.cells(text))
                     clean = [cell.translate(_BREAKS) for cell in cells]
                     changed += sum(before != after for before, after in zip(cells, clean, strict=True))
                     # The reader would skip a line whose cells are all blank; so the first cell gets the row number.
                     clean[0] = clean[0] if clean[0].strip("\ufeff \u00a0\u3000") else str(text.row)
                     metadata_file.write(_tab_line(clean))
-                done += len(texts)
-                work.tick(done)
             config_file.write(json.dumps(_config(work, table), ensure_ascii=False, indent=2).encode() + b"\n")
-        work.tick_end()
+        work.end()
     notes = {**table.notes, "columns": header, "cells_with_breaks_made_blanks": changed}
-    return Written(done, tuple(work.path / name for name in _PROJECTOR_FILES), notes)
+    return Written(table.count, tuple(work.path / name for name in _PROJECTOR_FILES), notes)
 
 
 def _config(work: Work, table: VectorRows) -> dict[str, object]:
@@ -195,18 +206,17 @@ def write_vectorize(work: Work) -> Written:
     seen: set[str] = set()
 
     def lines() -> Iterator[bytes]:
-        for texts, vectors in table.blocks():
-            for text, vector in zip(texts, vector_texts(vectors), strict=True):
+        for block in table.lines():
+            for text, vector in block:
                 identifier = table.key_of(text)
                 if identifier in seen:
                     raise _repeated(identifier, text)
                 seen.add(identifier)
                 yield metadata.line(identifier, text, vector)
-            work.tick(len(seen))
 
     with atomic_folder(work.path, lambda name: _VECTORIZE_FILES.fullmatch(name) is not None) as folder:
         paths = tuple(work.path / name for name in _write_uploads(folder, work, lines()))
-        work.tick_end()
+        work.end()
     return Written(
         len(seen), paths, {**table.notes, **metadata.notes}, _wrangler_commands(work, table.dimension, paths)
     )
@@ -352,7 +362,7 @@ def write_llm(work: Work) -> Written:
     collection = slug(work.metadata.name, "texts")
     written, read = hashlib.blake2b(), hashlib.blake2b()  # of all rows, in the memory of one
     updated = int(work.metadata.sent_at)
-    done, first = 0, ""
+    first = ""
     with atomic_writer(work.path) as stream:
         with _database(stream) as database:
             _prepare(database, collection, work.metadata.model, updated)
@@ -367,20 +377,18 @@ def write_llm(work: Work) -> Written:
                 _insert(database, rows)
                 for row in rows:
                     written.update(msgspec.msgpack.encode(row))
-                done += len(texts)
-                work.tick(done)
         try:
             for number, row in enumerate(_stored(stream), 1):
                 read.update(msgspec.msgpack.encode(row))
                 if number % BLOCK == 0:
-                    work.tick_back(number)
+                    work.steps.read_back(min(1.0, number / table.count))
         except sqlite3.DatabaseError as error:
             not_as_written(work.path, str(error))
         if written.digest() != read.digest():
             not_as_written(work.path, "the values read back differ from those written")
-        work.tick_end()
+        work.end()
     notes = {**table.notes, "collection": collection}
-    return Written(done, (work.path,), notes, command("llm", "similar", collection, first, "-d", str(work.path)))
+    return Written(table.count, (work.path,), notes, command("llm", "similar", collection, first, "-d", str(work.path)))
 
 
 @contextmanager
