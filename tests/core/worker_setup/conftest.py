@@ -10,7 +10,7 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.account import Names, Progress, State, names_of
-from cfbatch_gui.core.worker_setup.worker_setup import Connected, TakenDown, WorkerFiles, WorkerSetup, worker_files
+from cfbatch_gui.core.worker_setup.worker_setup import Connected, TakenDown, WorkerSetup
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from tests.account_service import ACCOUNT, AccountService
 from tests.canary import TOKEN
@@ -18,13 +18,6 @@ from tests.support.faulty_service import FaultyService
 from tests.support.keyrings import MemoryKeyring
 
 URL = "https://cf-batch-door.anna.workers.dev"
-
-
-def shipped_files() -> WorkerFiles:
-    """The files of the program, with a main module of the form that the collecting room has."""
-    files = worker_files()
-    modules = {"collect.js": b'import door from "./index.js";\n', "index.js": files.modules["index.js"]}
-    return WorkerFiles(modules, files.compatibility_date)
 
 
 @dataclass
@@ -39,9 +32,7 @@ class Bench:
     @property
     def setup(self) -> WorkerSetup:
         program = self.program
-        return WorkerSetup(
-            program.address_book, program.credentials, program.connections, files=shipped_files, sleep=self.sleep
-        )
+        return WorkerSetup(program.address_book, program.credentials, program.connections, sleep=self.sleep)
 
     async def sleep(self, seconds: float) -> None:
         self.waits.append(seconds)

@@ -26,12 +26,12 @@ from cfbatch_gui.core.worker_setup.account import (
     removing_calls,
     setting_up_calls,
 )
-from cfbatch_gui.core.worker_setup.worker_setup import NotOurs, Stopped, TakenDown, WorkerSetup
+from cfbatch_gui.core.worker_setup.worker_setup import NotOurs, Stopped, TakenDown, WorkerSetup, worker_files
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from tests.account_service import ACCOUNT, SCRIPTS, STORAGE, Refused
 from tests.canary import CORE, OTHER_TOKEN, SECRET, TOKEN
 from tests.canary_search import Search
-from tests.core.worker_setup.conftest import URL, Bench, shipped_files
+from tests.core.worker_setup.conftest import URL, Bench
 from tests.core.workers_ai.telling import everything_told, holds_token
 from tests.support import faults
 from tests.support.faults import Fault
@@ -39,6 +39,7 @@ from tests.support.keyrings import MemoryKeyring
 
 CALLS = setting_up_calls(names_of(), "{account}")
 CHANGES = [call.words for call in CALLS if call.method != "GET"]
+MODULES, DATE = worker_files()
 REMOVALS = removing_calls(names_of(), "{account}", keep_bucket=False)
 STORED = (
     "orders/a-job/1",
@@ -54,7 +55,7 @@ MADE = (len(REMOVALS) - 2) + 3 * 2 + 2 + len(STORED)
 def end_state() -> tuple[object, ...]:
     metadata = {
         "main_module": "collect.js",
-        "compatibility_date": shipped_files().compatibility_date,
+        "compatibility_date": DATE,
         "bindings": [
             {"type": "ai", "name": "AI"},
             {"type": "r2_bucket", "name": "BUCKET", "bucket_name": "cf-batch-answers"},
@@ -70,7 +71,7 @@ def end_state() -> tuple[object, ...]:
         "tags": ["cf-batch"],
         "annotations": {"workers/message": f"Set up by CF Batch {__version__}"},
     }
-    scripts = {"cf-batch-door": (metadata, dict(shipped_files().modules), True)}
+    scripts = {"cf-batch-door": (metadata, MODULES, True)}
     workflows = {"cf-batch-collect": {"script_name": "cf-batch-door", "class_name": "Collect"}}
     return scripts, workflows, {"cf-batch-answers": {}}
 
@@ -163,7 +164,7 @@ async def test_a_locked_keyring_stops_it_before_anything_is_changed(bench: Bench
 
     program = bench.program
     await program.connections.save(SavedConnection("", "Berlin", "worker", url=URL), secret=SECRET)
-    setup = WorkerSetup(program.address_book, Credentials(Locked(), {}), program.connections, files=shipped_files)
+    setup = WorkerSetup(program.address_book, Credentials(Locked(), {}), program.connections)
     with pytest.raises(Stopped, match="Nothing was changed in the account") as caught:
         await setup.set_up(ACCOUNT, Token(TOKEN), names_of(), title="My Worker", paid_plan=False)
     assert isinstance(caught.value.reason, KeyringUnavailable)
@@ -196,7 +197,7 @@ async def test_a_foreign_worker_stays_unless_the_user_says_otherwise(bench: Benc
     assert set(bench.account.buckets) == {"cf-batch-door-2-bucket"}
     assert bench.account.scripts["cf-batch-door"].modules == {"theirs.js": b"// theirs"}
     await bench.set_up(may_replace=True)
-    assert set(bench.account.scripts["cf-batch-door"].modules) == {"collect.js", "index.js"}
+    assert bench.account.scripts["cf-batch-door"].modules == MODULES
 
 
 async def test_a_workflow_of_another_worker_stays_unless_the_user_says_otherwise(bench: Bench) -> None:
