@@ -1,10 +1,7 @@
 """What is shown before anything is sent: names, calls and permissions; and the files that are uploaded."""
 
-import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 import cloudflare
@@ -29,13 +26,9 @@ from cfbatch_gui.core.worker_setup.worker_setup import (
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from tests.account_service import ACCOUNT, AccountService
 from tests.canary import CORE, SECRET, TOKEN
+from tests.core.worker_setup.conftest import MODULES, metadata
 from tests.support.faulty_service import Threaded
-
-
-def configuration(path: Path) -> dict[str, Any]:
-    """A file for wrangler, without its comments."""
-    without = re.sub(r'("(?:\\.|[^"\\])*")|//[^\n]*', lambda found: found[1] or "", path.read_text("utf-8"))
-    return dict(json.loads(without))
+from tests.worker.collecting_runtime import configuration
 
 
 @pytest.mark.parametrize("path", sorted(resource("worker").glob("*.jsonc")), ids=lambda path: path.name)
@@ -99,32 +92,20 @@ def client(account: AccountService) -> Iterator[cloudflare.Cloudflare]:
 
 
 def test_setting_up_and_taking_down(client: cloudflare.Cloudflare, account: AccountService) -> None:
-    modules, date = worker_files()
     found = client.workers.subdomains.get(account_id=ACCOUNT)
     assert found.subdomain == "anna"
     client.r2.buckets.create(account_id=ACCOUNT, name=NAMES.bucket)
     client.workers.scripts.update(
         NAMES.worker,
         account_id=ACCOUNT,
-        metadata={
-            "main_module": "collect.js",
-            "compatibility_date": date,
-            "bindings": [
-                {"type": "ai", "name": "AI"},
-                {"type": "r2_bucket", "name": "BUCKET", "bucket_name": NAMES.bucket},
-                {"type": "workflow", "name": "COLLECT", "workflow_name": NAMES.workflow, "class_name": "Collect"},
-                {"type": "secret_text", "name": "SHARED_SECRET", "text": SECRET},
-            ],
-            "observability": {"enabled": False},
-            "tags": ["cf-batch"],
-        },
-        files=[(name, text, "application/javascript+module") for name, text in modules.items()],
+        metadata=metadata(SECRET),
+        files=[(name, text, "application/javascript+module") for name, text in MODULES.items()],
     )
     client.workflows.update(NAMES.workflow, account_id=ACCOUNT, script_name=NAMES.worker, class_name="Collect")
     client.workers.scripts.subdomain.create(NAMES.worker, account_id=ACCOUNT, enabled=True, previews_enabled=False)
     settings = client.workers.scripts.script_and_version_settings.get(NAMES.worker, account_id=ACCOUNT)
     assert settings.tags == ["cf-batch"]
-    assert account.secret() == SECRET and account.scripts[NAMES.worker].modules == modules
+    assert account.secret() == SECRET and account.scripts[NAMES.worker].modules == MODULES
 
     planned = [call for call in setting_up_calls(NAMES, "{account}") if call.method != "GET"]
     assert account.changes == [call.words for call in planned]
