@@ -88,7 +88,7 @@ async def test_escape_and_done_leave_the_page(stage: Stage, until: Until) -> Non
     click(page.done_button)
     assert stage.workspace.window.pages.currentWidget() is not page
     await open_settings(stage)
-    field = stage.workspace._settings.connection.cloudflare.account
+    field = stage.workspace.settings.connection.cloudflare.account
     field.setFocus()
     await until(field.hasFocus)
     focused = QApplication.focusWidget()

@@ -103,9 +103,6 @@ class JobPage(QWidget):
         self._show_header(job)
         self._show_current()
 
-    def show_vectors(self) -> None:
-        self.tabs.choose(VECTORS)
-
     def show_quality(self) -> None:
         if self.tabs.is_shown(QUALITY):
             self.tabs.choose(QUALITY)

@@ -90,7 +90,6 @@ class MainWindow(QMainWindow):
 
     files_dropped = Signal(list)  # of Path
     connection = Signal()  # the settings are wanted
-    scheme_chosen = Signal(str)  # a `Scheme`
     close_requested = Signal()
 
     def __init__(self, memory: Memory) -> None:
