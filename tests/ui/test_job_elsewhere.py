@@ -145,7 +145,7 @@ async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
 
 async def test_what_leaves_this_computer_is_listed(stage: Stage, service: FaultyService, until: Until) -> None:
     window, workspace = stage.workspace.window, stage.workspace
-    window.connection.emit()
+    window.notices.connection_wanted.emit()
     await until(lambda: isinstance(window.pages.currentWidget(), SettingsPage))
     workspace.settings.page.choose(DATA)
     click(workspace.settings.page.traffic_link)

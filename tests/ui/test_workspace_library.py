@@ -47,7 +47,7 @@ def listed(stage: Stage) -> set[str]:
 async def offered(stage: Stage, job_id: str) -> list[str]:
     """The entries of the menu of a line, when it is gone and has given the keyboard back."""
     library = stage.workspace.window.library
-    library._menu(job_id, QPoint(0, 0))
+    library._menu(stage.program.ledger.job(job_id), QPoint(0, 0))
     menu = library.findChildren(QMenu)[-1]
     texts = [action.text() for action in menu.actions() if action.text()]
     menu.close()

@@ -63,10 +63,8 @@ class Commands:
         await self._program.prepare("elsewhere")
         from cfbatch_gui.ui.jobs.elsewhere import AccountDialog
 
-        dialog = AccountDialog(self._program, self._tasks, connection_id=connection_id, parent=self._window)
+        dialog = AccountDialog(self._program, self._window.notices, self._tasks, connection_id, self._window)
         dialog.opened.connect(self._workspace.open_new)
-        dialog.connection_wanted.connect(self._window.connection)
-        dialog.unlock_wanted.connect(self._window.library.unlock_wanted)
         dialog.open()
 
     def show_about(self) -> None:

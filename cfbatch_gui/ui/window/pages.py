@@ -39,7 +39,6 @@ class ConnectionInUse(QObject):
         self._workspace, self._program, self._tasks = workspace, workspace.program, workspace.tasks
         self._foot = workspace.window.library.foot
         self._program.credentials.changed = self.changed
-        workspace.window.library.unlock_wanted.connect(self.unlock)
         workspace.notices.unlock_wanted.connect(self.unlock)
         # Whether it was unlocked elsewhere; a paused job may need it, not new ones.
         self._locked = QTimer(self, interval=_LOOK_AGAIN)
@@ -360,11 +359,15 @@ class SettingsPages:
     def page(self) -> "SettingsPage":
         from cfbatch_gui.ui.settings import SettingsPage
 
-        page = SettingsPage(self._program, self.connection)
-        page.done.connect(self._workspace.leave_settings)
-        page.scheme_chosen.connect(self._workspace.choose_scheme)
-        page.traffic_wanted.connect(self.show_traffic)
-        page.back_up_wanted.connect(self._workspace.commands.back_up)
+        workspace = self._workspace
+        page = SettingsPage(
+            self._program,
+            self.connection,
+            choose_scheme=workspace.choose_scheme,
+            show_traffic=self.show_traffic,
+            back_up=workspace.commands.back_up,
+        )
+        page.done.connect(workspace.leave_settings)
         return page
 
     @made_once

@@ -79,7 +79,7 @@ class Workspace:
         self.menus.show_scheme(theme.scheme)
         self._data_folder = DataFolder(self)
         window.files_dropped.connect(lambda files: self.new_jobs.start(*files))
-        window.connection.connect(self.settings.show_connections)
+        self.notices.connection_wanted.connect(self.settings.show_connections)
         window.close_requested.connect(self._close)
         window.library.new_job.connect(self.new_jobs.start)
         window.library.opened.connect(self.open_job)
@@ -144,11 +144,8 @@ class Workspace:
 
     @made_once
     def welcome_page(self) -> WelcomePage:
-        page = WelcomePage()
+        page = WelcomePage(self.new_jobs, self.notices)
         self.window.add_page(page)
-        page.try_example.connect(self.new_jobs.try_example)
-        page.connect_account.connect(self.window.connection)
-        page.open_file.connect(self.new_jobs.choose_file)
         self._paste_on(page)
         return page
 
@@ -161,8 +158,8 @@ class Workspace:
         page.sent.connect(self._sent)
         page.changed.connect(lambda _: self._show_jobs_soon())
         self.window.library.list.delegate.phase_of = page.phase
-        page.phase_changed.connect(self.window.library.show_phase)
-        page.connection_wanted.connect(self.window.connection)
+        page.phase_changed.connect(lambda _: self.window.library.list.viewport().update())
+        page.connection_wanted.connect(self.notices.connection_wanted)
         page.copy_made.connect(self.open_job)
         self.in_use.has_changed.connect(page.refresh_connections)
         return page
@@ -180,7 +177,6 @@ class Workspace:
             memory=self.memory,
         )
         self.window.add_page(page)
-        page.connection_wanted.connect(self.window.connection)
         self._paste_on(page)
         return page
 
