@@ -10,13 +10,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy
 
-from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.groups import find_clusters, usual_number
 from cfbatch_gui.core.results.text_map import Layout, TextMap, cached_map, make_map, tsne_map
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
@@ -111,7 +109,7 @@ class MapView(VectorPage):
         self.stop_link.hide()
         self.find_field.reset()
         self.list.table.mark("")
-        self.dots.show_points(np.zeros((0, 2), dtype=np.float32), lambda index: ("", ""), lambda: PlotData((), ()))
+        self.dots.show_points(np.zeros((0, 2), dtype=np.float32), str, lambda: PlotData((), ()))
         self.list.hide()
 
     def row_choices(self) -> tuple[RowChoice, ...]:
@@ -315,15 +313,12 @@ class MapView(VectorPage):
             if index < len(self.map.item_numbers) and self.map.item_numbers[index] == item_no:
                 self._picked(index)
 
-    def _describe(self, index: int) -> tuple[str, str]:
-        if self.embeddings is None or self.map is None:
-            return "", ""
-        try:
-            (text,) = self.embeddings.texts([int(self.map.item_numbers[index])])
-        except UserError as error:  # raised while painting, outside any task
-            return said(error.message), ""
+    def _describe(self, index: int) -> str:
+        if self.map is None:
+            return ""
+        (text,) = self.texts([int(self.map.item_numbers[index])])
         below = " · ".join(filter(None, (text.id or self.tr("Row {n}").format(n=display.number(text.row)), text.label)))
-        return display.one_line(text.text, _LONGEST), below
+        return f"{display.one_line(text.text, _LONGEST)}\n{below}"
 
     def _picked(self, index: int) -> None:
         self.dots.set_current(index)

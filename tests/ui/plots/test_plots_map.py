@@ -22,9 +22,7 @@ def dots(qtbot: QtBot) -> DotMap:
     qtbot.addWidget(shown)
     shown.resize(400, 300)
     shown.show()
-    shown.show_points(
-        SQUARE, lambda index: (f"text {index}", f"id {index}"), lambda: PlotData(("x", "y"), SQUARE.tolist())
-    )
+    shown.show_points(SQUARE, lambda index: f"text {index}\nid {index}", lambda: PlotData(("x", "y"), SQUARE.tolist()))
     return shown
 
 
