@@ -182,7 +182,7 @@ class DotMap(Plot):
         self._points = np.zeros((0, 2), dtype=np.float32)
         self._order = np.zeros(0, dtype=np.int64)
         self._colours = plain(0)
-        self._names: tuple[PlacedName, ...] = ()
+        self._names: Sequence[PlacedName] = ()
         self._version = 0  # changes with the look of the dots
         self._painted: tuple[object, QImage] | None = None
         self._marked: NDArray[np.bool_] | None = None
@@ -195,30 +195,30 @@ class DotMap(Plot):
         self._last = QPointF()
         self._lasso: list[tuple[float, float]] | None = None
         self._lasso_mode = False
-        self._touched = False
 
-    def show_points(self, points: NDArray[np.float32], describe: Describe, data: Callable[[], PlotData]) -> None:
-        self._describe, self._data = describe, data
+    def show_points(
+        self,
+        points: NDArray[np.float32],
+        describe: Describe,
+        data: Callable[[], PlotData],
+        colours: DotColours | None = None,
+    ) -> None:
+        """`colours` are those at first; with None all dots have one."""
+        self._describe, self._data, self._colours = describe, data, colours or plain(len(points))
         self._order = np.random.default_rng(_SHUFFLE).permutation(len(points))
         self._marked, self._current, self._hovered = None, -1, -1
-        self._touched = False
-        self._colours, self._names = plain(len(points)), ()
-        self.move_points(points, ())
+        self.move_points(points)
 
-    def move_points(self, points: NDArray[np.float32], names: Sequence[PlacedName]) -> None:
+    def move_points(self, points: NDArray[np.float32]) -> None:
         """Show the same dots at other points, with what is marked, and the ring."""
-        self._points, self._hovered = points, -1
+        self._points, self._pressed, self._lasso = points, None, None
         if len(points):
             self._low, self._high = np.quantile(points.astype(np.float64), (0.0005, 0.9995), axis=0)
-        self.set_colours(self._colours, names)
+        self.set_colours(self._colours)
         self.show_all()
 
-    def is_touched(self) -> bool:
-        """Whether the user clicked, dragged or zoomed since the points were shown, or the mouse is on a dot."""
-        return self._touched or self._hovered >= 0
-
-    def set_colours(self, colours: DotColours, names: Sequence[PlacedName] = ()) -> None:
-        self._colours, self._names = colours, tuple(names)
+    def set_colours(self, colours: DotColours) -> None:
+        self._colours, self._names = colours, colours.positions_of_names(self._points, self._low, self._high)
         self._version += 1
         self.show_again()
 
@@ -360,7 +360,6 @@ class DotMap(Plot):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         super().mousePressEvent(event)
-        self._touched = True
         if event.button() != Qt.MouseButton.LeftButton:
             return
         self._pressed = self._last = event.position()
@@ -395,7 +394,6 @@ class DotMap(Plot):
         self._zoom_at(2.0, event.position())
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        self._touched = True
         turned = event.angleDelta().y() or event.pixelDelta().y()
         self._zoom_at(1.0015**turned, event.position())
         event.accept()
@@ -410,7 +408,6 @@ class DotMap(Plot):
             Qt.Key.Key_Up: (0.0, _STEP),
             Qt.Key.Key_Down: (0.0, -_STEP),
         }
-        self._touched = True
         key = Qt.Key(event.key())
         if key in steps:
             self._move(*steps[key])
