@@ -288,13 +288,13 @@ class ResultViews:
         # By the key of its tab, in the order of the tabs.
         self.pages: dict[str, LateView[Any]] = {
             "ranking": late("results.ranking_view", "RankingView", lambda: self._figures, memory=memory),
-            "overview": late("results.overview_view", "OverviewView", lambda: self._figures),
+            "overview": late("results.ranking_view", "OverviewView", lambda: self._figures),
             "vectors": late("results.vectors_view", "VectorsView", memory=memory),
             "map": late("results.map_view", "MapView", memory=memory),
-            "similar": late("results.similar_view", "SimilarView", memory=memory),
+            "similar": late("results.vectors_view", "SimilarView", memory=memory),
             "duplicates": late("results.groups_view", "DuplicatesView", memory=memory),
             "clusters": late("results.groups_view", "ClustersView", memory=memory),
-            "versus": late("results.versus_scores_view", "VersusScoresView", has_something=self._has_ranking),
+            "versus": late("results.map_view", "VersusScoresView", has_something=self._has_ranking),
             "vectorize": late(
                 *("vectorize.vectorize_page", "VectorizePage", lambda: self._pushes),
                 has_something=lambda job: job.state in FORGETTABLE,
