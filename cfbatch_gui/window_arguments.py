@@ -46,7 +46,7 @@ def _check_out(given: Sequence[str], found: argparse.Namespace) -> None:
 
 def speak(given: Sequence[str], environ: Mapping[str, str]) -> None:
     """Choose the user's language for what is said without a window."""
-    from cfbatch_gui.cli.console import language_for
+    from cfbatch_gui.cli.language import language_for
     from cfbatch_gui.core.system.languages import use_language
 
     try:
@@ -83,7 +83,7 @@ def _with_arguments(parser: _P, tr: Callable[[str], str]) -> _P:
 
 def _worded(given: Sequence[str]) -> argparse.ArgumentParser:
     speak(given, os.environ)
-    from cfbatch_gui.cli.console import tr
+    from cfbatch_gui.cli.language import tr
     from cfbatch_gui.cli.parser import Parser
 
     parser = Parser(

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from cfbatch_gui.cli import reading, working
-from cfbatch_gui.cli.console import Call, ExitStatus, agreed, number, one_line, plural, table, tr, usage_error
+from cfbatch_gui.cli.console import Call, ExitStatus, agreed, one_line, table
 from cfbatch_gui.cli.jobs import kind_words, time_words
+from cfbatch_gui.cli.language import number, plural, tr, usage_error
 from cfbatch_gui.cli.parser import Actions, IntermixedParser, Parser
 from cfbatch_gui.cli.progress import FINAL
 from cfbatch_gui.cli.working import Work
@@ -45,12 +46,12 @@ def _add_taking_options(parser: Parser) -> None:
     working.add_output_arguments(parser)
 
 
-async def run(call: Call) -> int:
+async def run(call: Call) -> int | None:
     async with working.opened(call) as work:
-        return int(await call.act(work))
+        return await call.act(work)
 
 
-async def _list(work: Work) -> ExitStatus:
+async def _list(work: Work) -> None:
     connection = await working.usable_connection(work, work.connection)
     jobs = await work.program.elsewhere.listed(connection)
     rows = [
@@ -64,7 +65,6 @@ async def _list(work: Work) -> ExitStatus:
         table(titles, rows, work.console.width),
         tr("There is no job in your account. “cfbatch run FILE … --collect-in-account” has it collect one."),
     )
-    return ExitStatus.DONE
 
 
 async def _take_over(work: Work) -> ExitStatus:
@@ -113,7 +113,7 @@ async def _remove(work: Work) -> ExitStatus:
     return ExitStatus.DONE
 
 
-async def _clear(work: Work) -> ExitStatus:
+async def _clear(work: Work) -> None:
     job = work.program.ledger.find(work.job)
     if job.state not in FINAL:
         raise usage_error("Job {id} is not finished. Its copies go when all of its answers are here.", id=job.id)
@@ -129,7 +129,6 @@ async def _clear(work: Work) -> ExitStatus:
     else:
         words = tr("Your account has no copies of job {id}.")
     work.console.say(words, id=job.id)
-    return ExitStatus.DONE
 
 
 async def _found(work: Work) -> tuple[str, AccountJob]:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cfbatch_gui.cli import reading, working
-from cfbatch_gui.cli.console import Call, tr, usage_error
+from cfbatch_gui.cli.console import Call
+from cfbatch_gui.cli.language import tr, usage_error
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import Work
 from cfbatch_gui.core.errors import InputError

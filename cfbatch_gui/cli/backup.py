@@ -1,6 +1,7 @@
 """`cfbatch backup`: write all jobs to one file."""
 
-from cfbatch_gui.cli.console import Call, ExitStatus, plural
+from cfbatch_gui.cli.console import Call
+from cfbatch_gui.cli.language import plural
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.jobs.store.data_folder import back_up
 from cfbatch_gui.core.system.files import listing
@@ -10,7 +11,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_options("file FILE  the zip file to write")
 
 
-async def run(call: Call) -> int:
+async def run(call: Call) -> None:
     with listing(call.paths.unfinished):
         count = back_up(call.paths, call.file)
     call.console.say(
@@ -21,4 +22,3 @@ async def run(call: Call) -> int:
             path=call.file,
         )
     )
-    return ExitStatus.DONE

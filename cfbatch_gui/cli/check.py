@@ -9,8 +9,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cfbatch_gui.cli import reading, working
-from cfbatch_gui.cli.console import Call, ExitStatus, labelled, number, one_line, plural, tr, usage_error, worded
+from cfbatch_gui.cli.console import Call, ExitStatus, labelled, one_line
 from cfbatch_gui.cli.jobs import read_ledger
+from cfbatch_gui.cli.language import number, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.connections.address_book import service_mark_at
 from cfbatch_gui.core.errors import EncodingUnknown, UserError

@@ -13,18 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from cfbatch_gui.cli.console import (
-    Call,
-    Console,
-    ExitStatus,
-    exit_statuses_help,
-    handled_signals,
-    language_for,
-    status_of_error,
-    tr,
-    usage_error,
-    worded,
-)
+from cfbatch_gui.cli.console import Call, Console, ExitStatus, exit_statuses_help, handled_signals, status_of_error
+from cfbatch_gui.cli.language import language_for, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.errors import EncodingUnknown, UserError
 from cfbatch_gui.core.messages import message
@@ -79,7 +69,7 @@ def run_command(argv: Sequence[str]) -> int:
     try:
         _check_names(argv, data_dir)
         status = call.run(call)
-        return int(status if isinstance(status, int) else _run(status))
+        return int((_run(status) if isinstance(status, Coroutine) else status) or ExitStatus.DONE)
     except UserError as error:
         _log.info("%s: %s (%s)", type(error).__name__, error.message, error.detail)
         console.say_error(error)
@@ -118,11 +108,11 @@ def _where_details_are(paths: Paths, error: Exception) -> str:
     return worded("The details are: {details}.", details=f"{type(error).__name__}: {logs.redacted(str(error))}")
 
 
-def _run(command: Coroutine[Any, Any, int]) -> int:
+def _run(command: Coroutine[Any, Any, int | None]) -> int | None:
     import asyncio  # which “cfbatch jobs” does without
     from concurrent.futures import ThreadPoolExecutor
 
-    async def cancelled_by_signals() -> int:
+    async def cancelled_by_signals() -> int | None:
         """Ctrl+C and SIGTERM cancel the command, which closes what it has open. Then the process ends, whatever its
         threads are at: what they leave on the disk is what a crash would leave.
         """

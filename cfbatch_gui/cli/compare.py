@@ -7,20 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 
-from cfbatch_gui.cli.console import (
-    Call,
-    ExitStatus,
-    figures,
-    number,
-    one_line,
-    percent,
-    plural,
-    table,
-    tr,
-    usage_error,
-    worded,
-)
+from cfbatch_gui.cli.console import Call, ExitStatus, one_line, table
 from cfbatch_gui.cli.jobs import found_jobs
+from cfbatch_gui.cli.language import figures, number, percent, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser, checked
 from cfbatch_gui.cli.working import check_outputs, described, say_wrote
 from cfbatch_gui.core.evaluation.comparison import (
@@ -220,7 +209,7 @@ def add_arguments(parser: Parser) -> None:
     add_judgements_argument(parser)
 
 
-async def run(call: Call) -> int:
+async def run(call: Call) -> int | None:
     if call.top is not None and call.top < 1:
         raise usage_error("--top must be 1 or more.")
     limit: Limit | None = call.fail_if_worse
@@ -246,7 +235,7 @@ async def run(call: Call) -> int:
             count = await asyncio.to_thread(write_queries, comparison, queries, top_k=top, evaluation=evaluation)
             say_wrote(call.console, count, queries)
     if limit is None:
-        return ExitStatus.DONE
+        return None
     status, sentence = check(evaluation, limit)
     call.console.say(said(sentence))
     return status

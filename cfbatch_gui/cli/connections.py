@@ -6,19 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from cfbatch_gui.cli import worker_setup
-from cfbatch_gui.cli.console import (
-    Call,
-    ExitStatus,
-    agreed,
-    from_variable,
-    number,
-    plural,
-    read_secret,
-    table,
-    tr,
-    usage_error,
-    worded,
-)
+from cfbatch_gui.cli.console import Call, ExitStatus, agreed, from_variable, read_secret, table
+from cfbatch_gui.cli.language import number, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Actions, Parser, number_in
 from cfbatch_gui.cli.working import Work, check_outputs, most_words, opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
@@ -103,14 +92,14 @@ def _add_options(parser: Parser) -> None:
     _add_collecting_options(parser)
 
 
-async def run(call: Call) -> int:
+async def run(call: Call) -> int | None:
     try:
-        return int(await call.act(call))
+        return await call.act(call)
     except Stopped as error:
         return worker_setup.stopped(error, call.console)
 
 
-async def _list(call: Call) -> int:
+async def _list(call: Call) -> None:
     settings = call.settings
     facts = await read_address_book(call).summaries()
     used = settings.connection or PRACTICE.id
@@ -128,7 +117,6 @@ async def _list(call: Call) -> int:
         {"connections": [_object(each, settings) for each in facts]},
         table(titles, rows, call.console.width),
     )
-    return ExitStatus.DONE
 
 
 async def _add(call: Call) -> int:
@@ -163,7 +151,7 @@ async def _test(call: Call) -> int:
         return await _answer(work, found, results)
 
 
-async def _remove(call: Call) -> int:
+async def _remove(call: Call) -> None:
     async with opened(call) as work:
         program = work.program
         found = program.address_book.find(call.connection)
@@ -183,7 +171,6 @@ async def _remove(call: Call) -> int:
         title = program.address_book.title(found)
         await program.connections.remove(found)
         call.console.say(tr("Removed “{name}” and its secrets."), name=said(title))
-        return ExitStatus.DONE
 
 
 def _record(call: Call, given: str, program: Program) -> tuple[SavedConnection, str]:
@@ -256,7 +243,7 @@ def _add_collecting_options(parser: Parser) -> None:
     )
 
 
-async def _change(call: Call) -> ExitStatus:
+async def _change(call: Call) -> None:
     if call.collects is None and call.keep_days is None:
         raise usage_error("Say what is to change: --collects, --no-collects or --keep-days DAYS.")
     async with opened(call) as work:
@@ -266,7 +253,6 @@ async def _change(call: Call) -> ExitStatus:
             record = SavedConnection(found, "", "cloudflare")
         record = await work.program.connections.save(_as_asked(record, call))
     call.console.say(_collecting_words(record))
-    return ExitStatus.DONE
 
 
 def _as_asked(record: SavedConnection, call: Call) -> SavedConnection:

@@ -1,7 +1,4 @@
-"""What every command has at hand: its call, the user's language, two streams, lines that fit, and exit statuses.
-
-What people read is in their language; what programs read (`--json`, files, the log) stays English.
-"""
+"""What every command has at hand: its call, two streams, lines that fit, and exit statuses."""
 
 import io
 import json
@@ -10,17 +7,16 @@ import shutil
 import signal
 import sys
 import threading
-from argparse import ArgumentError, ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from enum import IntEnum
 from math import isnan
-from numbers import Integral
-from pathlib import Path
 from types import FrameType
 from typing import Any, Final, Self, TextIO
 
+from cfbatch_gui.cli.language import filled, tr, usage_error
 from cfbatch_gui.core.errors import (
     ConnectionProblem,
     ExportError,
@@ -31,9 +27,8 @@ from cfbatch_gui.core.errors import (
     UserError,
 )
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system import logs
-from cfbatch_gui.core.system.languages import Language, language_in_use, language_of_system, load_language, said
-from cfbatch_gui.core.system.paths import Paths, default_root
+from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 
 WIDTH_WITHOUT_TERMINAL = 100
@@ -42,8 +37,12 @@ _JOINERS = "\u200c\u200d"  # invisible, and required in some scripts and emoji
 
 
 class Call(Namespace):
-    """A command as it was called: its arguments, where its data are, and where it prints."""
+    """A command as it was called: its arguments, where its data are, and where it prints.
 
+    `act` is what the named command of a command does; like every command it returns its exit status, or nothing.
+    """
+
+    act: Callable[..., Awaitable[int | None]]
     paths: Paths
     console: "Console"
 
@@ -57,78 +56,6 @@ class Call(Namespace):
             self.console.print_json(facts)
         elif not self.console.print_result(lines) and otherwise:
             self.console.say(otherwise)
-
-
-def language_for(arguments: Sequence[str], environ: Mapping[str, str]) -> Language:
-    """The language of Settings, else the environment's, else English; known before the arguments are parsed."""
-    parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    parser.add_argument("--data-dir", type=Path)
-    try:
-        root: Path | None = parser.parse_known_args(arguments)[0].data_dir
-    except ArgumentError:
-        root = None
-    paths = Paths(root.absolute() if root is not None else default_root(environ))
-    log_file = logs.set_up(paths)  # or what is said of damaged settings would be printed
-    try:
-        chosen = Settings.load(paths.settings).language
-    finally:
-        logs.shut_down(log_file)
-    return load_language(chosen or language_of_system(environ, _preferred()))
-
-
-if sys.platform == "win32":
-    import ctypes
-    import locale
-
-    def _preferred() -> tuple[str, ...]:
-        """The language of Windows itself, which sets none of the variables."""
-        return (locale.windows_locale.get(ctypes.windll.kernel32.GetUserDefaultUILanguage(), ""),)
-else:
-
-    def _preferred() -> tuple[str, ...]:
-        """Nothing: terminals of macOS and Linux set LANG."""
-        return ()
-
-
-def tr(text: str, context: str = "") -> str:
-    """`context` tells apart what is one word in English and two elsewhere."""
-    return language_in_use().translated(text, context)
-
-
-def worded(text: str, /, **values: object) -> str:
-    """`text` in the language, with these values; whole numbers get its signs."""
-    return _filled(tr(text), values)
-
-
-def plural(count: int, one: str, many: str, **others: object) -> str:
-    return _filled(language_in_use().translated_plural(one, many, count), {"n": count, **others})
-
-
-def _filled(text: str, values: Mapping[str, object]) -> str:
-    return text.format(
-        **{name: number(int(each)) if isinstance(each, Integral) else each for name, each in values.items()}
-    )
-
-
-def usage_error(text: str, /, **values: object) -> UsageError:
-    return UsageError(message(text, **values))
-
-
-def number(value: float, specification: str = ",") -> str:
-    return language_in_use().number(value, specification)
-
-
-def percent(share: float, specification: str = ".0%") -> str:
-    """Languages differ in the space before the sign."""
-    return worded("{n}%", n=number(share, specification).rstrip("%"))
-
-
-def figures(text: str) -> str:
-    """Figures written as in English, such as "0.4939–0.5100" or "1,000=", with the language's signs."""
-    language = language_in_use()
-    if (language.decimal, language.thousands) == (".", ","):
-        return text
-    return text.translate({ord(","): language.thousands, ord("."): language.decimal})
 
 
 class ExitStatus(IntEnum):
@@ -216,7 +143,7 @@ class Console:
         return f"\r{' ' * (self.width - 1)}\r" if self._is_windows else "\r\x1b[K"
 
     def say(self, text: str, **values: object) -> None:
-        self.write_error(f"{_filled(text, values) if values else text}\n")
+        self.write_error(f"{filled(text, values) if values else text}\n")
 
     def say_error(self, error: UserError) -> None:
         self.say(f"cfbatch: {one_line(said(error.message))}")

@@ -7,8 +7,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from cfbatch_gui.cli.console import Call, ExitStatus, plural, tr, usage_error
+from cfbatch_gui.cli.console import Call, ExitStatus
 from cfbatch_gui.cli.jobs import found_jobs
+from cfbatch_gui.cli.language import plural, tr, usage_error
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import check_outputs, described, say_file
 from cfbatch_gui.core.inputs.input_values import Kind

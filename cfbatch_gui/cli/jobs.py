@@ -6,7 +6,8 @@ from functools import partial
 from time import localtime
 from typing import Final, TypeVar
 
-from cfbatch_gui.cli.console import Call, ExitStatus, one_line, table, tr
+from cfbatch_gui.cli.console import Call, one_line, table
+from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import account_cell, json_of_account, place_of
 from cfbatch_gui.core.errors import LedgerDamaged
@@ -36,7 +37,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_options("--json  print one JSON object")
 
 
-def run(call: Call) -> int:
+def run(call: Call) -> None:
     if call.json:
         with closing(read_ledger(call)) as ledger:
             call.console.print_json({"jobs": [summary_of(job) for job in ledger.jobs()]})
@@ -46,7 +47,6 @@ def run(call: Call) -> int:
             call.console.print_result(lines_of_jobs(jobs, call.console.width, partial(title_of, saved)))
     else:
         call.console.say(tr("There are no jobs yet. “cfbatch run FILE --rank” makes one."))
-    return ExitStatus.DONE
 
 
 def found_jobs(call: Call, *names: str) -> list[Job]:

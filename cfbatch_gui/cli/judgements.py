@@ -7,8 +7,9 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 
 from cfbatch_gui.cli.compare import unusable_words
-from cfbatch_gui.cli.console import Call, ExitStatus, labelled, number, one_line, plural, table, tr, usage_error, worded
+from cfbatch_gui.cli.console import Call, ExitStatus, labelled, one_line, table
 from cfbatch_gui.cli.jobs import found_jobs
+from cfbatch_gui.cli.language import number, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.evaluation.joining import label_judgements, read_run
@@ -80,8 +81,8 @@ def _forms_help() -> str:
     )
 
 
-async def run(call: Call) -> int:
-    return int(await call.act(call))
+async def run(call: Call) -> int | None:
+    return await call.act(call)
 
 
 async def _import(call: Call) -> int:
@@ -129,14 +130,13 @@ def _import_words(book: Book, done: files.Imported, *, has_job: bool, bad: int) 
         yield plural(bad, "{n} line left out, which is no judgement.", "{n} lines left out, which are no judgements.")
 
 
-async def _export(call: Call) -> int:
+async def _export(call: Call) -> None:
     job = next(iter(found_jobs(call, call.job)), None) if call.job else None
     with closing(_shelf(call)) as shelf, listing(call.paths.unfinished):
         book = shelf.book(call.book or call.settings.judgement_book or USUAL_NAME)
         count = await asyncio.to_thread(_write, call, book, job)
     words = plural(count, "Wrote {n} judgement to {path}", "Wrote {n} judgements to {path}", path=call.file)
     call.console.say(words)
-    return ExitStatus.DONE
 
 
 def _shelf(call: Call) -> Shelf:
@@ -152,7 +152,7 @@ def _write(call: Call, book: Book, job: Job | None) -> int:
     return files.write_judgements(book, call.file, form, files.JobSubjects(folder), labels=labels)
 
 
-async def _show(call: Call) -> int:
+async def _show(call: Call) -> None:
     with closing(_shelf(call)) as shelf:
         names = (shelf.book(call.book).name,) if call.book else shelf.names()
         described = [_described(shelf.book(name)) for name in names]
@@ -163,10 +163,9 @@ async def _show(call: Call) -> int:
         labelled(_lines_of_book(described[0]), 15) if call.book else table(titles, rows, call.console.width),
         tr("There is no book of judgements yet. “cfbatch judgements import FILE” makes one."),
     )
-    return ExitStatus.DONE
 
 
-async def _grades(call: Call) -> int:
+async def _grades(call: Call) -> None:
     async with opened(call) as work:
         folder = work.program.folder(work.program.ledger.find(call.job).id)
         with folder.open(read_only=True) as database:
@@ -187,7 +186,6 @@ async def _grades(call: Call) -> int:
             await asyncio.to_thread(keep_grades, folder, chosen)
     grades = sorted(chosen.items(), key=lambda pair: pair[1])
     call.console.print_result(f"{grade:>4}  {one_line(label)}" for label, grade in grades)
-    return ExitStatus.DONE
 
 
 @dataclass(frozen=True, slots=True)

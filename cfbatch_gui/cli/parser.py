@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
 from cfbatch_gui import __version__
-from cfbatch_gui.cli.console import tr, worded
+from cfbatch_gui.cli.language import tr, worded
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 

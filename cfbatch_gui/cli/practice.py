@@ -4,7 +4,8 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 
-from cfbatch_gui.cli.console import Call, ExitStatus, number, tr, worded
+from cfbatch_gui.cli.console import Call
+from cfbatch_gui.cli.language import number, tr, worded
 from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system import processes
@@ -33,7 +34,7 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     command.set_defaults(port=_PORT, seconds_queued=_SECONDS, seconds_running=_SECONDS)
 
 
-def run(call: Call) -> int:
+def run(call: Call) -> None:
     """Serve until Ctrl+C. The queue survives restarts."""
     token = os.environ.get(TOKEN_VARIABLE, "")
     app = practice_app(
@@ -60,4 +61,3 @@ curl "{url}/accounts/{_ACCOUNT}/ai/run/@cf/baai/bge-m3?queueRequest=true" \\
     with suppress(KeyboardInterrupt):
         serve(app, call.port, listening=announce)
     call.console.say(tr("Stopped."))
-    return ExitStatus.DONE

@@ -7,7 +7,8 @@ from dataclasses import asdict
 from enum import StrEnum
 from typing import Final
 
-from cfbatch_gui.cli.console import Console, elided, number, plural, tr, width_of, worded
+from cfbatch_gui.cli.console import Console, elided, width_of
+from cfbatch_gui.cli.language import number, plural, tr, worded
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, ListedJob, account_progress, has_copies
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.languages import said

@@ -10,18 +10,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cfbatch_gui.cli.console import (
-    Call,
-    Console,
-    ExitStatus,
-    elided,
-    padded,
-    plural,
-    tr,
-    usage_error,
-    width_of,
-    worded,
-)
+from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, padded, width_of
+from cfbatch_gui.cli.language import plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser, checked
 from cfbatch_gui.core.errors import EncodingUnknown, InputError
 from cfbatch_gui.core.inputs.column_names import index_of, listed

@@ -6,20 +6,9 @@ from dataclasses import asdict
 from itertools import chain, groupby
 from operator import attrgetter
 
-from cfbatch_gui.cli.console import (
-    elided,
-    figures,
-    labelled,
-    number,
-    one_line,
-    padded,
-    plural,
-    table,
-    tr,
-    width_of,
-    worded,
-)
+from cfbatch_gui.cli.console import elided, labelled, one_line, padded, table, width_of
 from cfbatch_gui.cli.jobs import JOB_STATES, kind_words, summary_of, time_words
+from cfbatch_gui.cli.language import figures, number, plural, tr, worded
 from cfbatch_gui.cli.progress import facts_of_account, state_words
 from cfbatch_gui.cli.reading import json_of_row, lines_of_rows, reason_of
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Sequence
 
 from cfbatch_gui.cli import working
-from cfbatch_gui.cli.console import Call, ExitStatus, status_of_error, tr, usage_error, worst_of
+from cfbatch_gui.cli.console import Call, ExitStatus, status_of_error, worst_of
 from cfbatch_gui.cli.jobs import lines_of_jobs, summary_of
+from cfbatch_gui.cli.language import tr, usage_error
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import FINAL
 from cfbatch_gui.cli.working import Work

@@ -5,7 +5,8 @@ from dataclasses import replace
 from functools import partial
 
 from cfbatch_gui.cli import reading, working
-from cfbatch_gui.cli.console import Call, plural, tr
+from cfbatch_gui.cli.console import Call
+from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import Work
 from cfbatch_gui.core.errors import EncodingUnknown, InputError

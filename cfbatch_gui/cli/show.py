@@ -4,8 +4,9 @@ import asyncio
 
 from cfbatch_gui.cli import report
 from cfbatch_gui.cli.compare import add_judgements_argument, json_of_quality, lines_of_quality, read_judgements
-from cfbatch_gui.cli.console import Call, ExitStatus, labelled, usage_error
+from cfbatch_gui.cli.console import Call, labelled
 from cfbatch_gui.cli.jobs import found_jobs
+from cfbatch_gui.cli.language import usage_error
 from cfbatch_gui.cli.parser import Parser, number_in
 from cfbatch_gui.core.evaluation.joining import Run, read_run
 from cfbatch_gui.core.evaluation.judged import Evaluation, measure
@@ -42,7 +43,7 @@ def add_arguments(parser: Parser) -> None:
     add_judgements_argument(parser)
 
 
-async def run(call: Call) -> int:
+async def run(call: Call) -> None:
     console = call.console
     (job,) = found_jobs(call, call.job)
     folder = JobFolder(call.paths.job(job.id))
@@ -51,14 +52,13 @@ async def run(call: Call) -> int:
     if call.json:
         more = {"quality": json_of_quality(*quality) if quality else None}
         console.print_json(report.facts_of_job(job, folder, more=more | {name: facts for name, facts, _ in groups}))
-        return ExitStatus.DONE
+        return
     title = title_of(call.settings.connections, job.connection)
     console.print_result(report.lines_of_job(job, folder, console.width, title))
     if quality is not None and (lines := list(labelled(lines_of_quality(*quality), 11))):
         console.print_result(["", *lines])
     for _, _, lines in groups:
         console.print_result(lines)
-    return ExitStatus.DONE
 
 
 def _quality(job: Job, folder: JobFolder, call: Call) -> tuple[Run, Evaluation | None, BookGrades | None] | None:

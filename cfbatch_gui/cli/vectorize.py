@@ -9,20 +9,9 @@ from functools import partial
 
 import msgspec
 
-from cfbatch_gui.cli.console import (
-    Call,
-    Console,
-    ExitStatus,
-    elided,
-    labelled,
-    number,
-    plural,
-    table,
-    tr,
-    usage_error,
-    worded,
-)
+from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, labelled, table
 from cfbatch_gui.cli.jobs import time_words
+from cfbatch_gui.cli.language import number, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Actions, Parser, names_in_line
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import Work, opened, usable_connection
@@ -100,12 +89,12 @@ def _add_push_options(parser: Parser) -> None:
     )
 
 
-async def run(call: Call) -> int:
+async def run(call: Call) -> int | None:
     async with opened(call) as work:
         await work.program.prepare("vectorize")
         job = work.program.ledger.find(call.job) if "job" in call else None
         work.connection = await usable_connection(work, call.connection or (job.connection if job else None))
-        return int(await call.act(work, job))
+        return await call.act(work, job)
 
 
 async def _push(work: Work, job: Job) -> ExitStatus:
@@ -226,7 +215,7 @@ def _lines_of_push(push: Push) -> Iterator[str]:
     return labelled(rows, _LABEL)
 
 
-async def _list(work: Work, _: None) -> ExitStatus:
+async def _list(work: Work, _: None) -> None:
     indexes = await work.program.vectorize.calls(work.connection).list_indexes()
     rows = [
         (each.name, number(each.dimensions), each.metric, _moment(each.created_on), each.description or "")
@@ -238,10 +227,9 @@ async def _list(work: Work, _: None) -> ExitStatus:
         table(titles, rows, work.console.width),
         tr("There is no index in this account yet. “cfbatch vectorize push … --create” makes one."),
     )
-    return ExitStatus.DONE
 
 
-async def _info(work: Work, _: None) -> ExitStatus:
+async def _info(work: Work, _: None) -> None:
     calls = work.program.vectorize.calls(work.connection)
     index, info = await calls.get(work.index), await calls.info(work.index)
     rows = [
@@ -253,10 +241,9 @@ async def _info(work: Work, _: None) -> ExitStatus:
         (tr("taken in until"), _moment(str(info.processed_up_to_datetime or ""))),
     ]
     work.answer(msgspec.to_builtins(index) | msgspec.to_builtins(info), labelled(rows, _LABEL))
-    return ExitStatus.DONE
 
 
-async def _search(work: Work, job: Job) -> ExitStatus:
+async def _search(work: Work, job: Job) -> None:
     vectorize = work.program.vectorize
     price = vectorize.search_price(job.id, work.sentence)
     if price.neurons:
@@ -265,7 +252,6 @@ async def _search(work: Work, job: Job) -> ExitStatus:
     found = await vectorize.search(job.id, work.connection, work.index, work.sentence)
     facts = {**dataclasses.asdict(found), "sentence": found.sentence}
     work.answer(facts, _lines_of_search(found, work.index, work.console.width))
-    return ExitStatus.DONE
 
 
 def _lines_of_search(found: SearchResult, index: str, width: int) -> Iterator[str]:

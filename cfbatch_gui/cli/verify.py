@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
 
-from cfbatch_gui.cli.console import Call, ExitStatus, plural, tr, worded
+from cfbatch_gui.cli.console import Call, ExitStatus
 from cfbatch_gui.cli.jobs import read_ledger
+from cfbatch_gui.cli.language import plural, tr, worded
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job

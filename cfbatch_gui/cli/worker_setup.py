@@ -10,13 +10,10 @@ from cfbatch_gui.cli.console import (
     agreed,
     from_variable,
     one_line,
-    plural,
     read_secret,
     status_of_error,
-    tr,
-    usage_error,
-    worded,
 )
+from cfbatch_gui.cli.language import plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import opened, read_address_book, say_where
 from cfbatch_gui.core.errors import NotConnected

@@ -12,18 +12,8 @@ from typing import Any
 
 import msgspec
 
-from cfbatch_gui.cli.console import (
-    Call,
-    Console,
-    ExitStatus,
-    number,
-    percent,
-    plural,
-    status_of_error,
-    tr,
-    usage_error,
-    worded,
-)
+from cfbatch_gui.cli.console import Call, Console, ExitStatus, status_of_error
+from cfbatch_gui.cli.language import number, percent, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.report import facts_of_job, lines_of_result

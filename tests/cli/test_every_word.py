@@ -12,7 +12,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 
 from cfbatch_gui.cli.command_line import run_command
-from cfbatch_gui.cli.console import language_for
+from cfbatch_gui.cli.language import language_for
 from cfbatch_gui.cli.main import main
 from cfbatch_gui.core.system.languages import ENGLISH, Catalogue, Language, use_language
 from cfbatch_gui.core.system.paths import Paths
