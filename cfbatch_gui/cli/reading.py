@@ -96,6 +96,8 @@ def add_reading_arguments(parser: Parser) -> None:
         --doubtful send|skip  rows that may have been misread, in either file: take them as they were read, or skip
             them. Without this option they are skipped and listed, and after “run” and “check” the exit status is
             {status}
+        --hidden send|skip  rows that are hidden or filtered in a workbook: send them, as without this option, or skip
+            them
         --split TOKENS[:OVERLAP]  cut longer texts into parts of so many tokens; a ranking counts the best part
         """,
         {
@@ -224,7 +226,8 @@ def open_inputs(call: Call, first: Path, second: Path | None = None) -> Inputs:
             " and judgements, and no run.",
             name=first.name,
         )
-    other = open_source(second, ReadOptions(sends_doubtful=options.sends_doubtful)) if second else None
+    of_both = ReadOptions(sends_doubtful=options.sends_doubtful, leaves_hidden=options.leaves_hidden)
+    other = open_source(second, of_both) if second else None
     if recipe is not None:
         mapping = _by_recipe(recipe, source, other)
     else:
@@ -247,6 +250,7 @@ def _options(call: Call) -> ReadOptions:
         sheet=call.sheet,
         unit=_UNITS.get(call.texts_by or ""),
         sends_doubtful=call.doubtful == "send",
+        leaves_hidden=call.hidden == "skip",
         candidates=call.candidates,
     )
     recipe: Recipe | None = call.recipe
