@@ -30,10 +30,10 @@ from cfbatch_gui.core.jobs.run.runner import READINGS
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.inference import read_body, run_batch
-from cfbatch_gui.core.practice.models import find
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai import limits
 from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
+from cfbatch_gui.core.workers_ai.catalogue import find_model
 from tests.core.faults.conftest import FaultBench, Open, TinyModel, wrong_results
 from tests.support import faults
 from tests.support.faults import Fault
@@ -75,8 +75,7 @@ def sent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     source = open_source(path)
     job = drafts.load(job.id, source, suggest_mapping(source, request.param, preview(source)))
     folder = JobFolder(paths.job(job.id))
-    served = find(MODEL)
-    assert served is not None
+    served = find_model(MODEL)
     batch = read_body(packing.body_of(folder, job, packing.plan(folder, job).batches[0]), served)
     assert isinstance(batch, tuple)
     answer = json.loads(b"".join(run_batch("request", batch, served, TinyModel())))
