@@ -84,8 +84,8 @@ def upload(files: WorkerFiles, names: Names, secret: Token, *, keep_variables: b
     if keep_variables:
         metadata["keep_bindings"] = ["plain_text", "json"]
     modules = ((name, name, "application/javascript+module", [text]) for name, text in files.modules.items())
-    content_type, pieces = multipart([("metadata", "", "application/json", [_encode(metadata)]), *modules])
-    return content_type, UploadBody(b"".join(pieces))
+    content_type, body = multipart([("metadata", "", "application/json", [_encode(metadata)]), *modules])
+    return content_type, UploadBody(body)
 
 
 @dataclass(frozen=True, slots=True)

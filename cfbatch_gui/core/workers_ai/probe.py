@@ -206,7 +206,7 @@ class Call:
     @property
     def code(self) -> int:
         """The service's number of the error, 0 without one."""
-        return int(getattr(self.error, "code", 0))
+        return self.error.code if self.error else 0
 
 
 @dataclass(slots=True)
