@@ -17,10 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import ReplyError
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import metadata_value
 from cfbatch_gui.core.jobs.drafts import Drafts
@@ -37,6 +34,7 @@ from cfbatch_gui.core.workers_ai.catalogue import find_model
 from tests.core.faults.conftest import FaultBench, Open, TinyModel, wrong_results
 from tests.support import faults
 from tests.support.faults import Fault
+from tests.support.inputs import as_suggested
 from tests.support.mutations import of_another_job
 from tests.thorough import tries
 
@@ -72,8 +70,7 @@ def sent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     ledger = Ledger.open(paths)
     drafts = Drafts(ledger, paths, clock=lambda: 0.0)
     job = drafts.create(request.param, path.stem, MODEL, "cloudflare")
-    source = open_source(path)
-    job = drafts.load(job.id, source, suggest_mapping(source, request.param, preview(source)))
+    job = drafts.load(job.id, *as_suggested(path, request.param))
     folder = JobFolder(paths.job(job.id))
     served = find_model(MODEL)
     batch = read_body(packing.body_of(folder, job, packing.plan(folder, job).batches[0]), served)

@@ -8,10 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.elsewhere import JobsElsewhere
@@ -29,6 +26,7 @@ from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.support.clients import client_of
 from tests.support.faulty_service import FaultyService
+from tests.support.inputs import as_suggested
 from tests.support.practice import accepted_bodies
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -135,8 +133,7 @@ class Bench:
         job = self.drafts.create(kind, path.stem, model, "cloudflare")
         if not reuse:
             job = self.drafts.change(job.id, options=replace(job.options, reuse=False))
-        source = open_source(path)
-        return self.drafts.load(job.id, source, suggest_mapping(source, kind, preview(source)))
+        return self.drafts.load(job.id, *as_suggested(path, kind))
 
     async def run(self, job: Job) -> Job:
         """Send the job, wait until it ends or needs the user, and return it."""

@@ -10,15 +10,13 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import CLOUDS, scores
 from tests.support import faults
+from tests.support.inputs import as_suggested
 
 Write = Callable[[str, str], Path]
 
@@ -114,8 +112,7 @@ async def test_a_batch_is_sent_again_while_another_is_at_the_service(bench: Benc
 async def test_a_file_that_is_read_while_the_job_is_sent_does_not_take_its_place(bench: Bench, write: Write) -> None:
     path = write("clouds.csv", CLOUDS)
     job = bench.draft(path, Kind.RANK)
-    source = open_source(path)
-    loop, again = asyncio.get_running_loop(), suggest_mapping(source, Kind.RANK, preview(source))
+    loop = asyncio.get_running_loop()
 
     async def sent() -> None:
         await bench.actions.send(job.id)
@@ -127,6 +124,6 @@ async def test_a_file_that_is_read_while_the_job_is_sent_does_not_take_its_place
             asyncio.run_coroutine_threadsafe(sent(), loop).result(20)
 
     with pytest.raises(UsageError, match="was sent already"):
-        await asyncio.to_thread(bench.drafts.load, job.id, source, again, progress=meanwhile)
+        await asyncio.to_thread(bench.drafts.load, job.id, *as_suggested(path, Kind.RANK), progress=meanwhile)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"

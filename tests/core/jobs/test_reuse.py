@@ -13,16 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Split
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.states import Job, JobOptions, JobState
 from cfbatch_gui.core.jobs.verifying import Outcome, asked_for_again, verify_job
 from cfbatch_gui.core.practice.app import practice_app
 from tests.core.jobs.conftest import Bench, Clock
 from tests.support.faulty_service import FaultyService
+from tests.support.inputs import as_suggested
 from tests.thorough import tries
 
 Write = Callable[[str, str], Path]
@@ -310,8 +308,7 @@ def _draft(bench: Bench, path: Path, content: str, kind: Kind, split: Split | No
     path.write_text(content, encoding="utf-8")
     job = bench.drafts.create(kind, path.stem, "@cf/baai/bge-m3", "cloudflare")
     bench.drafts.change(job.id, options=replace(job.options, reuse=reuse))
-    source = open_source(path)
-    return bench.drafts.load(job.id, source, replace(suggest_mapping(source, kind, preview(source)), split=split))
+    return bench.drafts.load(job.id, *as_suggested(path, kind, split=split))
 
 
 def _sent(bench: Bench, since: int) -> frozenset[tuple[str, str]]:
