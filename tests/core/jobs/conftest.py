@@ -1,7 +1,7 @@
 """A runner with real stores, a practice service with faults, and a clock that advances only when it is slept on."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -137,8 +137,17 @@ class Bench:
 
     async def run(self, job: Job) -> Job:
         """Send the job, wait until it ends or needs the user, and return it."""
-        await self.actions.send(job.id)
-        return await self.runner.wait(job.id)
+        return await self.ended(self.actions.send(job.id))
+
+    async def ended(self, doing: Awaitable[Job]) -> Job:
+        """Have something done with a job, wait until it ends or needs the user, and return it."""
+        return await self.runner.wait((await doing).id)
+
+    async def until(self, is_so: Callable[[], object]) -> None:
+        """Look without a pause: while one waits, the clock may go on by hours."""
+        async with asyncio.timeout(240):
+            while not is_so():
+                await asyncio.sleep(0)
 
 
 @pytest.fixture

@@ -89,8 +89,7 @@ async def test_sending_the_failed_ones_again_leaves_what_is_under_way(
         return repack(*arguments)  # type: ignore[arg-type]  # passed on as they came
 
     monkeypatch.setattr(packing, "repack_failed", while_the_other_leaves)
-    await bench.actions.send_failed_again(job.id)
-    done = await bench.runner.wait(job.id)
+    done = await bench.ended(bench.actions.send_failed_again(job.id))
     assert [batch.state for batch in done.batches] == [BatchState.DONE, BatchState.OUTCOME_UNKNOWN, BatchState.DONE]
     assert done.batches[1].error == "Nobody knows."
     assert [len(json.loads(body)["requests"]) for body in bench.accepted_bodies()] == [4, 2]
@@ -103,10 +102,8 @@ async def test_a_batch_is_sent_again_while_another_is_at_the_service(bench: Benc
     assert [batch.state for batch in job.batches] == [BatchState.FAILED, BatchState.FAILED]
     bench.faulty.follow()
     await bench.actions.send_again(job.id, 1)
-    while bench.ledger.batch(job.id, 1).state is not BatchState.QUEUED:
-        await asyncio.sleep(0)
-    await bench.actions.send_again(job.id, 2)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    await bench.until(lambda: bench.ledger.batch(job.id, 1).state is BatchState.QUEUED)
+    assert (await bench.ended(bench.actions.send_again(job.id, 2))).state is JobState.DONE
 
 
 async def test_a_file_that_is_read_while_the_job_is_sent_does_not_take_its_place(bench: Bench, write: Write) -> None:
@@ -116,8 +113,7 @@ async def test_a_file_that_is_read_while_the_job_is_sent_does_not_take_its_place
 
     async def sent() -> None:
         await bench.actions.send(job.id)
-        while not bench.store.job(job.id).batches[0].state.is_at_service:
-            await bench.clock.sleep(0)
+        await bench.until(lambda: bench.store.job(job.id).batches[0].state.is_at_service)
 
     def meanwhile(_: int) -> None:
         if not bench.ledger.job(job.id).is_sent:

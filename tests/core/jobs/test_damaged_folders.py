@@ -116,8 +116,7 @@ async def prepared(bench: Bench, clock: Clock, folder: Path, rng: Random) -> set
     async def sent(name: str, rows: int, kind: Kind = Kind.RANK) -> Job:
         job = bench.draft(write_input(folder / f"{name}.csv", kind, rng, rows=rows), kind, reuse=False)
         await bench.actions.send(job.id)
-        while any(batch.state in WAITING for batch in bench.ledger.job(job.id).batches):
-            await asyncio.sleep(0.001)
+        await bench.until(lambda: not any(batch.state in WAITING for batch in bench.ledger.job(job.id).batches))
         return bench.ledger.job(job.id)
 
     await bench.runner.wait((await sent("done", 30)).id)
