@@ -90,7 +90,7 @@ def lay_out(folder: JobFolder, job: Job, finished: Finished) -> tuple[Kind, list
     kinds = {answered.kind for answered in held if answered is not None}
     if len(kinds) > 1:
         raise ReplyError(message("This answer has both scores and vectors. Such a job cannot be shown."))
-    kind = {"scores": Kind.RANK, "embeddings": Kind.EMBED}[kinds.pop()] if kinds else job.kind
+    kind = kinds.pop() if kinds else job.kind
     if job.source_name and kind is not job.kind:
         raise ReplyError(_NOT_THE_FILE, detail=f"it was read for {job.kind}")
     counts = [1 if answered is None else answered.count for answered in held]

@@ -3,11 +3,11 @@
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 import msgspec
 
-AnswerKind: TypeAlias = Literal["scores", "embeddings"]
+from cfbatch_gui.core.inputs.input_values import Kind
 
 _OPENING: Final = b'{"requests":['
 _CLOSING: Final = b"]}"
@@ -30,8 +30,8 @@ class Request:
     in_contexts: bool = False
 
     @property
-    def kind(self) -> AnswerKind:
-        return "embeddings" if self.query is None else "scores"
+    def kind(self) -> Kind:
+        return Kind.EMBED if self.query is None else Kind.RANK
 
     @property
     def count(self) -> int:
