@@ -4,11 +4,12 @@ import csv
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, ReadOptions
 from cfbatch_gui.core.job_folder.filling import fill
-from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft
+from cfbatch_gui.core.job_folder.folder import DRAFT, JobFolder, SavedDraft
 from cfbatch_gui.core.job_folder.row_problems import problem_columns, problems, save_problems
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.states import Job, JobOptions
@@ -20,7 +21,8 @@ def filled(folder: Path, first: Path, second: Path | None = None) -> JobFolder:
     job = JobFolder(folder)
     source, mapping, other = as_suggested(first, Kind.RANK, second)
     fill(job, source, mapping, other)
-    job.save_draft(SavedDraft(str(first), ReadOptions(separator=source.separator), mapping))
+    draft = SavedDraft(str(first), ReadOptions(separator=source.separator), mapping)
+    job.keep_fact(DRAFT, msgspec.to_builtins(draft))
     return job
 
 
