@@ -1,6 +1,6 @@
 """A book of 100,000 judgements, and 300 answers on the page of judging.
 
-Opening checks every record; it is held against reading the same numbers from a plain table (promised: 100 ms). Each
+Opening checks every page; it is held against reading the same numbers from a plain table (promised: 100 ms). Each
 answer is written and the next text on the screen; it is held against a row written into a plain table, flushed to the
 disk, and a label that is painted (promised: 50 ms).
 """

@@ -90,9 +90,8 @@ def show(figures: Figures, points: NDArray[np.float32]) -> None:
     """How long the map takes to be painted, and to find the dot under the mouse."""
     dots = DotMap("Map")
     dots.resize(1_000, 560)
-    dots.show_points(points, lambda index: ("text", ""), lambda: PlotData((), ()))
     colours = by_category(np.arange(len(points)) % 8, [f"Category {number}" for number in range(8)])
-    dots.set_colours(colours, colours.positions_of_names(points))
+    dots.show_points(points, lambda index: "text", lambda: PlotData((), ()), colours)
     dots.grab()
 
     def paint() -> None:

@@ -207,14 +207,13 @@ class _Described:
 
 
 def _described(book: Book) -> _Described:
-    records = book.records()
     return _Described(
         book.name,
         tuple(grade.name for grade in book.scale.grades),
         book.tally(),
         len(disagreements(book)),
-        between_judges(records),
-        with_themselves(records),
+        between_judges(book),
+        with_themselves(book),
     )
 
 

@@ -21,7 +21,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
-from cfbatch_gui.core.judgements.book import CANNOT_TELL, Book, newest
+from cfbatch_gui.core.judgements.book import Book, newest
 from cfbatch_gui.core.judgements.session import Session, Shown
 from cfbatch_gui.core.judgements.values import Subject
 from cfbatch_gui.core.results.embeddings import Embeddings
@@ -332,11 +332,7 @@ def _judging(bench: Bench, prepare: Prepare, rounds: int) -> Iterator[list[Findi
         saved = _judged_until_killed(partial(_press, path, texts, keys), rng.uniform(0, LONGEST), prepare)
         after = _grades_after(texts, keys, grades)
         book = Book(path, read_only=False, clock=time.time)
-        records, subjects = book.contents()
-        grades = {
-            subjects[int(each["document"])].text: None if each["flags"] & CANNOT_TELL else int(each["grade"])
-            for each in newest(records)
-        }
+        grades = {each.document.text: each.grade for each in newest(book.judgements())}
         found = [Finding(Breach.LOST, f"said to be damaged: {sentence}") for sentence in book.damage]
         book.close()
         if grades not in after[saved : saved + 2]:  # the key that was being saved may have been saved

@@ -20,8 +20,7 @@ from cfbatch_gui.ui.jobs.job_page import OVERVIEW, RANKING, VECTORS, JobPage
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results.loaded_results import FigureReader
-from cfbatch_gui.ui.results.overview_view import OverviewView
-from cfbatch_gui.ui.results.ranking_view import RankingView
+from cfbatch_gui.ui.results.ranking_view import OverviewView, RankingView
 from cfbatch_gui.ui.results.vectors_view import VectorsView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import styled_once

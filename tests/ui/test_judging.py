@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.judgements.book import Book, newest, verdicts
+from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.files import Form
 from cfbatch_gui.core.judgements.session import Session
 from cfbatch_gui.core.program import Program
@@ -53,9 +53,7 @@ class Judging:
         book = self.program.judgements.book_in_use()
         assert book is not None
         with closing(Book(book.path, read_only=True, clock=lambda: 0.0)) as read:
-            records, of = read.contents()
-            found, _ = verdicts(newest(records))
-            return {of[int(each["document"])].text: int(each["grade"]) for each in found}
+            return {each.document.text: each.grade or 0 for each in read.verdicts()}
 
 
 @pytest.fixture

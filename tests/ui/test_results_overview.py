@@ -8,7 +8,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState
 from cfbatch_gui.ui.jobs.job_page import OVERVIEW
 from cfbatch_gui.ui.plots import Mark, Steps
-from cfbatch_gui.ui.results.overview_view import OverviewView
+from cfbatch_gui.ui.results.ranking_view import OverviewView
 from tests.core.results.folders import note_all
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TIED, JobPageDriver

@@ -1,4 +1,4 @@
-"""The t-SNE map: made while the other is shown, cached, remembered, stopped, and never shown under a moving mouse."""
+"""The t-SNE map: made while the other is shown, cached, remembered and stopped."""
 
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -79,35 +79,20 @@ async def at_rest(page: MapView, until: Until) -> None:
 
 async def test_it_replaces_the_first_map_by_itself(show: Opened, begin: threading.Event, until: Until) -> None:
     page = show()
-    await until(lambda: page.map is not None)
+    await until(page.stop_link.isVisible)
     assert shown(page) is Layout.DIRECTION
-    await until(page.stop_link.isVisible)
-    assert page.summary.whole_text().endswith(" % of the spread")
-    begin.set()
-    await at_rest(page, until)
-    assert shown(page) is Layout.NEIGHBOURS
     assert page.layout_choice.value() == Layout.NEIGHBOURS
-    assert "distances between islands mean little" in page.foot.text()
-    assert not page.stop_link.isVisible()
-    assert page._colours is not None
-    assert len(page.dots._names) == 4  # each category is an island
-
-
-async def test_nothing_moves_under_the_hand(show: Opened, begin: threading.Event, until: Until) -> None:
-    page = show()
-    await until(page.stop_link.isVisible)
+    assert page.summary.whole_text().endswith(" % of the spread")
     QTest.mouseClick(page.dots, Qt.MouseButton.LeftButton, pos=page.dots.pixel_of(7).toPoint())
     before = page.dots.pixel_of(7)
     begin.set()
     await at_rest(page, until)
-    assert shown(page) is Layout.DIRECTION
-    assert "by neighbours is ready" in page.foot.text()
-    assert page.layout_choice.value() == Layout.DIRECTION
-    page._layout_picked(Layout.NEIGHBOURS)
-    await at_rest(page, until)
     assert shown(page) is Layout.NEIGHBOURS
     assert page.dots.pixel_of(7) != before
     assert page.list.isVisible()  # the neighbours of what was picked stay
+    assert "distances between islands mean little" in page.foot.text()
+    assert not page.stop_link.isVisible()
+    assert len(page.dots._names) == 4  # each category is an island
 
 
 async def test_the_choice_is_remembered_and_the_map_there_at_once(show: Opened, memory: InMemory, until: Until) -> None:

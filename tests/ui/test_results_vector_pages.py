@@ -42,7 +42,7 @@ class Pages:
         late.show()
         late.show_job(self.job)
         page = late.view
-        await self.until(lambda: page.embeddings is not None and not page.tasks.running())
+        await self.until(lambda: page.vectors_read is not None and not page.tasks.running())
         return page
 
 
@@ -73,8 +73,7 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
     assert page.summary.whole_text() == "80 texts"
     assert page.colour_choice.currentText() == "Colour by category"
     assert "Practice vectors" in page.foot.text()
-    text, below = page._describe(5)
-    assert (text, below) == ("Garden hose with a nozzle, number 0", "0005 · Garden")
+    assert page._describe(5) == "Garden hose with a nozzle, number 0\n0005 · Garden"
     columns, rows = page.dots.data().columns, list(page.dots.data().rows)
     assert columns == ("row", "id", "text", "x", "y", "category")
     assert (len(rows), rows[5][:3], rows[5][5]) == (80, (7, "0005", "Garden hose with a nozzle, number 0"), "Garden")
@@ -159,7 +158,7 @@ async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> 
     await pages.until(lambda: page.found.rows.rowCount() > 0 and not page.tasks.running())
     found = [page.found.rows.row(index) for index in range(page.found.rows.rowCount())]
     assert found[0].text.text.startswith("Desk lamp of brass")
-    similarities = [each.similarity for each in found]
+    similarities = [each.number for each in found]
     assert similarities == sorted(similarities, reverse=True)
     assert page.found.panel.text() == found[0].text.text
     assert offered(pages.views.pages["similar"]) == {"Most similar to “a lamp of brass for my desk”": 80}

@@ -37,7 +37,7 @@ async def test_texts_lengths_neighbours_and_checks_are_shown_and_a_vector_is_cop
     assert "1 repeated vector" in driver.vectors.foot.text()
     assert "practice" in driver.vectors.foot.text()
 
-    neighbours = driver.vectors.panel.near.rows
+    neighbours = driver.vectors.near.rows
     await until(lambda: neighbours.rowCount() == 3)
     assert neighbours.row(0).text.id == "0010"
     assert neighbours.text(0, 3) == "1.0000"
@@ -45,7 +45,7 @@ async def test_texts_lengths_neighbours_and_checks_are_shown_and_a_vector_is_cop
 
     job = driver.page.job()
     assert job is not None
-    QTest.mouseClick(driver.vectors.panel.copy_button, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(driver.vectors.copy_button, Qt.MouseButton.LeftButton)
     copied = np.array(json.loads(QGuiApplication.clipboard().text()), dtype=np.float32)
     stored = Embeddings(driver.program.folder(job.id)).vector(1)
     assert stored is not None
@@ -59,14 +59,14 @@ async def test_a_search_hides_and_finds_also_what_is_typed_before_the_texts_are_
     QTest.keyClicks(driver.vectors.find_field, "garden")
     await until(lambda: driver.vectors.rows.rowCount() == 1)
     assert driver.vectors.count.text() == "1 of 4 texts"
-    await until(lambda: driver.vectors.panel.near.title.whole_text() == "Nearest to “Garden hose”")
-    near = driver.vectors.panel.near
+    await until(lambda: driver.vectors.near.title.whole_text() == "Nearest to “Garden hose”")
+    near = driver.vectors.near
     assert {near.rows.row(index).text.id for index in range(3)} == {"0007", "0008", "0010"}
     near.table.selectRow(0)
     wanted = near.rows.row(0).text.text
     QTest.keyClick(near.table, Qt.Key.Key_Return)
     assert driver.vectors.rows.rowCount() == 4
-    assert driver.vectors.panel.text_panel.text() == wanted
+    assert driver.vectors.panel.text() == wanted
 
     other = await driver.finished(TEXTS.replace("hose", "gate"), Kind.EMBED, "Other texts")
     driver.vectors.show_job(other)

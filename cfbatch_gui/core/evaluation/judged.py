@@ -188,7 +188,6 @@ SECOND_SHARE = 0.2  # of what another judge has judged
 AGAIN_EACH = 10  # after so many texts one of them comes again
 _LEAST_AGAIN = 20  # texts; in a smaller pool nothing comes again
 _APART = 6  # texts between the first time and the second, at least
-_Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,9 +235,9 @@ def make_pool(
     fresh: list[PoolItem] = []
     second: list[PoolItem] = []
     judged = 0
-    texts: set[tuple[_Key, _Key]] = set()
+    texts: set[object] = set()
     for document, item in zip(shuffled, items, strict=True):
-        key = item.shown.query.key, item.shown.document.key
+        key = (*item.shown.query.key, *item.shown.document.key)
         if key in texts:  # the same text under another id
             continue
         texts.add(key)
@@ -281,17 +280,13 @@ def _items(
     return items
 
 
-def _said(book: Book, judge: str) -> dict[tuple[_Key, _Key], tuple[bool, bool]]:
-    """Whether this judge and whether others have judged a pair, by the keys of its query and its document."""
-    records, subjects = book.contents()
-    names = book.judges()
-    keys = {number: subject.key for number, subject in subjects.items()}
-    said: dict[tuple[_Key, _Key], tuple[bool, bool]] = {}
-    for record in newest(records):
-        key = keys[record["query"]], keys[record["document"]]
-        by_judge, by_others = said.get(key, (False, False))
-        is_own = names[int(record["judge"])] == judge and record["source"] >= Source.PERSON
-        said[key] = by_judge or is_own, by_others or not is_own
+def _said(book: Book, judge: str) -> dict[object, tuple[bool, bool]]:
+    """Whether this judge and whether others have judged a pair, by `Judgement.pair`."""
+    said: dict[object, tuple[bool, bool]] = {}
+    for each in newest(book.judgements()):
+        by_judge, by_others = said.get(each.pair, (False, False))
+        is_own = each.judge == judge and each.source >= Source.PERSON
+        said[each.pair] = by_judge or is_own, by_others or not is_own
     return said
 
 
@@ -362,15 +357,11 @@ class JobJudgements:
 
 def disagreements(book: Book) -> tuple[Disagreement, ...]:
     """The pairs about which people disagree and that nobody settled. Raises DataError."""
-    records, subjects = book.contents()
-    names = book.judges()
-    found: dict[tuple[int, int], list[tuple[str, int]]] = {}
-    for record in disagreeing(newest(records)):
-        grade = (names[int(record["judge"])], int(record["grade"]))
-        found.setdefault((int(record["query"]), int(record["document"])), []).append(grade)
     return tuple(
-        Disagreement(Shown(subjects[query], subjects[document]), tuple(grades))
-        for (query, document), grades in found.items()
+        Disagreement(
+            Shown(of_pair[0].query, of_pair[0].document), tuple((each.judge, each.grade or 0) for each in of_pair)
+        )
+        for of_pair in disagreeing(book.judgements())
     )
 
 

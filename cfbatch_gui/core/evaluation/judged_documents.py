@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.evaluation.joining import NOT_THERE, Documents, Joined, Run, mixed_hash
-from cfbatch_gui.core.judgements.book import Book, newest, verdicts
+from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.values import Source, Subject
 from cfbatch_gui.core.results.labels import NO_LABEL
 from cfbatch_gui.core.results.numbers import distinct
@@ -64,19 +64,14 @@ class BookMatch:
 
 
 def read_book_grades(book: Book) -> BookGrades:
-    """The judged pairs of a book. Blocking: half a second for 100,000. Raises DataError."""
-    records, subjects = book.contents()
-    found, _ = verdicts(newest(records))
-    is_text = {number: bool(subject.text) for number, subject in subjects.items()}
-    bare = np.array([not (is_text[each["query"]] and is_text[each["document"]]) for each in found], dtype=np.bool_)
-    found = found[np.lexsort((-found["time"], bare, -found["source"].astype(np.int64)))]
-    queries, documents = ([subjects[int(number)] for number in found[name]] for name in ("query", "document"))
+    """The judged pairs of a book. Blocking: a second for 100,000. Raises DataError."""
+    found = book.verdicts()
     return BookGrades(
         book.name,
-        *_hashes(queries),
-        *_hashes(documents),
-        found["grade"].astype(np.int64),
-        found["source"] == Source.LABELS,
+        *_hashes([each.query for each in found]),
+        *_hashes([each.document for each in found]),
+        np.array([each.grade for each in found], dtype=np.int64),
+        np.array([each.source is Source.LABELS for each in found], dtype=np.bool_),
     )
 
 

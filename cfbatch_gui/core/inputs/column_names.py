@@ -113,7 +113,8 @@ def is_document_id(name: str) -> bool:
 
 def is_label(name: str) -> bool:
     words = _words_of(name)
-    return 0 < len(words) <= 3 and (words[-1] in LABEL or words[0] in LABEL)
+    is_own = not name.startswith("_")  # as _score in what a search engine has found
+    return is_own and 0 < len(words) <= 3 and (words[-1] in LABEL or words[0] in LABEL)
 
 
 def is_negative(name: str) -> bool:

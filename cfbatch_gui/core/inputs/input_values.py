@@ -48,9 +48,8 @@ class Shape(StrEnum):
     PLAIN = "plain"  # keys are columns
     ARRAYS = "arrays"  # no objects but lists of cells
     REQUESTS = "requests"  # what the Batch API takes
-    OPENAI = "openai"  # {"custom_id", "body": {"input"}}
-    RECORDS = "records"  # within others: a search's {"_id", "_source": {…}}, JSON:API's "attributes", GraphQL's "node"
-    RANK_LLM = "rank_llm"  # {"query": {"text", "qid"}, "candidates": […]}
+    BATCH = "batch"  # another service's: {"custom_id", "body": {"input"}}, {"key", "request": {"content"}}
+    BULK = "bulk"  # a search engine's: {"index": {"_id"}} before each record
 
 
 class Role(StrEnum):

@@ -66,9 +66,9 @@ def _plain(text: str) -> str:
     return text.replace("\\n", "\n").replace("\\t", "\t")
 
 
-_TEXT_KEYS = ("text", "context", "contents", "content", "passage", "body", "doc")
+_TEXT_KEYS = ("text", "context", "contents", "content", "segment", "passage", "body", "abstract", "doc")
 _ID_KEYS = ("id", "_id", "docid", "doc_id", "pid", "external_reference")
-_LABEL_KEYS = ("label", "relevance", "score")
+_LABEL_KEYS = ("label", "relevance")
 
 
 def is_list(cell: str) -> bool:
@@ -105,6 +105,8 @@ def _context(value: object, row: int) -> Context | None:
     if not isinstance(value, dict):
         return None
     text = _first(value, _TEXT_KEYS)
+    if isinstance(document := value.get("doc"), dict):  # as in rank_llm's lists
+        text = " ".join(part for part in (_first(document, ("title",)), _first(document, _TEXT_KEYS)) if part)
     if text is None:
         return None
     return Context(row, text, _first(value, _ID_KEYS) or "", _first(value, _LABEL_KEYS) or "")

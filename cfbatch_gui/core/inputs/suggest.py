@@ -23,10 +23,8 @@ from cfbatch_gui.core.inputs.layouts import is_list
 _ROLES = {
     "external_reference": Role.ID,
     "custom_id": Role.ID,
-    "qid": Role.ID,
     "query": Role.QUERY,
     "contexts": Role.CONTEXT,
-    "candidates": Role.CONTEXT,
     "text": Role.TEXT,
 }
 _PAIRS = (Role.QUERY_ID, Role.QUERY, Role.ID, Role.CONTEXT, Role.KEEP, Role.LABEL)
@@ -43,7 +41,7 @@ def _known_mapping(source: Source, kind: Kind | None) -> Mapping | None:
         return Mapping(Kind.RANK, Layout.LONG, _PAIRS)
     if source.format == FileFormat.FOLDER and kind is not Kind.RANK:
         return Mapping(Kind.EMBED, Layout.TEXTS, (Role.ID, Role.TEXT))
-    if source.shape in (Shape.PLAIN, Shape.ARRAYS, Shape.RECORDS):
+    if source.shape not in (Shape.REQUESTS, Shape.BATCH):
         return None
     roles = tuple(_ROLES[column] for column in source.columns)
     if Role.TEXT in roles:

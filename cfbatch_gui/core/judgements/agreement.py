@@ -1,13 +1,15 @@
 """How far judges agree, with each other and with themselves when they see a pair again."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.judgements.book import AGAIN, CANNOT_TELL, TAKEN_BACK, Records, newest
-from cfbatch_gui.core.judgements.values import Source
+from cfbatch_gui.core.judgements.book import Book, graded, newest
+from cfbatch_gui.core.judgements.values import Judgement, Source
 from cfbatch_gui.core.messages import message
 
 Grades = NDArray[np.int64]
@@ -35,39 +37,30 @@ class Agreement:
         return self.same / self.pairs if self.pairs else 0.0
 
 
-def between_judges(records: Records) -> Agreement:
-    """Of people, each judge with each other one, by the newest grade of each."""
-    counting = newest(records[records["source"] == Source.PERSON])  # what was settled later does not hide what differed
-    counting = counting[counting["flags"] & CANNOT_TELL == 0]
-    grades: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for record in counting:
-        grades[int(record["query"]), int(record["document"])].append(int(record["grade"]))
-    twice = [
-        (one, other) for of_pair in grades.values() for at, one in enumerate(of_pair) for other in of_pair[at + 1 :]
-    ]
-    return _agreement(twice)
+def between_judges(book: Book) -> Agreement:
+    """Of people, each judge with each other one, by the newest grade of each. Blocking. Raises DataError."""
+    # What was settled later does not hide what differed.
+    of_people = newest(each for each in book.judgements() if each.source is Source.PERSON)
+    return _agreement([pair for of_pair in graded(of_people) for pair in combinations(of_pair, 2)])
 
 
-def with_themselves(records: Records) -> Agreement:
-    """Each judge's grade of a pair that was shown again with the grade before it."""
-    last: dict[tuple[int, int, int], int | None] = {}
-    twice: dict[tuple[int, int, int], list[tuple[int, int]]] = defaultdict(list)
-    was_again: set[tuple[int, int, int]] = set()
-    for record in records[records["source"] == Source.PERSON]:
-        key = (int(record["query"]), int(record["document"]), int(record["judge"]))
-        if record["flags"] & TAKEN_BACK:
-            if key in was_again:
-                twice[key].pop()
-            last[key] = None
-            was_again.discard(key)
+def with_themselves(book: Book) -> Agreement:
+    """Each judge's grade of a pair that was shown again with the grade before it. Blocking. Raises DataError."""
+    last: dict[object, Judgement] = {}
+    twice: dict[object, list[tuple[Judgement, Judgement]]] = defaultdict(list)
+    for each in book.judgements():
+        if each.source is not Source.PERSON:
             continue
-        grade = None if record["flags"] & CANNOT_TELL else int(record["grade"])
+        key = (each.pair, each.judge)
         before = last.get(key)
-        was_again.discard(key)
-        if record["flags"] & AGAIN and before is not None and grade is not None:
-            twice[key].append((before, grade))
-            was_again.add(key)
-        last[key] = grade
+        if each.taken_back:
+            if before is not None and twice[key] and twice[key][-1][1] is before:
+                twice[key].pop()
+            last.pop(key, None)
+            continue
+        if each.again and before is not None and before.grade is not None and each.grade is not None:
+            twice[key].append((before, each))
+        last[key] = each
     return _agreement([pair for of_pair in twice.values() for pair in of_pair])
 
 
@@ -80,8 +73,8 @@ def weighted_kappa(one: Grades, other: Grades) -> float | None:
     return 1.0 - observed / expected if expected else None
 
 
-def _agreement(twice: list[tuple[int, int]]) -> Agreement:
-    grades = np.array(twice, dtype=np.int64).reshape(-1, 2)
+def _agreement(twice: Sequence[tuple[Judgement, Judgement]]) -> Agreement:
+    grades = np.array([(one.grade, other.grade) for one, other in twice], dtype=np.int64).reshape(-1, 2)
     same = int((grades[:, 0] == grades[:, 1]).sum())
     return Agreement(len(grades), same, weighted_kappa(grades[:, 0], grades[:, 1]))
 

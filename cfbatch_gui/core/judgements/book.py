@@ -5,14 +5,14 @@ import logging
 import sqlite3
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError, UsageError, UserError
 from cfbatch_gui.core.job_folder.schema import transaction, translated
@@ -21,82 +21,58 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.system.files import move_file, own_file_writer
 
-RECORD = np.dtype(
-    [
-        ("query", "<i4"),  # numbers of the book's subjects
-        ("document", "<i4"),
-        ("judge", "<i2"),  # the number of the book's judge
-        ("source", "u1"),
-        ("flags", "u1"),
-        ("grade", "<i4"),
-        ("time", "<i8"),  # milliseconds since 1970
-    ]
-)
-AGAIN, TAKEN_BACK, CANNOT_TELL = 1, 2, 4  # flags
 
-Records = NDArray[np.void]
+def newest(judgements: Iterable[Judgement]) -> list[Judgement]:
+    """What each judge said last of each pair, unless taken back; labels are one judge."""
+    said: dict[tuple[object, str], Judgement] = {}
+    for each in judgements:
+        said[each.pair, each.judge] = each
+    return [each for each in said.values() if not each.taken_back]
 
 
-def newest(records: Records) -> Records:
-    """The newest record of each judge for each pair, unless taken back, by pairs; labels are one judge."""
-    if not len(records):
-        return records
-    made = np.arange(len(records))
-    order = np.lexsort((made, records["judge"], records["document"], records["query"]))
-    ordered = records[order]
-    last = np.ones(len(ordered), dtype=np.bool_)
-    last[:-1] = _starts(ordered, ("query", "document", "judge"))[1:]
-    return np.asarray(ordered[last & (ordered["flags"] & TAKEN_BACK == 0)])
+def verdicts(judgements: Iterable[Judgement]) -> list[Judgement]:
+    """Of each graded pair the judgement with the middle grade of its strongest source; the most trusted pairs first."""
+    middle = [of_pair[(len(of_pair) - 1) // 2] for of_pair in map(_strongest, graded(newest(judgements)))]
+    return sorted(middle, key=lambda each: (-each.source, not (each.query.text and each.document.text), -each.time))
 
 
-def verdicts(counting: Records) -> tuple[Records, NDArray[np.bool_]]:
-    """One record for each graded pair, of its strongest source the middle grade, and whether judges disagree."""
-    graded: Records = np.asarray(counting[counting["flags"] & CANNOT_TELL == 0])
-    if not len(graded):
-        return graded, np.zeros(0, dtype=np.bool_)
-    order = np.lexsort((graded["grade"], -graded["source"].astype(np.int64), graded["document"], graded["query"]))
-    graded = graded[order]
-    starts_pair = _starts(graded, ("query", "document"))
-    pair = np.cumsum(starts_pair) - 1
-    strongest = graded["source"][starts_pair][pair]
-    graded = graded[graded["source"] == strongest]
-    first = np.flatnonzero(_starts(graded, ("query", "document")))
-    count = np.diff(np.append(first, len(graded)))
-    middle = graded[first + (count - 1) // 2]
-    return middle, graded["grade"][first] != graded["grade"][first + count - 1]
+def disagreeing(judgements: Iterable[Judgement]) -> list[list[Judgement]]:
+    """The judgements by people of each pair to which these gave different grades and that nobody settled."""
+    of_people = graded(each for each in newest(judgements) if each.source >= Source.PERSON)
+    return [of_pair for of_pair in of_people if len({each.grade for each in _strongest(of_pair)}) > 1]
 
 
-def disagreeing(counting: Records) -> Records:
-    """The judgements by people of the pairs to which these gave different grades and that nobody settled."""
-    of_people: Records = counting[(counting["source"] >= Source.PERSON) & (counting["flags"] & CANNOT_TELL == 0)]
-    _, differ = verdicts(of_people)
-    if not len(of_people):
-        return of_people
-    # Sorted by pair, as `newest` leaves them; a settled pair has a verdict of one judge, so nobody differs there.
-    return np.asarray(of_people[differ[np.cumsum(_starts(of_people, ("query", "document"))) - 1]])
+def graded(judgements: Iterable[Judgement]) -> list[list[Judgement]]:
+    """Those with a grade, by pairs."""
+    pairs: dict[object, list[Judgement]] = defaultdict(list)
+    for each in judgements:
+        if each.grade is not None:
+            pairs[each.pair].append(each)
+    return list(pairs.values())
 
 
-def _starts(records: Records, names: tuple[str, ...]) -> NDArray[np.bool_]:
-    """Where another value of these fields begins in sorted records, (n,)."""
-    starts = np.zeros(len(records), dtype=np.bool_)
-    starts[:1] = True
-    for name in names:
-        starts[1:] |= records[name][1:] != records[name][:-1]
-    return starts
+def _strongest(of_pair: Sequence[Judgement]) -> list[Judgement]:
+    """Those of the strongest source, by grade."""
+    source = max(each.source for each in of_pair)
+    return sorted((each for each in of_pair if each.source == source), key=lambda each: each.grade or 0)
 
 
 VERSION = 1
 
-# `digest` is NULL for a subject without a text. A subject's first id is kept.
+# A subject is known by the digest of its text, without one by its id; its first id is kept.
 _TABLES = """
 CREATE TABLE book(name TEXT NOT NULL, scale TEXT NOT NULL);
-CREATE TABLE subjects(number INTEGER PRIMARY KEY, digest BLOB, id TEXT NOT NULL, text TEXT NOT NULL);
-CREATE UNIQUE INDEX subjects_by_text ON subjects(digest) WHERE digest IS NOT NULL;
-CREATE UNIQUE INDEX subjects_by_id ON subjects(id) WHERE digest IS NULL;
-CREATE TABLE judges(number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-CREATE TABLE records(number INTEGER PRIMARY KEY, record BLOB NOT NULL);
-CREATE TABLE notes(number INTEGER PRIMARY KEY, note TEXT NOT NULL);
+CREATE TABLE subjects(number INTEGER PRIMARY KEY, key NOT NULL UNIQUE, id TEXT NOT NULL, text TEXT NOT NULL);
+CREATE TABLE judgements(
+    number INTEGER PRIMARY KEY, query INTEGER NOT NULL, document INTEGER NOT NULL, grade INTEGER, judge TEXT NOT NULL,
+    source INTEGER NOT NULL, time REAL NOT NULL, again INTEGER NOT NULL, taken_back INTEGER NOT NULL, note TEXT NOT NULL
+);
+CREATE INDEX judgements_of_pair ON judgements(query, document, judge);
 """
+_NUMBER = "(SELECT number FROM subjects WHERE key = ?)"
+_ADD = f"INSERT INTO judgements VALUES(NULL, {_NUMBER}, {_NUMBER}, ?, ?, ?, ?, ?, ?, ?)"
+_ALL = "SELECT query, document, grade, judge, source, time, again, taken_back, note FROM judgements"
+_OF_PAIR = f"{_ALL} WHERE query = {_NUMBER} AND document = {_NUMBER} AND judge = ? ORDER BY number"
 
 
 def check_tables(database: sqlite3.Connection) -> None:
@@ -109,48 +85,19 @@ def check_tables(database: sqlite3.Connection) -> None:
                 "changed."
             )
         )
-    (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
+    (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
     if version < VERSION or found != "ok":
         raise sqlite3.DatabaseError(f"version {version}: {found}")
 
 
-def read_records(database: sqlite3.Connection, after: int = 0) -> Records:
-    """The records with a number above `after`, ascending. Raises sqlite3.Error, ValueError for one of another size."""
-    rows = database.execute("SELECT record FROM records WHERE number > ?", (after,))
-    return np.frombuffer(b"".join(record for (record,) in rows), RECORD)
-
-
-def find_subject(database: sqlite3.Connection, subject: Subject) -> int | None:
-    """The number of a subject, None if the book does not have it."""
-    digest = text_digest(subject.text)
-    if digest is not None:
-        found = database.execute("SELECT number FROM subjects WHERE digest = ?", (digest,)).fetchone()
-    else:
-        statement = "SELECT number FROM subjects WHERE id = ? AND digest IS NULL"
-        found = database.execute(statement, (subject.id,)).fetchone()
-    return int(found[0]) if found else None
-
-
-def subject_number(database: sqlite3.Connection, subject: Subject) -> int:
-    found = find_subject(database, subject)
-    if found is not None:
-        return found
-    row = (text_digest(subject.text), subject.id, subject.text)
-    return int(database.execute("INSERT INTO subjects VALUES(NULL, ?, ?, ?)", row).lastrowid or 0)
-
-
-def judge_number(database: sqlite3.Connection, name: str) -> int:
-    found = database.execute("SELECT number FROM judges WHERE name = ?", (name,)).fetchone()
-    if found:
-        return int(found[0])
-    return int(database.execute("INSERT INTO judges VALUES(NULL, ?)", (name,)).lastrowid or 0)
+def _key(subject: Subject) -> bytes | str:
+    return text_digest(subject.text) or subject.id
 
 
 BACKUP_SUFFIX = ".backup"
 
 
 _GRADES = 2**31 - 1  # the largest; more is an order number or a barcode
-_NO_SUBJECT = Subject("")
 _BLOCK = 50_000  # judgements in one transaction of `add_new`
 
 
@@ -171,19 +118,20 @@ class Book:
     def __init__(self, path: Path, *, read_only: bool, clock: Callable[[], float]) -> None:
         """Open a book; the copy beside a damaged one takes its place. Raises DataError."""
         self.path, self.damage = path, tuple[str, ...]()
+        self.count = 0  # of all judgements that were ever added
         self._lock = threading.Lock()
-        self._read_only, self._clock = read_only, clock
-        self._backed_up = 0
+        self._read_only = read_only
         with _translating(path):
             try:
                 self._read()
-            except (sqlite3.Error, msgspec.MsgspecError, TypeError, ValueError) as error:
+            except (sqlite3.Error, msgspec.MsgspecError, TypeError) as error:
                 is_damage = not isinstance(error, sqlite3.OperationalError) or _is_malformed(error)
                 if self._read_only or not is_damage or not _has_sound_copy(path):
                     raise
                 aside = _put_copy_back(path, clock=clock)
                 self._read()
-                self.damage = (_RESTORED.filled(name=self.name, kept=len(self._records), aside=aside),)
+                self.damage = (_RESTORED.filled(name=self.name, kept=self.count, aside=aside),)
+        self._backed_up = self.count if path.with_suffix(BACKUP_SUFFIX).exists() else 0
 
     def _read(self) -> None:
         self._database = connect_durably(self.path, read_only=self._read_only)
@@ -192,12 +140,10 @@ class Book:
             name, scale = self._database.execute("SELECT name, scale FROM book").fetchone()
             self.name: str = name
             self.scale: Scale = decoded(scale)
-            self._records = read_records(self._database)
+            (self.count,) = self._database.execute("SELECT count(*) FROM judgements").fetchone()
         except BaseException:
             self._database.close()
             raise
-        if self.path.with_suffix(BACKUP_SUFFIX).exists():
-            self._backed_up = len(self._records)
 
     @classmethod
     def create(cls, path: Path, name: str, scale: Scale = USUAL, *, clock: Callable[[], float]) -> "Book":
@@ -219,38 +165,29 @@ class Book:
                 raise UsageError(message("A judgement needs the id or the text of its query and of its text."))
             if each.grade is not None and abs(each.grade) > _GRADES:
                 raise UsageError(message("A grade must be below two thousand million."))
+        subjects = dict.fromkeys(subject for each in judgements for subject in (each.query, each.document))
+        rows = (
+            (
+                *(_key(each.query), _key(each.document), each.grade, each.judge, each.source, each.time),
+                *(each.again, each.taken_back, each.note),
+            )
+            for each in judgements
+        )
         with self._lock, _translating(self.path), transaction(self._database):
-            subjects: dict[Subject, int] = {}
-            judges: dict[str, int] = {}
-            records = np.zeros(len(judgements), RECORD)
-            for index, each in enumerate(judgements):
-                for subject in (each.query, each.document):
-                    if subject not in subjects:
-                        subjects[subject] = subject_number(self._database, subject)
-                if each.judge not in judges:
-                    judges[each.judge] = judge_number(self._database, each.judge)
-                flags = AGAIN * each.again | TAKEN_BACK * each.taken_back | CANNOT_TELL * (each.grade is None)
-                records[index] = (
-                    *(subjects[each.query], subjects[each.document], judges[each.judge], each.source, flags),
-                    *(each.grade or 0, round(each.time * 1000)),
-                )
-            (last,) = self._database.execute("SELECT coalesce(max(number), 0) FROM records").fetchone()
-            rows = ((number, record.tobytes()) for number, record in enumerate(records, last + 1))
-            notes = ((number, each.note) for number, each in enumerate(judgements, last + 1) if each.note)
-            self._database.executemany("INSERT INTO records VALUES(?, ?)", rows)
-            self._database.executemany("INSERT INTO notes VALUES(?, ?)", notes)
+            statement = "INSERT OR IGNORE INTO subjects(key, id, text) VALUES(?, ?, ?)"
+            self._database.executemany(statement, ((_key(each), each.id, each.text) for each in subjects))
+            self._database.executemany(_ADD, rows)
         with self._lock:
-            more = read_records(self._database, after=len(self._records))
-            self._records = np.concatenate((self._records, more))
+            self.count += len(judgements)
 
     def add_new(self, judgements: Iterable[Judgement]) -> int:
         """Add those that would change what their judge says, in blocks; how many. Raises as `add`."""
-        said = self._said()
+        said = {hash((each.pair, each.judge)): each.grade for each in newest(self.judgements())}
         count = 0
         waiting: list[Judgement] = []
         for each in judgements:
             # Of one pair the last line counts, and the same line twice is one.
-            key = hash((each.query.key, each.document.key, each.judge))
+            key = hash((each.pair, each.judge))
             if key not in said or said[key] != each.grade:
                 said[key] = each.grade
                 waiting.append(each)
@@ -261,80 +198,53 @@ class Book:
             self.add(waiting)
         return count + len(waiting)
 
-    def _said(self) -> dict[int, int | None]:
-        """What each judge says of each pair, by the hash of both with the judge's name."""
-        with self._lock, _translating(self.path):
-            keys = {number: subject.key for number, subject in self._subjects().items()}
-            names = self._judges()
-            return {
-                hash((keys[int(each["query"])], keys[int(each["document"])], names[int(each["judge"])])): _grade(each)
-                for each in newest(self._records)
-            }
-
-    def records(self) -> Records:
-        """All records in the order in which they were made."""
-        return self._records
-
-    def contents(self) -> tuple[Records, dict[int, Subject]]:
-        """All records with the queries and documents that they name."""
-        with self._lock, _translating(self.path):
-            return self._records, self._subjects()
-
     def newest_of(self, query: Subject, document: Subject, judge: str) -> Judgement | None:
         """What this judge said last about a pair, None if nothing counts. Raises DataError."""
         with self._lock, _translating(self.path):
-            numbers = tuple(find_subject(self._database, subject) for subject in (query, document))
-            by = {name: number for number, name in self._judges().items()}.get(judge)
-            if None in numbers or by is None:
-                return None
-            records = self._records
-            found = records[(records["query"] == numbers[0]) & (records["document"] == numbers[1])]
-            found = newest(found[found["judge"] == by])
-        if not len(found):
-            return None
-        source, time = Source(int(found[0]["source"])), float(found[0]["time"]) / 1000
-        return Judgement(query, document, _grade(found[0]), judge, source, time)
-
-    def judges(self) -> dict[int, str]:
-        with self._lock, _translating(self.path):
-            return self._judges()
+            rows = self._database.execute(_OF_PAIR, (_key(query), _key(document), judge)).fetchall()
+        found = newest(_judgement(query, document, rest) for _, _, *rest in rows)
+        return found[0] if found else None
 
     def judgements(self) -> Iterator[Judgement]:
         """All of them as they were made, those that no longer count too. Raises DataError."""
         with self._lock, _translating(self.path):
-            subjects, judges = self._subjects(), self._judges()
-            notes = dict(self._database.execute("SELECT number, note FROM notes"))
-            records = self._records
-        for number, record in enumerate(records, 1):
-            query, document = (subjects.get(int(record[name]), _NO_SUBJECT) for name in ("query", "document"))
-            yield _judgement(record, query, document, judges[int(record["judge"])], notes.get(number, ""))
+            named = self._database.execute("SELECT number, id, text FROM subjects")
+            subjects = {number: Subject(identifier, text) for number, identifier, text in named}
+            rows = self._database.execute(f"{_ALL} ORDER BY number").fetchall()
+        return (_judgement(subjects[query], subjects[document], rest) for query, document, *rest in rows)
+
+    def verdicts(self) -> list[Judgement]:
+        """One judgement for each graded pair, see `verdicts`. Blocking: a second for 100,000. Raises DataError."""
+        return verdicts(self.judgements())
 
     def tally(self) -> Tally:
-        counting = newest(self._records)
-        graded = counting[counting["flags"] & CANNOT_TELL == 0]
-        pairs, told = (len(np.unique(each[["query", "document"]])) for each in (counting, graded))
-        judges = len(np.unique(counting["judge"]))
-        return Tally(told, pairs - told, judges, len(np.unique(counting["query"])), len(self._records))
+        counting = newest(self.judgements())
+        pairs, told = {each.pair for each in counting}, {each.pair for each in counting if each.grade is not None}
+        judges, queries = {each.judge for each in counting}, {each.query.key for each in counting}
+        return Tally(len(told), len(pairs - told), len(judges), len(queries), self.count)
 
     def back_up(self) -> None:
         """Keep a copy beside the book, from which a damaged one is mended. Raises DataError, DiskFull."""
         with self._lock, _translating(self.path):
             content = self._database.serialize()
-            self._backed_up = len(self._records)
+            self._backed_up = self.count
         with own_file_writer(self.path.with_suffix(BACKUP_SUFFIX)) as stream:
             stream.write(content)
 
     def back_up_if_changed(self) -> None:
         """`back_up` if something was added since the last one of this program's run, or a copy is missing."""
-        if self._backed_up < len(self._records):
+        if self._backed_up < self.count:
             self.back_up()
 
-    def _judges(self) -> dict[int, str]:
-        return dict(self._database.execute("SELECT number, name FROM judges"))
 
-    def _subjects(self) -> dict[int, Subject]:
-        rows = self._database.execute("SELECT number, id, text FROM subjects")
-        return {number: Subject(identifier, text) for number, identifier, text in rows}
+def _judgement(query: Subject, document: Subject, row: Sequence[Any]) -> Judgement:
+    grade, judge, source, time, again, taken_back, note = row
+    return Judgement(
+        *(query, document, grade, judge, Source(source), time),
+        again=bool(again),
+        taken_back=bool(taken_back),
+        note=note,
+    )
 
 
 _RESTORED = message(
@@ -368,19 +278,6 @@ def book_name(path: Path) -> str:
     """The name of a book without opening it. Raises sqlite3.Error."""
     with closing(connect_durably(path, read_only=True)) as database:
         return str(database.execute("SELECT name FROM book").fetchone()[0])
-
-
-def _judgement(record: np.void, query: Subject, document: Subject, judge: str, note: str) -> Judgement:
-    return Judgement(
-        *(query, document, _grade(record), judge, Source(int(record["source"])), float(record["time"]) / 1000),
-        again=bool(record["flags"] & AGAIN),
-        taken_back=bool(record["flags"] & TAKEN_BACK),
-        note=note,
-    )
-
-
-def _grade(record: np.void) -> int | None:
-    return None if record["flags"] & CANNOT_TELL else int(record["grade"])
 
 
 def _is_malformed(error: sqlite3.Error) -> bool:
@@ -442,7 +339,7 @@ class Shelf:
     def size(self, name: str) -> int:
         """How many records an open book has, 0 for another: changes when something was added in this program."""
         book = self._open.get(self._path(name))
-        return len(book.records()) if book is not None else 0
+        return book.count if book is not None else 0
 
     def book(self, name: str) -> Book:
         """The book with this name. Raises UsageError without one, DataError."""

@@ -6,17 +6,18 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from cfbatch_gui.core.errors import ExportError, InputError
 from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.judgements.book import Book, newest, verdicts
+from cfbatch_gui.core.judgements.book import Book, newest
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject, text_digest
 from cfbatch_gui.core.messages import counted_message, message
 from cfbatch_gui.core.results.labels import grade
@@ -388,9 +389,9 @@ def import_judgements(
     book: Book, judgements: Sequence[Judgement], *, judge: str, time: float, job: JobSubjects | None = None
 ) -> Imported:
     """Add what is new. `judge` and `time` are for lines that say none. Raises DataError, DiskFull, UsageError."""
-    matched = conflicting = 0
+    matched = 0
     added: list[Judgement] = []
-    said: dict[tuple[tuple[str, str], tuple[str, str]], set[int | None]] = defaultdict(set)
+    said: dict[object, set[int | None]] = defaultdict(set)
     for each in judgements:
         found = replace(each, judge=each.judge or judge, time=each.time or time)
         if job is not None:
@@ -399,9 +400,8 @@ def import_judgements(
         added.append(found)
     for known in (*book.judgements(), *added):
         if not known.taken_back:
-            grades = said[known.query.key, known.document.key]
-            grades.add(known.grade)
-    conflicting = sum(len(said[each.query.key, each.document.key]) > 1 for each in added)
+            said[known.pair].add(known.grade)
+    conflicting = sum(len(said[each.pair]) > 1 for each in added)
     # A copy of a book has a time in each line; what no longer counts belongs to it.
     is_copy = all(each.time for each in judgements) and any(each.again or each.taken_back for each in judgements)
     count = _add_history(book, added) if is_copy else book.add_new(added)
@@ -445,7 +445,10 @@ _HEADERS = {
 
 def _lines(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Judgement]) -> Iterator[bytes]:
     if form in (Form.LINES, Form.CSV):
-        for each in book.judgements() if form is Form.LINES else _counting(book):
+        every: Iterable[Judgement] = book.judgements()
+        if form is Form.CSV:  # what each judge said last, in the order of the pairs
+            every = sorted(newest(every), key=lambda each: (each.pair, each.judge))
+        for each in every:
             if job is None or job.query_of(each.query) is not None:
                 yield _object_line(each) if form is Form.LINES else _csv_line(each)
     else:
@@ -453,40 +456,16 @@ def _lines(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Jud
             yield _id_line(form, query, document, value)
 
 
-def _counting(book: Book) -> Iterator[Judgement]:
-    """What each judge said last, in the order of the pairs."""
-    said: dict[tuple[str, str, str, str, str], Judgement] = {}
-    for each in book.judgements():
-        key = (*each.query.key, *each.document.key, each.judge)
-        said.pop(key, None)
-        if not each.taken_back:
-            said[key] = each
-    return iter(sorted(said.values(), key=lambda each: (each.query.key, each.document.key, each.judge)))
-
-
 def _pairs(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Judgement]) -> dict[tuple[str, str], int]:
     """The grades by the ids of query and document, in the order of trust that measures follow: see `BookGrades`."""
-    records, subjects = book.contents()
-    found, _ = verdicts(newest(records))
-    judged = [
-        (
-            subjects[int(record["query"])],
-            subjects[int(record["document"])],
-            int(record["grade"]),
-            int(record["source"]),
-            int(record["time"]),
-        )
-        for record in found
-    ]
-    judged.sort(key=lambda each: (-each[3], not (each[0].text and each[1].text), -each[4]))
+    judged = book.verdicts()
     grades: dict[tuple[str, str], int] = {}
-    own = [(each.query, each.document, each.grade or 0) for each in labels]
-    from_people = [each[:3] for each in judged if each[3] != Source.LABELS]
-    from_labels = [each[:3] for each in judged if each[3] == Source.LABELS]
-    for query, document, value in (*from_people, *own, *from_labels):
-        for asked, ids in _named(query, document, form, job):
+    from_people = [each for each in judged if each.source is not Source.LABELS]
+    from_labels = [each for each in judged if each.source is Source.LABELS]
+    for each in (*from_people, *labels, *from_labels):
+        for asked, ids in _named(each.query, each.document, form, job):
             for identifier in ids:
-                grades.setdefault((asked, identifier), value)
+                grades.setdefault((asked, identifier), each.grade or 0)
     return grades
 
 

@@ -1,8 +1,10 @@
 """Judging a list of texts one after the other: each answer is in the book before the next text is shown."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
+
+from msgspec.structs import replace
 
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
@@ -81,7 +83,7 @@ class Session:
         _, before = self._given[-1]
         shown, now = self._pairs[self.position - 1], self._clock()
         said = (shown.query, shown.document, None, self._judge, self._source, now)
-        again = [replace(before, time=now)] if before is not None else []
+        again = [replace(before, time=now, again=False)] if before is not None else []
         self._book.add([Judgement(*said, taken_back=True), *again])
         self._given.pop()
         self._took.pop()

@@ -22,8 +22,7 @@ class Source(IntEnum):
 FROM_LABELS = message("from file")  # the judge of labels
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(msgspec.Struct, frozen=True, gc=False):
     """A query or a document, known by its text, else by its id."""
 
     id: str
@@ -34,8 +33,7 @@ class Subject:
         return ("", self.text) if self.text else (self.id, "")
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(msgspec.Struct, frozen=True, gc=False):
     """`grade` is None for "cannot tell"; `time` in seconds since 1970; `again` was shown once more unsaid."""
 
     query: Subject
@@ -47,6 +45,10 @@ class Judgement:
     again: bool = False
     taken_back: bool = False
     note: str = ""
+
+    @property
+    def pair(self) -> tuple[str, str, str, str]:
+        return (*self.query.key, *self.document.key)
 
 
 def text_digest(text: str) -> bytes | None:

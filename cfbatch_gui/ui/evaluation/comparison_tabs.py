@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
@@ -34,7 +35,7 @@ from cfbatch_gui.ui.evaluation.comparison_figures import (
 )
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.plots import Chart, DifferenceChart, Dots, Line, PictureButtons
+from cfbatch_gui.ui.plots import Band, Bars, Chart, Dots, Line, PictureButtons, PlotData
 from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import TableView
@@ -87,7 +88,7 @@ class AnswerTab(QWidget):
         self.measures = Choice(self.tr("Measure"), on_picked=lambda _: self._show_answer())
         self.warning = NoticeBar("", "attention")
         self.warning.add_link(self.tr("Judge what is missing"), self.judge_wanted.emit)
-        self.chart = DifferenceChart(self.tr("How much better or worse each query is"))
+        self.chart = Chart(self.tr("How much better or worse each query is"))
         self.chart.setMinimumHeight(_CHART_HEIGHT)
         self.chart.picked.connect(lambda index: self.query_picked.emit(self._changes[index].number))
         self.table = TableView(
@@ -164,18 +165,26 @@ class AnswerTab(QWidget):
         self._changes = tuple(changes)
         self._chart_title.setText(self.tr("Each query, from {job}’s best to {job}’s worst").format(job=job))
         self._chart_card.setVisible(bool(found.better or found.worse))
-        interval = (found.low, found.high) if found.low is not None and found.high is not None else None
-        self.chart.show_differences(
-            [each.difference for each in changes],
-            interval,
-            titles=(self.tr("{job} better").format(job=job), self.tr("{job} worse").format(job=job)),
-            columns=(self.tr("Query"), self.tr("{job} − A").format(job=job)),
-            describe=lambda index: (
-                f"{display.one_line(self._changes[index].text, 120)}\n{signed(self._changes[index].difference)}"
-            ),
-        )
+        self._show_chart(found, job)
         self.rows = Rows(change_columns(job), changes, key=lambda each: each.index, parent=self)
         self.table.show_rows(self.rows)
+
+    def _show_chart(self, found: Paired, job: str) -> None:
+        changes = self._changes
+
+        def describe(index: int) -> str:
+            return f"{display.one_line(changes[index].text, 120)}\n{signed(changes[index].difference)}"
+
+        edges, differences = np.arange(len(changes) + 1.0), np.array([each.difference for each in changes])
+        better, worse = self.tr("{job} better").format(job=job), self.tr("{job} worse").format(job=job)
+        band = [Band(found.low, found.high)] if found.low is not None and found.high is not None else []
+        gains = Bars(edges, np.maximum(differences, 0.0), better, describe=describe)
+        losses = Bars(edges, np.minimum(differences, 0.0), worse, "attention", describe)
+        title = tr("{job} − A").format(job=job)
+        data = PlotData((self.tr("Query"), title), [(each.text, each.difference) for each in changes])
+        self.chart.show_layers(
+            [*band, gains, losses], across="", up=title, data=lambda: data, summary=self.sentence.text()
+        )
 
 
 def change_columns(job: str) -> tuple[Column[QueryChange], ...]:

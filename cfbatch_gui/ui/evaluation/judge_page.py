@@ -250,14 +250,14 @@ class JudgePage(QWidget):
         if session is None or book is None:
             return
         words = [display.plural(session.texts, "{n} text is judged.", "All {n} texts are judged.")]
-        steady = await asyncio.to_thread(with_themselves, book.records())
+        steady = await asyncio.to_thread(with_themselves, book)
         if steady.pairs:
             words.append(
                 self.tr("Of {n} texts that came twice you gave {same} the same grade.").format(
                     n=display.number(steady.pairs), same=display.number(steady.same)
                 )
             )
-        together = await asyncio.to_thread(between_judges, book.records())
+        together = await asyncio.to_thread(between_judges, book)
         if together.pairs:
             words.append(self.tr("With other judges: {agreement}.").format(agreement=said(agreement_words(together))))
         self.end.set_sentence(" ".join(words))

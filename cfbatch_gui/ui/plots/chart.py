@@ -13,22 +13,26 @@ from cfbatch_gui.ui import display, theme
 from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.plots.colours import of_role
 from cfbatch_gui.ui.plots.dot_map import paint_dots, radius_for
-from cfbatch_gui.ui.plots.plot import Frame, Plot, PlotData, frame, labels, padded, paint_frame, paint_tip, small
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
+from cfbatch_gui.ui.plots.plot import Frame, Plot, PlotData, frame, labels, padded, paint_frame, small
+from cfbatch_gui.ui.theme import LARGE, SMALL
 
 _NEAR = 10.0  # pixels from the mouse to the dot it means
 _MARGIN = 0.03
 _HEAD_ROOM = 1.06
+_APART = 0.3  # of a bar's width, between bars that are not parts of one histogram
 
 
 @dataclass(frozen=True, eq=False)
 class Bars:
-    """A histogram: `edges` has one number more than `heights`. `role` is a colour role of the theme."""
+    """A histogram: `edges` has one number more than `heights`. `role` is a colour role of the theme. With `describe`,
+    which gives the text of its tip, each bar is something of its own.
+    """
 
     edges: NDArray[np.floating]
     heights: NDArray[np.number]
     name: str = ""
     role: str = "accent"
+    describe: Callable[[int], str] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,16 +68,24 @@ class Line:
     role: str = "quiet"
 
 
-Layer = Bars | Dots | Mark | Line
+@dataclass(frozen=True)
+class Band:
+    """From `low` to `high` over the whole width."""
+
+    low: float
+    high: float
+    role: str = "selection"
+
+
+Layer = Bars | Dots | Mark | Line | Band
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`dot` is an index in the first layer of dots, -1 for anything else."""
+    """`index` is that of a dot, or of a bar that is something of its own; -1 for anything else."""
 
-    at: QPointF
     text: str
-    dot: int = -1
+    index: int = -1
 
 
 def range_across(layers: Sequence[Layer]) -> tuple[float, float]:
@@ -88,9 +100,11 @@ def range_up(layers: Sequence[Layer]) -> tuple[float, float]:
     dots = [_finite(layer.y) for layer in layers if isinstance(layer, Dots)]
     if dots:
         return _range(dots, _MARGIN)
-    heights = [_finite(layer.heights) for layer in layers if isinstance(layer, Bars)]
-    top = max((float(each.max()) for each in heights if len(each)), default=0.0)
-    return 0.0, top * _HEAD_ROOM if top > 0 else 1.0
+    ends = [end for layer in layers if isinstance(layer, Band) for end in (layer.low, layer.high)]
+    found = [*(_finite(layer.heights) for layer in layers if isinstance(layer, Bars)), np.array(ends)]
+    low = min((float(each.min()) for each in found if len(each)), default=0.0)
+    high = max((float(each.max()) for each in found if len(each)), default=0.0)
+    return min(0.0, low * _HEAD_ROOM), high * _HEAD_ROOM if high > 0 else float(low >= 0)
 
 
 def paint_layer(painter: QPainter, shown: Frame, layer: Layer) -> None:
@@ -106,12 +120,18 @@ def paint_layer(painter: QPainter, shown: Frame, layer: Layer) -> None:
             x, y = shown.across.pixels(layer.x), shown.up.pixels(layer.y)
             there = np.isfinite(x) & np.isfinite(y)
             radius = radius_for(int(there.sum()), shown.box.width() * shown.box.height())
-            paint_dots(painter, shown.box, x[there], y[there], colours=of_role(layer.role), radius=radius)
+            colours = np.tile(of_role(layer.role), (len(x), 1))
+            paint_dots(painter, shown.box, x[there], y[there], colours=colours[there], radius=radius)
         case Line():
             ends = (shown.across.low, shown.across.high)
             points = [QPointF(shown.across.pixel(end), shown.up.pixel(layer.start + layer.slope * end)) for end in ends]
             painter.setPen(QPen(theme.colour(layer.role), 1, Qt.PenStyle.DashLine))
             painter.drawLine(points[0], points[1])
+        case Band():
+            top, bottom = shown.up.pixel(layer.high), shown.up.pixel(layer.low)
+            painter.fillRect(
+                QRectF(shown.box.left(), top, shown.box.width(), max(1.0, bottom - top)), theme.colour(layer.role)
+            )
         case Mark():
             pass
     painter.restore()
@@ -129,11 +149,13 @@ def describe_at(layers: Sequence[Layer], shown: Frame, mouse: QPointF) -> Found 
     for layer in bars:
         index = int(np.searchsorted(layer.edges, value, side="right")) - 1
         if 0 <= index < len(layer.heights):
+            if layer.describe is not None:
+                return Found(layer.describe(index), index)
             low, high = labels((float(layer.edges[index]), float(layer.edges[index + 1])))
             height = np.asarray(layer.heights[index]).item()
             count = display.number(height, "," if isinstance(height, int) else ",.4g")
             lines.append(f"{layer.name or shown.up_title}: {count}  ({low} – {high})")
-    return Found(mouse, "\n".join(lines)) if lines else None
+    return Found("\n".join(lines)) if lines else None
 
 
 def _dot_at(layer: Dots, shown: Frame, mouse: QPointF) -> Found | None:
@@ -144,17 +166,21 @@ def _dot_at(layer: Dots, shown: Frame, mouse: QPointF) -> Found | None:
         return None
     index = int(away.argmin())
     text = layer.describe(index) if layer.describe else f"{score_text(layer.x[index])} · {score_text(layer.y[index])}"
-    return Found(QPointF(float(x[index]), float(y[index])), text, index)
+    return Found(text, index)
 
 
 def _paint_bars(painter: QPainter, shown: Frame, layer: Bars) -> None:
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(theme.colour(layer.role))
     edges, tops = shown.across.pixels(layer.edges), shown.up.pixels(layer.heights.astype(np.float64))
-    gap = 1.0 if len(tops) and (edges[-1] - edges[0]) / len(tops) > 4 else 0.0
+    width = (edges[-1] - edges[0]) / max(1, len(tops))
+    gap = 1.0 if width > 4 else 0.0
+    if layer.describe is not None:
+        gap = width * _APART
+    foot = shown.up.pixel(0.0)
     for left, right, top in zip(edges[:-1].tolist(), edges[1:].tolist(), tops.tolist(), strict=True):
-        if top < shown.box.bottom():
-            painter.drawRect(QRectF(left + gap / 2, top, max(0.5, right - left - gap), shown.box.bottom() - top))
+        if top != foot:
+            painter.drawRect(QRectF(left + gap / 2, top, max(0.5, right - left - gap), foot - top).normalized())
 
 
 def _outline(shown: Frame, layer: Steps) -> QPolygonF:
@@ -181,7 +207,7 @@ _SWATCH = 10
 
 
 class Chart(Plot):
-    """`picked` brings the index of a clicked dot, counted through the first layer of dots."""
+    """`picked` brings the index of a clicked dot, or of a bar that is something of its own."""
 
     picked = Signal(int)
 
@@ -190,12 +216,21 @@ class Chart(Plot):
         self.layers: tuple[Layer, ...] = ()
         self._titles = ("", "")
         self._data: Callable[[], PlotData] | None = None
+        self._summary = ""
 
     def show_layers(
-        self, layers: Sequence[Layer], *, across: str, up: str, data: Callable[[], PlotData] | None = None
+        self,
+        layers: Sequence[Layer],
+        *,
+        across: str,
+        up: str,
+        data: Callable[[], PlotData] | None = None,
+        summary: str = "",
     ) -> None:
-        """`across` and `up` are the titles of the axes, "" for none; `data` gives other rows than the layers'."""
-        self.layers, self._titles, self._data = tuple(layers), (across, up), data
+        """`across` and `up` are the titles of the axes; without `across` there are no numbers below. `data` gives
+        other rows, and `summary` other words, than the layers'.
+        """
+        self.layers, self._titles, self._data, self._summary = tuple(layers), (across, up), data, summary
         self.show_again()
 
     def sizeHint(self) -> QSize:
@@ -211,14 +246,14 @@ class Chart(Plot):
         painter.restore()
         self._paint_marks(painter, shown)
         painter.setPen(QPen(theme.colour("quiet"), 1))
-        painter.drawLine(shown.box.bottomLeft(), shown.box.bottomRight())
+        has_bars = any(isinstance(layer, Bars) for layer in self.layers)
+        foot = shown.up.pixel(0.0) if has_bars else shown.box.bottom()
+        painter.drawLine(QPointF(shown.box.left(), foot), QPointF(shown.box.right(), foot))
         self._paint_legend(painter, size)
-        if not as_picture and self._mouse is not None and shown.box.contains(self._mouse):
-            found = describe_at(self.layers, shown, self._mouse)
-            if found is not None:
-                paint_tip(painter, size, found.at, found.text)
 
     def summary(self) -> str:
+        if self._summary:
+            return self._summary
         across, up = self._titles
         words = []
         for layer in self.layers:
@@ -241,12 +276,19 @@ class Chart(Plot):
         columns = (self.tr("series"), self.tr("from"), self.tr("to"), up or self.tr("count"))
         return PlotData(columns, self._bars())
 
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        found = self._found_at(event.position())
+        self.show_tip(event.globalPosition().toPoint(), found.text if found is not None else "")
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
         super().mousePressEvent(event)
-        if event.button() == Qt.MouseButton.LeftButton:
-            found = describe_at(self.layers, self._frame(QSizeF(self.size())), event.position())
-            if found is not None and found.dot >= 0:
-                self.picked.emit(found.dot)
+        found = self._found_at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and found is not None and found.index >= 0:
+            self.picked.emit(found.index)
+
+    def _found_at(self, mouse: QPointF) -> Found | None:
+        shown = self._frame(QSizeF(self.size()))
+        return describe_at(self.layers, shown, mouse) if shown.box.contains(mouse) else None
 
     def _frame(self, size: QSizeF) -> Frame:
         head = QFontMetricsF(self.font()).height() + SMALL if any(self._named()) else 0.0
@@ -325,117 +367,3 @@ class Chart(Plot):
             if isinstance(layer, Dots):
                 for index, (x, y) in enumerate(zip(layer.x.tolist(), layer.y.tolist(), strict=True)):
                     yield layer.name, x, y, layer.describe(index) if layer.describe else ""
-
-
-_GAP = 0.35  # of a bar's width
-_WIDEST = 44.0  # pixels of a bar with its gap
-_SAME = 1e-9
-
-
-class DifferenceChart(Plot):
-    """`picked` brings the index of the bar that was clicked."""
-
-    picked = Signal(int)
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self._values: tuple[float, ...] = ()
-        self._interval: tuple[float, float] | None = None
-        self._titles = ("", "")
-        self._columns = ("", "")
-        self._describe: Callable[[int], str] = str
-
-    def show_differences(
-        self,
-        values: Sequence[float],
-        interval: tuple[float, float] | None,
-        *,
-        titles: tuple[str, str],
-        columns: tuple[str, str],
-        describe: Callable[[int], str],
-    ) -> None:
-        """Bars in the order given, over a band for the interval of their mean; `columns` head the picture's data."""
-        self._values, self._interval, self._titles = tuple(values), interval, titles
-        self._columns, self._describe = columns, describe
-        self.show_again()
-
-    def sizeHint(self) -> QSize:
-        return QSize(560, 240)
-
-    def draw(self, painter: QPainter, size: QSizeF, *, as_picture: bool) -> None:
-        box = self._box(size)
-        zero, scale = self._zero_and_scale(box)
-        width = self._bar_width(box)
-        box.setWidth(min(box.width(), width * len(self._values)))
-        painter.setPen(Qt.PenStyle.NoPen)
-        if self._interval is not None:
-            low, high = (zero - value * scale for value in self._interval)
-            painter.setBrush(theme.colour("selection"))
-            painter.drawRect(QRectF(box.left(), high, box.width(), max(1.0, low - high)))
-        for index, value in enumerate(self._values):
-            painter.setBrush(theme.colour("accent" if value > 0 else "attention"))
-            bar = QRectF(box.left() + index * width, zero, max(1.0, width * (1 - _GAP)), -value * scale).normalized()
-            if abs(value) > _SAME:
-                painter.drawRoundedRect(bar, min(2.0, bar.width() / 4), min(2.0, bar.width() / 4))
-        painter.setPen(QPen(theme.colour("quiet"), 1))
-        painter.drawLine(QPointF(box.left(), round(zero) + 0.5), QPointF(box.right(), round(zero) + 0.5))
-        self._paint_titles(painter, size)
-        if not as_picture and self._mouse is not None and (index := self._bar_at(self._mouse)) >= 0:
-            paint_tip(painter, size, self._mouse, self._describe(index))
-
-    def summary(self) -> str:
-        if not self._values:
-            return ""
-        better = sum(value > _SAME for value in self._values)
-        worse = sum(value < -_SAME for value in self._values)
-        counts = self.tr("{better} better, {worse} worse, {same} the same.").format(
-            better=display.number(better),
-            worse=display.number(worse),
-            same=display.number(len(self._values) - better - worse),
-        )
-        ends = (better and self._values.index(max(self._values)), worse and self._values.index(min(self._values)))
-        first, last = (self._describe(at).replace("\n", ", ") for at in ends)
-        gain = self.tr("The largest gain: {query}.").format(query=first) if better else ""
-        loss = self.tr("The largest loss: {query}.").format(query=last) if worse else ""
-        return " ".join(filter(None, (counts, gain, loss)))
-
-    def data(self) -> PlotData:
-        rows = [(self._describe(index).split("\n")[0], value) for index, value in enumerate(self._values)]
-        return PlotData(self._columns, rows)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        super().mousePressEvent(event)
-        index = self._bar_at(event.position())
-        if event.button() == Qt.MouseButton.LeftButton and index >= 0:
-            self.picked.emit(index)
-
-    def _box(self, size: QSizeF) -> QRectF:
-        below = QFontMetricsF(small(self.font())).height() + MEDIUM
-        return QRectF(0, SMALL, size.width(), max(10.0, size.height() - below - SMALL))
-
-    def _zero_and_scale(self, box: QRectF) -> tuple[float, float]:
-        """The pixel of 0 and how many pixels 1.0 is."""
-        ends = (*self._values, *(self._interval or ()), 0.0)
-        low, high = min(ends), max(ends)
-        scale = (box.height() - 2) / (high - low) if high > low else 1.0
-        return box.top() + 1 + high * scale, scale
-
-    def _bar_width(self, box: QRectF) -> float:
-        return min(_WIDEST, box.width() / max(1, len(self._values)))
-
-    def _bar_at(self, position: QPointF) -> int:
-        box = self._box(QSizeF(self.size()))
-        index = int((position.x() - box.left()) // self._bar_width(box))
-        return index if box.contains(position) and 0 <= index < len(self._values) else -1
-
-    def _paint_titles(self, painter: QPainter, size: QSizeF) -> None:
-        painter.setFont(small(self.font()))
-        gain, loss = self._titles
-        metrics = QFontMetricsF(painter.font())
-        line = size.height() - metrics.descent() - 1
-        painter.setPen(theme.colour("accent"))
-        painter.drawText(QPointF(0, line), gain)
-        painter.setPen(theme.colour("attention"))
-        end = min(size.width(), self._bar_width(self._box(size)) * len(self._values))
-        left = max(end - metrics.horizontalAdvance(loss), metrics.horizontalAdvance(gain) + 2 * MEDIUM)
-        painter.drawText(QPointF(left, line), loss)

@@ -90,11 +90,14 @@ class DotColours:
             self._paint_names(painter, box)
         painter.restore()
 
-    def positions_of_names(self, points: NDArray[np.float32]) -> list[PlacedName]:
-        """Where each category is densest, for its name; scattered ones are left out. May run in a thread."""
+    def positions_of_names(
+        self, points: NDArray[np.float32], low: NDArray[np.float64], high: NDArray[np.float64]
+    ) -> list[PlacedName]:
+        """Where each category is densest, for its name; scattered ones are left out. The points lie from `low` to
+        `high`, each (2,), but for the outermost.
+        """
         if not self.names or len(points) < 2:
             return []
-        low, high = np.quantile(points.astype(np.float64), (0.0005, 0.9995), axis=0)
         size = max(float((high - low).max()), 1e-9) / _CELLS
         cells = np.clip((points - low) / size, 0, _CELLS - 1).astype(np.int64)
         cell_of = (cells[:, 0] + 1) * (_CELLS + 2) + cells[:, 1] + 1

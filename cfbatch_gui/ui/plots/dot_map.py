@@ -1,14 +1,13 @@
 """A map of dots without axes: wheel, drag, hover, lasso. Both axes have one scale; up is up."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
-    QColor,
     QFont,
     QFontMetricsF,
     QImage,
@@ -23,75 +22,29 @@ from PySide6.QtSvg import QSvgGenerator
 
 from cfbatch_gui.ui import display, theme
 from cfbatch_gui.ui.plots.colours import DotColours, PlacedName, plain, to_colour
-from cfbatch_gui.ui.plots.plot import Plot, PlotData, paint_tip, small
+from cfbatch_gui.ui.plots.plot import Plot, PlotData, small
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CONTROL, SMALL
 
 _CLOSEST = 400.0  # the greatest zoom
+_MARGIN = 28.0
+_MOST_SCALE = 1e8  # of points that are all one
 
 
 @dataclass(frozen=True, slots=True)
 class Viewport:
-    """The point (x, y) is in the middle of a widget of `width` × `height` pixels; `scale` is in pixels for a unit."""
+    """The point (x, y) is in the middle of the widget; `scale` is in pixels for a unit."""
 
     x: float
     y: float
     scale: float
-    width: float
-    height: float
-    whole: float  # the scale at which everything is seen
-
-    def pixels(self, points: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        wide = points.astype(np.float64)
-        across = (wide[:, 0] - self.x) * self.scale + self.width / 2
-        down = self.height / 2 - (wide[:, 1] - self.y) * self.scale
-        return across, down
-
-    def moved(self, across: float, down: float) -> "Viewport":
-        return replace(self, x=self.x - across / self.scale, y=self.y + down / self.scale)
-
-    def zoomed(self, factor: float, across: float, down: float) -> "Viewport":
-        scale = float(np.clip(self.scale * factor, self.whole * 0.5, self.whole * _CLOSEST))
-        left, up = across - self.width / 2, self.height / 2 - down
-        x = self.x + left / self.scale - left / scale
-        y = self.y + up / self.scale - up / scale
-        return replace(self, x=x, y=y, scale=scale)
-
-    def resized(self, width: float, height: float, whole: float) -> "Viewport":
-        return Viewport(self.x, self.y, self.scale / self.whole * whole, width, height, whole)
 
 
-def view_of_all(points: NDArray[np.float32], width: float, height: float, margin: float) -> Viewport:
-    """All points but the outermost thousandth on each axis, with a margin in pixels."""
-    if not len(points):
-        return Viewport(0.0, 0.0, 1.0, width, height, 1.0)
-    low, high = np.quantile(points.astype(np.float64), (0.0005, 0.9995), axis=0)
-    x, y = (float(each) for each in (low + high) / 2)
-    across, up = (float(each) for each in np.maximum(high - low, 1e-9))
-    room = max(20.0, width - 2 * margin), max(20.0, height - 2 * margin)
-    scale = min(room[0] / across, room[1] / up)
-    if not np.isfinite(scale) or scale > 1e8:
-        scale = 1.0
-    return Viewport(x, y, scale, width, height, scale)
-
-
-def inside(polygon: NDArray[np.float64], x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which points lie in a closed polygon (m, 2), by the even-odd rule."""
-    found = np.zeros(len(x), dtype=np.bool_)
-    if len(polygon) < 3:
-        return found
-    near = np.flatnonzero(
-        (x >= polygon[:, 0].min())
-        & (x <= polygon[:, 0].max())
-        & (y >= polygon[:, 1].min())
-        & (y <= polygon[:, 1].max())
-    )
-    across, down, within = x[near], y[near], np.zeros(len(near), dtype=np.bool_)
-    for (x1, y1), (x2, y2) in zip(polygon, np.roll(polygon, -1, axis=0), strict=True):
-        if y1 != y2:
-            crosses = (y1 > down) != (y2 > down)
-            within ^= crosses & (across < (x2 - x1) * (down - y1) / (y2 - y1) + x1)
-    found[near] = within
-    return found
+def view_of_all(low: NDArray[np.float64], high: NDArray[np.float64], width: float, height: float) -> Viewport:
+    """From `low` to `high`, each (2,), with a margin."""
+    x, y = ((low + high) / 2).tolist()
+    across, up = np.maximum(high - low, 1e-9).tolist()
+    room = max(20.0, width - 2 * _MARGIN), max(20.0, height - 2 * _MARGIN)
+    return Viewport(x, y, min(room[0] / across, room[1] / up, _MOST_SCALE))
 
 
 _MOST_FINE, _FINE = 12_000, 2.0
@@ -138,7 +91,7 @@ def dot_image(
     radius: float,
     opacity: float,
 ) -> QImage:
-    """Dots at (x, y) in pixels, `colours` (n, 3) or (3,) in red, green, blue; later ones lie above earlier ones."""
+    """Dots at (x, y) in pixels, `colours` (n, 3) in red, green, blue; later ones lie above earlier ones."""
     offsets_x, offsets_y, cover = _stamp(round(radius * 4) / 4)
     reach = int(offsets_x.max())
     wide, high = width + 2 * reach, height + 2 * reach  # with a margin, so that no dot needs clipping
@@ -177,7 +130,7 @@ def _paint_circles(
     painter.setPen(Qt.PenStyle.NoPen)
     inside = (x >= box.left()) & (x <= box.right()) & (y >= box.top()) & (y <= box.bottom())
     for index in np.flatnonzero(inside).tolist():
-        colour = QColor(to_colour(colours[index] if colours.ndim == 2 else colours))
+        colour = to_colour(colours[index])
         colour.setAlphaF(opacity_for(len(x)))
         painter.setBrush(colour)
         painter.drawEllipse(QPointF(float(x[index]), float(y[index])), radius, radius)
@@ -191,7 +144,7 @@ def _painted(
     pixels = np.flatnonzero(owners >= 0)
     alpha = 1.0 - np.exp(covered[pixels].astype(np.float32) * np.float32(np.log(1.0 - opacity)))
     values = np.empty((len(pixels), 4), dtype=np.uint8)
-    values[:, :3] = (colours[owners[pixels]] if colours.ndim == 2 else colours[None, :]) * alpha[:, None] + 0.5
+    values[:, :3] = colours[owners[pixels]] * alpha[:, None] + 0.5
     values[:, 3] = alpha * 255 + 0.5
     picture = np.zeros(len(owners), dtype=np.uint32)
     picture[pixels] = values.view(np.uint32)[:, 0]
@@ -209,13 +162,12 @@ def _stamp(radius: float) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray
     return column[there], line[there], cover[there]
 
 
-_MARGIN = 28.0
 _RING = 6.5
 _NEAR, _STILL = 12.0, 4.0  # pixels from the mouse to its dot; pixels that it may move in a click
 _STEP, _FACTOR = 60.0, 1.4  # of the keyboard
 _SHUFFLE = 7  # seed: dots are painted in no order, so that no category lies above the others
 
-Describe = Callable[[int], tuple[str, str]]
+Describe = Callable[[int], str]
 
 
 class DotMap(Plot):
@@ -230,41 +182,43 @@ class DotMap(Plot):
         self._points = np.zeros((0, 2), dtype=np.float32)
         self._order = np.zeros(0, dtype=np.int64)
         self._colours = plain(0)
-        self._names: tuple[PlacedName, ...] = ()
+        self._names: Sequence[PlacedName] = ()
         self._version = 0  # changes with the look of the dots
         self._painted: tuple[object, QImage] | None = None
         self._marked: NDArray[np.bool_] | None = None
         self._current, self._hovered = -1, -1
-        self._describe: Describe = lambda index: ("", "")
+        self._describe: Describe = str
         self._data: Callable[[], PlotData] = lambda: PlotData((), ())
-        self._view = view_of_all(self._points, 1, 1, 0)
-        self._moved = False
+        self._low, self._high = np.zeros(2), np.ones(2)  # of all points but the outermost
+        self._chosen_view: Viewport | None = None  # None shows everything, at any size
         self._pressed: QPointF | None = None
         self._last = QPointF()
         self._lasso: list[tuple[float, float]] | None = None
         self._lasso_mode = False
-        self._touched = False
 
-    def show_points(self, points: NDArray[np.float32], describe: Describe, data: Callable[[], PlotData]) -> None:
-        self._points, self._describe, self._data = points, describe, data
+    def show_points(
+        self,
+        points: NDArray[np.float32],
+        describe: Describe,
+        data: Callable[[], PlotData],
+        colours: DotColours | None = None,
+    ) -> None:
+        """`colours` are those at first; with None all dots have one."""
+        self._describe, self._data, self._colours = describe, data, colours or plain(len(points))
         self._order = np.random.default_rng(_SHUFFLE).permutation(len(points))
         self._marked, self._current, self._hovered = None, -1, -1
-        self._touched = False
-        self.set_colours(plain(len(points)))
-        self.show_all()
+        self.move_points(points)
 
-    def move_points(self, points: NDArray[np.float32], names: Sequence[PlacedName]) -> None:
+    def move_points(self, points: NDArray[np.float32]) -> None:
         """Show the same dots at other points, with what is marked, and the ring."""
-        self._points, self._hovered = points, -1
-        self.set_colours(self._colours, names)
+        self._points, self._pressed, self._lasso = points, None, None
+        if len(points):
+            self._low, self._high = np.quantile(points.astype(np.float64), (0.0005, 0.9995), axis=0)
+        self.set_colours(self._colours)
         self.show_all()
 
-    def is_touched(self) -> bool:
-        """Whether the user clicked, dragged or zoomed since the points were shown, or the mouse is on a dot."""
-        return self._touched or self._hovered >= 0
-
-    def set_colours(self, colours: DotColours, names: Sequence[PlacedName] = ()) -> None:
-        self._colours, self._names = colours, tuple(names)
+    def set_colours(self, colours: DotColours) -> None:
+        self._colours, self._names = colours, colours.positions_of_names(self._points, self._low, self._high)
         self._version += 1
         self.show_again()
 
@@ -287,25 +241,23 @@ class DotMap(Plot):
         self.setCursor(Qt.CursorShape.CrossCursor if on else Qt.CursorShape.ArrowCursor)
 
     def show_all(self) -> None:
-        self._view = view_of_all(self._points, self.width(), self.height(), _MARGIN)
-        self._moved = False
-        self._changed()
+        self._set_view(None)
 
     def zoom(self, factor: float) -> None:
         self._zoom_at(factor, QPointF(self.width() / 2, self.height() / 2))
 
     def is_moved(self) -> bool:
-        return self._moved
+        return self._chosen_view is not None
 
     def pixel_of(self, index: int) -> QPointF:
-        x, y = self._view.pixels(self._points[index : index + 1])
+        x, y = self._pixels(self._points[index : index + 1])
         return QPointF(float(x[0]), float(y[0]))
 
     def dot_at(self, at: QPointF) -> int:
         """The dot nearest to a point of the widget, -1 when none is near; marked ones go first."""
         if not len(self._points):
             return -1
-        x, y = self._view.pixels(self._points)
+        x, y = self._pixels(self._points)
         away = np.square(x - at.x()) + np.square(y - at.y())
         if self._marked is not None and (away[self._marked] <= _NEAR**2).any():
             away[~self._marked] = np.inf
@@ -323,7 +275,7 @@ class DotMap(Plot):
         if self._marked is not None:
             words.append(display.plural(int(self._marked.sum()), "{n} is marked.", "{n} are marked."))
         if self._current >= 0:
-            words.append(self.tr("Chosen: {text}").format(text=display.one_line(self._describe(self._current)[0])))
+            words.append(self.tr("Chosen: {text}").format(text=display.one_line(self._describe(self._current))))
         return " ".join(words)
 
     def data(self) -> PlotData:
@@ -346,15 +298,12 @@ class DotMap(Plot):
         if self._lasso:
             painter.setPen(QPen(theme.colour("accent"), 1.5, Qt.PenStyle.DashLine))
             painter.drawPolyline(QPolygonF([QPointF(*each) for each in self._lasso]))
-        elif (read := self._hovered if self._hovered >= 0 else self._current) >= 0:
-            at = self.pixel_of(read)
-            self._paint_ring(painter, at)
-            if box.contains(at):
-                paint_tip(painter, size, at, *self._describe(read))
+        elif self._hovered >= 0:
+            self._paint_ring(painter, self.pixel_of(self._hovered))
 
     def _dots_on_screen(self, box: QRectF) -> QImage:
         ratio = self.devicePixelRatio()
-        key = (self._view, ratio, self._version, theme.tokens())
+        key = (self._view(), box.size(), ratio, self._version, theme.tokens())
         if self._painted is None or self._painted[0] != key:
             image = QImage((box.size() * ratio).toSize(), QImage.Format.Format_ARGB32_Premultiplied)
             image.setDevicePixelRatio(ratio)
@@ -365,7 +314,7 @@ class DotMap(Plot):
         return self._painted[1]
 
     def _paint_dots(self, painter: QPainter, box: QRectF) -> None:
-        x, y = self._view.pixels(self._points)
+        x, y = self._pixels(self._points)
         seen = (x >= 0) & (x <= box.width()) & (y >= 0) & (y <= box.height())
         order = self._order[seen[self._order]]
         if self._marked is not None:
@@ -382,7 +331,7 @@ class DotMap(Plot):
         painter.setFont(font)
         taken: list[QRectF] = []
         for name, middle in self._names:
-            x, y = self._view.pixels(middle[None, :].astype(np.float32))
+            x, y = self._pixels(middle[None, :])
             shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, 180)
             label = QRectF(0, 0, metrics.horizontalAdvance(shown) + MEDIUM, metrics.height() + 4)
             label.moveCenter(QPointF(float(x[0]), float(y[0])))
@@ -411,7 +360,6 @@ class DotMap(Plot):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         super().mousePressEvent(event)
-        self._touched = True
         if event.button() != Qt.MouseButton.LeftButton:
             return
         self._pressed = self._last = event.position()
@@ -425,10 +373,11 @@ class DotMap(Plot):
             self.update()
         elif self._pressed is not None:
             if (at - self._pressed).manhattanLength() > _STILL or self._last != self._pressed:
-                self._set_view(self._view.moved(at.x() - self._last.x(), at.y() - self._last.y()))
+                self._move(at.x() - self._last.x(), at.y() - self._last.y())
                 self._last = at
         else:
             self._hover(self.dot_at(at))
+            self.show_tip(event.globalPosition().toPoint(), self._describe(self._hovered) if self._hovered >= 0 else "")
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         pressed, self._pressed = self._pressed, None
@@ -438,15 +387,13 @@ class DotMap(Plot):
         if (event.position() - pressed).manhattanLength() <= _STILL and (lasso is None or len(lasso) < 4):
             self.picked.emit(self.dot_at(event.position()))
         elif lasso is not None:
-            x, y = self._view.pixels(self._points)
-            self.lassoed.emit(np.flatnonzero(inside(np.array(lasso), x, y)))
+            self.lassoed.emit(np.flatnonzero(self._inside(lasso)))
         self.update()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         self._zoom_at(2.0, event.position())
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        self._touched = True
         turned = event.angleDelta().y() or event.pixelDelta().y()
         self._zoom_at(1.0015**turned, event.position())
         event.accept()
@@ -461,10 +408,9 @@ class DotMap(Plot):
             Qt.Key.Key_Up: (0.0, _STEP),
             Qt.Key.Key_Down: (0.0, -_STEP),
         }
-        self._touched = True
         key = Qt.Key(event.key())
         if key in steps:
-            self._set_view(self._view.moved(*steps[key]))
+            self._move(*steps[key])
         elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
             self.zoom(_FACTOR)
         elif key == Qt.Key.Key_Minus:
@@ -477,23 +423,50 @@ class DotMap(Plot):
         else:
             super().keyPressEvent(event)
 
-    def resizeEvent(self, event: QEvent) -> None:
-        whole = view_of_all(self._points, self.width(), self.height(), _MARGIN)
-        self._view = self._view.resized(self.width(), self.height(), whole.scale) if self._moved else whole
-
     def _hover(self, index: int) -> None:
         if index != self._hovered:
             self._hovered = index
             self.update()
 
+    def _whole(self) -> Viewport:
+        return view_of_all(self._low, self._high, self.width(), self.height())
+
+    def _view(self) -> Viewport:
+        return self._chosen_view or self._whole()
+
+    def _pixels(self, points: NDArray[np.floating]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        view, wide = self._view(), points.astype(np.float64)
+        across = (wide[:, 0] - view.x) * view.scale + self.width() / 2
+        return across, self.height() / 2 - (wide[:, 1] - view.y) * view.scale
+
+    def _inside(self, lasso: Sequence[tuple[float, float]]) -> NDArray[np.bool_]:
+        """Which points lie in a closed polygon, by the even-odd rule, to a pixel."""
+        drawn = QImage(self.size(), QImage.Format.Format_Grayscale8)
+        drawn.fill(0)
+        with QPainter(drawn) as painter:
+            painter.setBrush(Qt.GlobalColor.white)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.drawPolygon(QPolygonF([QPointF(*each) for each in lasso]))
+        lines = np.frombuffer(drawn.constBits(), dtype=np.uint8).reshape(drawn.height(), drawn.bytesPerLine())
+        column, line = (np.floor(each).astype(np.int64) for each in self._pixels(self._points))
+        seen = (column >= 0) & (column < drawn.width()) & (line >= 0) & (line < drawn.height())
+        seen[seen] = lines[line[seen], column[seen]] > 0
+        return seen
+
+    def _move(self, across: float, down: float) -> None:
+        view = self._view()
+        self._set_view(Viewport(view.x - across / view.scale, view.y + down / view.scale, view.scale))
+
     def _zoom_at(self, factor: float, at: QPointF) -> None:
-        self._set_view(self._view.zoomed(factor, at.x(), at.y()))
+        """Zoom where `at` stays in its place."""
+        view, whole = self._view(), self._whole().scale
+        scale = min(max(view.scale * factor, whole * 0.5), whole * _CLOSEST)
+        nearer = 1 / view.scale - 1 / scale
+        left, up = at.x() - self.width() / 2, self.height() / 2 - at.y()
+        self._set_view(Viewport(view.x + left * nearer, view.y + up * nearer, scale))
 
-    def _set_view(self, view: Viewport) -> None:
-        self._view, self._moved, self._hovered = view, True, -1
-        self._changed()
-
-    def _changed(self) -> None:
+    def _set_view(self, view: Viewport | None) -> None:
+        self._chosen_view, self._hovered = view, -1
         self.update()
         self.view_changed.emit()
 

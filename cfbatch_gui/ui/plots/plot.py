@@ -1,6 +1,7 @@
 """The base of all plots, and the axes of a chart: from values to pixels, and the ticks, lines and titles of both."""
 
 import asyncio
+import html
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QBuffer, QByteArray, QEvent, QPointF, QRectF, QSizeF, Qt
+from PySide6.QtCore import QBuffer, QByteArray, QPoint, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import (
     QAccessible,
     QFont,
@@ -19,15 +20,12 @@ from PySide6.QtGui import (
     QImageWriter,
     QKeyEvent,
     QKeySequence,
-    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
-    QTextLayout,
-    QTextOption,
 )
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QToolTip, QWidget
 
 from cfbatch_gui.core.results.exports.base import Cell, ExportOptions, Preset
 from cfbatch_gui.core.results.exports.csv_tables import Dialect
@@ -37,7 +35,7 @@ from cfbatch_gui.core.system.settings import RememberedFolder
 from cfbatch_gui.ui import dialogs, display, theme
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import MEDIUM, RADIUS_CONTROL, SMALL, TINY
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import IconButton, QuietButton, row
 
 _TICK_WIDTH, _TICK_HEIGHT = 84, 44  # pixels for each label
@@ -140,7 +138,7 @@ def paint_frame(painter: QPainter, shown: Frame, font: QFont) -> None:
         painter.setPen(theme.colour("quiet"))
         at = QRectF(0, level - metrics.height() / 2, box.left() - SMALL, metrics.height())
         painter.drawText(at, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
-    values = ticks(shown.across.low, shown.across.high, _count(box.width(), _TICK_WIDTH))
+    values = ticks(shown.across.low, shown.across.high, _count(box.width(), _TICK_WIDTH)) if shown.across_title else ()
     for value, text in zip(values, labels(values), strict=True):
         x = shown.across.pixel(value)
         painter.setPen(QPen(theme.colour("line"), 1))
@@ -166,7 +164,6 @@ def _pixels(font: QFont) -> int:
 
 _PICTURE_SCALE = 2.0  # pixels of a saved picture for one of the screen
 _LEAST_WIDTH = 1_600
-_TIP_WIDTH, _TIP_LINES = 300.0, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +186,6 @@ class Plot(QWidget):
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self._mouse: QPointF | None = None
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
@@ -244,13 +240,10 @@ class Plot(QWidget):
         with QPainter(self) as painter:
             self._draw(painter, as_picture=False)
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._mouse = event.position()
-        self.update()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self._mouse = None
-        self.update()
+    def show_tip(self, at: QPoint, text: str) -> None:
+        """Show what is under the mouse, `at` on the screen; "" shows nothing."""
+        words = f"<p style='white-space: pre-wrap'>{html.escape(text)}</p>"  # Qt breaks the lines of rich text alone
+        QToolTip.showText(at, words if text else "", self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
@@ -322,51 +315,3 @@ def encoded(image: QImage) -> bytes:
     buffer = QBuffer()
     QImageWriter(buffer, QByteArray(b"png")).write(image)
     return bytes(buffer.data().data())
-
-
-def paint_tip(painter: QPainter, size: QSizeF, at: QPointF, text: str, below: str = "") -> None:
-    room = min(_TIP_WIDTH, size.width() - 2 * MEDIUM)
-    lines = _broken(painter, text, room - 2 * MEDIUM)
-    metrics = painter.fontMetrics()
-    widths = [metrics.horizontalAdvance(each) for each in (*lines, below) if each]
-    height = metrics.height() * (len(lines) + bool(below)) + 2 * SMALL
-    width = min(room, max(widths, default=0) + 2 * MEDIUM + 2)
-    left = at.x() + MEDIUM if at.x() + MEDIUM + width <= size.width() else at.x() - MEDIUM - width
-    top = at.y() + SMALL if at.y() + SMALL + height <= size.height() else at.y() - SMALL - height
-    box = QRectF(max(1.0, left), max(1.0, top), width, height)
-    painter.save()
-    painter.setPen(QPen(theme.colour("line"), 1))
-    painter.setBrush(theme.colour("card"))
-    painter.drawRoundedRect(box, RADIUS_CONTROL, RADIUS_CONTROL)
-    inside = box.adjusted(MEDIUM, SMALL, -MEDIUM, -SMALL)
-    flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextSingleLine
-    painter.setPen(theme.colour("text"))
-    for number, each in enumerate(lines):
-        painter.drawText(inside.translated(0, number * metrics.height()), flags, each)
-    if below:
-        painter.setPen(theme.colour("quiet"))
-        short = metrics.elidedText(below, Qt.TextElideMode.ElideRight, int(inside.width()))
-        painter.drawText(inside.translated(0, len(lines) * metrics.height()), flags, short)
-    painter.restore()
-
-
-def _broken(painter: QPainter, text: str, width: float) -> list[str]:
-    option = QTextOption()
-    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-    lines: list[str] = []
-    paragraphs = text.split("\n")
-    for number, paragraph in enumerate(paragraphs):
-        layout = QTextLayout(paragraph, painter.font())
-        layout.setTextOption(option)
-        layout.beginLayout()
-        while (line := layout.createLine()).isValid():
-            line.setLineWidth(width)
-            start = line.textStart()
-            if len(lines) == _TIP_LINES - 1:
-                rest = paragraph[start:] + ("…" if number + 1 < len(paragraphs) else "")
-                layout.endLayout()
-                lines.append(painter.fontMetrics().elidedText(rest, Qt.TextElideMode.ElideRight, int(width)))
-                return lines
-            lines.append(paragraph[start : start + line.textLength()].rstrip())
-        layout.endLayout()
-    return lines

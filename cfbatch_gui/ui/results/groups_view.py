@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QSizePolicy, QSpinBox, QStackedWidget
 
 from cfbatch_gui.core.program import Program
@@ -30,7 +30,7 @@ from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.ranking_limits import ThresholdField
+from cfbatch_gui.ui.results.loaded_results import ThresholdField, labelled
 from cfbatch_gui.ui.results.vector_page import (
     ListedText,
     TextList,
@@ -69,8 +69,6 @@ class ClustersView(VectorPage):
         self.number.setAccessibleName(self.tr("Number of clusters"))
         self.number.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.number.valueChanged.connect(lambda _: self.tasks.start("group", self._group(_RESTING)))
-        label = Label(self.tr("Number of clusters"), "quiet")
-        label.setBuddy(self.number)
         self.count = Label("", "quiet")
         self.rows: Rows[ClusterRow] = Rows(_cluster_columns(), key=lambda each: each.number, parent=self)
         self.table = TableView(
@@ -79,7 +77,7 @@ class ClustersView(VectorPage):
         self.table.cells.sample = "0,000"
         self.members = TextList(self, "vectors/cluster", self.tr("Texts of the cluster"), memory=memory)
         body = split(self.table, self.members, sizes=(560, 440))
-        self.lay_out_content(body, above=Flow(boxed(row(label, self.number)), self.count))
+        self.lay_out_content(body, above=Flow(labelled(self.tr("Number of clusters"), self.number), self.count))
 
     def clear(self) -> None:
         self.found = None
@@ -88,10 +86,9 @@ class ClustersView(VectorPage):
         self.count.setText("")
 
     def arrived(self, *, is_first: bool) -> None:
-        if is_first and self.embeddings is not None:
-            self.number.blockSignals(True)
-            self.number.setValue(usual_number(self.embeddings.count))
-            self.number.blockSignals(False)
+        if is_first:
+            with QSignalBlocker(self.number):
+                self.number.setValue(usual_number(self.embeddings.count))
         self.tasks.start("group", self._group(0.0))
 
     def row_choices(self) -> tuple[RowChoice, ...]:
@@ -106,8 +103,6 @@ class ClustersView(VectorPage):
     async def _group(self, resting: float) -> None:
         await asyncio.sleep(resting)
         embeddings, number = self.embeddings, self.number.value()
-        if embeddings is None:
-            return
         found = await self.worked_out(
             self.tr("Grouping the texts…"), lambda tell: find_clusters(embeddings, number, _TYPICAL, tell)
         )
@@ -191,17 +186,13 @@ class DuplicatesView(VectorPage):
 
     def clear(self) -> None:
         self.found, self._groups = None, ()
-        self.threshold.blockSignals(True)
-        self.threshold.setText(display.number(USUAL_THRESHOLD, ".2f"))
-        self.threshold.blockSignals(False)
+        with QSignalBlocker(self.threshold):
+            self.threshold.setText(display.number(USUAL_THRESHOLD, ".2f"))
         self.count.setText("")
         self._body.setCurrentWidget(self._wait)
 
     def arrived(self, *, is_first: bool) -> None:
-        embeddings = self.embeddings
-        if embeddings is None:
-            return
-        if embeddings.count <= UNASKED_TEXTS or self.found is not None:
+        if self.embeddings.count <= UNASKED_TEXTS or self.found is not None:
             self.look()
         else:
             self._body.setCurrentWidget(self._ask)
@@ -258,10 +249,8 @@ class DuplicatesView(VectorPage):
         self._ask.pressed.connect(self.look)
 
     def _lay_out(self) -> None:
-        label = Label(self.tr("Similar from"), "quiet")
-        label.setBuddy(self.threshold)
         self.count.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        fields = boxed(row(label, self.threshold, self.keep))
+        fields = labelled(self.tr("Similar from"), self.threshold, self.keep)
         buttons = boxed(row(self.table_button, self.save_button))
         self._groups_and_members = split(self.group_table, self.members, sizes=(420, 580))
         self._body = QStackedWidget()
@@ -272,13 +261,12 @@ class DuplicatesView(VectorPage):
     # Looking
 
     def _changed(self) -> None:
-        if self.embeddings is not None:
-            self.tasks.start("look", self._look(_RESTING))
+        self.tasks.start("look", self._look(_RESTING))
 
     async def _look(self, resting: float) -> None:
         await asyncio.sleep(resting)
         embeddings, threshold, keep = self.embeddings, self.threshold.value(), Keep(str(self.keep.value()))
-        if embeddings is None or threshold is None:
+        if threshold is None:
             return
         if not 0 < threshold <= 1:
             self.foot.set_line(self.tr("A similarity is above 0 and at most 1."), "triangle-alert", "attention")
@@ -339,7 +327,7 @@ class DuplicatesView(VectorPage):
     async def write(self, path: Path) -> None:
         """Write the list of what stays and what goes. Raises UserError."""
         embeddings, found = self.embeddings, self.found
-        if embeddings is None or found is None:
+        if found is None:
             return
         separator = display.csv_separator()
         gone = await asyncio.to_thread(lambda: write_keep_list(path, embeddings, found, separator=separator))
@@ -363,14 +351,14 @@ def _member_columns() -> tuple[Column[ListedText], ...]:
     return (
         Column(
             "",
-            lambda each: each.similarity,
+            lambda each: each.number,
             key="decision",
             width=84,
             widest=(tr("stays"), tr("goes")),
             copies_text=True,
-            text=lambda each: tr("stays") if each.similarity is None else tr("goes"),
-            icon=lambda each: ("check", "done") if each.similarity is None else ("minus", "quiet"),
-            colour=lambda each: "text" if each.similarity is None else "quiet",
+            text=lambda each: tr("stays") if each.number is None else tr("goes"),
+            icon=lambda each: ("check", "done") if each.number is None else ("minus", "quiet"),
+            colour=lambda each: "text" if each.number is None else "quiet",
         ),
         row_column(gives_way=True),
         text_column(),

@@ -1,16 +1,21 @@
-"""When a page reads the results of its job, what it shows while there are none, and the figures over all scores."""
+"""What pages of results share: when they read those of their job, what they show while there are none, the limits of a
+ranking, and the figures over all its scores.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QRegularExpression, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QRegularExpressionValidator
+from PySide6.QtWidgets import QLineEdit, QSpinBox, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.exports.base import ExportOptions
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.score_table import ScoreFigures, score_figures
 from cfbatch_gui.core.system.languages import said
@@ -23,7 +28,7 @@ from cfbatch_gui.ui.tables.table_rows import Column
 from cfbatch_gui.ui.tables.table_view import ColumnsButton, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
-from cfbatch_gui.ui.widgets import Flow, IconLine, MaybeEmpty, SearchField, boxed, column
+from cfbatch_gui.ui.widgets import Flow, IconLine, Label, MaybeEmpty, SearchField, boxed, column, row
 
 T = TypeVar("T")
 Version = tuple[object, ...]
@@ -100,6 +105,76 @@ def search_bar(field: SearchField, items: Sequence[QWidget], table: TableView) -
     field.setMaximumWidth(scaled(250))
     parts = Flow(field, *items, None, ColumnsButton(table))
     return boxed(column(boxed(parts), margins=(WIDE, SMALL, MEDIUM, SMALL)))
+
+
+def labelled(words: str, *fields: QWidget) -> QWidget:
+    """Fields in a row, of which the first has these words for its label."""
+    label = Label(words, "quiet")
+    label.setBuddy(fields[0])
+    return boxed(row(label, *fields))
+
+
+_MOST = 99_999
+_NUMBER = QRegularExpression(r"-?\d{0,4}([.,]\d{0,6})?")
+_STEP = 0.01
+
+
+class ThresholdField(QLineEdit):
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setPlaceholderText(self.tr("any"))
+        self.setAccessibleName(self.tr("Score from"))
+        self.setFixedWidth(scaled(84))
+        self.setMaxLength(12)
+        self.setValidator(QRegularExpressionValidator(_NUMBER, self))
+        self.textChanged.connect(self.changed)
+
+    def value(self) -> float | None:
+        try:
+            return float(self.text().replace(",", "."))
+        except ValueError:
+            return None
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        value = self.value()
+        steps = {Qt.Key.Key_Up: _STEP, Qt.Key.Key_Down: -_STEP}.get(Qt.Key(event.key()))
+        if steps is not None and value is not None:
+            self.setText(score_text(value + steps))
+        elif event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        else:
+            super().keyPressEvent(event)
+
+
+class LimitsBar(QWidget):
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.top = QSpinBox()
+        self.top.setRange(0, _MOST)
+        self.top.setSpecialValueText(self.tr("All ranks"))
+        self.top.setPrefix(self.tr("Top") + " ")
+        self.top.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.top.setAccessibleName(self.tr("How many of each query"))
+        self.top.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # the wheel scrolls
+        self.top.valueChanged.connect(lambda _: self.changed.emit())
+        self.threshold = ThresholdField()
+        self.threshold.changed.connect(self.changed)
+        self.setLayout(Flow(self.top, labelled(self.tr("Score from"), self.threshold), gap=MEDIUM))
+
+    def limits(self) -> ExportOptions:
+        return ExportOptions(top_k=self.top.value() or None, threshold=self.threshold.value())
+
+    def show_limits(self, limits: ExportOptions) -> None:
+        for field in (self.top, self.threshold):
+            field.blockSignals(True)
+        self.top.setValue(limits.top_k or 0)
+        self.threshold.setText("" if limits.threshold is None else score_text(limits.threshold))
+        for field in (self.top, self.threshold):
+            field.blockSignals(False)
 
 
 def version_of(job: Job) -> Version:

@@ -1,8 +1,11 @@
-"""All texts on a map: read under the mouse, coloured by a column, searched, and selected with a lasso."""
+"""Vectors as dots: all texts on a map, coloured by a column, searched, and selected with a lasso; and the scores of a
+ranking versus the similarities of the vectors.
+"""
 
 import asyncio
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,23 +14,40 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy
 
 from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.groups import find_clusters, usual_number
+from cfbatch_gui.core.results.nearest import VersusScores, scores_versus_similarities, texts_of_pairs
 from cfbatch_gui.core.results.text_map import Layout, TextMap, cached_map, make_map, tsne_map
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.plots import DotMap, PictureButtons, PlotData
-from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, PlacedName, by_category, by_cells, plain
+from cfbatch_gui.ui.plots import Chart, DotMap, Dots, PictureButtons, PlotData
+from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, by_category, by_cells, plain
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.vector_page import TextList, VectorPage
-from cfbatch_gui.ui.theme import scaled
-from cfbatch_gui.ui.widgets import Choice, ElidedLabel, Flow, IconButton, LinkButton, QuietButton, SearchField, split
+from cfbatch_gui.ui.theme import LARGE, SMALL, scaled
+from cfbatch_gui.ui.widgets import (
+    Choice,
+    ElidedLabel,
+    Flow,
+    IconButton,
+    LinkButton,
+    MaybeEmpty,
+    QuietButton,
+    SearchField,
+    boxed,
+    column,
+    row,
+    split,
+)
+from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 ONE, CLUSTERS, COLUMN = "one", "clusters", "column/"
 _SAMPLE, _FEW = 300, 24
@@ -41,7 +61,6 @@ class MapColours:
     dots: DotColours
     title: str
     cells: Sequence[str]
-    names: Sequence[PlacedName] = ()  # painted among the dots
 
 
 def colour_choices(embeddings: Embeddings) -> tuple[tuple[tuple[str, str], ...], str]:
@@ -59,13 +78,8 @@ def colour_choices(embeddings: Embeddings) -> tuple[tuple[tuple[str, str], ...],
     return tuple(choices), first or ONE
 
 
-def read_colours(embeddings: Embeddings, shown: TextMap, key: str) -> MapColours:
+def read_colours(embeddings: Embeddings, item_numbers: NDArray[np.int64], key: str) -> MapColours:
     """Blocking. Raises DataError."""
-    found = _read(embeddings, shown.item_numbers, key)
-    return replace(found, names=found.dots.positions_of_names(shown.points))
-
-
-def _read(embeddings: Embeddings, item_numbers: NDArray[np.int64], key: str) -> MapColours:
     if key == CLUSTERS:
         return _of_clusters(embeddings, item_numbers)
     if not key.startswith(COLUMN):
@@ -87,7 +101,7 @@ def _of_clusters(embeddings: Embeddings, item_numbers: NDArray[np.int64]) -> Map
 
 _TYPING = 0.12
 _ROOMY, _LEAST_LIST = 800, 160  # pixels
-_LONGEST = 400  # characters in the tip under the mouse
+_LONGEST = 400  # characters of a text in the tip under the mouse
 _PAGE = 2_000
 _BY_ITSELF = 20_000  # texts up to which the t-SNE map is started automatically
 _MEMORY = "map/layout"
@@ -99,19 +113,16 @@ class MapView(VectorPage):
         self._memory = memory
         self.map: TextMap | None = None  # the one that is shown
         self._maps: dict[Layout, TextMap] = {}
-        self._asked = False  # whether the map that is being made was asked for
-        self._colours: MapColours | None = None
+        self._colours = MapColours(plain(0), "", ())
         self._chosen = ""  # the key of the colours, see `colour_choices`
         self._make_widgets(memory)
         self._lay_out()
 
     def clear(self) -> None:
-        self.map, self._colours, self._chosen = None, None, ""
-        self._maps = {}
-        self.stop_link.hide()
+        self.map, self._chosen = None, ""
         self.find_field.reset()
         self.list.table.mark("")
-        self.dots.show_points(np.zeros((0, 2), dtype=np.float32), lambda index: ("", ""), lambda: PlotData((), ()))
+        self.dots.show_points(np.zeros((0, 2), dtype=np.float32), str, self._data)
         self.list.hide()
 
     def row_choices(self) -> tuple[RowChoice, ...]:
@@ -121,8 +132,8 @@ class MapView(VectorPage):
 
     def arrived(self, *, is_first: bool) -> None:
         self.picture.set_name(self.tr("{name}, map").format(name=self.job.name))
-        self.tasks.cancel("neighbours")
-        self.tasks.start("map", self._lay_out_map())
+        self.tasks.cancel("layout")
+        self.tasks.start("map", self._begin_map())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -175,8 +186,7 @@ class MapView(VectorPage):
         )
         for index, tip in enumerate(tips):
             self.layout_choice.setItemData(index, tip, Qt.ItemDataRole.ToolTipRole)
-        names = (self.layout_choice.itemText(index) for index in range(len(tips)))
-        self.layout_choice.setToolTip("\n".join(f"{name}: {tip}" for name, tip in zip(names, tips, strict=True)))
+        self.layout_choice.setToolTip("\n".join(tips))
 
     def _lay_out(self) -> None:
         self.summary.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -194,78 +204,60 @@ class MapView(VectorPage):
 
     # Reading
 
-    async def _lay_out_map(self) -> None:
-        embeddings = self.embeddings
-        if embeddings is None:
-            return
-        wanted, self._maps = self._wanted_layout(embeddings), {}
+    async def _begin_map(self) -> None:
+        embeddings, wanted = self.embeddings, self._wanted_layout()
         kept = None
         if wanted is Layout.NEIGHBOURS:
             kept = await asyncio.to_thread(cached_map, self.program.folder(self.job.id), embeddings)
         await self._offer_colours(embeddings)
+        made = kept or await self._made(Layout.DIRECTION)
         key = self._chosen
-        made = kept or await self._by_direction(embeddings)
-        colours = await asyncio.to_thread(read_colours, embeddings, made, key)
-        self._show_first(made, colours, embeddings)
+        self._colours = await asyncio.to_thread(read_colours, embeddings, made.item_numbers, key)
+        self.map, self._maps = made, {made.layout: made}
+        self.dots.show_points(made.points, self._describe, self._data, self._colours.dots)
+        self.list.hide()
+        self.layout_choice.set_value(wanted)
         self._say()
         if self._chosen != key:
             self.tasks.start("colour", self._colour())
         if self.find_field.text():
             self.tasks.start("find", self._find())
-        if wanted is Layout.NEIGHBOURS and kept is None:
-            self._make_tsne_map(asked=False)
+        if made.layout is not wanted:
+            self.tasks.start("layout", self._show_layout(wanted))
 
-    def _wanted_layout(self, embeddings: Embeddings) -> Layout:
+    def _wanted_layout(self) -> Layout:
         chosen = self._memory.get(_MEMORY) if self._memory is not None else ""
         if not all(batch.state.is_final for batch in self.job.batches):
             return Layout.DIRECTION
         if chosen in tuple(Layout):
             return Layout(chosen)
-        return Layout.NEIGHBOURS if embeddings.count <= _BY_ITSELF else Layout.DIRECTION
+        return Layout.NEIGHBOURS if self.embeddings.count <= _BY_ITSELF else Layout.DIRECTION
 
-    async def _by_direction(self, embeddings: Embeddings) -> TextMap:
-        count = display.plural(embeddings.count, "{n} text", "{n} texts")
-        sentence = self.tr("Laying out {texts}…").format(texts=count)
-        return await self.worked_out(sentence, lambda tell: make_map(embeddings, tell))
-
-    def _make_tsne_map(self, *, asked: bool) -> None:
-        self._asked = asked or (self._asked and self.tasks.is_running("neighbours"))
-        if self.embeddings is not None and not self.tasks.is_running("neighbours"):
-            self.tasks.start("neighbours", self._by_neighbours(self.embeddings))
-
-    async def _by_neighbours(self, embeddings: Embeddings) -> None:
-        folder = self.program.folder(self.job.id)
-        sentence = self.tr("Putting beside each other what is alike. You can read the map meanwhile.")
-        self.stop_link.show()
-        try:
-            made = await self.worked_out(sentence, lambda tell: tsne_map(folder, embeddings, tell))
-        finally:
-            self.stop_link.hide()
-        self._maps[made.layout] = made
-        if self._asked or not self.dots.is_touched():
-            await self._show(made)
-        else:
-            self._say(self.tr("The map by neighbours is ready: choose it above."))
-
-    def _show_first(self, made: TextMap, colours: MapColours, embeddings: Embeddings) -> None:
-        self.map = self._maps[made.layout] = made
-        self._colours = colours
-        self.dots.show_points(made.points, self._describe, lambda: PlotData(self._columns(), self._rows(embeddings)))
-        self.dots.set_colours(colours.dots, colours.names)  # painted once, not without colours and then with them
-        self.list.hide()
-
-    async def _show(self, made: TextMap) -> None:
-        colours = self._colours
-        names = () if colours is None else await asyncio.to_thread(colours.dots.positions_of_names, made.points)
-        self.map = made
-        self.dots.move_points(made.points, names)
+    async def _show_layout(self, layout: Layout) -> None:
+        """The map before stays and can be read until this one is made."""
+        if layout not in self._maps:
+            self._maps[layout] = await self._made(layout)
+        self.map = self._maps[layout]
+        self.dots.move_points(self.map.points)
         self._say()
 
-    def _say(self, *more: str) -> None:
+    async def _made(self, layout: Layout) -> TextMap:
+        embeddings, folder = self.embeddings, self.program.folder(self.job.id)
+        if layout is Layout.DIRECTION:
+            count = display.plural(embeddings.count, "{n} text", "{n} texts")
+            sentence = self.tr("Laying out {texts}…").format(texts=count)
+            return await self.worked_out(sentence, lambda tell: make_map(embeddings, tell))
+        self.stop_link.show()
+        sentence = self.tr("Putting beside each other what is alike. You can read the map meanwhile.")
+        try:
+            return await self.worked_out(sentence, lambda tell: tsne_map(folder, embeddings, tell))
+        finally:
+            self.stop_link.hide()
+
+    def _say(self) -> None:
         made = self.map
         if made is None:
             return
-        self.layout_choice.set_value(made.layout)
         summary = display.plural(len(made.points), "{n} text", "{n} texts")
         sentences = [self.tr("Texts stand beside those most like them; distances between islands mean little.")]
         if made.layout is Layout.DIRECTION:
@@ -276,7 +268,7 @@ class MapView(VectorPage):
                 self.tr("Similar texts are near each other, but nearby dots are not always similar."),
             ]
         self.summary.setText(summary)
-        self.show_foot(*sentences, *more, without_direction=made.without_direction)
+        self.show_foot(*sentences, without_direction=made.without_direction)
 
     async def _offer_colours(self, embeddings: Embeddings) -> None:
         choices, first = await asyncio.to_thread(colour_choices, embeddings)
@@ -287,18 +279,15 @@ class MapView(VectorPage):
         self.colour_choice.set_value(self._chosen)
 
     async def _colour(self) -> None:
-        embeddings, made = self.embeddings, self.map
-        if embeddings is not None and made is not None:
-            self._colours = found = await asyncio.to_thread(read_colours, embeddings, made, self._chosen)
-            names = found.names
-            while self.map is not made and (made := self.map) is not None:  # the dots have moved meanwhile
-                names = await asyncio.to_thread(found.dots.positions_of_names, made.points)
-            self.dots.set_colours(found.dots, names)
+        if self.map is not None:
+            items = self.map.item_numbers
+            self._colours = await asyncio.to_thread(read_colours, self.embeddings, items, self._chosen)
+            self.dots.set_colours(self._colours.dots)
 
     async def _find(self) -> None:
         await asyncio.sleep(_TYPING)
         text = self.find_field.text()
-        if self.embeddings is None or self.map is None:
+        if self.map is None:
             return
         if not text:
             self.dots.mark(None)
@@ -311,24 +300,19 @@ class MapView(VectorPage):
 
     def show_text(self, item_no: int) -> None:
         if self.map is not None:
-            index = int(np.searchsorted(self.map.item_numbers, item_no))
-            if index < len(self.map.item_numbers) and self.map.item_numbers[index] == item_no:
-                self._picked(index)
+            self._picked(next(iter(np.flatnonzero(self.map.item_numbers == item_no).tolist()), -1))
 
-    def _describe(self, index: int) -> tuple[str, str]:
-        if self.embeddings is None or self.map is None:
-            return "", ""
-        try:
-            (text,) = self.embeddings.texts([int(self.map.item_numbers[index])])
-        except UserError as error:  # raised while painting, outside any task
-            return said(error.message), ""
+    def _describe(self, index: int) -> str:
+        if self.map is None:
+            return ""
+        (text,) = self.texts([int(self.map.item_numbers[index])])
         below = " · ".join(filter(None, (text.id or self.tr("Row {n}").format(n=display.number(text.row)), text.label)))
-        return display.one_line(text.text, _LONGEST), below
+        return f"{display.one_line(text.text, _LONGEST)}\n{below}"
 
     def _picked(self, index: int) -> None:
         self.dots.set_current(index)
         self.dots.mark(None)
-        if index < 0 or self.embeddings is None or self.map is None:
+        if index < 0 or self.map is None:
             self.list.hide()
         else:
             self.tasks.start("near", self._list_nearest(int(self.map.item_numbers[index])))
@@ -355,31 +339,20 @@ class MapView(VectorPage):
             self.list.show()
 
     def _layout_picked(self, key: object) -> None:
-        layout = Layout(str(key))
-        if self._memory is not None:
-            self._memory.set(_MEMORY, layout)
-        if layout is Layout.DIRECTION:
-            self.tasks.cancel("neighbours")
-        if self.map is None or layout is self.map.layout:
-            self._say()
-            return
-        if layout in self._maps:
-            self.tasks.start("layout", self._show(self._maps[layout]))
-        elif layout is Layout.NEIGHBOURS:
-            self._make_tsne_map(asked=True)
-        else:
-            self.tasks.start("layout", self._turn_to_direction())
-
-    async def _turn_to_direction(self) -> None:
-        if self.embeddings is not None:
-            self._maps[Layout.DIRECTION] = await self._by_direction(self.embeddings)
-            await self._show(self._maps[Layout.DIRECTION])
+        self._remember(Layout(str(key)))
+        if self.map is not None:
+            self.tasks.start("layout", self._show_layout(Layout(str(key))))
 
     def _stop(self) -> None:
-        self.tasks.cancel("neighbours")
-        if self._memory is not None and self.map is not None:
-            self._memory.set(_MEMORY, self.map.layout)
+        self.tasks.cancel("layout")
+        if self.map is not None:
+            self._remember(self.map.layout)
+            self.layout_choice.set_value(self.map.layout)
         self._say()
+
+    def _remember(self, layout: Layout) -> None:
+        if self._memory is not None:
+            self._memory.set(_MEMORY, layout)
 
     def _colour_picked(self, key: object) -> None:
         self._chosen = str(key)
@@ -387,18 +360,124 @@ class MapView(VectorPage):
 
     # The data behind it
 
-    def _columns(self) -> tuple[str, ...]:
-        colour = (self._colours.title,) if self._colours is not None and self._colours.title else ()
-        return ("row", "id", "text", "x", "y", *colour)
+    def _data(self) -> PlotData:
+        if self.map is None:
+            return PlotData((), ())
+        title = (self._colours.title,) if self._colours.title else ()
+        return PlotData(("row", "id", "text", "x", "y", *title), _rows(self.embeddings, self.map, self._colours))
 
-    def _rows(self, embeddings: Embeddings) -> Iterator[Sequence[Cell]]:
-        """Every dot, in the order of the file. Runs in a thread."""
-        made, colours = self.map, self._colours
-        if made is None:
-            return
-        for start in range(0, len(made.points), _PAGE):
-            items = made.item_numbers[start : start + _PAGE].tolist()
-            for index, text in enumerate(embeddings.texts(items), start):
-                x, y = made.points[index].tolist()
-                cell = (colours.cells[index],) if colours is not None and colours.title else ()
-                yield (text.row, text.id, text.text, x, y, *cell)
+
+def _rows(embeddings: Embeddings, made: TextMap, colours: MapColours) -> Iterator[Sequence[Cell]]:
+    """Every dot, in the order of the file. Runs in a thread."""
+    for start in range(0, len(made.points), _PAGE):
+        items = made.item_numbers[start : start + _PAGE].tolist()
+        for index, text in enumerate(embeddings.texts(items), start):
+            cell = (colours.cells[index],) if colours.title else ()
+            yield (text.row, text.id, text.text, *made.points[index].tolist(), *cell)
+
+
+_Pair = tuple[str, str, str, str]  # its query, text, score and similarity
+
+
+class VersusScoresView(VectorPage):
+    def __init__(self, program: Program, notices: Notices) -> None:
+        super().__init__(program, notices, "chart-scatter")
+        self.versus: VersusScores | None = None  # the pairs that are shown
+        self._folder: JobFolder | None = None
+        self.ranking = Choice(self.tr("Ranking to look at"), on_picked=lambda _: self._look())
+        self.ranking.setMinimumWidth(210)
+        self.summary = ElidedLabel("", "quiet")
+        self.chart = Chart(self.tr("Scores and similarities"))
+        self.chart.picked.connect(self._picked)
+        folder = program.remembered_folder(FolderUse.PICTURES)
+        self.picture = PictureButtons(self.chart, notices, self.tasks, folder, self.tr("scores and similarities"))
+        self.panel = TextPanel(lines=4)
+        below = column(self.panel, margins=(LARGE, SMALL, LARGE, SMALL))
+        self._body = MaybeEmpty("chart-scatter", boxed(column((self.chart, 1), below, gap=0)))
+        self.lay_out_content(self._body, above=row(self.ranking, 4, (self.summary, 1), self.picture))
+
+    def clear(self) -> None:
+        self.versus, self._folder = None, None
+        self.summary.setText("")
+        self.picture.hide()
+        self._body.show_sentence("")
+
+    def arrived(self, *, is_first: bool) -> None:
+        before = self.ranking.value()
+        self.ranking.clear()
+        for job in rankings(self.program):
+            self.ranking.add(display.one_line(job.name, 60), job.id)
+        if before is not None:
+            self.ranking.set_value(before)
+        self._look()
+
+    def _look(self) -> None:
+        if self.ranking.count():
+            self.tasks.start("look", self._read_ranking(str(self.ranking.value())))
+
+    async def _read_ranking(self, job_id: str) -> None:
+        embeddings, folder = self.embeddings, self.program.folder(job_id)
+        found = await self.worked_out(
+            self.tr("Looking for texts that both jobs have…"),
+            lambda tell: scores_versus_similarities(folder, embeddings, tell),
+        )
+        self.versus, self._folder = found, folder
+        self._show(found, folder)
+
+    def _show(self, found: VersusScores, folder: JobFolder) -> None:
+        pairs = display.plural(len(found.scores), "{n} pair", "{n} pairs")
+        said = [self.tr("{pairs} of {all} have both texts here").format(pairs=pairs, all=display.number(found.of))]
+        if not math.isnan(found.correlation):
+            said.append(self.tr("correlation {n}").format(n=display.number(found.correlation, ".2f")))
+        if found.queries:
+            pattern = self.tr("same first text for {n} of {all} queries")
+            said.append(pattern.format(n=display.number(found.same_first), all=display.number(found.queries)))
+        self.summary.setText(" · ".join(said))
+        if len(found.scores):
+            dots = Dots(found.scores, found.similarities, describe=self._describe)
+            titles = self.tr("Score"), self.tr("Similarity of the vectors")
+            self.chart.show_layers((dots,), across=titles[0], up=titles[1], data=lambda: _pairs_data(folder, found))
+            self._picked(0)
+            self._body.show_content()
+        else:
+            self._body.show_sentence(
+                self.tr("No pair of this ranking has both its query and its text among the texts of this job.")
+            )
+        self.picture.setVisible(len(found.scores) > 0)
+        self.show_foot(
+            self.tr("A dot is a query with a context. Texts are the same when they are equal letter by letter.")
+        )
+
+    def _pair(self, index: int) -> _Pair | None:
+        """None, after a notice, if it cannot be read."""
+        if self.versus is None or self._folder is None:
+            return None
+        try:
+            ((query, text),) = texts_of_pairs(self._folder, self.versus.item_numbers[index : index + 1])
+        except UserError as error:  # also raised while painting, outside any task
+            self.notices.show_error(error)
+            return None
+        return query, text, score_text(self.versus.scores[index]), score_text(self.versus.similarities[index])
+
+    def _describe(self, index: int) -> str:
+        if (pair := self._pair(index)) is None:
+            return ""
+        query, text, score, similarity = pair
+        return f"{display.one_line(query, _LONGEST)}\n{display.one_line(text, _LONGEST)}\n{score} · {similarity}"
+
+    def _picked(self, index: int) -> None:
+        if (pair := self._pair(index)) is not None:
+            query, text, score, similarity = pair
+            about = self.tr("score {score}, similarity {similarity}").format(score=score, similarity=similarity)
+            self.panel.show_text(display.one_line(query, 100), text, about=about)
+
+
+def rankings(program: Program) -> tuple[Job, ...]:
+    return tuple(job for job in program.ledger.jobs() if job.kind is Kind.RANK and job.has_results)
+
+
+def _pairs_data(folder: JobFolder, versus: VersusScores) -> PlotData:
+    texts = texts_of_pairs(folder, versus.item_numbers)
+    numbers = zip(versus.scores.tolist(), versus.similarities.tolist(), strict=True)
+    rows = ((*pair, *both) for pair, both in zip(texts, numbers, strict=True))
+    return PlotData(("query", "text", "score", "similarity"), rows)

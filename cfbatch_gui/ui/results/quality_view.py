@@ -253,7 +253,7 @@ class QualityView(ResultsPage[Quality | None]):
         queries = sorted(judged_queries(run, found, name), key=lambda query: query.value)
         interval = mean_interval(found.runs[0].values[name])
         used = self.program.judgements.book_in_use()
-        agreement = between_judges(used.records()) if used is not None else None
+        agreement = between_judges(used) if used is not None else None
         return Quality(run, found, tuple(queries), interval, book, has_chosen_grades=chosen, agreement=agreement)
 
     # Showing

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import numpy as np
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLayout, QWidget
 
@@ -13,22 +12,16 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorChecks
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.nearest import Neighbour, nearest
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.unit_vectors import Progress
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import score_text, tr
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.results.loaded_results import (
-    ResultsPage,
-    failed_batches,
-    nothing_yet,
-    original_columns,
-    status_words,
-)
+from cfbatch_gui.ui.results.loaded_results import ResultsPage, failed_batches, nothing_yet
 from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import PagedRows, TableView
@@ -92,15 +85,14 @@ class VectorPage(ResultsPage[VectorsRead]):
         return self.shown
 
     @property
-    def embeddings(self) -> Embeddings | None:
-        """Its vectors, None while nothing has come back."""
-        return self.vectors_read.embeddings if self.vectors_read is not None and self.vectors_read.done else None
+    def embeddings(self) -> Embeddings:
+        assert self.vectors_read is not None  # noqa: S101 - fields and tasks are there only after `arrived`
+        return self.vectors_read.embeddings
 
     def texts(self, items: Sequence[int]) -> Sequence[EmbeddedText]:
         """Also while painting, where no task would report that they cannot be read: then empty ones, after a notice."""
-        read = self.vectors_read
         try:
-            return read.embeddings.texts(items) if read is not None else ()
+            return self.embeddings.texts(items)
         except UserError as error:
             self.notices.show_error(error)
             return [EmbeddedText(number, "", "", "", number, (), Status.FAILED, "", 0) for number in items]
@@ -165,7 +157,7 @@ class VectorPage(ResultsPage[VectorsRead]):
         return await asyncio.to_thread(_read, self.program.folder(job.id), failed_batches(job))
 
     async def show_read(self, job: Job, read: VectorsRead) -> None:
-        is_first = self.embeddings is None
+        is_first = self.vectors_read is None or not self.vectors_read.done
         self.vectors_read = read
         if read.done:
             self.show_content()
@@ -181,17 +173,11 @@ def _read(folder: JobFolder, failed: dict[int, str]) -> VectorsRead:
 
 
 @dataclass(frozen=True, slots=True)
-class VectorRow:
-    """A text and the length of its vector, None while it has none."""
-
-    text: EmbeddedText
-    length: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class ListedText:
+    """A text with its similarity to something, or the length of its vector; None while it has none."""
+
     text: EmbeddedText
-    similarity: float | None
+    number: float | None
 
 
 class TextList(QWidget):
@@ -257,12 +243,10 @@ class TextList(QWidget):
         self.show_items([each.text.item_no for each in found], [each.similarity for each in found], of=of, name=name)
 
     async def show_nearest(self, item_no: int) -> None:
-        embeddings = self._page.embeddings
-        if embeddings is not None:
-            (asked,) = self._page.texts([item_no])
-            found = await asyncio.to_thread(nearest, embeddings, item_no, _NEIGHBOURS)
-            name = tr("Nearest to “{text}”").format(text=display.one_line(asked.text, 80))
-            self.show_found(found, of=(item_no,), name=name)
+        (asked,) = self._page.texts([item_no])
+        found = await asyncio.to_thread(nearest, self._page.embeddings, item_no, _NEIGHBOURS)
+        name = tr("Nearest to “{text}”").format(text=display.one_line(asked.text, 80))
+        self.show_found(found, of=(item_no,), name=name)
 
     def all_items(self) -> tuple[int, ...]:
         return (*self.of, *self.items)
@@ -288,37 +272,6 @@ def several_selected(items: Sequence[int]) -> tuple[str, Sequence[int]]:
     return tr("selected"), items if len(items) > 1 else ()
 
 
-def read_rows(embeddings: Embeddings, texts: Sequence[EmbeddedText]) -> tuple[VectorRow, ...]:
-    done = [text.item_no for text in texts if text.status is Status.DONE] if embeddings.dimension else []
-    vectors = embeddings.rows_of(np.array(done, dtype=np.int64)).astype(np.float64)
-    lengths = dict(zip(done, np.linalg.norm(vectors, axis=1).tolist(), strict=True))
-    return tuple(VectorRow(text, lengths.get(text.item_no)) for text in texts)
-
-
-def length_text(row: VectorRow) -> str:
-    return status_words(row.text.status, row.text.error) if row.length is None else score_text(row.length)
-
-
-def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -> tuple[Column[VectorRow], ...]:
-    return (
-        row_column(width=58, tip=tr("The row in your file, as its own program counts.")),
-        id_column(width=78, hidden=not with_ids),
-        text_column(),
-        Column(tr("Label"), lambda row: row.text.label, key="label", width=100, hidden=not labelled),
-        NumberColumn(
-            tr("Length"),
-            lambda row: row.length,
-            text=length_text,
-            key="length",
-            width=82,
-            hidden=True,
-            tip=tr("The length of the vector. Most models give vectors of length 1."),
-            colour=lambda row: "quiet" if row.length is None else "text",
-        ),
-        *original_columns(original, lambda row: row.text.cells, width=130),
-    )
-
-
 def row_column(*, width: int = 70, gives_way: bool = False, tip: str = "") -> Column[Any]:
     """This and the next ones are columns of rows whose `text` is an EmbeddedText."""
     return NumberColumn(tr("Row"), lambda each: each.text.row, key="row", width=width, gives_way=gives_way, tip=tip)
@@ -335,40 +288,11 @@ def id_column(*, width: int = 90, hidden: bool = False) -> Column[Any]:
 def similarity_column(*, width: int = 96, bar: bool = False) -> Column[Any]:
     return ScoreColumn(
         tr("Similarity"),
-        lambda each: each.similarity,
+        lambda each: each.number,
         key="similarity",
         align="left" if bar else "right",
         width=width,
         gives_way=not bar,
-        bar=(lambda each: max(0.0, each.similarity)) if bar else None,
+        bar=(lambda each: max(0.0, each.number)) if bar else None,
         tip=tr("The cosine of both vectors: 1 is the same direction."),
     )
-
-
-def checks_line(checks: VectorChecks) -> tuple[str, bool]:
-    if not checks.dimension or checks.missing == checks.texts:
-        return tr("No vector has come back yet."), True
-    found = [display.plural(checks.dimension, "{n} dimension", "{n} dimensions")]
-    if checks.unit_length:
-        found.append(tr("all of unit length"))
-    else:
-        lengths = f"{score_text(checks.norm_min)}–{score_text(checks.norm_max)}"
-        found.append(tr("lengths {range}").format(range=lengths))
-    wrong = []
-    if checks.zero:
-        wrong.append(display.plural(checks.zero, "{n} empty vector", "{n} empty vectors"))
-    if checks.repeated:
-        wrong.append(display.plural(checks.repeated, "{n} repeated vector", "{n} repeated vectors"))
-    if checks.non_finite:
-        wrong.append(
-            display.plural(
-                checks.non_finite,
-                "{n} vector with values that are no numbers",
-                "{n} vectors with values that are no numbers",
-            )
-        )
-    if checks.missing:
-        wrong.append(display.plural(checks.missing, "{n} text without a vector", "{n} texts without a vector"))
-    if not checks.zero and not checks.repeated:
-        found.append(tr("no empty or repeated vectors"))
-    return " · ".join(found + wrong), not (checks.zero or checks.non_finite)

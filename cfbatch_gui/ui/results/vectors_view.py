@@ -1,4 +1,4 @@
-"""Embedded texts: the table, the chosen text with its vector and its neighbours, and the checks of all vectors."""
+"""Embedded texts: the table, the chosen text with its vector and its neighbours, and the search by a sentence."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,100 +8,115 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLineEdit
 
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorChecks
 from cfbatch_gui.core.results.exports.vector_rows import vector_texts
-from cfbatch_gui.core.results.numbers import score_text
+from cfbatch_gui.core.results.nearest import LONGEST, embed_sentence, nearest_to
+from cfbatch_gui.core.results.outcomes import Status
+from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.loaded_results import named_cells, search_bar, status_words
+from cfbatch_gui.ui.results.loaded_results import named_cells, original_columns, search_bar, status_words
 from cfbatch_gui.ui.results.vector_page import (
+    ListedText,
     TextList,
     VectorPage,
-    VectorRow,
-    checks_line,
-    read_rows,
+    id_column,
+    row_column,
     several_selected,
-    vector_columns,
+    similarity_column,
+    text_column,
 )
-from cfbatch_gui.ui.state_names import is_practice, short_model
+from cfbatch_gui.ui.state_names import connection_title, is_practice, short_model, title_words
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn
 from cfbatch_gui.ui.tables.table_view import PagedRows, TableView, say_too_much
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
-from cfbatch_gui.ui.widgets import ElidedLabel, Label, LinkButton, MaybeEmpty, SearchField, column, row, split
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
+from cfbatch_gui.ui.widgets import (
+    ElidedLabel,
+    IconLine,
+    Label,
+    LinkButton,
+    MaybeEmpty,
+    PrimaryButton,
+    SearchField,
+    boxed,
+    column,
+    line,
+    row,
+    split,
+)
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
-_VALUES = 5
-_RESTING = 0.1  # seconds on a text before its neighbours are looked for
+
+def read_rows(embeddings: Embeddings, texts: Sequence[EmbeddedText]) -> tuple[ListedText, ...]:
+    done = [text.item_no for text in texts if text.status is Status.DONE] if embeddings.dimension else []
+    vectors = embeddings.rows_of(np.array(done, dtype=np.int64)).astype(np.float64)
+    lengths = dict(zip(done, np.linalg.norm(vectors, axis=1).tolist(), strict=True))
+    return tuple(ListedText(text, lengths.get(text.item_no)) for text in texts)
 
 
-class VectorPanel(QWidget):
-    """The chosen text with its vector, and the texts nearest to it."""
+def length_text(row: ListedText) -> str:
+    return status_words(row.text.status, row.text.error) if row.number is None else score_text(row.number)
 
-    def __init__(self, page: VectorPage, *, memory: Memory | None = None) -> None:
-        super().__init__()
-        self._tasks = page.tasks
-        self._row: VectorRow | None = None
-        self._vector: NDArray[np.float32] | None = None
-        self.text_panel = TextPanel(lines=5)
-        self.values = ElidedLabel("", "quiet")
-        self.copy_button = LinkButton(self.tr("Copy vector"), "copy", self.copy_vector)
-        title = self.tr("Nearest texts")
-        self.near = TextList(page, "vectors/neighbours", title, memory=memory, has_panel=False)
-        values = row((self.values, 1), self.copy_button)
-        above = column(self.text_panel, values, margins=(MEDIUM, MEDIUM, MEDIUM, SMALL))
-        self.setLayout(column(above, (self.near, 1), gap=0))
 
-    def shows(self, chosen: VectorRow) -> bool:
-        return chosen == self._row
+def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -> tuple[Column[ListedText], ...]:
+    return (
+        row_column(width=58, tip=tr("The row in your file, as its own program counts.")),
+        id_column(width=78, hidden=not with_ids),
+        text_column(),
+        Column(tr("Label"), lambda row: row.text.label, key="label", width=100, hidden=not labelled),
+        NumberColumn(
+            tr("Length"),
+            lambda row: row.number,
+            text=length_text,
+            key="length",
+            width=82,
+            hidden=True,
+            tip=tr("The length of the vector. Most models give vectors of length 1."),
+            colour=lambda row: "quiet" if row.number is None else "text",
+        ),
+        *original_columns(original, lambda row: row.text.cells, width=130),
+    )
 
-    def show_row(self, chosen: VectorRow, embeddings: Embeddings) -> None:
-        self._row, text = chosen, chosen.text
-        self.text_panel.show_text(
-            self.tr("Row {n}").format(n=display.number(text.row)),
-            text.text,
-            about=" · ".join(filter(None, (text.id, text.label))),
-            problem=status_words(text.status, text.error),
-            rest=named_cells(embeddings.columns(), text.cells, text.text, text.label),
+
+def checks_line(checks: VectorChecks) -> tuple[str, bool]:
+    if not checks.dimension or checks.missing == checks.texts:
+        return tr("No vector has come back yet."), True
+    found = [display.plural(checks.dimension, "{n} dimension", "{n} dimensions")]
+    if checks.unit_length:
+        found.append(tr("all of unit length"))
+    else:
+        lengths = f"{score_text(checks.norm_min)}–{score_text(checks.norm_max)}"
+        found.append(tr("lengths {range}").format(range=lengths))
+    wrong = []
+    if checks.zero:
+        wrong.append(display.plural(checks.zero, "{n} empty vector", "{n} empty vectors"))
+    if checks.repeated:
+        wrong.append(display.plural(checks.repeated, "{n} repeated vector", "{n} repeated vectors"))
+    if checks.non_finite:
+        wrong.append(
+            display.plural(
+                checks.non_finite,
+                "{n} vector with values that are no numbers",
+                "{n} vectors with values that are no numbers",
+            )
         )
-        self._vector = embeddings.vector(text.item_no)
-        self._show_values()
-        self._tasks.start("neighbours", self._look(text.item_no))
-
-    def mark(self, sought: str) -> None:
-        self.text_panel.mark(sought)
-        self.near.table.mark(sought)
-
-    def items(self) -> tuple[int, ...]:
-        is_of_this = self._row is not None and self.near.of == (self._row.text.item_no,)
-        return self.near.all_items() if is_of_this else ()
-
-    def copy_vector(self) -> None:
-        """All numbers as a JSON array, each in the shortest form that reads back as the same float32."""
-        if self._vector is not None:
-            QGuiApplication.clipboard().setText(vector_texts(self._vector[None, :])[0].decode())
-
-    async def _look(self, item_no: int) -> None:
-        await asyncio.sleep(_RESTING)
-        await self.near.show_nearest(item_no)
-
-    def _show_values(self) -> None:
-        self.copy_button.setEnabled(self._vector is not None)
-        if self._vector is None:
-            self.values.setText(self.tr("No vector"))
-            return
-        first = ", ".join(score_text(value) for value in self._vector[:_VALUES].tolist())
-        more = len(self._vector) - _VALUES
-        self.values.setText(
-            self.tr("{values}, … {n} more").format(values=first, n=display.number(more)) if more > 0 else first
-        )
+    if checks.missing:
+        wrong.append(display.plural(checks.missing, "{n} text without a vector", "{n} texts without a vector"))
+    if not checks.zero and not checks.repeated:
+        found.append(tr("no empty or repeated vectors"))
+    return " · ".join(found + wrong), not (checks.zero or checks.non_finite)
 
 
 _TYPING = 0.12  # seconds; a search begins when the keys rest
+_RESTING = 0.1  # seconds on a text before its neighbours are looked for
+_VALUES = 5
 _PANEL_WIDTH = 384
 _LEAST_TABLE = 370  # pixels; with less, texts would be an ellipsis
 
@@ -111,9 +126,9 @@ class VectorsView(VectorPage):
 
     def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
         super().__init__(program, notices, "waypoints")
-        self._found: tuple[int, ...] | None = None
+        self._items: Sequence[int] = range(0)  # those in the table; all of them are a range
         self._found_name = ""  # what chose the rows that are shown, "" for a search or all
-        self._item_no = 0
+        self._chosen: ListedText | None = None
         self._asked_for: tuple[tuple[int, ...], str] | None = None  # requested before the rows were read
         self._make_widgets(memory)
         self._lay_out()
@@ -129,14 +144,15 @@ class VectorsView(VectorPage):
 
     def show_all(self) -> None:
         self._clear_search()
-        self._show_found(None)
+        self._show_found(self._all())
 
     def row_choices(self) -> tuple[RowChoice, ...]:
         found = self._found_name or self.tr("“{text}”").format(text=self.find_field.text())
+        is_of_chosen = self._chosen is not None and self.near.of == (self._chosen.text.item_no,)
         return row_choices(
-            (found, self._found or ()),
+            (found, self._items if not isinstance(self._items, range) else ()),
             several_selected([self.rows.row(index).text.item_no for index in self.table.selected_rows()]),
-            (self.tr("nearest to the chosen text"), self.panel.items()),
+            (self.tr("nearest to the chosen text"), self.near.all_items() if is_of_chosen else ()),
             proposed=self._found_name,
         )
 
@@ -149,32 +165,42 @@ class VectorsView(VectorPage):
         self.count = Label("", "quiet")
         self.all_link = LinkButton(self.tr("Show all"), "x", self._all_clicked)
         self.all_link.hide()
-        self.panel = VectorPanel(self, memory=memory)
-        self.panel.near.opened.connect(self.choose)
         self.table = TableView("vectors/texts", self.tr("Texts"), memory=memory, on_picked=self._picked)
         self.table.too_much_to_copy.connect(partial(say_too_much, self.notices))
-        self.rows: PagedRows[VectorRow] = PagedRows((), count=0, fetch=self._fetch)
+        self.rows: PagedRows[ListedText] = PagedRows((), count=0, fetch=self._fetch)
+        self.panel = TextPanel(lines=5)
+        self.values = ElidedLabel("", "quiet")
+        self.copy_button = LinkButton(self.tr("Copy vector"), "copy", self.copy_vector)
+        self.near = TextList(self, "vectors/neighbours", self.tr("Nearest texts"), memory=memory, has_panel=False)
+        self.near.opened.connect(self.choose)
 
     def _lay_out(self) -> None:
         bar = search_bar(self.find_field, (self.count, self.all_link), self.table)
         self._table_stack = MaybeEmpty("search", self.table)
         self._table_stack.setMinimumWidth(scaled(_LEAST_TABLE))
+        values = row((self.values, 1), self.copy_button)
+        above = column(self.panel, values, margins=(MEDIUM, MEDIUM, MEDIUM, SMALL))
+        chosen = boxed(column(above, (self.near, 1), gap=0))
         sizes = (1000 - _PANEL_WIDTH, _PANEL_WIDTH)
-        self.lay_out_content(split(self._table_stack, self.panel, sizes=sizes, stretched=0), bar=bar)
+        self.lay_out_content(split(self._table_stack, chosen, sizes=sizes, stretched=0), bar=bar)
 
     # Reading
 
     def clear(self) -> None:
         self._clear_search()
         self._table_stack.show_content()
-        self._found, self._item_no = None, 0
+        self._items, self._chosen = range(0), None
         self._found_name, self._asked_for = "", None
+        self.rows.refresh(0)
+        self.near.show_items(())
         self.all_link.hide()
 
     def arrived(self, *, is_first: bool) -> None:
         read = self.vectors_read
         if read is None:
             return
+        if isinstance(self._items, range):
+            self._items = self._all()
         if is_first:
             embeddings = read.embeddings
             columns = vector_columns(embeddings.columns(), with_ids=embeddings.has_ids, labelled=read.labelled)
@@ -182,7 +208,7 @@ class VectorsView(VectorPage):
             self.table.show_rows(self.rows)
             self.table.selectRow(0)
         else:
-            self._refresh(self._shown_count())
+            self._refresh()
         if self._asked_for is not None:
             (items, name), self._asked_for = self._asked_for, None
             self._show_found(items, name)
@@ -190,69 +216,54 @@ class VectorsView(VectorPage):
             self.tasks.start("find", self._find())
         self._show_count()
         self.foot.set_line(self.tr("Looking at the vectors…"), "hourglass")
-        self.tasks.start("check", self._check(self.job, read.embeddings))
+        self.tasks.start("check", self._check())
 
-    def _refresh(self, count: int) -> None:
-        scrolled, item_no = self.table.verticalScrollBar().value(), self._item_no
-        self.rows.refresh(count)
-        index = self._index_of(item_no)
-        if count:
-            self.table.selectRow(index if 0 <= index < count else 0)
+    def _all(self) -> range:
+        return range(1, self.embeddings.count + 1)
+
+    def _refresh(self) -> None:
+        scrolled, chosen = self.table.verticalScrollBar().value(), self._chosen
+        self.rows.refresh(len(self._items))
+        if self._items:
+            self.table.selectRow(max(0, self._index_of(chosen.text.item_no if chosen is not None else 0)))
             self.table.verticalScrollBar().setValue(scrolled)
 
-    def _shown_count(self) -> int:
-        if self._found is not None:
-            return len(self._found)
-        return self.vectors_read.embeddings.count if self.vectors_read is not None else 0
-
     def _index_of(self, item_no: int) -> int:
-        if self._found is None:
-            return item_no - 1
-        return self._found.index(item_no) if item_no in self._found else -1
+        return self._items.index(item_no) if item_no in self._items else -1
 
-    def _fetch(self, start: int, stop: int) -> Sequence[VectorRow]:
-        if self.vectors_read is None:
-            return ()
-        items = range(start + 1, stop + 1) if self._found is None else self._found[start:stop]
-        return read_rows(self.vectors_read.embeddings, self.texts(items))
+    def _fetch(self, start: int, stop: int) -> Sequence[ListedText]:
+        return read_rows(self.embeddings, self.texts(self._items[start:stop]))
 
     async def _find(self) -> None:
         await asyncio.sleep(_TYPING)
         text = self.find_field.text()
-        if self.vectors_read is None:
-            return
-        found = await asyncio.to_thread(self.vectors_read.embeddings.find, text) if text else None
-        self._show_found(found)
+        if self.vectors_read is not None:
+            self._show_found(await asyncio.to_thread(self.embeddings.find, text) if text else self._all())
 
-    def _show_found(self, found: tuple[int, ...] | None, name: str = "") -> None:
-        if self.vectors_read is None:
-            return
-        self._found, self._found_name = found, name
-        count = self._shown_count()
-        self._refresh(count)
-        if count:
+    def _show_found(self, found: Sequence[int], name: str = "") -> None:
+        self._items, self._found_name = found, name
+        self._refresh()
+        if found:
             self._table_stack.show_content()
         else:
             self._table_stack.show_sentence(self.tr("No text has “{text}” in it.").format(text=self.find_field.text()))
         self._show_count()
 
     def _mark(self, sought: str) -> None:
-        self.table.mark(sought)
-        self.panel.mark(sought)
+        for part in (self.table, self.panel, self.near.table):
+            part.mark(sought)
 
     def _clear_search(self) -> None:
         self.tasks.cancel("find")
         self.find_field.reset()
         self._mark("")
 
-    async def _check(self, job: Job, embeddings: Embeddings) -> None:
-        checks = await asyncio.to_thread(embeddings.checks)
-        sentence, is_well = checks_line(checks)
-        if is_practice(job):
-            sentence += " · " + self.tr("practice, not {model}").format(model=short_model(job))
-        self.foot.set_line(
-            sentence, "circle-check" if is_well else "triangle-alert", "done" if is_well else "attention"
-        )
+    async def _check(self) -> None:
+        sentence, is_well = checks_line(await asyncio.to_thread(self.embeddings.checks))
+        if is_practice(self.job):
+            sentence += " · " + self.tr("practice, not {model}").format(model=short_model(self.job))
+        icon = ("circle-check", "done") if is_well else ("triangle-alert", "attention")
+        self.foot.set_line(sentence, *icon)
 
     # Showing
 
@@ -260,39 +271,171 @@ class VectorsView(VectorPage):
         if self._index_of(item_no) < 0:
             self.show_all()
         index = self._index_of(item_no)
-        if 0 <= index < self.rows.rowCount():
-            self.table.selectRow(index)
-            self.table.scrollTo(self.rows.index(index, 0))
+        self.table.selectRow(index)
+        self.table.scrollTo(self.rows.index(index, 0))
+
+    def copy_vector(self) -> None:
+        """All numbers as a JSON array, each in the shortest form that reads back as the same float32."""
+        vector = self.embeddings.vector(self._chosen.text.item_no) if self._chosen is not None else None
+        if vector is not None:
+            QGuiApplication.clipboard().setText(vector_texts(vector[None, :])[0].decode())
 
     def _all_clicked(self) -> None:
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)  # the link is about to be hidden
         self.show_all()
 
     def _picked(self, index: int) -> None:
-        if self.vectors_read is None:
-            return
         chosen = self.rows.row(index)
-        if chosen.text.item_no == self._item_no and self.panel.shows(chosen):
+        if chosen == self._chosen:
             return
-        self._item_no = chosen.text.item_no
-        self.panel.show_row(chosen, self.vectors_read.embeddings)
+        self._chosen, text = chosen, chosen.text
+        self.panel.show_text(
+            self.tr("Row {n}").format(n=display.number(text.row)),
+            text.text,
+            about=" · ".join(filter(None, (text.id, text.label))),
+            problem=status_words(text.status, text.error),
+            rest=named_cells(self.embeddings.columns(), text.cells, text.text, text.label),
+        )
+        self._show_values(self.embeddings.vector(text.item_no))
+        self.tasks.start("neighbours", self._look(text.item_no))
+
+    async def _look(self, item_no: int) -> None:
+        await asyncio.sleep(_RESTING)
+        await self.near.show_nearest(item_no)
+
+    def _show_values(self, vector: NDArray[np.float32] | None) -> None:
+        self.copy_button.setEnabled(vector is not None)
+        if vector is None:
+            self.values.setText(self.tr("No vector"))
+            return
+        first = ", ".join(map(score_text, vector[:_VALUES].tolist()))
+        more = len(vector) - _VALUES
+        pattern = self.tr("{values}, … {n} more") if more > 0 else "{values}"
+        self.values.setText(pattern.format(values=first, n=display.number(more)))
 
     def _show_count(self) -> None:
-        if self.vectors_read is None:
+        read = self.vectors_read
+        if read is None:
             return
         self.all_link.setVisible(bool(self._found_name))
-        total = display.number(self.vectors_read.embeddings.count)
-        if self._found is not None:
-            pattern, number = self.tr("{n} of {total} texts"), len(self._found)
-            if self._found_name:
-                self.count.setText(
-                    pattern.format(n=display.number(number), total=total)
-                    + f" · {display.one_line(self._found_name, 60)}"
-                )
-                return
-        elif self.vectors_read.done < self.vectors_read.embeddings.count:
-            pattern, number = self.tr("{n} of {total} texts have a vector"), self.vectors_read.done
-        else:
-            self.count.setText(display.plural(self.vectors_read.embeddings.count, "{n} text", "{n} texts"))
+        of, pattern, number = read.embeddings.count, self.tr("{n} of {total} texts"), len(self._items)
+        words = display.plural(of, "{n} text", "{n} texts")
+        if not isinstance(self._items, range):
+            words = pattern.format(n=display.number(number), total=display.number(of))
+        elif read.done < of:
+            pattern = self.tr("{n} of {total} texts have a vector")
+            words = pattern.format(n=display.number(read.done), total=display.number(of))
+        self.count.setText(" · ".join(filter(None, (words, display.one_line(self._found_name, 60)))))
+
+
+_MOST = 100
+
+
+class SimilarView(VectorPage):
+    """Pressing the button sends one request, which is billed; nothing else is sent."""
+
+    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+        super().__init__(program, notices, "search")
+        self._vector: NDArray[np.float32] | None = None
+        self._asked = ""
+        self._make_widgets(memory)
+        self._lay_out()
+
+    def clear(self) -> None:
+        self._vector, self._asked = None, ""
+        self.sentence.clear()
+        self._show_nothing()
+
+    def arrived(self, *, is_first: bool) -> None:
+        self._show_price()
+        self.show_foot(self.tr("Similarity is the cosine of two vectors: 1 is the same direction."))
+        if self._vector is not None:
+            self.tasks.start("compare", self._compare(self._vector))
+
+    def row_choices(self) -> tuple[RowChoice, ...]:
+        return row_choices((self.found.name, self.found.items), self.found.selected(), proposed=self.found.name)
+
+    # Making
+
+    def _make_widgets(self, memory: Memory | None) -> None:
+        self.sentence = QLineEdit()
+        self.sentence.setMaxLength(LONGEST)
+        self.sentence.setAccessibleName(self.tr("A sentence to look for"))
+        self.sentence.setPlaceholderText(self.tr("Type a question, a sentence or a few words, in any language"))
+        self.sentence.textChanged.connect(self._show_price)
+        self.sentence.returnPressed.connect(self.search)
+        self.button = PrimaryButton(self.tr("Find similar"), "search", self.search)
+        self.button.setProperty("large", "true")
+        self.sentence.setMinimumHeight(scaled(34))
+        self.price = IconLine("", wrap=True)
+        columns = (row_column(), text_column(), id_column(width=110), similarity_column(width=170, bar=True))
+        self.found = TextList(self, "vectors/similar", self.tr("Similar texts"), memory=memory, columns=columns)
+
+    def _lay_out(self) -> None:
+        ask = column(row((self.sentence, 1), self.button), self.price, gap=TINY, margins=(WIDE, LARGE, WIDE, MEDIUM))
+        self._body = MaybeEmpty("search", self.found)
+        self.lay_out_content(boxed(column(ask, line(), (self._body, 1), gap=0)))
+        self._show_nothing()
+
+    # Searching
+
+    def search(self) -> None:
+        """Request the vector of the sentence, unless it was requested last, then compare."""
+        text = self.sentence.text().strip()
+        if not self.button.isEnabled():
             return
-        self.count.setText(pattern.format(n=display.number(number), total=total))
+        if text == self._asked and self._vector is not None:
+            self.tasks.start("compare", self._compare(self._vector))
+        elif not self.tasks.is_running("ask"):
+            self.tasks.start("ask", self._ask(text))
+
+    async def _ask(self, text: str) -> None:
+        title = connection_title(self.program, self.job)
+        self.button.set_possible(self.tr("The sentence is on its way."))
+        self.foot.set_line(self.tr("Asking {title}…").format(title=title_words(title)), "loader")
+        try:
+            client = self.program.address_book.client(self.job.connection)
+            self._vector = await embed_sentence(client, metadata_of(self.job, title), self.embeddings, text)
+            self._asked = text
+        finally:
+            self._show_price()
+            self.show_foot()
+        await self._compare(self._vector)
+
+    async def _compare(self, vector: NDArray[np.float32]) -> None:
+        found = await asyncio.to_thread(nearest_to, self.embeddings, vector, _MOST)
+        self._show_nothing()
+        if found:
+            name = self.tr("Most similar to “{text}”").format(text=display.one_line(self._asked, 90))
+            self.found.show_found(found, name=name)
+            self._body.show_content()
+        self.show_foot(self.tr("Similarity is the cosine of two vectors: 1 is the same direction."))
+
+    # Showing
+
+    def _show_nothing(self) -> None:
+        self.found.show_items(())
+        self._body.show_sentence(
+            self.tr("The texts that are most like your sentence will stand here, with their similarity.")
+        )
+
+    def _show_price(self) -> None:
+        text = self.sentence.text().strip()
+        if self.vectors_read is None:
+            return
+        self.button.set_possible("" if text else self.tr("Type a sentence first."))
+        job = self.job
+        if is_practice(job):
+            self.price.set_line(
+                self.tr("Asks the practice service on this computer: one request, which costs nothing.")
+            )
+            return
+        low, high = tokens_lower(text), tokens_upper(text)
+        amount = self.tr("{low} to {high} tokens").format(low=display.number(low), high=display.number(high))
+        self.price.set_line(
+            self.tr("Sends this sentence to {title}, {model}: one request{amount}, billed like any other.").format(
+                title=title_words(connection_title(self.program, job)),
+                model=short_model(job),
+                amount=f", {amount}" if text else "",
+            )
+        )

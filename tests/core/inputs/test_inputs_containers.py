@@ -100,6 +100,21 @@ def test_parquet(tmp_path: Path) -> None:
     assert suggest_mapping(source, None, preview(source)).roles == (I, T, K)
 
 
+def test_parquet_columns_of_one_name_records_and_times_beyond_pythons_years(tmp_path: Path) -> None:
+    core, arro = pytest.importorskip("arro3.core"), pytest.importorskip("arro3.io")
+    kind, path = core.DataType, tmp_path / "a.parquet"
+    text, numbers = core.Array(["one", "two"], kind.utf8()), core.Array([253402300800000000, 0], kind.int64())
+    record = core.struct_array([text], fields=[core.Field("body", kind.utf8(), nullable=True)])
+    far, unknown = numbers.cast(kind.timestamp("us")), numbers.cast(kind.timestamp("us", tz="Mars/Base"))
+    names = ["text", "text", "", "far", "zone"]
+    arro.write_parquet(core.Table.from_arrays([text, text, record, far, unknown], names=names), str(path))
+    source = open_source(path)
+    assert source.columns == ("text", "text (2)", "Column 3.body", "far", "zone")
+    assert [row.cells for row in read_rows(source)] == [
+        ("one", "one", "one", "", ""), ("two", "two", "two", "1970-01-01T00:00:00", "")
+    ]  # fmt: skip
+
+
 ODS = (
     '<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
     'xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" '

@@ -88,11 +88,11 @@ def test_openai_and_rank_llm(tmp_path: Path) -> None:
     path = tmp_path / "batch.jsonl"
     path.write_text(lines(*OPENAI))
     shape, layout, items = everything(path)
-    assert (shape, layout) == (Shape.OPENAI, Layout.TEXTS)
+    assert (shape, layout) == (Shape.BATCH, Layout.TEXTS)
     assert items == [Text(1, "one", "a"), Text(2, "two", "b"), Text(2, "three", "b")]
     path.write_text(lines(RANK_LLM))
     shape, layout, items = everything(path)
-    assert (shape, layout) == (Shape.RANK_LLM, Layout.NESTED)
+    assert (shape, layout) == (Shape.PLAIN, Layout.NESTED)
     assert items == [Query(1, "why", "7", (Context(1, "T because", "d1"), Context(1, "no", "2")))]
 
 
@@ -135,7 +135,7 @@ def test_what_a_search_has_found(tmp_path: Path, name: str, data: str) -> None:
     path = tmp_path / name
     path.write_text(data)
     source = open_source(path)
-    assert (source.shape, source.columns) == (Shape.RECORDS, ("_id", "title", "body"))
+    assert source.columns == ("_index", "_id", "_score", "_source.title", "_source.body")
     _, layout, items = everything(path, Kind.EMBED)
     assert layout is Layout.TEXTS
     assert [(item.id, item.text) for item in items if isinstance(item, Text)] == [
@@ -143,21 +143,109 @@ def test_what_a_search_has_found(tmp_path: Path, name: str, data: str) -> None:
     ]
 
 
+NOTE = {"id": 1, "text": "one"}
+
+
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "way"),
     [
-        {"status": "ok", "data": {"total": 2, "items": [{"id": 1, "text": "one"}, {"id": 2, "text": "two"}]}},
-        {"data": [{"type": "notes", "id": "1", "attributes": {"text": "one"}, "links": {"self": "/1"}}]},  # JSON:API
-        {"features": [], "rows": [{"row_idx": 0, "row": {"id": 1, "text": "one"}, "truncated_cells": []}]},
-        {"data": {"notes": {"nodes": [{"id": 1, "text": "one"}], "pageInfo": {"hasNextPage": False}}}},
-        {"data": {"notes": {"edges": [{"cursor": "x", "node": {"id": 1, "text": "one"}}]}}},
+        ({"status": "ok", "data": {"total": 2, "items": [NOTE, NOTE]}}, ""),
+        ({"data": [{"type": "notes", "attributes": NOTE, "links": {"self": "/1"}}]}, "attributes."),  # JSON:API
+        ({"features": [], "rows": [{"row_idx": 0, "row": NOTE, "truncated_cells": []}]}, "row."),
+        ({"data": {"notes": {"nodes": [NOTE], "pageInfo": {"hasNextPage": False}}}}, ""),
+        ({"data": {"notes": {"edges": [{"cursor": "x", "node": NOTE}]}}}, "node."),
+        (
+            {"type": "FeatureCollection", "features": [{"properties": NOTE, "geometry": {"type": "Point"}}]},
+            "properties.",
+        ),
     ],
 )
-def test_a_list_in_an_envelope_of_an_envelope(tmp_path: Path, answer: object) -> None:
+def test_a_list_in_an_envelope_and_records_within_records(tmp_path: Path, answer: object, way: str) -> None:
     path = tmp_path / "answer.json"
     path.write_text(json.dumps(answer))
     source = open_source(path)
-    assert (source.columns, next(read_rows(source)).cells) == (("id", "text"), ("1", "one"))
+    cells = dict(zip(source.columns, next(read_rows(source)).cells, strict=True))
+    assert (cells[f"{way}id"], cells[f"{way}text"]) == ("1", "one")
+    roles = dict(zip(source.columns, suggest_mapping(source, Kind.EMBED, preview(source)).roles, strict=True))
+    assert (roles[f"{way}id"], roles[f"{way}text"]) == (Role.ID, Role.TEXT)
+
+
+def test_a_record_that_is_only_sometimes_one_and_a_map_of_many_keys(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    many = {f"k{n}": n for n in range(100)}
+    path.write_text(lines({"text": "plain", "a.b": 1, "m": many}, {"text": {"en": "hello"}, "a": {"b": {"c": 2}}}))
+    source = open_source(path)
+    assert source.columns == ("text", "text.en", "a.b", "m", "a.b.c")
+    first, second = (row.cells for row in read_rows(source))
+    assert first == ("plain", "", "1", json.dumps(many, separators=(",", ":")), "")
+    assert second == ("", "hello", "", "", "2")
+
+
+ID_MAPS: list[tuple[object, tuple[str, ...], tuple[str, ...]]] = [
+    ({"doc1": "one", "doc2": "two", "doc3": "three"}, ("id", "text"), ("doc1", "one")),
+    ({"0": "one", "1": "two"}, ("id", "text"), ("0", "one")),
+    ({"a": {"text": "one"}, "b": {"text": "two", "n": 1}, "c": {}}, ("id", "text", "n"), ("a", "one", "")),
+    ({"a": ["x", "y"], "b": ["z"], "c": ["u", "v"]}, ("id", "contexts"), ("a", '["x","y"]')),
+    ({"query": "one", "plan": "two", "city": "three"}, ("query", "plan", "city"), ("one", "two", "three")),
+]
+
+
+@pytest.mark.parametrize(("document", "columns", "first"), ID_MAPS)
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_document_of_values_by_their_ids(
+    tmp_path: Path, document: object, columns: tuple[str, ...], first: tuple[str, ...], indent: int | None
+) -> None:
+    source, _, rows = read(tmp_path / "a.json", json.dumps(document, indent=indent))
+    assert (source.columns, rows[0]) == (columns, first)
+
+
+def test_lines_for_a_search_engine_have_their_ids_in_the_lines_above(tmp_path: Path) -> None:
+    path = tmp_path / "bulk.ndjson"
+    path.write_text(
+        lines(
+            {"index": {"_id": "7"}}, {"text": "one"}, {"create": {}}, {"text": "two"}, {"update": {"_id": 8}}, {"n": 1}
+        )
+    )
+    source = open_source(path)
+    found = [(row.number, row.cells) for row in read_rows(source)]
+    assert (source.columns, found) == (
+        ("_id", "text", "n"), [(2, ("7", "one", "")), (4, ("", "two", "")), (6, ("8", "", "1"))]
+    )  # fmt: skip
+
+
+GEMINI = {"key": "k", "request": {"content": {"parts": [{"text": "one "}, {"text": "text"}]}}}
+ANSWERED = {"custom_id": "a", "response": {"status_code": 200, "body": {"data": [{"embedding": [0.5]}]}}}
+
+
+def test_batches_of_other_services_and_their_answers(tmp_path: Path) -> None:
+    path = tmp_path / "batch.jsonl"
+    path.write_text(lines(GEMINI, {"key": "chat", "request": {"messages": []}}))
+    assert [(item.id, item.text) for item in everything(path)[2] if isinstance(item, Text)] == [("k", "one text")]
+    for document in (lines(ANSWERED), json.dumps({"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1}})):
+        path.write_text(document)
+        with pytest.raises(InputError):
+            open_source(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("tweets.js", 'window.YTD.tweets.part0 = [{"text":"one"},{"text":"two"}]'),
+        ("call.json", 'callback([{"text":"one"},{"text":"two"}]);\n'),
+        ("guarded.json", ')]}\',\n[{"text":"one"},{"text":"two"}]'),
+        ("sequence.jsonseq", '\x1e{"text":"one"}\n\x1e{"text":"two"}\n'),
+    ],
+)
+def test_what_stands_around_the_json_is_passed_over(tmp_path: Path, name: str, text: str) -> None:
+    assert read(tmp_path / name, text)[2] == [("one",), ("two",)]
+
+
+def test_lists_in_a_column_of_texts_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(lines({"text": ["a", "b"], "documents": ["c"]}, {"text": "c"}))
+    assert ["“text”" in notice for notice in open_source(path).notices] == [True]
+    path.write_text(lines({"title": "T", "paragraphs": [{"context": "one"}]}))
+    assert ["“paragraphs”" in notice for notice in open_source(path).notices] == [True]
 
 
 I, Q, C, L = Role.ID, Role.QUERY, Role.CONTEXT, Role.LABEL  # noqa: E741

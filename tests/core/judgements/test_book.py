@@ -13,7 +13,7 @@ from cfbatch_gui.core.errors import DataError, UsageError
 from cfbatch_gui.core.evaluation.judged import JobJudgements
 from cfbatch_gui.core.jobs.store.data_folder import back_up
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.judgements.book import Book, Shelf, disagreeing, newest, verdicts
+from cfbatch_gui.core.judgements.book import Book, Shelf, disagreeing
 from cfbatch_gui.core.judgements.values import THREE, Judgement, Source, Subject, own_scale
 from cfbatch_gui.core.system.paths import Paths
 
@@ -35,9 +35,7 @@ def said(
 
 def read(book: Book) -> dict[tuple[str, str], int]:
     """The grade of each judged pair."""
-    records, of = book.contents()
-    found, _ = verdicts(newest(records))
-    return {(of[each["query"]].text, of[each["document"]].text): int(each["grade"]) for each in found}
+    return {(each.query.text, each.document.text): each.grade or 0 for each in book.verdicts()}
 
 
 @pytest.fixture
@@ -99,8 +97,8 @@ def test_of_several_sources_the_strongest_counts_and_of_judges_the_middle(path: 
         book.add([said("q", "d", 0, judge="one"), said("q", "d", 3, judge="two")])
         book.add([said("q", "d", 2, judge="one", source=Source.SETTLED)])
         assert read(book) == {("q", "a"): 3, ("q", "b"): 3, ("q", "c"): 1, ("q", "d"): 2}
-        _, of = book.contents()
-        assert [of[each["document"]].text for each in disagreeing(newest(book.records()))] == ["b"] * 3 + ["c"] * 2
+        found = [[each.document.text for each in of_pair] for of_pair in disagreeing(book.judgements())]
+        assert found == [["b"] * 3, ["c"] * 2]
 
 
 def test_adding_what_is_there_already_adds_nothing(path: Path) -> None:
@@ -109,7 +107,7 @@ def test_adding_what_is_there_already_adds_nothing(path: Path) -> None:
         assert book.add_new([*labels, labels[0]]) == 20
         assert book.add_new(labels) == 0
         assert book.add_new([said("q", "text 4", 0, source=Source.LABELS)]) == 1
-        assert len(book.records()) == 21
+        assert book.count == 21
         twice = [said("q", "text 5", grade, source=Source.LABELS) for grade in (0, 0, 1)]
         assert book.add_new(twice) == 2
         assert read(book)["q", "text 5"] == 1
@@ -123,7 +121,7 @@ def test_a_judgement_of_nothing_is_refused_and_none_of_its_batch_is_kept(path: P
     with closing(Book.create(path, "b", clock=lambda: 5.0)) as book:
         with pytest.raises(UsageError):
             book.add([said("q", "a", 1), unusable])
-        assert len(book.records()) == 0
+        assert book.count == 0
 
 
 def filled(path: Path, count: int = 400) -> dict[tuple[str, str], int]:

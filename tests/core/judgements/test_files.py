@@ -13,7 +13,7 @@ from cfbatch_gui.core.errors import ExportError, InputError
 from cfbatch_gui.core.evaluation.joining import label_judgements, read_run
 from cfbatch_gui.core.evaluation.judged import measure
 from cfbatch_gui.core.evaluation.judged_documents import read_book_grades
-from cfbatch_gui.core.judgements.book import Book, newest, verdicts
+from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.files import (
     Form,
     Imported,
@@ -72,13 +72,9 @@ def fill(book: Book) -> None:
 
 
 def verdicts_of(book: Book) -> dict[tuple[str, str], int]:
-    records, of = book.contents()
-    found, _ = verdicts(newest(records))
     return {
-        (of[each["query"]].text or of[each["query"]].id, of[each["document"]].text or of[each["document"]].id): int(
-            each["grade"]
-        )
-        for each in found
+        (each.query.text or each.query.id, each.document.text or each.document.id): each.grade or 0
+        for each in book.verdicts()
     }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.judgements.agreement import between_judges, with_themselves
-from cfbatch_gui.core.judgements.book import Book, newest, verdicts
+from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.session import Session, Shown
 from cfbatch_gui.core.judgements.values import Subject
 
@@ -32,9 +32,7 @@ def pairs(*texts: str) -> list[Shown]:
 
 
 def grades(book: Book) -> dict[str, int]:
-    records, of = book.contents()
-    found, _ = verdicts(newest(records))
-    return {of[int(each["document"])].text: int(each["grade"]) for each in found}
+    return {each.document.text: each.grade or 0 for each in book.verdicts()}
 
 
 def test_undoing_a_second_look_brings_the_first_answer_back(book: Book) -> None:
@@ -42,12 +40,12 @@ def test_undoing_a_second_look_brings_the_first_answer_back(book: Book) -> None:
     for grade in (3, 0, 1):
         session.judge(grade)
     assert grades(book) == {"a": 1, "b": 0}
-    assert (with_themselves(book.records()).pairs, with_themselves(book.records()).same) == (1, 0)
+    assert (with_themselves(book).pairs, with_themselves(book).same) == (1, 0)
     session.undo()
     assert grades(book) == {"a": 3, "b": 0}
-    assert with_themselves(book.records()).pairs == 0
+    assert with_themselves(book).pairs == 0
     session.judge(3)
-    assert (with_themselves(book.records()).pairs, with_themselves(book.records()).same) == (1, 1)
+    assert (with_themselves(book).pairs, with_themselves(book).same) == (1, 1)
 
 
 def test_two_judges_agree_as_far_as_the_plain_figures_say(book: Book) -> None:
@@ -56,7 +54,7 @@ def test_two_judges_agree_as_far_as_the_plain_figures_say(book: Book) -> None:
         session = Session(book, pairs(*texts), judge=judge, clock=Clock())
         for grade in given:
             session.judge(grade)
-    found = between_judges(book.records())
+    found = between_judges(book)
     assert (found.pairs, found.same) == (6, 4)
     # Distances 0, 1, 0, 0, 0, 3; by chance from the shares 4, 3, 2 and 3 of 12 of the grades 0 to 3.
     shares = (4 / 12, 3 / 12, 2 / 12, 3 / 12)

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.plots import Bars, Chart, DifferenceChart, Dots, Line, Mark, PictureButtons, Steps
+from cfbatch_gui.ui.plots import Band, Bars, Chart, Dots, Line, Mark, PictureButtons, Steps
 from cfbatch_gui.ui.plots.chart import describe_at
 from cfbatch_gui.ui.plots.plot import Scale, labels, padded, ticks
 from cfbatch_gui.ui.tasks import Tasks
@@ -68,7 +68,7 @@ def test_a_click_on_a_dot_brings_its_index(scatter: Chart) -> None:
     assert picked == [1]
     found = describe_at(scatter.layers, shown, at)
     assert found is not None
-    assert (found.text, found.dot) == ("second", 1)
+    assert (found.text, found.index) == ("second", 1)
 
 
 async def test_it_is_saved_as_picture_drawing_and_table(histogram: Chart, tmp_path: Path) -> None:
@@ -100,42 +100,29 @@ def test_ticks_are_round_and_their_labels_exact() -> None:
 
 
 def test_differences_are_bars_from_the_best_to_the_worst_over_their_interval(qtbot: QtBot) -> None:
-    chart = DifferenceChart("Differences")
+    chart = Chart("Differences")
     qtbot.addWidget(chart)
     chart.resize(400, 240)
-    texts = ("best", "none", "worst")
-    chart.show_differences(
-        (0.4, 0.0, -0.6),
-        (-0.3, 0.2),
-        titles=("B better", "B worse"),
-        columns=("Query", "B − A"),
-        describe=lambda index: f"{texts[index]}\nmore",
-    )
-    picture = chart.grab().toImage()
-    width = 44
-    above, below = (chart.height() * share for share in (0.2, 0.7))
-    assert picture.pixelColor(10, round(above)) == theme.colour("accent")
-    assert picture.pixelColor(2 * width + 10, round(below)) == theme.colour("attention")
-    assert picture.pixelColor(width + 10, round(above)) != theme.colour("accent")
-    assert list(csv.reader(io.StringIO(chart.data().csv().decode("utf-8-sig"))))[1:] == [
-        *(["best", "0.4"], ["none", "0.0"], ["worst", "-0.6"])
-    ]
+    texts, edges = ("best", "none", "worst"), np.arange(4.0)
+    better = Bars(edges, np.array([0.4, 0.0, 0.0]), "B better", describe=texts.__getitem__)
+    worse = Bars(edges, np.array([0.0, 0.0, -0.6]), "B worse", "attention", texts.__getitem__)
+    chart.show_layers((Band(-0.3, 0.2), better, worse), across="", up="B − A", summary="1 better, 1 worse.")
+    assert chart.accessibleDescription() == "1 better, 1 worse."
+    picture, shown = chart.grab().toImage(), chart._frame(chart.size().toSizeF())
+
+    def at(bar: int, value: float) -> QPoint:
+        return QPointF(shown.across.pixel(bar + 0.5), shown.up.pixel(value)).toPoint()
+
+    colours = {(0, 0.3): "accent", (2, -0.5): "attention", (1, 0.1): "selection", (1, 0.3): "window"}
+    for (bar, value), role in colours.items():
+        assert picture.pixelColor(at(bar, value)) == theme.colour(role)
     with qtbot.waitSignal(chart.picked) as picked:
-        QTest.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPointF(2 * width + 5, 60).toPoint())
+        QTest.mouseClick(chart, Qt.MouseButton.LeftButton, pos=at(2, 0.2))
     assert picked.args == [2]
 
 
-def test_a_plot_says_in_words_what_it_shows(histogram: Chart, qtbot: QtBot) -> None:
+def test_a_plot_says_in_words_what_it_shows(histogram: Chart) -> None:
     assert histogram.accessibleDescription() == (
         "These: from 0.0000 to 1.0000, most between 0.5000 and 1.0000. "
         "Unrelated: from 0.0000 to 1.0000, most between 0.5000 and 1.0000. Threshold at 0.4000."
-    )
-    chart = DifferenceChart("Each query")
-    qtbot.addWidget(chart)
-    names = ("refund", "invoice", "password")
-    chart.show_differences(
-        (0.2, 0.0, -0.1), None, titles=("better", "worse"), columns=("query", "by"), describe=lambda at: names[at]
-    )
-    assert chart.accessibleDescription() == (
-        "1 better, 1 worse, 1 the same. The largest gain: refund. The largest loss: password."
     )

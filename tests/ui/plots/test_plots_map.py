@@ -22,9 +22,7 @@ def dots(qtbot: QtBot) -> DotMap:
     qtbot.addWidget(shown)
     shown.resize(400, 300)
     shown.show()
-    shown.show_points(
-        SQUARE, lambda index: (f"text {index}", f"id {index}"), lambda: PlotData(("x", "y"), SQUARE.tolist())
-    )
+    shown.show_points(SQUARE, lambda index: f"text {index}\nid {index}", lambda: PlotData(("x", "y"), SQUARE.tolist()))
     return shown
 
 
@@ -113,10 +111,11 @@ def test_a_name_stands_where_its_category_is_together() -> None:
         [draw.normal((-9, 0), 0.5, (50, 2)), draw.normal((9, 2), 0.5, (50, 2)), draw.normal(0, 9, (50, 2))]
     )
     colours = by_category(np.repeat([0, 1, 2], 50), ["left", "right", "everywhere"])
-    (left, at), (right, _) = colours.positions_of_names(points.astype(np.float32))
+    ends = points.min(axis=0), points.max(axis=0)
+    (left, at), (right, _) = colours.positions_of_names(points.astype(np.float32), *ends)
     assert (left, right) == ("left", "right")
     assert at == pytest.approx([-9, 0], abs=0.5)
-    assert plain(150).positions_of_names(points.astype(np.float32)) == []
+    assert plain(150).positions_of_names(points.astype(np.float32), *ends) == []
 
 
 def test_a_column_of_words_makes_categories_and_one_of_many_numbers_a_ramp() -> None:

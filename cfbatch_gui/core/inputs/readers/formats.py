@@ -64,9 +64,8 @@ _SEPARATORS = {
 _SHAPES = {
     Shape.ARRAYS: message("lists of cells"),
     Shape.REQUESTS: message("requests as the Batch API takes them"),
-    Shape.OPENAI: message("an OpenAI batch; its inputs and their custom_id are taken"),
-    Shape.RECORDS: message("records; what surrounds each of them is not read"),
-    Shape.RANK_LLM: message("rank_llm's queries with candidates"),
+    Shape.BATCH: message("a batch for another service; its texts and their ids are taken"),
+    Shape.BULK: message("records for a search engine, each with its id in the line above"),
 }
 _TABLE = (
     Format(

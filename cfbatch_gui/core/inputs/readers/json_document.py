@@ -16,20 +16,28 @@ from cfbatch_gui.core.inputs.readers.decoded_text import (
     without_line_end,
 )
 from cfbatch_gui.core.inputs.readers.json_shapes import (
+    bulk_id,
     cause_of,
     cell_text,
+    holds_only_numbers,
     is_frame,
+    is_map,
     lenient_decoder,
     parse_array,
     parse_object,
-    rows_of,
     rows_of_frame,
+    rows_of_map,
+    rows_reader,
     with_index,
 )
 from cfbatch_gui.core.messages import message
 
 Fields = dict[str, Any]
-_SPACE = re.compile(r"[ \t\r\n]*")
+_RowsOf = Callable[[Fields], list[tuple[str, ...]] | str]
+_SPACE = re.compile(r"[ \t\r\n\x1e]*")  # with the mark that begins a record of a JSON text sequence
+# What a program puts before its JSON: a name, a call, or a guard against being run.
+PREFIX = re.compile(r"""\s*(?:\)\]\}',?|[A-Za-z_$][\w.$]*\s*[=(])\s*(?=[\[{])""")
+_SUFFIX = re.compile(r"\)?\s*;?\s*\Z")
 
 
 def read_json_document(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
@@ -38,11 +46,12 @@ def read_json_document(source: Source, progress: Callable[[int], None] | None) -
     Where the JSON ends early, one problem follows.
     """
     with open_bytes(source.path) as file:
+        rows_of = rows_reader(source)
         for number, value in enumerate(values_of(file, source, progress), 1):
-            yield from _rows_of_value(source, number, value)
+            yield from _rows_of_value(source, number, value, rows_of)
 
 
-def _rows_of_value(source: Source, number: int, value: object) -> Iterable[Row]:
+def _rows_of_value(source: Source, number: int, value: object, rows_of: _RowsOf) -> Iterable[Row]:
     empty = ("",) * len(source.columns)
     if isinstance(value, Broken):
         return (Row(number, empty, value.reason),)
@@ -51,7 +60,7 @@ def _rows_of_value(source: Source, number: int, value: object) -> Iterable[Row]:
     fields = {"text": value} if isinstance(value, str) else value
     if not isinstance(fields, dict):
         return (Row(number, empty, message("Element {number:,} is neither an object nor a text.", number=number)),)
-    return _rows_of_fields(source, number, fields)
+    return _numbered(source, number, rows_of(fields))
 
 
 def row_of_array(source: Source, number: int, cells: list[Any]) -> Row:
@@ -73,7 +82,8 @@ def values_of(file: BinaryIO, source: Source, progress: Callable[[int], None] | 
     text = _Text(pieces, source)
     is_first = True
     try:
-        while text.peek():
+        has_prefix = text.peek() not in ("", "[", "{") and text.pass_over(PREFIX)
+        while text.peek() and not (has_prefix and not is_first and text.pass_over(_SUFFIX)):
             if text.peek() == "[":
                 yield from _elements(text)
             elif text.peek() == "{":
@@ -128,35 +138,30 @@ def _of_object(text: "_Text", *, is_first: bool) -> Iterator[object]:
         text.take(",")
     text.take("}")
     if not rows_under and fields:
-        if not is_first or text.peek():  # each of several objects is a row, whatever it holds
-            yield fields
-        elif rows := _inner_list(fields):
-            yield from rows
-        else:
-            yield from rows_of_frame(fields) if is_frame(fields) else _only_list(fields) or (fields,)
+        # Each of several objects is a row, whatever it holds.
+        yield from (fields,) if not is_first or text.peek() else rows_of_object(fields)
 
 
-def _inner_list(fields: dict[str, Any]) -> list[object]:
-    """The objects in an envelope within an envelope, such as {"hits": {"hits": […]}} or GraphQL's edges.
-
-    [] for none.
-    """
-    inner = next((value for key, value in fields.items() if key in _OUTER and isinstance(value, dict)), {})
-    asked = next(iter(inner.values())) if len(inner) == 1 and "data" in fields else None
-    if isinstance(asked, dict) and not asked.keys().isdisjoint(("edges", "nodes")):
-        inner = asked
-    lists = [value for key, value in inner.items() if key in _INNER or value is asked]
-    rows = next((value for value in lists if isinstance(value, list)), [])
-    is_row = fields.keys() & _OWN_TEXT or inner.keys() & _OWN_TEXT
-    return rows if not is_row and all(isinstance(each, dict) for each in rows) else []
+def rows_of_object(fields: dict[str, Any]) -> Iterable[object]:
+    """The rows in a document of one object: of its only list, of a table, by ids, or itself."""
+    if rows := _list_within(fields):
+        return rows
+    if holds_only_numbers(fields):
+        return (fields,)  # which is refused
+    if is_frame(fields):
+        return rows_of_frame(fields)
+    return rows_of_map(fields) if is_map(fields) else (fields,)
 
 
-def _only_list(fields: dict[str, Any]) -> list[object]:
-    """The objects in an object's only list, under any key, if it has no text or id itself; [] for none."""
-    lists = [value for key, value in fields.items() if isinstance(value, list) and key not in _OWN_LISTS]
-    is_list_of_objects = len(lists) == 1 and len(lists[0]) > 1 and all(isinstance(each, dict) for each in lists[0])
-    says_something = fields.keys() & _OWN_TEXT or any(is_text(key) or is_id(key) for key in fields)
-    return lists[0] if is_list_of_objects and not says_something else []
+def _list_within(fields: dict[str, Any], depth: int = 3) -> list[object]:
+    """The only list of objects under any key, unless a text or an id stands beside it; [] for none or several."""
+    names = [key for key, value in fields.items() if not isinstance(value, dict | list)]
+    if not fields.keys().isdisjoint(_OWN_TEXT) or any(is_text(name) or is_id(name) for name in names):
+        return []
+    found = [_list_within(value, depth - 1) for value in fields.values() if isinstance(value, dict) and depth]
+    found += [value for key, value in fields.items() if isinstance(value, list) and key not in _OWN_LISTS]
+    lists = [rows for rows in found if rows and all(isinstance(each, dict) for each in rows)]
+    return lists[0] if len(lists) == 1 else []
 
 
 def _holds_rows(key: object, fields: dict[str, Any]) -> bool:
@@ -171,21 +176,15 @@ def _rows_of_split(fields: dict[str, Any], text: "_Text") -> Iterator[object]:
 
 
 def is_envelope(value: object) -> bool:
-    """Whether an object is not a row itself but holds a list of rows."""
-    return (
-        isinstance(value, dict)
-        and not value.keys() & _OWN_TEXT
-        and (
-            any(key in _ENVELOPES and isinstance(rows, list) for key, rows in value.items())
-            or bool(_only_list(value) or _inner_list(value))
-        )
-    )
+    """Whether an object is not a row itself but holds rows."""
+    if not isinstance(value, dict):
+        return False
+    has_list = any(_holds_rows(key, value) and isinstance(rows, list) for key, rows in value.items())
+    return has_list or rows_of_object(value) != (value,)
 
 
 # Keys under which programs put the list of what they export. “contexts” and “candidates” are no such lists.
 _ENVELOPES = frozenset({"requests", "data", "rows", "items", "records", "results", "examples", "questions", "hits"})
-_OUTER = frozenset({"hits", "data", "response", "result", "results"})
-_INNER = _ENVELOPES | {"docs", "edges", "nodes"}
 _OWN_TEXT = frozenset({"query", "text", "question", "custom_id"})
 _OWN_LISTS = frozenset({"contexts", "candidates", "messages"})
 
@@ -210,6 +209,13 @@ class _Text:
         if self.peek() != sign:
             self.refuse()
         self._at += 1
+
+    def pass_over(self, pattern: re.Pattern[str]) -> bool:
+        """Whether what follows in the buffer is such; it is then passed over."""
+        found = pattern.match(self._buffer, self._at)
+        if found:
+            self._at = found.end()
+        return bool(found)
 
     def key(self) -> str:
         if self.peek() != '"':
@@ -282,6 +288,8 @@ def read_json_lines(source: Source, progress: Callable[[int], None] | None) -> G
     are_arrays = source.shape is Shape.ARRAYS
     blank: list[Row] = []
     is_header = are_arrays and source.has_header
+    rows_of = rows_reader(source)
+    bulk_name = ""
     with open_bytes(source.path) as file:
         lines = text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
         for number, line in enumerate(lines, 1):
@@ -296,12 +304,16 @@ def read_json_lines(source: Source, progress: Callable[[int], None] | None) -> G
                 yield _row_of_line(source, number, line)
             elif isinstance(fields := parse_object(line), str):
                 yield Row(number, (without_line_end(line)[:200], *empty[1:]), fields)
+            elif source.shape is not Shape.BULK:
+                yield from _numbered(source, number, rows_of(fields))
+            elif (found := bulk_id(fields)) is not None:
+                bulk_name = found
             else:
-                yield from _rows_of_fields(source, number, fields)
+                yield from _numbered(source, number, rows_of({"_id": bulk_name, **fields}))
+                bulk_name = ""
 
 
-def _rows_of_fields(source: Source, number: int, fields: dict[str, Any]) -> Iterable[Row]:
-    rows = rows_of(source, fields)
+def _numbered(source: Source, number: int, rows: list[tuple[str, ...]] | str) -> Iterable[Row]:
     if isinstance(rows, str):
         return (Row(number, ("",) * len(source.columns), rows),)
     return [Row(number, cells) for cells in rows]  # several texts of one line have its number

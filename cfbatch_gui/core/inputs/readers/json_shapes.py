@@ -7,7 +7,7 @@ cell, and what is lost by that is found.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import count, islice
 from typing import Any
@@ -31,7 +31,8 @@ def _constant(name: str) -> Number | None:
     return None if name == "NaN" else Number(name)
 
 
-lenient_decoder = json.JSONDecoder(parse_float=Number, parse_constant=_constant)
+# Control characters within a text, which JSON forbids, mean what they are.
+lenient_decoder = json.JSONDecoder(parse_float=Number, parse_constant=_constant, strict=False)
 _decoder = msgspec.json.Decoder(float_hook=Number)
 _encoder = msgspec.json.Encoder(enc_hook=lambda number: msgspec.Raw(number.encode()))
 
@@ -41,7 +42,7 @@ def parse_object(line: str) -> dict[str, Any] | str:
     try:
         value = _decoder.decode(line)
     except (ValueError, RecursionError):
-        try:  # the strict decoder refuses lone surrogates and NaN, without which the rest can still be used
+        try:  # the strict decoder refuses lone surrogates, NaN and control characters, which spoil nothing else
             value = lenient_decoder.decode(line)
         except (ValueError, RecursionError) as exc:
             return message("This line is not valid JSON: {cause}.", cause=cause_of(exc))
@@ -91,10 +92,49 @@ def harmless(text: str) -> str:
     return text
 
 
-def columns_of(objects: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    """Every key of the objects, in order of appearance, that can be a column's name."""
-    keys = dict.fromkeys(key for fields in objects for key in fields)
-    return tuple(key for key in keys if key.strip() and harmless(key) == key)
+_MOST_OPENED = 64  # different keys of records within records; more are a map, and stay one cell
+_DEEPEST = 5
+
+
+def columns_of(objects: Sequence[dict[str, Any]], depth: int = _DEEPEST) -> tuple[str, ...]:
+    """The names of all values in order of appearance; one in a record within is named by its way, as data.text."""
+    found: dict[str, None] = {}
+    for key in dict.fromkeys(key for fields in objects for key in fields):
+        if not key.strip() or harmless(key) != key:
+            continue
+        values = [fields[key] for fields in objects if key in fields]
+        records = [value for value in values if isinstance(value, dict) and value]
+        inner = columns_of(records, depth - 1) if records and depth else ()
+        if not 0 < len(inner) <= _MOST_OPENED:
+            inner = ()
+        if not inner or any(value is not None and not isinstance(value, dict) for value in values):
+            found[key] = None
+        found.update((f"{key}.{each}", None) for each in inner)
+    return tuple(found)
+
+
+def cells_reader(columns: Sequence[str]) -> Callable[[dict[str, Any]], tuple[str, ...]]:
+    """A function that gives the cells of an object for columns named as `columns_of` does."""
+    if not any("." in column for column in columns):
+        return lambda fields: tuple([cell_text(fields.get(column)) for column in columns])
+    opened = {column for column in columns if any(each.startswith(f"{column}.") for each in columns)}
+
+    def cell(fields: dict[str, Any], column: str) -> str:
+        value = _value_at(fields, column)
+        return "" if isinstance(value, dict) and column in opened else cell_text(value)
+
+    return lambda fields: tuple([cell(fields, column) for column in columns])
+
+
+def _value_at(fields: dict[str, Any], way: str) -> object:
+    if way in fields:
+        return fields[way]
+    end = way.find(".")
+    while end >= 0:  # a key may itself have a point
+        if isinstance(inner := fields.get(way[:end]), dict):
+            return _value_at(inner, way[end + 1 :])
+        end = way.find(".", end + 1)
+    return None
 
 
 _START = re.compile(r"[\[{]")
@@ -125,15 +165,11 @@ def notice_of_repeated_keys(parts: Iterable[str]) -> tuple[str, ...]:
 Fields = dict[str, Any]
 _RANK_COLUMNS = ("external_reference", "query", "contexts")
 _EMBED_COLUMNS = ("external_reference", "text")
-_OPENAI_COLUMNS = ("custom_id", "text")
-_RANK_LLM_COLUMNS = ("qid", "query", "candidates")
+_BATCH_COLUMNS = ("custom_id", "text")
 _REQUEST_KEYS = frozenset({"query", "contexts", "text", "truncate_inputs", "external_reference", "pooling"})
-_TEXT_KEYS = ("text", "contents", "content", "segment", "passage", "body", "abstract")
-_AROUND = {
-    "attributes": frozenset({"attributes", "id", "type", "relationships", "links", "meta"}),  # JSON:API
-    "node": frozenset({"node", "cursor", "__typename"}),  # GraphQL
-    "row": frozenset({"row", "row_idx", "truncated_cells"}),  # Hugging Face's data set viewer
-}
+_BULK_ACTIONS = ("index", "create", "update")
+_LEAST_IN_MAP = 3
+_LISTS_OF_PAIRS = ("pos", "neg", "candidates")
 
 
 def is_frame(value: object) -> bool:
@@ -142,7 +178,8 @@ def is_frame(value: object) -> bool:
         return False
     first = next(iter(value.values()))
     if isinstance(first, list):
-        return len(value) > 1 and all(isinstance(each, list) and len(each) == len(first) > 0 for each in value.values())
+        is_even = all(isinstance(each, list) and len(each) == len(first) > 0 for each in value.values())
+        return is_even and len(value) > 1 and (any(map(vocabulary.is_known, value)) or len(value) <= len(first))
     if not isinstance(first, dict) or not first or (len(value) == len(first) == 1 and not _are_figures(first)):
         return False
     return all(isinstance(each, dict) and each.keys() == first.keys() for each in value.values())
@@ -160,6 +197,30 @@ def rows_of_frame(frame: Fields) -> Iterator[object]:
     else:
         cells = ([column[name] for column in frame.values()] for name in inner)
         yield from with_index(inner, list(frame), cells)
+
+
+def is_map(fields: Fields) -> bool:
+    """Whether the keys of a document's only object are ids, and its values texts, records or lists."""
+    values = list(fields.values())
+    are_ids = len(values) >= _LEAST_IN_MAP or (len(values) > 1 and _are_figures(fields))
+    is_one_kind = any(all(isinstance(value, kind) for value in values) for kind in (str, dict, list))
+    has_names = any(vocabulary.is_known(key) and not any(map(str.isdigit, key)) for key in fields)
+    return are_ids and is_one_kind and not has_names
+
+
+def rows_of_map(fields: Fields) -> Iterator[Fields]:
+    for key, value in fields.items():
+        if isinstance(value, dict):
+            yield {"id": key, **{("id (2)" if name == "id" else name): cell for name, cell in value.items()}}
+        else:
+            yield {"id": key, ("text" if isinstance(value, str) else "contexts"): value}
+
+
+def holds_only_numbers(fields: Fields) -> bool:
+    """Whether a document has numbers by two ids, as judgements and scores of a run are stored."""
+    inner = [value for record in fields.values() if isinstance(record, dict) for value in record.values()]
+    are_numbers = all(isinstance(value, int | Number) and not isinstance(value, bool) for value in inner)
+    return bool(inner) and are_numbers and all(isinstance(record, dict) for record in fields.values())
 
 
 def with_index(index: Sequence[object], columns: Sequence[object], rows: Iterator[list[Any]]) -> Iterator[object]:
@@ -197,19 +258,15 @@ def shape_of(objects: Sequence[Fields]) -> Shape:
 
 
 def columns_for(shape: Shape, objects: Sequence[Fields]) -> tuple[str, ...]:
-    match shape:
-        case Shape.REQUESTS:
-            ranks = sum("query" in fields for fields in objects)
-            columns = _RANK_COLUMNS if ranks * 2 >= len(objects) else _EMBED_COLUMNS
-            return columns if any("external_reference" in str(fields) for fields in objects) else columns[1:]
-        case Shape.OPENAI:
-            return _OPENAI_COLUMNS
-        case Shape.RANK_LLM:
-            return _RANK_LLM_COLUMNS
-        case Shape.RECORDS:
-            return columns_of([_record_in(fields) for fields in objects])
-        case Shape.PLAIN | Shape.ARRAYS:
-            return columns_of(objects)
+    if shape is Shape.REQUESTS:
+        ranks = sum("query" in fields for fields in objects)
+        columns = _RANK_COLUMNS if ranks * 2 >= len(objects) else _EMBED_COLUMNS
+        return columns if any("external_reference" in str(fields) for fields in objects) else columns[1:]
+    if shape is Shape.BATCH:
+        return _BATCH_COLUMNS
+    if shape is Shape.BULK:
+        return columns_of([{"_id": "", **fields} for fields in objects if bulk_id(fields) is None])
+    return columns_of(objects)
 
 
 def notice_for(shape: Shape, objects: Sequence[Fields]) -> str:
@@ -220,28 +277,37 @@ def notice_for(shape: Shape, objects: Sequence[Fields]) -> str:
                 "The requests say {names}; here that is an option of the job.",
                 names=enumerated([quoted(key) for key in settings]),
             )
-    if shape is Shape.OPENAI:
-        return message("Only the texts and their custom_id are taken over; the model is an option of the job.")
+    if shape is Shape.BATCH:
+        return message("Only the texts and their ids are taken over; the model is an option of the job.")
+    lists = [key for key in columns_of(objects) if any(_is_list_of_texts(key, fields.get(key)) for fields in objects)]
+    if shape is Shape.PLAIN and lists:
+        names = enumerated([quoted(key) for key in lists])
+        return message("{names} holds lists, each of which is read as one cell.", names=names)
     return ""
 
 
-def rows_of(source: Source, fields: Fields) -> list[tuple[str, ...]] | str:
-    """The rows of an object, each a tuple of cells, or the sentence that says why it has none."""
-    match source.shape:
-        case Shape.PLAIN | Shape.ARRAYS:
-            return [tuple([cell_text(fields.get(column)) for column in source.columns])]
-        case Shape.REQUESTS:
-            rows = _ranking(fields) if "query" in source.columns else _embedding(fields)
+def _is_list_of_texts(key: str, value: object) -> bool:
+    if not isinstance(value, list) or not value or vocabulary.is_context(key) or key in _LISTS_OF_PAIRS:
+        return False
+    if isinstance(value[0], dict):
+        return any(vocabulary.is_text(name) or vocabulary.is_context(name) for name in value[0])
+    return isinstance(value[0], str) and vocabulary.is_text(key)
+
+
+def rows_reader(source: Source) -> Callable[[Fields], list[tuple[str, ...]] | str]:
+    """A function that gives the rows of an object, each a tuple of cells, or the sentence that says why it has none."""
+    if source.shape is Shape.BATCH:
+        return _batch
+    if source.shape is Shape.REQUESTS:
+        requests = _ranking if "query" in source.columns else _embedding
+
+        def last_cells(fields: Fields) -> list[tuple[str, ...]] | str:
+            rows = requests(fields)
             return rows if isinstance(rows, str) else [cells[-len(source.columns) :] for cells in rows]
-        case Shape.OPENAI:
-            return _openai(fields)
-        case Shape.RANK_LLM:
-            return _rank_llm(fields)
-        case Shape.RECORDS:
-            found = _record_in(fields)
-            if not found:
-                return message("This object holds no record, while others of the file do.")
-            return [tuple([cell_text(found.get(column)) for column in source.columns])]
+
+        return last_cells
+    cells_of = cells_reader(source.columns)
+    return lambda fields: [cells_of(fields)]
 
 
 def _is_request(fields: Fields) -> bool:
@@ -257,35 +323,24 @@ def _is_surely_request(fields: Fields) -> bool:
     )
 
 
-def _is_openai(fields: Fields) -> bool:
-    return "custom_id" in fields and isinstance(fields.get("body"), dict)
+def _is_batch(fields: Fields) -> bool:
+    """Whether it is a line for the batches of OpenAI (custom_id, body) or Gemini (key, request)."""
+    return any(name in fields and isinstance(fields.get(body), dict) for name, body in _BATCHES)
 
 
-def _is_rank_llm(fields: Fields) -> bool:
-    return isinstance(fields.get("query"), dict) and isinstance(fields.get("candidates"), list)
+def is_batch_answer(fields: Fields) -> bool:
+    return any(name in fields and isinstance(fields.get("response"), dict) for name, _ in _BATCHES)
 
 
-def _within(fields: Fields) -> str:
-    if isinstance(fields.get("_source"), dict) and not fields.keys().isdisjoint(("_id", "_index", "_score")):
-        return "_source"
-    return next(
-        (key for key, around in _AROUND.items() if isinstance(fields.get(key), dict) and fields.keys() <= around), ""
-    )
+def bulk_id(fields: Fields) -> str | None:
+    """The id in a line that goes before a record in a search engine's bulk file; None for any other line."""
+    action = fields.get(next(iter(fields), "")) if len(fields) == 1 else None
+    is_action = isinstance(action, dict) and not fields.keys().isdisjoint(_BULK_ACTIONS)
+    return cell_text(action.get("_id")) if is_action and isinstance(action, dict) else None
 
 
-_TESTS = (
-    (Shape.OPENAI, _is_openai),
-    (Shape.RANK_LLM, _is_rank_llm),
-    (Shape.RECORDS, lambda fields: bool(_within(fields))),
-    (Shape.REQUESTS, _is_request),
-)
-
-
-def _record_in(fields: Fields) -> Fields:
-    record = fields.get(_within(fields))
-    if not isinstance(record, dict):
-        return {}
-    return {**{key: value for key, value in fields.items() if key in ("_id", "id")}, **record}
+_BATCHES = (("custom_id", "body"), ("key", "request"))
+_TESTS = ((Shape.BATCH, _is_batch), (Shape.REQUESTS, _is_request))
 
 
 def _ranking(fields: Fields) -> list[tuple[str, ...]] | str:
@@ -314,13 +369,17 @@ def _embedding(fields: Fields) -> list[tuple[str, ...]] | str:
     return _each_text([reference] * len(texts), texts)
 
 
-def _openai(fields: Fields) -> list[tuple[str, ...]] | str:
-    body = fields.get("body")
-    if not isinstance(body, dict) or "input" not in body:
-        return message("This line asks for something else than vectors: its body has no “input”.")
-    given = body["input"]
+def _batch(fields: Fields) -> list[tuple[str, ...]] | str:
+    name, body = next(((fields.get(name), fields.get(body)) for name, body in _BATCHES if name in fields), ("", None))
+    content = body.get("content") if isinstance(body, dict) else None
+    if isinstance(body, dict) and "input" in body:
+        given = body["input"]
+    elif isinstance(content, dict) and isinstance(content.get("parts"), list):
+        given = "".join(cell_text(part.get("text")) for part in content["parts"] if isinstance(part, dict))
+    else:
+        return message("This line asks for something else than vectors: it has no texts for them.")
     texts = given if isinstance(given, list) else [given]
-    return _each_text([cell_text(fields.get("custom_id"))] * len(texts), texts)
+    return _each_text([cell_text(name)] * len(texts), texts)
 
 
 def _each_text(names: list[str], texts: list[Any]) -> list[tuple[str, ...]] | str:
@@ -329,23 +388,3 @@ def _each_text(names: list[str], texts: list[Any]) -> list[tuple[str, ...]] | st
     if not all(isinstance(text, str) for text in texts):
         return message("This request has something else than texts, such as numbers of tokens. Only texts can be sent.")
     return [(name, cell_text(text)) for name, text in zip(names, texts, strict=True)]
-
-
-def _rank_llm(fields: Fields) -> list[tuple[str, ...]] | str:
-    query, candidates = fields.get("query"), fields.get("candidates")
-    if not isinstance(query, dict) or not isinstance(candidates, list):
-        return message("This line has no query with candidates.")
-    contexts = [
-        {"id": cell_text(each.get("docid")), "text": _document_text(each.get("doc"))}
-        for each in candidates
-        if isinstance(each, dict)
-    ]
-    return [(cell_text(query.get("qid")), cell_text(query.get("text")), cell_text(contexts))]
-
-
-def _document_text(document: object) -> str:
-    if not isinstance(document, dict):
-        return cell_text(document)
-    text = next((cell_text(document[key]) for key in _TEXT_KEYS if key in document), "")
-    title = cell_text(document.get("title"))
-    return f"{title} {text}".strip() if title else text

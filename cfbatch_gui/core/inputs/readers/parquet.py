@@ -4,18 +4,21 @@ import base64
 import datetime
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
 from cfbatch_gui.core.inputs.open_file import without_rows
 from cfbatch_gui.core.inputs.readers.decoding_process import DecodingError, decoding
 from cfbatch_gui.core.inputs.readers.decoding_program import PARQUET
-from cfbatch_gui.core.inputs.readers.json_shapes import cell_text, columns_of
+from cfbatch_gui.core.inputs.readers.json_shapes import cells_reader, columns_of
 from cfbatch_gui.core.messages import message
 
 MARK = b"PAR1"
+_ROWS_FOR_COLUMNS = 1000
 
 
 def recognise_parquet(candidate: Candidate) -> Source | None:
@@ -30,14 +33,17 @@ def recognise_parquet(candidate: Candidate) -> Source | None:
 
 
 def read_parquet(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
-    """Yield the rows, numbered from 1, one batch in memory at a time; lists and records as JSON, times as ISO 8601."""
+    """Yield the rows, numbered from 1, one batch in memory at a time; lists and maps as JSON, times as ISO 8601.
+
+    A value that Python cannot hold, such as a date beyond the year 9999, is empty.
+    """
     number = 0
+    cells_of = cells_reader(source.columns)
     with _reading(source.path) as (batches, finish):
         for batch in batches:
-            values = [batch.column(name).to_pylist() for name in source.columns]
-            for cells in zip(*values, strict=True):
+            for fields in _records(batch):
                 number += 1
-                yield Row(number, tuple([_cell(cell) for cell in cells]))
+                yield Row(number, cells_of(fields))
             if progress is not None:
                 progress(number)
         finish()
@@ -45,7 +51,30 @@ def read_parquet(source: Source, progress: Callable[[int], None] | None) -> Gene
 
 def _columns(path: Path) -> tuple[str, ...]:
     with _reading(path) as (batches, _):
-        return columns_of([dict.fromkeys(batches.schema.names)])
+        names = complete_names(batches.schema.names, len(batches.schema.names))
+        rows = (fields for batch in batches for fields in _records(batch))
+        return columns_of([dict.fromkeys(names), *islice(rows, _ROWS_FOR_COLUMNS)]) if names else ()
+
+
+def _records(batch: Any) -> Iterator[dict[str, object]]:
+    names = complete_names(batch.schema.names, batch.num_columns)  # two columns may have one name, or none
+    columns = [map(_plain, _values(batch.column(index))) for index in range(batch.num_columns)]
+    for values in zip(*columns, strict=True):
+        yield dict(zip(names, values, strict=True))
+
+
+def _values(column: Any) -> list[object]:
+    try:
+        return list(column.to_pylist())
+    except Exception:  # noqa: BLE001 # what the library raises for one such value
+        return [_value(each) for each in column]
+
+
+def _value(scalar: Any) -> object:
+    try:
+        return scalar.as_py()
+    except Exception:  # noqa: BLE001
+        return None
 
 
 @contextmanager
@@ -87,16 +116,18 @@ def _damaged(path: Path, detail: str) -> InputError:
     )
 
 
-def _cell(value: object) -> str:
-    if isinstance(value, str | int | float) or value is None:
-        return cell_text(repr(value) if isinstance(value, float) else value)
+def _plain(value: object) -> object:
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [each if isinstance(each, float) else _plain(each) for each in value]
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
     if isinstance(value, bytes):
         try:
-            return cell_text(value.decode())
+            return value.decode()
         except UnicodeDecodeError:
             return base64.b64encode(value).decode()
-    if isinstance(value, list | dict):
-        return cell_text(value)
-    return cell_text(str(value))
+    return value if isinstance(value, str | int) or value is None else str(value)

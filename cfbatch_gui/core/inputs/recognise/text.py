@@ -14,11 +14,13 @@ from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Shape, S
 from cfbatch_gui.core.inputs.open_file import only_header, open_bytes, without_rows
 from cfbatch_gui.core.inputs.readers.decoded_text import text_lines
 from cfbatch_gui.core.inputs.readers.formats import FORMATS
-from cfbatch_gui.core.inputs.readers.json_document import Broken, is_envelope, values_of
+from cfbatch_gui.core.inputs.readers.json_document import PREFIX, Broken, is_envelope, values_of
 from cfbatch_gui.core.inputs.readers.json_shapes import (
+    bulk_id,
     cell_text,
     columns_for,
-    is_frame,
+    holds_only_numbers,
+    is_batch_answer,
     notice_for,
     notice_of_repeated_keys,
     parse_array,
@@ -164,6 +166,8 @@ def _share(found: Sequence[bool]) -> float:
 
 
 _OBJECTS_FOR_KEYS = 1000
+_SCRIPT_SUFFIXES = (".js", ".json", ".jsonl")
+_RECORD_MARK = "\x1e"  # of JSON text sequences
 
 
 def open_json(source: Source, candidate: Candidate) -> Source:
@@ -207,12 +211,13 @@ def _without_objects(source: Source, broken: Broken | None) -> InputError:
 def json_format(suffix: str, sample: str, *, is_whole: bool) -> FileFormat | None:
     is_named = suffix in FORMATS[FileFormat.JSON].all_suffixes + FORMATS[FileFormat.JSON_LINES].all_suffixes
     begin = sample.lstrip()
+    if sample.startswith(_RECORD_MARK) or (suffix in _SCRIPT_SUFFIXES and PREFIX.match(sample)):
+        return FileFormat.JSON
     lines = [line for line in sample.split("\n") if line.strip()]
     whole_lines = lines if is_whole or len(lines) == 1 else lines[:-1]
     has_object_lines = begin.startswith("{") and all(isinstance(parse_object(line), dict) for line in whole_lines[:2])
     only = parse_object(lines[0]) if is_whole and len(lines) == 1 else None
-    is_one = is_envelope(only) or is_frame(only)
-    is_around_others = is_one or (begin.startswith("{") and begin[1:].lstrip().startswith('"requests"'))
+    is_around_others = is_envelope(only) or (begin.startswith("{") and begin[1:].lstrip().startswith('"requests"'))
     if has_object_lines and not is_around_others:
         return FileFormat.JSON_LINES
     if (
@@ -244,7 +249,16 @@ def _is_document(sample: str, *, is_whole: bool) -> bool:
 
 
 def _of_objects(source: Source, objects: list[dict[str, Any]]) -> Source:
-    shape = shape_of(objects) if objects else Shape.PLAIN
+    if objects and (all(map(is_batch_answer, objects)) or (len(objects) == 1 and holds_only_numbers(objects[0]))):
+        raise InputError(
+            message(
+                "{name} holds answers of another service, or scores, by their ids, but no texts. Choose the file with "
+                "the texts.",
+                name=source.path.name,
+            )
+        )
+    is_bulk = source.format == FileFormat.JSON_LINES and objects and bulk_id(objects[0]) is not None
+    shape = Shape.BULK if is_bulk else shape_of(objects) if objects else Shape.PLAIN
     notice = notice_for(shape, objects)
     return replace(source, columns=columns_for(shape, objects), shape=shape, notices=(notice,) if notice else ())
 
