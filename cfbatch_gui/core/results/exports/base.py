@@ -120,21 +120,27 @@ class Target:
     what is for people keeps its manifest with the job; `bytes_per_number` is 0 where no size is estimated.
     """
 
+    kind: Kind
     name: str
     title: str
-    kind: Kind
     suffixes: tuple[str, ...]
     write: Callable[[Work], Written]
     about: str
     preset: Preset | None = None
-    is_folder: bool = False
-    needs_results: bool = True
     has_columns: bool = False
     has_limits: bool = False
     measure: Measure = Measure.ROWS
     contents: str = ""
     bytes_per_number: int = 0
     is_for_people: bool = False
+
+    @property
+    def is_folder(self) -> bool:
+        return not self.suffixes
+
+    @property
+    def needs_results(self) -> bool:
+        return self.measure is not Measure.FAILED_ROWS
 
 
 def not_as_written(path: Path, detail: str) -> NoReturn:

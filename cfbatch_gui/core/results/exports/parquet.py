@@ -203,7 +203,7 @@ _PROJECTIONS = {
     Layout.DIRECTION: "by direction (PCA): no map by neighbours is kept with the job",
 }
 MOST_TEXTS = 20_000  # of 1,024 numbers: some ten seconds on two cores
-_BLOCK = 1_024  # texts whose neighbours are looked for together
+_BLOCK, _CHUNK = 1_024, 4_096  # texts whose neighbours are looked for together, and texts they are compared with
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +228,8 @@ def find_nearest_rows(unit: UnitVectors, item_numbers: NDArray[np.int64], count:
     cosines = np.zeros((len(indices), most), dtype=np.float32)
     rows = unit.rows(indices)
     for start in range(0, len(indices) if most else 0, _BLOCK):
-        product = rows[start : start + _BLOCK] @ rows.T
+        lines = rows[start : start + _BLOCK].copy()  # of one array with itself NumPy sums in another order
+        product = np.hstack([lines @ rows[first : first + _CHUNK].T for first in range(0, len(rows), _CHUNK)])
         numbers = np.arange(len(product))
         product[numbers, start + numbers] = -np.inf
         found = np.argpartition(product, len(indices) - most, axis=1)[:, len(indices) - most :]
