@@ -25,10 +25,9 @@ from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.state_names import (
     AnswerPlace,
     amount,
-    batch_words,
     is_practice,
-    place_words,
     short_model,
+    state_words,
 )
 from cfbatch_gui.ui.theme import LARGE, SMALL
 from cfbatch_gui.ui.widgets import Flow, Saying, StateLabel, boxed, column
@@ -207,7 +206,7 @@ def _line(job: Job, connection: Connection) -> str:
 class AccountPart(QWidget):
     def __init__(self) -> None:
         super().__init__()
-        self._looks = (batch_words(BatchState.PLANNED), *map(place_words, AnswerPlace))
+        self._looks = tuple(map(state_words, (BatchState.PLANNED, *AnswerPlace)))
         self.figures = tuple(StateLabel("", words.icon, words.role) for words in self._looks)
         self.line = Saying("info", role="body")
         self.setLayout(column(boxed(Flow(*self.figures, gap=LARGE)), self.line, gap=SMALL))

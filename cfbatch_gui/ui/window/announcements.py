@@ -15,7 +15,7 @@ from cfbatch_gui.core.jobs.states import STOPPED, Job, JobState, account_progres
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.job_actions import AT_WORK
 from cfbatch_gui.ui.notices import announce
-from cfbatch_gui.ui.state_names import job_words
+from cfbatch_gui.ui.state_names import state_words
 from cfbatch_gui.ui.window.application import DESKTOP_ID, keep_token
 from cfbatch_gui.ui.window.main_window import MainWindow
 
@@ -192,7 +192,7 @@ class Announcements(QObject):
         """Tell what changed, unless it is being looked at or is the user's own doing."""
         before, self._states[job.id] = self._states.get(job.id), job.state
         if before is not job.state and job.is_sent and job.state is not JobState.WAITING:
-            announce(self._window, f"{job.name}: {job_words(job.state).text}", is_urgent=job.needs_user)
+            announce(self._window, f"{job.name}: {state_words(job.state).text}", is_urgent=job.needs_user)
         self._tell_of_account(job)
         if before in AT_WORK and job.state not in AT_WORK:
             self._tell_desktop(job)
