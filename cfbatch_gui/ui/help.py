@@ -18,7 +18,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QDialog, QGridLayout, QListWidget, QListWidgetItem, QPlainTextEdit, QTextBrowser, QWidget
+from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QPlainTextEdit, QTextBrowser, QWidget
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.program import Program
@@ -28,8 +28,8 @@ from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.dialogs import ShownDialog
 from cfbatch_gui.ui.display import in_help, key_name, tr
-from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
-from cfbatch_gui.ui.widgets import Button, Label, LinkButton, column, row, split
+from cfbatch_gui.ui.theme import LARGE, WIDE, scaled
+from cfbatch_gui.ui.widgets import Button, Label, LinkButton, column, form, row, split
 
 _WIDTH, _HEIGHT = 900, 620  # pixels
 _TOPICS_WIDTH = 220
@@ -247,13 +247,10 @@ def diagnostics(program: Program) -> str:
 class ShortcutsDialog(ShownDialog):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(tr("Shortcuts"), parent)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(WIDE)
-        grid.setVerticalSpacing(SMALL)
-        for line, (keys, text) in enumerate(self.shortcuts()):
-            grid.addWidget(Label(key_name(keys), "quiet"), line, 0)
-            grid.addWidget(Label(text), line, 1)
-        self.lay_out(self.windowTitle(), grid)
+        lines = form(gap=WIDE)
+        for keys, text in self.shortcuts():
+            lines.addRow(Label(key_name(keys), "quiet"), Label(text))
+        self.lay_out(self.windowTitle(), lines)
 
     def shortcuts(self) -> tuple[tuple[str, str], ...]:
         return (
