@@ -89,7 +89,7 @@ class _Page(QTextBrowser):
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._lay_out)
         self.setOpenLinks(False)
-        self.anchorClicked.connect(_open)
+        self.anchorClicked.connect(QDesktopServices.openUrl)
         self.document().setDocumentMargin(LARGE + 8)
 
     def show_page(self, text: str) -> None:
@@ -152,10 +152,6 @@ def _title(topic: Topic) -> str:
     return _text(topic).partition("\n")[0].lstrip("# ")
 
 
-def _open(address: QUrl) -> None:
-    QDesktopServices.openUrl(address)
-
-
 RELEASES = "https://github.com/cfbatch/CFBatch/releases"  # read by the user's browser alone
 _LOG_LINES = 60
 _ID = re.compile(r"\b[0-9a-f]{32}\b")  # of an account
@@ -178,7 +174,9 @@ class AboutDialog(ShownDialog):
         self.copy_button = Button(self.tr("Copy diagnostics"), "copy", self._copy, tip=tip)
         self._copied = Label("", "small")
         tip = self.tr("Opens the list of versions in your browser. The program itself never looks for a new one.")
-        self.news_button = LinkButton(self.tr("What is new"), "external-link", lambda: _open(QUrl(RELEASES)), tip=tip)
+        self.news_button = LinkButton(
+            self.tr("What is new"), "external-link", lambda: QDesktopServices.openUrl(QUrl(RELEASES)), tip=tip
+        )
         about = self.tr(
             "Ranks texts by meaning and turns them into vectors, with Cloudflare’s Workers AI Batch API."
             " It is not made by Cloudflare. It is free software under the MIT licence."
