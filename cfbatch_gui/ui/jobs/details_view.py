@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.spending import Planned
@@ -22,7 +22,7 @@ from cfbatch_gui.ui.state_names import (
     title_words,
 )
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
-from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, Card, Label, boxed, column, form, row, scrolled
+from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, Card, Label, boxed, column, row, scrolled
 
 _HIDDEN = ("note", "texts", "size", "time", "answer", "next")  # columns of the table
 _LABELS_WIDTH = 170
@@ -37,7 +37,11 @@ class DetailsView(QWidget):
         self._program = program
         self._job: Job | None = None
         self._lines: tuple[Line, ...] = ()
-        self._form = form(gap=LARGE)
+        self._form = QGridLayout()
+        self._form.setHorizontalSpacing(LARGE)
+        self._form.setVerticalSpacing(SMALL)
+        self._form.setColumnMinimumWidth(0, _LABELS_WIDTH)
+        self._form.setColumnStretch(1, 1)
         self.copy_button = Button(self.tr("Copy"), "copy", self.copy)
         self.folder_button = Button(self.tr("Show folder"), "folder-open", self.show_folder)
         title = self.tr("Batches and their answers")
@@ -84,15 +88,16 @@ class DetailsView(QWidget):
         if lines == self._lines:
             return  # a selection stays
         self._lines = lines
-        while self._form.rowCount():
-            self._form.removeRow(0)
-        for name, words in lines:
-            title = Label(name, "quiet")
-            title.setMinimumWidth(_LABELS_WIDTH)
+        while (item := self._form.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        for index, (name, words) in enumerate(lines):
             value = Label(words, "body", wrap=True)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             value.setAccessibleDescription(name)
-            self._form.addRow(title, value)
+            self._form.addWidget(Label(name, "quiet"), index, 0, Qt.AlignmentFlag.AlignTop)
+            self._form.addWidget(value, index, 1)
 
     def _words(self, job: Job, planned: Planned) -> tuple[Line, ...]:
         lines = (
