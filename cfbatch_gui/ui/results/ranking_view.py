@@ -17,7 +17,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports.base import ExportOptions
 from cfbatch_gui.core.results.exports.score_rows import keeps
 from cfbatch_gui.core.results.rankings import RankedContext, RankedQuery, Rankings, rank_text
-from cfbatch_gui.core.results.score_table import ScoreFigures
+from cfbatch_gui.core.results.score_table import ScoreFigures, score_figures
 from cfbatch_gui.core.results.text_search import TextSearch
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
@@ -27,7 +27,6 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, Steps
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import (
-    FigureReader,
     LimitsBar,
     ResultsPage,
     Version,
@@ -171,11 +170,8 @@ class RankingView(ResultsPage[RankingRead]):
 
     score_help_wanted = Signal()
 
-    def __init__(
-        self, program: Program, notices: Notices, figures: FigureReader, *, memory: Memory | None = None
-    ) -> None:
+    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
         super().__init__(program, notices, "list-ordered")
-        self._figures = figures
         self._baseline = ""
         self._baseline_of: Version = ()
         self._read: RankingRead | None = None
@@ -296,7 +292,7 @@ class RankingView(ResultsPage[RankingRead]):
     async def _read_the_rest(self, job: Job) -> None:
         if self._search is not None:
             await asyncio.to_thread(self._search.prepare)
-        self._baseline = baseline_line(await self._figures.of(job))
+        self._baseline = baseline_line(await asyncio.to_thread(score_figures, self.program.folder(job.id)))
         self._show_foot()
 
     async def _find(self) -> None:
@@ -452,13 +448,12 @@ _LEAST_FIGURE = 54  # pixels of a column
 
 
 class OverviewView(ResultsPage[ScoreFigures]):
-    """Shows the figures of `FigureReader`. `score_help_wanted` asks for the page of the help about scores."""
+    """`score_help_wanted` asks for the page of the help about scores."""
 
     score_help_wanted = Signal()
 
-    def __init__(self, program: Program, notices: Notices, figures: FigureReader) -> None:
+    def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "list-ordered")
-        self._reader = figures
         self._make_widgets(program)
         self._lay_out()
 
@@ -487,7 +482,7 @@ class OverviewView(ResultsPage[ScoreFigures]):
     # Reading and showing
 
     async def read(self, job: Job) -> ScoreFigures:
-        return await self._reader.of(job)
+        return await asyncio.to_thread(score_figures, self.program.folder(job.id))
 
     async def show_read(self, job: Job, found: ScoreFigures) -> None:
         if found.spread is None:
