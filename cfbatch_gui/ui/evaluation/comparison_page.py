@@ -80,7 +80,6 @@ class ComparisonPage(QWidget):
         self._jobs: tuple[Job, ...] = ()
         self.compared: Compared | None = None
         self._read: tuple[object, ...] = ()
-        self.message = ""
         self.tasks = Tasks(self, self._cannot_be_compared)
         self._make_header()
         self._make_content(memory)
@@ -91,7 +90,6 @@ class ComparisonPage(QWidget):
         self.header.set_title(self.tr("Comparison"))
         self.header.set_facts(*named(self._jobs), self.tr("comparing…"))
         self.save_button.setEnabled(False)
-        self.message = ""
         self._stack.show_sentence("")
         self.tasks.cancel("texts")
         self.tasks.start("compare", self._compare())
@@ -105,12 +103,10 @@ class ComparisonPage(QWidget):
         self._jobs = now
         if not is_whole:
             self._show_deleted()
-        elif self.compared is None or self._read != version_of(now):
-            if not self.tasks.is_running("compare"):
-                self.tasks.start("compare", self._compare())
-        else:
-            self.compared = replace(self.compared, jobs=now)
-            self._show_names(self.compared)
+        elif self.compared is not None and self._read == version_of(now):
+            self._show(replace(self.compared, jobs=now))
+        elif not self.tasks.is_running("compare"):
+            self.tasks.start("compare", self._compare())
 
     def ask_to_judge(self) -> None:
         if self._jobs:
@@ -128,13 +124,7 @@ class ComparisonPage(QWidget):
             self.tr("Other jobs…"), "git-compare", lambda: self.more_wanted.emit(self._jobs[0].id)
         )
         self.save_button = MenuButton(self.tr("Save as CSV"))
-        self.save_button.add(self.tr("A row for each text…"), lambda: self._save(by_query=False))
-        self.save_button.add(self.tr("A row for each query…"), lambda: self._save(by_query=True))
-        self._of_selected = (
-            self.save_button.add("", lambda: self._save(by_query=False, only=self.queries.selected())),
-            self.save_button.add("", lambda: self._save(by_query=True, only=self.queries.selected())),
-        )
-        self.save_button.menu().aboutToShow.connect(self._offer_selected)
+        self.save_button.menu().aboutToShow.connect(self._fill_save_menu)
         self.back_button = QuietButton(
             self.tr("Back to the job"), "chevron-left", lambda: self.done.emit(self._jobs[0].id)
         )
@@ -156,7 +146,7 @@ class ComparisonPage(QWidget):
         self._pages = QStackedWidget()
         self.answer = AnswerTab(self.tasks, memory=memory)
         self.answer.judge_wanted.connect(self.ask_to_judge)
-        self.answer.query_picked.connect(self._open_query_number)
+        self.answer.query_picked.connect(self._open_query)
         shown: dict[str, tuple[str, QWidget]] = {
             ANSWER: (self.tr("Answer"), self.answer),
             QUERIES: (self.tr("Queries"), self.queries),
@@ -193,19 +183,10 @@ class ComparisonPage(QWidget):
             before = self.compared
             top_k = before.top_k if before is not None else None
             found = await asyncio.to_thread(read_comparison, self._program, self._jobs, top_k)
+            self._show(found)
             if before is None:
-                self._show(found)
                 self.tabs.choose(QUERIES if found.evaluation is None else ANSWER)
                 self._take_focus()
-            else:
-                self._show_again(found)
-
-    def _show_again(self, compared: Compared) -> None:
-        before = self.compared
-        other_id = before.jobs[self.other()].id if before is not None else ""
-        query = self.queries.query_no()
-        self._show(compared, other=next((n for n, job in enumerate(compared.jobs) if n and job.id == other_id), 1))
-        self.queries.choose_number(query)
 
     def _show_deleted(self) -> None:
         self.tasks.cancel("compare")
@@ -214,8 +195,7 @@ class ComparisonPage(QWidget):
         self._set_can_leave()
         self.save_button.setEnabled(False)
         self.header.set_facts(*(job.name for job in self._jobs))
-        self.message = self.tr("Jobs of this comparison were deleted. Choose others to compare.")
-        self._stack.show_sentence(self.message)
+        self._stack.show_sentence(self.tr("Jobs of this comparison were deleted. Choose others to compare."))
 
     def _set_can_leave(self) -> None:
         for button in (self.back_button, self.choose_button):
@@ -226,32 +206,43 @@ class ComparisonPage(QWidget):
             before, top_k = self.compared, int(str(self.tops.value()))
             found = await asyncio.to_thread(with_top, before.jobs, before.comparison, top_k, before.book)
             if self.compared is before:
-                self._show(found, other=self.other())
+                self._show(found)
 
     async def _read_texts(self, query: int) -> None:
-        compared, other = self.compared, self.other()
-        if compared is not None:
-            found = await asyncio.to_thread(read_texts, compared, other, query)
-            if self.compared is compared:
-                self.queries.show_texts(found)
+        if self.compared is not None:
+            self.queries.show_texts(await asyncio.to_thread(read_texts, self.compared, self.other(), query))
 
     def _cannot_be_compared(self, error: UserError) -> None:
         if self.compared is not None:
             self._notices.show_error(error)
             return
         self.header.set_facts(*named(self._jobs))
-        self.message = said(error.message)
         self._stack.show_sentence(said(error.message))
 
     # Showing
 
-    def _show(self, compared: Compared, *, other: int = 1) -> None:
-        self.compared, self.message = compared, ""
-        self._show_names(compared)
+    def _show(self, compared: Compared) -> None:
+        """Show a comparison; of the same jobs as before the chosen job and query stay chosen."""
+        before, query = self.compared, self.queries.query_no()
+        other = self.other() if before is not None else 1
+        self.compared = compared
+        names, comparison = named(compared.jobs), compared.comparison
+        queries = display.plural(len(comparison.queries), "{n} query", "{n} queries")
+        self.header.set_facts(*names, queries, display.plural(len(comparison.query), "{n} text", "{n} texts"))
+        partial_line = partial_words(comparison, compared.jobs)
+        self.partial_bar.set_text(partial_line, "attention")
+        self._partial.setVisible(bool(partial_line))
+        self.others.clear()
+        for number, name in enumerate(names[1:], 1):
+            self.others.add(name, number)
         self.others.set_value(other)
+        self.others.setVisible(len(names) > 2)
         self.tops.set_value(compared.top_k)
         self.save_button.setEnabled(True)
+        self.job_lines.show_jobs(compared)
+        self._foot.set_line(foot_words(compared.jobs))
         self._show_other()
+        self.queries.choose(query)
         self._stack.show_content()
 
     def _take_focus(self) -> None:
@@ -259,30 +250,6 @@ class ComparisonPage(QWidget):
         if focused is None or self.isAncestorOf(focused):  # type: ignore[redundant-expr]  # it can be None
             table = self.answer.table if self.tabs.current() == ANSWER else self.queries.queries
             table.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _show_names(self, compared: Compared) -> None:
-        comparison = compared.comparison
-        self.header.set_facts(
-            *named(compared.jobs),
-            display.plural(len(comparison.queries), "{n} query", "{n} queries"),
-            display.plural(
-                len(comparison.query),
-                "{n} text",
-                "{n} texts",
-            ),
-        )
-        partial_line = partial_words(comparison, compared.jobs)
-        self.partial_bar.set_text(partial_line, "attention")
-        self._partial.setVisible(bool(partial_line))
-        other = self.other()
-        self.others.clear()
-        for number, name in enumerate(named(compared.jobs)[1:], 1):
-            self.others.add(name, number)
-        self.others.set_value(other)
-        self.others.setVisible(len(compared.jobs) > 2)
-        self.job_lines.show_jobs(compared)
-        self.scores.show_scores(compared, self.other())
-        self._foot.set_line(foot_words(compared.jobs))
 
     def _show_other(self) -> None:
         compared = self.compared
@@ -308,28 +275,25 @@ class ComparisonPage(QWidget):
     def _query_picked(self, index: int) -> None:
         self.tasks.start("texts", self._read_texts(self.queries.queries_model.row(index).index))
 
-    def _open_query(self, query: int) -> None:
+    def _open_query(self, query_no: int) -> None:
         self.tabs.choose(QUERIES)
-        self.queries.choose(query)
-
-    def _open_query_number(self, number: int) -> None:
-        self.tabs.choose(QUERIES)
-        self.queries.choose_number(number)
+        self.queries.choose(query_no)
 
     # Saving
 
-    def _offer_selected(self) -> None:
-        count = len(self.queries.selected())
-        for action, words in zip(
-            self._of_selected,
-            (
+    def _fill_save_menu(self) -> None:
+        self.save_button.menu().clear()
+        chosen = self.queries.selected()
+        self.save_button.add(self.tr("A row for each text…"), partial(self._save, by_query=False))
+        self.save_button.add(self.tr("A row for each query…"), partial(self._save, by_query=True))
+        if len(chosen) > 1:
+            patterns = (
                 self.tr("These {n} queries, a row for each text…"),
                 self.tr("These {n} queries, a row for each query…"),
-            ),
-            strict=True,
-        ):
-            action.setText(words.format(n=display.number(count)))
-            action.setVisible(count > 1)
+            )
+            for by_query, pattern in enumerate(patterns):
+                save = partial(self._save, by_query=bool(by_query), only=chosen)
+                self.save_button.add(pattern.format(n=display.number(len(chosen))), save)
 
     def _save(self, *, by_query: bool, only: Collection[int] | None = None) -> None:
         self.tasks.start("save", self._choose_file(by_query=by_query, only=only))

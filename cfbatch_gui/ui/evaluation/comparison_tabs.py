@@ -1,7 +1,6 @@
 """The four tabs of a comparison: the answer, the queries, the scores of both, the jobs with their metrics."""
 
 import asyncio
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -139,21 +138,16 @@ class AnswerTab(QWidget):
         self._source.setText(source_words(compared))
         self._show_answer()
 
-    def _metric(self) -> str:
-        value = self.measures.value()
-        return value if isinstance(value, str) else ""
-
     def _show_answer(self) -> None:
         self._tasks.start(_WORK, self._answer())
 
     async def _answer(self) -> None:
-        compared, other, metric = self._compared, self._other, self._metric()
+        compared, other, metric = self._compared, self._other, str(self.measures.value())
         if compared is None or compared.evaluation is None:
             return
         found = await asyncio.to_thread(answers, compared.evaluation, metric)
         changes = await asyncio.to_thread(query_changes, compared.comparison, compared.evaluation, other, metric)
-        if self._compared is compared and self._other == other and self._metric() == metric:
-            self._show(compared.evaluation, found[other - 1], changes, metric)
+        self._show(compared.evaluation, found[other - 1], changes, metric)
 
     def _show(self, evaluation: Evaluation, found: Paired, changes: Sequence[QueryChange], metric: str) -> None:
         job = letter(self._other)
@@ -299,15 +293,11 @@ class QueriesTab(QWidget):
         at = self.queries.currentIndex().row()
         return self._queries[self.queries_model.row(at).index].number if 0 <= at < self.queries_model.rowCount() else 0
 
-    def choose_number(self, query_no: int) -> None:
-        at = bisect_left(self._queries, query_no, key=lambda query: query.number)
-        if at < len(self._queries) and self._queries[at].number == query_no:
-            self.choose(at)
-
-    def choose(self, index: int) -> None:
-        at = next((at for at in range(len(self._queries)) if self.queries_model.row(at).index == index), -1)
-        self.queries.selectRow(at)
-        self.queries.scrollTo(self.queries_model.index(at, 0))
+    def choose(self, query_no: int) -> None:
+        numbers = [self._queries[self.queries_model.row(at).index].number for at in range(len(self._queries))]
+        if query_no in numbers:
+            self.queries.selectRow(numbers.index(query_no))
+            self.queries.scrollTo(self.queries.currentIndex())
 
     def _show_text(self, index: int) -> None:
         row = self.texts_model.row(index)
@@ -423,7 +413,8 @@ class ScoresTab(QWidget):
 
     def _picked(self, index: int) -> None:
         if self._compared is not None:
-            self.query_picked.emit(int(self._compared.comparison.query[index]))
+            comparison = self._compared.comparison
+            self.query_picked.emit(comparison.queries[int(comparison.query[index])].number)
 
 
 class JobsTab(QWidget):
