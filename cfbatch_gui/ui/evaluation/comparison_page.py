@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -11,33 +11,38 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QSize, Qt, Signa
 from PySide6.QtWidgets import QAbstractItemView, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.evaluation.comparison import write_queries, write_texts
+from cfbatch_gui.core.evaluation.comparison import QueryMove, write_queries, write_texts
+from cfbatch_gui.core.evaluation.joining import RunText
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import ExportOptions, Preset
+from cfbatch_gui.core.results.score_table import QueryText
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.dialogs import FormDialog
 from cfbatch_gui.ui.display import control_name, score_text, tr
-from cfbatch_gui.ui.evaluation.comparison_figures import (
+from cfbatch_gui.ui.evaluation.comparison_tabs import (
+    AnswerTab,
     Compared,
+    JobsTab,
+    ScoresTab,
     foot_words,
+    letter,
     named,
     partial_words,
     read_comparison,
     version_of,
     with_top,
 )
-from cfbatch_gui.ui.evaluation.comparison_tabs import AnswerTab, JobsTab, QueriesTab, ScoresTab, read_texts
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.state_names import is_practice, short_model
-from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import TableView, say_too_much
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Choice,
     EmptyPlace,
@@ -57,7 +62,9 @@ from cfbatch_gui.ui.widgets import (
     column,
     line,
     row,
+    split,
 )
+from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 ANSWER, QUERIES, SCORES, JOBS = "answer", "queries", "scores", "jobs"
 _TOPS = (1, 3, 5, 10, 20)
@@ -328,6 +335,159 @@ class ComparisonPage(QWidget):
         rows = display.plural(count, "{n} row", "{n} rows")
         said = self.tr("Wrote {rows} to “{name}”.").format(rows=rows, name=path.name)
         self._notices.show_written(said, path)
+
+
+MOST_TEXTS = 5_000  # of one query on the screen at once
+_QUERIES_WIDTH = 470
+_LEAST_QUERIES, _LEAST_TEXTS = 240, 326  # pixels, all that the smallest window has; texts need them
+_FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
+
+
+@dataclass(frozen=True, slots=True)
+class TextMove:
+    text: RunText
+    index: int  # index in the first job's table
+    rank: int
+    rank_text: str
+    other_rank: int
+    other_rank_text: str
+    score: float
+    other_score: float
+    change: int
+
+
+class QueriesTab(QWidget):
+    def __init__(self, *, memory: Memory | None = None) -> None:
+        super().__init__()
+        self._letter = ""
+        self._queries: tuple[QueryText, ...] = ()
+        self._index = -1
+        self.queries = TableView("comparison/queries", self.tr("Queries, those that moved most first"), memory=memory)
+        self.queries_model: Rows[QueryMove] = Rows(())
+        self.panel = TextPanel()
+        self.texts = TableView(
+            "comparison/texts",
+            self.tr("Texts of the query in both jobs"),
+            memory=memory,
+            on_picked=self._show_text,
+            on_opened=lambda _: self.panel.unfold(),
+        )
+        self.texts_model: Rows[TextMove] = Rows(())
+        right = column(self.texts, column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)), gap=0)
+        self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
+        self.texts.setMinimumWidth(scaled(_LEAST_TEXTS))
+        sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
+        self.setLayout(column(split(self.queries, boxed(right), sizes=sizes, stretched=1)))
+
+    def show_moves(self, compared: Compared, other: int) -> None:
+        moves = compared.moves[other - 1]
+        self._queries = compared.comparison.queries
+        self.queries_model = Rows(query_columns(compared.top_k), moves, key=lambda move: move.index, parent=self)
+        self.queries.show_rows(self.queries_model)
+        moved = text_columns(letter(other), most=max(move.contexts for move in moves))
+        self.texts_model = Rows(moved, key=lambda row: row.index, parent=self)
+        self.texts.show_rows(self.texts_model)
+        self._letter = letter(other)
+        self.queries.selectRow(0)
+
+    def show_texts(self, rows: Sequence[TextMove]) -> None:
+        indices = [row.index for row in rows]
+        self.texts_model.set_rows(rows)
+        if rows:
+            shown = self.texts_model.index_of(rows[indices.index(self._index)]) if self._index in indices else 0
+            self.texts.selectRow(shown)
+            self._show_text(shown)
+
+    def selected(self) -> tuple[int, ...]:
+        return tuple(self.queries_model.row(index).index for index in self.queries.selected_rows())
+
+    def query_no(self) -> int:
+        at = self.queries.currentIndex().row()
+        return self._queries[self.queries_model.row(at).index].number if 0 <= at < self.queries_model.rowCount() else 0
+
+    def choose(self, query_no: int) -> None:
+        numbers = [self._queries[self.queries_model.row(at).index].number for at in range(len(self._queries))]
+        if query_no in numbers:
+            self.queries.selectRow(numbers.index(query_no))
+            self.queries.scrollTo(self.queries.currentIndex())
+
+    def _show_text(self, index: int) -> None:
+        row = self.texts_model.row(index)
+        self._index = row.index
+        heading = self.tr("Rank {rank} in A, {other} in {letter}").format(
+            rank=row.rank_text, other=row.other_rank_text, letter=self._letter
+        )
+        text = row.text
+        label = self.tr("label {label}").format(label=text.label) if text.label else ""
+        self.panel.show_text(heading, text.text, about=" · ".join(filter(None, (text.id, label))))
+
+
+def read_texts(compared: Compared, other: int, query: int) -> tuple[TextMove, ...]:
+    """The texts of one query, best in the first job first. Blocking. Raises DataError."""
+    comparison = compared.comparison
+    pairs = comparison.of_query(query)[:MOST_TEXTS]
+    indices = comparison.indices[0][pairs].tolist()
+    texts = comparison.runs[0].texts(indices)
+    first, second = (comparison.ranks[number].part(pairs) for number in (0, other))
+    ranks = first.rank.tolist(), first.texts(), second.rank.tolist(), second.texts()
+    figures = comparison.scores[0], comparison.scores[other], comparison.changes(other)
+    columns = zip(indices, *ranks, *(each[pairs].tolist() for each in figures), strict=True)
+    return tuple(TextMove(texts[row[0]], *row) for row in columns)
+
+
+def query_columns(top_k: int) -> tuple[Column[QueryMove], ...]:
+    return (
+        Column(tr("Query"), lambda move: move.text, key="query", stretch=True),
+        NumberColumn(tr("Texts"), lambda move: move.contexts, key="texts", width=56, hidden=True),
+        ScoreColumn(
+            tr("Overlap"),
+            lambda move: move.rbo,
+            key="rbo",
+            width=74,
+            tip=tr("Rank-biased overlap with p = 0.9: 1 is the same ranking, less the higher up two differ."),
+        ),
+        ScoreColumn(
+            tr("Top {k}").format(k=top_k),
+            lambda move: move.top,
+            key="top",
+            width=72,
+            gives_way=True,
+            tip=tr("How much of the first texts is the same in both: 1 is all of them."),
+        ),
+        NumberColumn(
+            tr("Moved"),
+            lambda move: move.largest_change,
+            key="moved",
+            width=64,
+            tip=tr("The most ranks by which a text has risen or fallen."),
+        ),
+        Column(tr("ID"), lambda move: move.id, key="id", width=90, hidden=True),
+    )
+
+
+def text_columns(letter: str, *, most: int = 0) -> tuple[Column[TextMove], ...]:
+    wider = _FOUR_DIGITS if most >= 1_000 else 0
+    ranks, scores = (f"# {letter}", "other rank"), (tr("Score {letter}").format(letter=letter), "other score")
+    return (
+        NumberColumn("# A", lambda row: row.rank, text=lambda row: row.rank_text, key="rank", width=48 + wider),
+        NumberColumn(
+            ranks[0], lambda row: row.other_rank, text=lambda row: row.other_rank_text, key=ranks[1], width=48 + wider
+        ),
+        Column(
+            tr("Moved"),
+            lambda row: row.change,
+            display.moved,
+            key="moved",
+            width=62 + wider,
+            colour=lambda row: "text" if row.change else "quiet",
+            tip=tr("How many ranks it rose or fell from job A to the other."),
+        ),
+        Column(tr("Text"), lambda row: row.text.text, key="text", stretch=True),
+        ScoreColumn(tr("Score A"), lambda row: row.score, key="score", width=74, gives_way=True),
+        ScoreColumn(scores[0], lambda row: row.other_score, key=scores[1], width=74, gives_way=True),
+        Column(tr("ID"), lambda row: row.text.id, key="id", width=96, hidden=True),
+        Column(tr("Label"), lambda row: row.text.label, key="label", width=64, hidden=True),
+    )
 
 
 MOST = 8  # jobs in one comparison
