@@ -75,19 +75,14 @@ class StartPanel(QWidget):
             self.tops.add(self.tr("the first {n} of each").format(n=count), count)
         self.tops.set_value(10)
         self.scales = Choice(self.tr("Grades"))
-        for scale in (TWO, THREE, FOUR):
-            self.scales.add(" · ".join(said(grade.name) for grade in scale.grades), scale)
-        self.scales.add(self.tr("Words of your own…"), _OWN)
-        self.scales.set_value(FOUR)
         self.words = QLineEdit()
         self.words.setPlaceholderText(self.tr("the least relevant first, separated by commas"))
-        self._own_scale = Label("", "quiet", wrap=True)
         self.counts = Label("", "strong", wrap=True)
         self.trouble = Label("", "error", wrap=True)
         self.begin_button = PrimaryButton(self.tr("Start judging"), "play")
         self.settle_button = QuietButton()
-        self._book_scale: Scale | None = None
         self._lay_out()
+        self.show_scale(None)
         for field in (self.book, self.judge, self.words):
             field.editingFinished.connect(self.changed)
         self.tops.picked.connect(lambda _: self.changed.emit())
@@ -104,7 +99,6 @@ class StartPanel(QWidget):
             (self.tr("Your name"), self.judge),
             (self.tr("Texts to judge"), self.tops),
             (self.tr("Grades"), self.scales),
-            (self.tr("Grades"), self._own_scale),
             (self.tr("Your words"), self.words),
         )
         for name, field in fields:
@@ -130,7 +124,6 @@ class StartPanel(QWidget):
         )
         card.setMaximumWidth(scaled(_WIDTH))
         self.trouble.hide()
-        self._show_words()
         content = boxed(column(row(card, None), None, margins=(WIDE, LARGE, WIDE, LARGE)))
         self.setLayout(column(scrolled(content), gap=0))
 
@@ -143,8 +136,15 @@ class StartPanel(QWidget):
 
     def show_scale(self, scale: Scale | None) -> None:
         """Show the scale of the book, which cannot be changed; None lets the user choose one for a new book."""
-        self._book_scale = scale
-        self._own_scale.setText(" · ".join(said(grade.name) for grade in scale.grades) if scale is not None else "")
+        before = self.scales.value()
+        self.scales.clear()
+        for each in (TWO, THREE, FOUR) if scale is None else (scale,):
+            self.scales.add(" · ".join(said(grade.name) for grade in each.grades), each)
+        if scale is None:
+            self.scales.add(self.tr("Words of your own…"), _OWN)
+        self.scales.set_value(FOUR)
+        self.scales.set_value(before)
+        self.scales.setEnabled(scale is None)
         self._show_words()
 
     def show_counts(self, words: str, *, can_begin: bool, disagreements: str = "") -> None:
@@ -168,8 +168,6 @@ class StartPanel(QWidget):
         return " ".join(self.judge.text().split()) or self.tr("me")
 
     def _scale(self) -> Scale:
-        if self._book_scale is not None:
-            return self._book_scale
         chosen = self.scales.value()
         if isinstance(chosen, Scale):
             return chosen
@@ -182,10 +180,7 @@ class StartPanel(QWidget):
         self.changed.emit()
 
     def _show_words(self) -> None:
-        is_new = self._book_scale is None
-        self._form.setRowVisible(self.scales, is_new)
-        self._form.setRowVisible(self._own_scale, not is_new)
-        self._form.setRowVisible(self.words, is_new and self.scales.value() == _OWN)
+        self._form.setRowVisible(self.words, self.scales.value() == _OWN)
 
 
 _WIDEST_NAME = 180  # pixels; a longer one ends in "…"

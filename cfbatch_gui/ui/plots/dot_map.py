@@ -175,7 +175,7 @@ class DotMap(Plot):
 
     picked = Signal(int)
     lassoed = Signal(object)
-    view_changed = Signal()
+    moved = Signal(bool)  # True while not everything is shown
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -468,7 +468,7 @@ class DotMap(Plot):
     def _set_view(self, view: Viewport | None) -> None:
         self._chosen_view, self._hovered = view, -1
         self.update()
-        self.view_changed.emit()
+        self.moved.emit(self.is_moved())
 
 
 def _find_room(label: QRectF, box: QRectF, taken: Sequence[QRectF]) -> bool:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QRegularExpression, Qt, Signal
+from PySide6.QtCore import QRegularExpression, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QRegularExpressionValidator
 from PySide6.QtWidgets import QLineEdit, QSpinBox, QWidget
 
@@ -169,12 +169,9 @@ class LimitsBar(QWidget):
         return ExportOptions(top_k=self.top.value() or None, threshold=self.threshold.value())
 
     def show_limits(self, limits: ExportOptions) -> None:
-        for field in (self.top, self.threshold):
-            field.blockSignals(True)
-        self.top.setValue(limits.top_k or 0)
-        self.threshold.setText("" if limits.threshold is None else score_text(limits.threshold))
-        for field in (self.top, self.threshold):
-            field.blockSignals(False)
+        with QSignalBlocker(self.top), QSignalBlocker(self.threshold):
+            self.top.setValue(limits.top_k or 0)
+            self.threshold.setText("" if limits.threshold is None else score_text(limits.threshold))
 
 
 def version_of(job: Job) -> Version:
