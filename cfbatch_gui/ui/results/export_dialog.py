@@ -12,7 +12,6 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
-from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -47,6 +46,7 @@ from cfbatch_gui.ui.widgets import (
     IconLine,
     Label,
     LabelGrid,
+    Level,
     LinkButton,
     NoticeBar,
     PrimaryButton,
@@ -321,7 +321,7 @@ class ExportDialog(QDialog):
         self._columns: tuple[str, ...] | None = None  # all
         self._extent: Extent | None = None
         self._stop: threading.Event | None = None
-        self.tasks = Tasks(self, self._show_error)
+        self.tasks = Tasks(self, lambda error: self._say(said(error.message), "error"))
         self._make_widgets(choices)
         self.limits_bar.show_limits(limits or ExportOptions())
         self._lay_out()
@@ -619,9 +619,8 @@ class ExportDialog(QDialog):
         pattern = (
             self.tr("Stopped. {n} of {all} files were written.") if there else self.tr("Stopped. Nothing was written.")
         )
-        self.error_bar.set_text(pattern.format(n=there, all=of), "info")
-        self.error_bar.show()
+        self._say(pattern.format(n=there, all=of), "info")
 
-    def _show_error(self, error: UserError) -> None:
-        self.error_bar.set_text(said(error.message), "error")
+    def _say(self, sentence: str, level: Level) -> None:
+        self.error_bar.set_text(sentence, level)
         self.error_bar.show()

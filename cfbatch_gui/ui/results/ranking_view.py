@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -150,13 +148,10 @@ _LEAST_QUERIES, _LEAST_CONTEXTS = 200, 366  # pixels, all that the smallest wind
 
 @dataclass(frozen=True, slots=True)
 class RankingRead:
-    """`scored` and `contexts` count over all queries, `most` in one. `numbers` are those of the queries, rising,
-    shape (n,).
-    """
+    """`scored` and `contexts` count over all queries, `most` in one."""
 
     rankings: Rankings
     queries: tuple[RankedQuery, ...]
-    numbers: NDArray[np.int32]
     scored: int
     contexts: int
     most: int
@@ -176,7 +171,7 @@ class RankingView(ResultsPage[RankingRead]):
         self._baseline_of: Version = ()
         self._read: RankingRead | None = None
         self._search: TextSearch | None = None  # over all texts of the job, with or without a score
-        self._found: NDArray[np.int32] | None = None  # numbers of queries, rising
+        self._found: frozenset[int] | None = None  # numbers of queries
         self._found_items: tuple[str, frozenset[int]] = _NOTHING_FOUND  # what was sought, and the contexts found
         self._query_no = self._item_no = 0
         self._ranked: tuple[RankedContext, ...] = ()
@@ -310,7 +305,8 @@ class RankingView(ResultsPage[RankingRead]):
         search = self._search
         slow = asyncio.get_running_loop().call_later(_SLOW, self.kept.setText, self.tr("looking…"))
         try:
-            self._found = await asyncio.to_thread(search.queries, text) if text and search is not None else None
+            found = await asyncio.to_thread(search.queries, text) if text and search is not None else None
+            self._found = frozenset(found.tolist()) if found is not None else None
         finally:
             slow.cancel()
 
@@ -344,12 +340,9 @@ class RankingView(ResultsPage[RankingRead]):
     # Showing
 
     def _fill_queries(self) -> None:
-        if self._read is None:
-            return
-        found = self._found
-        shown = self._read.queries
+        found, shown = self._found, self._read.queries if self._read is not None else ()
         if found is not None:
-            shown = tuple(map(shown.__getitem__, np.searchsorted(self._read.numbers, found).tolist()))
+            shown = tuple(query for query in shown if query.query_no in found)
         model = self.queries_model
         model.set_rows(shown)
         if not shown:
@@ -361,8 +354,6 @@ class RankingView(ResultsPage[RankingRead]):
             self.queries.selectRow(next(indices, 0))
 
     def _fill_contexts(self) -> None:
-        if self._read is None:
-            return
         limits, before = self.limits(), self._item_no
         shown = self._matching([each for each in self._ranked if keeps(each, limits)])
         self.contexts_model.set_rows(shown)
@@ -437,10 +428,9 @@ def read_ranking(folder: JobFolder, failed: dict[int, str]) -> RankingRead:
     """Read all but the texts of the contexts. Blocking. Raises DataError."""
     rankings = Rankings(folder, failed)
     queries = rankings.queries()
-    numbers = np.fromiter((query.query_no for query in queries), dtype=np.int32, count=len(queries))
-    contexts = np.fromiter((query.contexts for query in queries), dtype=np.int64, count=len(queries))
+    contexts = [query.contexts for query in queries]
     scored = sum(query.scored for query in queries)
-    return RankingRead(rankings, queries, numbers, scored, int(contexts.sum()), int(contexts.max(initial=0)))
+    return RankingRead(rankings, queries, scored, sum(contexts), max(contexts, default=0))
 
 
 _CHART_HEIGHT = 300
