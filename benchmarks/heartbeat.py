@@ -175,7 +175,7 @@ async def main_in_loop(figures: Figures, root: Path, theme: Theme) -> None:
 async def _load(workspace: Workspace, program: Program, path: Path) -> None:
     """Through the page of a draft, as a dropped file, until it can be sent."""
     loaded = asyncio.Event()
-    drafts = workspace._draft.drafts
+    drafts = workspace.draft_page.drafts
 
     def look(job_id: str) -> None:
         if program.ledger.job(job_id).rows_in == ROWS and drafts.state(job_id).preflight is not None:

@@ -288,7 +288,7 @@ class Walk:
 
     async def _dark(self) -> None:
         for scheme in (Scheme.DARK, Scheme.LIGHT):
-            self._workspace.window.scheme_chosen.emit(scheme)
+            self._workspace.choose_scheme(scheme)
             await asyncio.sleep(REST)
 
     async def _to_and_fro(self) -> None:
@@ -297,4 +297,4 @@ class Walk:
             await asyncio.sleep(REST)
 
     def _job(self, name: str) -> Job:
-        return next(job for job in self._workspace._program.ledger.jobs() if job.name == name)
+        return next(job for job in self._workspace.program.ledger.jobs() if job.name == name)

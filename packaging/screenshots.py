@@ -270,7 +270,7 @@ async def drafts(stage: Stage, files: Path, camera: Camera) -> None:
     await stage.open_file(material.reviews(files / "store-reviews.csv", 212, 18, gaps=24, separator=";"))
     await person.until_sees("Show rows", "Send ")
     await stage.rename("Store reviews, spring")
-    stage.workspace._draft.version.set_folded(True)  # for room
+    stage.workspace.draft_page.version.set_folded(True)  # for room
     await person.click("Options")
     await camera.take(stage, "draft-options")
     await person.click("Options")

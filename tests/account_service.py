@@ -5,13 +5,14 @@ call is recorded. It is served on loopback by `FaultyService`, which can cut any
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from email.parser import BytesParser
 from typing import Any
-from urllib.parse import parse_qs, unquote
+from urllib.parse import parse_qsl, unquote
 
-from cfbatch_gui.core.practice.app import Message, Receive, Scope, Send
+from cfbatch_gui.core.practice.app import Receive, Scope, Send
 from tests.canary import TOKEN
+from tests.support.http import Answer, Head, application, as_json
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 SCRIPTS, STORAGE = "Workers Scripts Write", "Workers R2 Storage Write"
@@ -87,27 +88,20 @@ class AccountService:
         self.buckets[bucket].update(dict.fromkeys(keys, b"{}"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = b""
-        while True:
-            message: Message = await receive()
-            body += message.get("body", b"")
-            if not message.get("more_body", False):
-                break
-        headers = {name.decode().lower(): value.decode() for name, value in scope["headers"]}
-        path = scope["raw_path"].decode().removeprefix(PREFIX)
-        self.calls.append((scope["method"], path.replace(ACCOUNT, "{account}")))
-        query = {name: values[0] for name, values in parse_qs(scope["query_string"].decode()).items()}
+        await application(self._reply)(scope, receive, send)
+
+    async def _reply(self, head: Head, body: bytes) -> Answer:
+        path, _, question = head.target.removeprefix(PREFIX).partition("?")
+        self.calls.append((head.method, path.replace(ACCOUNT, "{account}")))
         try:
-            result = self._answer(scope["method"], path, query, headers, body)
+            result = self._answer(head.method, path, dict(parse_qsl(question)), dict(head.headers), body)
             status, content = 200, {"success": True, "errors": [], "messages": [], "result": result}
         except Refused as refused:
             errors = [{"code": refused.code, "message": refused.words}] if refused.code else []
             status, content = refused.status, {"success": False, "errors": errors, "messages": [], "result": None}
-        is_bare = status == 200 and scope["method"] == "DELETE" and "/workers/scripts/" in path
-        sent = b"" if is_bare and self.deletes_barely else json.dumps(content).encode()
-        head = [(b"content-type", b"application/json")]
-        await send({"type": "http.response.start", "status": status, "headers": head})
-        await send({"type": "http.response.body", "body": sent, "more_body": False})
+        is_bare = status == 200 and head.method == "DELETE" and "/workers/scripts/" in path
+        answer = as_json(status, content)
+        return replace(answer, body=b"") if is_bare and self.deletes_barely else answer
 
     def _answer(self, method: str, path: str, query: dict[str, str], headers: dict[str, str], body: bytes) -> Any:
         is_valid = headers.get("authorization", "").removeprefix("Bearer ") in self.tokens

@@ -103,6 +103,8 @@ def add_reading_arguments(parser: Parser) -> None:
         --doubtful send|skip  rows that may have been misread, in either file: take them as they were read, or skip
             them. Without this option they are skipped and listed, and after “run” and “check” the exit status is
             {status}
+        --hidden send|skip  rows that are hidden or filtered in a workbook: send them, as without this option, or skip
+            them
         --split TOKENS[:OVERLAP]  cut longer texts into parts of so many tokens; a ranking counts the best part
         """,
         {
@@ -237,7 +239,8 @@ def open_inputs(arguments: argparse.Namespace, first: Path, second: Path | None 
                 name=first.name,
             )
         )
-    other = open_source(second, ReadOptions(sends_doubtful=options.sends_doubtful)) if second else None
+    of_both = ReadOptions(sends_doubtful=options.sends_doubtful, leaves_hidden=options.leaves_hidden)
+    other = open_source(second, of_both) if second else None
     if recipe is not None:
         mapping = _by_recipe(recipe, source, other)
     else:
@@ -260,6 +263,7 @@ def _options(arguments: argparse.Namespace) -> ReadOptions:
         sheet=arguments.sheet,
         unit=_UNITS.get(arguments.texts_by or ""),
         sends_doubtful=arguments.doubtful == "send",
+        leaves_hidden=arguments.hidden == "skip",
         candidates=arguments.candidates,
     )
     recipe: Recipe | None = arguments.recipe

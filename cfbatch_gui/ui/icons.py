@@ -16,7 +16,7 @@ _MIRRORED = frozenset({"chevron-left", "chevron-right", "list-ordered", "send", 
 
 
 def icon(name: str, colour_role: str = "text") -> QIcon:
-    """An icon by its name in resources/icons, without suffix, in a colour role of `theme.Tokens`."""
+    """An icon by its name in resources/icons, without suffix, in a role of `theme.Colours`."""
     return QIcon(_LineEngine(name, colour_role))
 
 

@@ -1,6 +1,7 @@
 """The page Settings: connections, the window, what may be spent, where data is; and what leaves this computer."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import Qt, QUrl, Signal
@@ -59,23 +60,28 @@ class _Leavable(QWidget):
 
 
 class SettingsPage(_Leavable):
-    """A change is saved at once."""
+    """A change is saved at once; `choose_scheme` applies the `Scheme` with this name, too."""
 
-    scheme_chosen = Signal(str)  # a `Scheme`, for the receiver to apply and save
-    traffic_wanted = Signal()
-    back_up_wanted = Signal()
-
-    def __init__(self, program: Program, connections: QWidget) -> None:
+    def __init__(
+        self,
+        program: Program,
+        connections: QWidget,
+        *,
+        choose_scheme: Callable[[str], object],
+        show_traffic: Callable[[], object],
+        back_up: Callable[[], object],
+    ) -> None:
         super().__init__(tr("Settings"))
         self._program = program
         self.header.add_button(self.done_button)
         self.tabs = Tabs()
         self._stack = QStackedWidget()
         self._pages: dict[str, QWidget] = {}
+        self.boxes: dict[str, CheckBox] = {}  # by the names of their settings
         self._add(CONNECTIONS, self.tr("Connections"), connections)
-        self._add(WINDOW, self.tr("Window"), self._window_page())
+        self._add(WINDOW, self.tr("Window"), self._window_page(choose_scheme))
         self._add(SPENDING, self.tr("Spending"), self._spending_page())
-        self._add(DATA, self.tr("Data and privacy"), self._data_page())
+        self._add(DATA, self.tr("Data and privacy"), self._data_page(show_traffic, back_up))
         self.tabs.chosen.connect(lambda key: self._stack.setCurrentWidget(self._pages[key]))
         self.setLayout(column(self.header, self.tabs, (self._stack, 1), gap=TINY))
 
@@ -88,32 +94,54 @@ class SettingsPage(_Leavable):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         settings = self._program.settings
-        self.appearance.show_scheme(settings.theme)
-        self.language.show_language(settings.language)
+        self.schemes[Scheme(settings.theme) if settings.theme in set(Scheme) else Scheme.SYSTEM].setChecked(True)
+        self.show_language(settings.language)
         self.budget.show_budget(settings.budget)
-        self.system_notices.setChecked(settings.system_notices)
-        self.practice_waits.setChecked(settings.practice_waits)
-        self.forget.setChecked(settings.forget_after_export)
+        for name, box in self.boxes.items():
+            box.setChecked(getattr(settings, name))
         self.forget_folders.setEnabled(bool(settings.folders or settings.last_folder))
+
+    def show_language(self, code: str) -> None:
+        self.language.set_value("")
+        self.language.set_value(code)
 
     def _add(self, key: str, title: str, page: QWidget) -> None:
         self.tabs.add(key, title)
         self._pages[key] = page
         self._stack.addWidget(page)
 
-    def _window_page(self) -> QWidget:
-        self.appearance = AppearanceCard()
-        self.appearance.chosen.connect(self.scheme_chosen)
-        self.language = LanguageCard()
-        self.language.chosen.connect(lambda code: self._program.change_settings(language=code))
-        self.system_notices = CheckBox(self.tr("Tell me on the desktop when a job is finished or needs me"))
-        self.system_notices.clicked.connect(lambda on: self._program.change_settings(system_notices=on))
-        notices = _card(self.tr("Notices"), self.system_notices)
-        self.practice_waits = CheckBox(self.tr("Practice jobs take some seconds, as real ones take minutes"))
-        self.practice_waits.clicked.connect(lambda on: self._program.change_settings(practice_waits=on))
+    def _box(self, setting: str, text: str) -> CheckBox:
+        box = self.boxes[setting] = CheckBox(text)
+        box.clicked.connect(lambda on: self._program.change_settings(**{setting: on}))
+        return box
+
+    def _window_page(self, choose_scheme: Callable[[str], object]) -> QWidget:
+        self.schemes = {scheme: QRadioButton(words) for scheme, words in scheme_words().items()}
+        for scheme, choice in self.schemes.items():
+            choice.setAccessibleName(self.tr("Appearance: {choice}").format(choice=choice.text()))
+            choice.clicked.connect(lambda _checked=False, scheme=scheme: choose_scheme(scheme))
+        title = Label(tr("Appearance"), "part")
+        appearance = Card(boxed(Flow(title, None, *self.schemes.values(), gap=WIDE)))
+        names = [(tr("Match system"), ""), *((language.name, language.code) for language in languages())]
+        self.language = Choice(tr("Language"), names, self._choose_language)
+        self._later = Label("", "quiet", wrap=True)
+        self._later.hide()
+        language = Card(row(Label(tr("Language"), "part"), None, self.language, gap=WIDE), self._later)
+        on_desktop = self.tr("Tell me on the desktop when a job is finished or needs me")
+        notices = _card(self.tr("Notices"), self._box("system_notices", on_desktop))
+        waits = self._box("practice_waits", self.tr("Practice jobs take some seconds, as real ones take minutes"))
         later = self.tr("Otherwise they are done at once. A change holds from the next start.")
-        practice = _card(self.tr("Practice service"), self.practice_waits, _small(later))
-        return _page(self.appearance, self.language, notices, practice)
+        practice = _card(self.tr("Practice service"), waits, _small(later))
+        return _page(appearance, language, notices, practice)
+
+    def _choose_language(self, code: str) -> None:
+        self._program.change_settings(language=code)
+        words = self.tr("From the next start on, CF Batch has the language of your system.")
+        if code:
+            pattern = self.tr("From the next start on, CF Batch speaks {language}.")
+            words = pattern.format(language=self.language.currentText())
+        self._later.setText(words)
+        self._later.setVisible(code != language_in_use().code)
 
     def _spending_page(self) -> QWidget:
         self.budget = BudgetFields()
@@ -124,33 +152,33 @@ class SettingsPage(_Leavable):
         )
         return _page(_card(self.tr("Ask before spending more than"), self.budget, _small(about)))
 
-    def _data_page(self) -> QWidget:
+    def _data_page(self, show_traffic: Callable[[], object], back_up: Callable[[], object]) -> QWidget:
         folder = str(self._program.paths.root)
         address = QUrl.fromLocalFile(folder)
         show = LinkButton(self.tr("Show folder"), on_click=lambda: QDesktopServices.openUrl(address))
         begins = self.tr("A dialog for files begins in the folder that was last used for files of that kind.")
         self.forget_folders = LinkButton(self.tr("Forget these folders"), on_click=self._forget_folders)
-        back_up = LinkButton(self.tr("Back up all jobs…"), "archive", self.back_up_wanted.emit)
         where = _card(
             self.tr("Where jobs are kept"),
             row((ElidedLabel(folder, "quiet"), 1), MEDIUM, show),
             _small(begins),
             row(self.forget_folders, None),
-            row(back_up, None),
+            row(LinkButton(self.tr("Back up all jobs…"), "archive", back_up), None),
         )
         goes = self.tr(
             "Texts go to the connection of their job when you send it, and nowhere else. The program counts nothing and"
             " looks for no updates."
         )
-        self.forget = CheckBox(self.tr("Remove the texts of a finished job once all of it was exported"))
-        self.forget.clicked.connect(lambda on: self._program.change_settings(forget_after_export=on))
+        forget = self._box(
+            "forget_after_export", self.tr("Remove the texts of a finished job once all of it was exported")
+        )
         stays = self.tr(
             "Scores, ranks, vectors and ids stay; each text is shown by its id or the number of its row. The job cannot"
             " be sent again after that."
         )
-        self.traffic_link = LinkButton(self.tr("What leaves this computer"), "activity", self.traffic_wanted.emit)
+        self.traffic_link = LinkButton(self.tr("What leaves this computer"), "activity", show_traffic)
         about = Label(goes, "quiet", wrap=True)
-        privacy = _card(self.tr("Privacy"), about, self.forget, _small(stays), row(self.traffic_link, None))
+        privacy = _card(self.tr("Privacy"), about, forget, _small(stays), row(self.traffic_link, None))
         return _page(where, privacy)
 
     def _forget_folders(self) -> None:
@@ -168,46 +196,6 @@ def _small(text: str) -> Label:
 
 def _page(*cards: QWidget) -> QWidget:
     return boxed(column(scrolled(boxed(column(*cards, None, gap=MEDIUM, margins=PAGE_MARGINS)))))
-
-
-class AppearanceCard(Card):
-    chosen = Signal(str)  # a `Scheme`, by the user
-
-    def __init__(self) -> None:
-        self.choices = {scheme: QRadioButton(words) for scheme, words in scheme_words().items()}
-        super().__init__(boxed(Flow(Label(tr("Appearance"), "part"), None, *self.choices.values(), gap=WIDE)))
-        for scheme, choice in self.choices.items():
-            choice.setAccessibleName(self.tr("Appearance: {choice}").format(choice=choice.text()))
-            choice.clicked.connect(lambda _checked=False, scheme=scheme: self.chosen.emit(scheme.value))
-
-    def show_scheme(self, scheme: str) -> None:
-        self.choices[Scheme(scheme) if scheme in set(Scheme) else Scheme.SYSTEM].setChecked(True)
-
-
-class LanguageCard(Card):
-    """Only the user's choice emits `chosen`, with a code or ""; it holds from the next start."""
-
-    chosen = Signal(str)
-
-    def __init__(self) -> None:
-        names = [(language.name, language.code) for language in languages()]
-        self.choice = Choice(tr("Language"), [(tr("Match system"), ""), *names], self._choose)
-        self.later = Label("", "quiet", wrap=True)
-        self.later.hide()
-        super().__init__(row(Label(tr("Language"), "part"), None, self.choice, gap=WIDE), self.later)
-
-    def show_language(self, code: str) -> None:
-        self.choice.set_value("")
-        self.choice.set_value(code)
-
-    def _choose(self, code: str) -> None:
-        self.chosen.emit(code)
-        words = self.tr("From the next start on, CF Batch has the language of your system.")
-        if code:
-            pattern = self.tr("From the next start on, CF Batch speaks {language}.")
-            words = pattern.format(language=self.choice.currentText())
-        self.later.setText(words)
-        self.later.setVisible(code != language_in_use().code)
 
 
 class TrafficPage(_Leavable):

@@ -8,7 +8,6 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from string import Template
 
@@ -73,116 +72,40 @@ def scheme_words() -> dict[Scheme, str]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """Every colour of the program, as "#rrggbb". The field names are the colour roles of icons and labels."""
+Colours = Mapping[str, str]
+"""Every colour of the program by its role, as "#rrggbb"; icons and labels have the same roles."""
 
-    window: str
-    sidebar: str
-    card: str
-    inset: str  # a box inside a card, or the header of a table
-    field: str
-    line: str
-    hover: str
-    track: str  # behind a bar
-    found: str  # behind what a search has found in a text
-    text: str
-    quiet: str
-    accent: str  # main buttons, links, chosen items
-    on_accent: str
-    selection: str
-    attention: str
-    attention_back: str
-    done: str
-    done_back: str
-    error: str
-    error_back: str
-
-
-LIGHT = Tokens(
-    window="#ffffff",
-    sidebar="#f5f6f8",
-    card="#ffffff",
-    inset="#fafbfc",
-    field="#ffffff",
-    line="#e3e5e9",
-    hover="#eef0f3",
-    track="#e6e8ec",
-    found="#ffe08a",
-    text="#1b1f24",
-    quiet="#5a626e",
-    accent="#2460d6",
-    on_accent="#ffffff",
-    selection="#e8f0fe",
-    attention="#8f5400",
-    attention_back="#fff4df",
-    done="#197145",
-    done_back="#e7f5ee",
-    error="#b3261e",
-    error_back="#fdeceb",
-)
-DARK = Tokens(
-    window="#1e2126",
-    sidebar="#181a1e",
-    card="#23262c",
-    inset="#212429",
-    field="#1a1d21",
-    line="#30343b",
-    hover="#2b2f36",
-    track="#30343b",
-    found="#665213",
-    text="#e7eaee",
-    quiet="#969eaa",
-    accent="#6a9bff",
-    on_accent="#14171c",
-    selection="#26344f",
-    attention="#f0b65b",
-    attention_back="#3a2e18",
-    done="#5cc48d",
-    done_back="#1c3328",
-    error="#ff8f86",
-    error_back="#3a2223",
-)
-HIGH_CONTRAST_LIGHT = replace(
-    LIGHT,
-    sidebar="#ffffff",
-    line="#5c626b",
-    hover="#e6e9ee",
-    track="#e3e6ea",
-    found="#ffd84d",
-    text="#000000",
-    quiet="#2b3036",
-    accent="#0a3c9e",
-    selection="#dde8ff",
-    attention="#603800",
-    done="#074a2a",
-    error="#7d0f09",
-)
-HIGH_CONTRAST_DARK = replace(
-    DARK,
-    window="#000000",
-    sidebar="#000000",
-    card="#000000",
-    inset="#0b0d10",
-    field="#000000",
-    line="#a4abb5",
-    hover="#262a31",
-    track="#2b3037",
-    found="#665000",
-    text="#ffffff",
-    quiet="#d3d8df",
-    accent="#a9c6ff",
-    on_accent="#000000",
-    selection="#16305f",
-    attention="#ffcf7f",
-    done="#7fe0ad",
-    error="#ffb3ac",
+# Light, dark, and both in high contrast.
+_SHADES = {
+    "window": ("#ffffff", "#1e2126", "#ffffff", "#000000"),
+    "sidebar": ("#f5f6f8", "#181a1e", "#ffffff", "#000000"),
+    "card": ("#ffffff", "#23262c", "#ffffff", "#000000"),
+    "inset": ("#fafbfc", "#212429", "#fafbfc", "#0b0d10"),  # a box inside a card, or the header of a table
+    "field": ("#ffffff", "#1a1d21", "#ffffff", "#000000"),
+    "line": ("#e3e5e9", "#30343b", "#5c626b", "#a4abb5"),
+    "hover": ("#eef0f3", "#2b2f36", "#e6e9ee", "#262a31"),
+    "track": ("#e6e8ec", "#30343b", "#e3e6ea", "#2b3037"),  # behind a bar
+    "found": ("#ffe08a", "#665213", "#ffd84d", "#665000"),  # behind what a search has found in a text
+    "text": ("#1b1f24", "#e7eaee", "#000000", "#ffffff"),
+    "quiet": ("#5a626e", "#969eaa", "#2b3036", "#d3d8df"),
+    "accent": ("#2460d6", "#6a9bff", "#0a3c9e", "#a9c6ff"),  # main buttons, links, chosen items
+    "on_accent": ("#ffffff", "#14171c", "#ffffff", "#000000"),
+    "selection": ("#e8f0fe", "#26344f", "#dde8ff", "#16305f"),
+    "attention": ("#8f5400", "#f0b65b", "#603800", "#ffcf7f"),
+    "attention_back": ("#fff4df", "#3a2e18", "#fff4df", "#3a2e18"),
+    "done": ("#197145", "#5cc48d", "#074a2a", "#7fe0ad"),
+    "done_back": ("#e7f5ee", "#1c3328", "#e7f5ee", "#1c3328"),
+    "error": ("#b3261e", "#ff8f86", "#7d0f09", "#ffb3ac"),
+    "error_back": ("#fdeceb", "#3a2223", "#fdeceb", "#3a2223"),
+}
+LIGHT, DARK, HIGH_CONTRAST_LIGHT, HIGH_CONTRAST_DARK = (
+    {role: shades[at] for role, shades in _SHADES.items()} for at in range(4)
 )
 _shown = [LIGHT]
 _scale_of_font: dict[str, float] = {}  # how much larger than usual the current one is, by its key
 
 
-def tokens() -> Tokens:
+def tokens() -> Colours:
     """The current colours."""
     return _shown[0]
 
@@ -199,8 +122,7 @@ def scaled(pixels: int) -> int:
 
 
 def colour(role: str) -> QColor:
-    value: str = getattr(tokens(), role)
-    return QColor(value)
+    return QColor(tokens()[role])
 
 
 class Theme(QObject):
@@ -214,10 +136,6 @@ class Theme(QObject):
         self._app: QApplication | None = None
         self._applying = False
         self._restyling = Restyling(self)
-
-    @property
-    def tokens(self) -> Tokens:
-        return tokens()
 
     @property
     def scheme(self) -> Scheme:
@@ -275,49 +193,43 @@ def mixed(front: QColor, back: QColor, share: float) -> QColor:
     )
 
 
-def _colours(chosen: Tokens) -> dict[str, str]:
-    text, accent = QColor(chosen.text), QColor(chosen.accent)
-    return asdict(chosen) | {
+def _colours(chosen: Colours) -> dict[str, str]:
+    text, accent = QColor(chosen["text"]), QColor(chosen["accent"])
+    return {
+        **chosen,
         "faint": _faint(chosen).name(),
         "accent_hover": mixed(text, accent, 0.1).name(),
         "accent_pressed": mixed(text, accent, 0.2).name(),
     }
 
 
-def _faint(chosen: Tokens) -> QColor:
-    return mixed(QColor(chosen.quiet), QColor(chosen.window), 0.78)
+def _faint(chosen: Colours) -> QColor:
+    return mixed(QColor(chosen["quiet"]), QColor(chosen["window"]), 0.78)
 
 
-def _palette(chosen: Tokens) -> QPalette:
+_Role = QPalette.ColorRole
+_PALETTE = {
+    "window": (_Role.Window,),
+    "text": (_Role.WindowText, _Role.Text, _Role.ButtonText, _Role.ToolTipText),
+    "quiet": (_Role.PlaceholderText,),
+    "field": (_Role.Base,),
+    "inset": (_Role.AlternateBase,),
+    "card": (_Role.Button, _Role.ToolTipBase, _Role.Light),
+    "error": (_Role.BrightText,),
+    "accent": (_Role.Link, _Role.LinkVisited, _Role.Highlight, _Role.Accent),
+    "on_accent": (_Role.HighlightedText,),
+    "hover": (_Role.Midlight,),
+    "line": (_Role.Mid, _Role.Dark, _Role.Shadow),
+}
+
+
+def _palette(chosen: Colours) -> QPalette:
     palette = QPalette()
-    role = QPalette.ColorRole
-    for each, value in (
-        (role.Window, chosen.window),
-        (role.WindowText, chosen.text),
-        (role.Base, chosen.field),
-        (role.AlternateBase, chosen.inset),
-        (role.ToolTipBase, chosen.card),
-        (role.ToolTipText, chosen.text),
-        (role.PlaceholderText, chosen.quiet),
-        (role.Text, chosen.text),
-        (role.Button, chosen.card),
-        (role.ButtonText, chosen.text),
-        (role.BrightText, chosen.error),
-        (role.Link, chosen.accent),
-        (role.LinkVisited, chosen.accent),
-        (role.Highlight, chosen.accent),
-        (role.HighlightedText, chosen.on_accent),
-        (role.Accent, chosen.accent),
-        (role.Light, chosen.card),
-        (role.Midlight, chosen.hover),
-        (role.Mid, chosen.line),
-        (role.Dark, chosen.line),
-        (role.Shadow, chosen.line),
-    ):
-        palette.setColor(each, QColor(value))
-    faint = _faint(chosen)
-    for each in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
-        palette.setColor(QPalette.ColorGroup.Disabled, each, faint)
+    for name, roles in _PALETTE.items():
+        for role in roles:
+            palette.setColor(role, QColor(chosen[name]))
+    for role in (_Role.WindowText, _Role.Text, _Role.ButtonText, _Role.HighlightedText):
+        palette.setColor(QPalette.ColorGroup.Disabled, role, _faint(chosen))
     return palette
 
 

@@ -62,7 +62,7 @@ async def card(stage: Stage, take: Take, worker: WorkerStage) -> None:
     await person.click("Collect answers in my account")
     await take(stage, "account-switch")
     worker.room.is_open = False
-    (shown,) = stage.workspace._settings.connection.cards
+    (shown,) = stage.workspace.settings.connection.cards
     shown.save_button.click()  # the account's card has a button with the same name
     await person.until_sees("Does not collect")
     await person.until(lambda: not shown.doing())
@@ -84,7 +84,7 @@ async def job(stage: Stage, take: Take, worker: WorkerStage, root: Path, clock: 
     await stage.open_file(material.abstracts(root / "abstracts.csv", 23_400))
     await person.until_sees("Send 12 batches")
     await stage.rename(NAME)
-    page = stage.workspace._draft
+    page = stage.workspace.draft_page
     page.what.set_folded(True)
     page.data.set_folded(True)
     await person.click("Options")

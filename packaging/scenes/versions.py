@@ -50,7 +50,7 @@ async def new_version(stage: Stage, take: Take, june: Path) -> None:
     await stage.rename(JUNE)
     await person.until_sees(f"A newer version of “{MAY}”", "188 to send")
     await take(stage, "update")
-    page = stage.workspace._draft
+    page = stage.workspace.draft_page
     page.what.set_folded(True)
     page.data.set_folded(True)
     await person.until_sees("now with five years of guarantee")

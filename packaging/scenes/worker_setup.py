@@ -70,7 +70,7 @@ async def put(stage: Stage, take: Take, account: AccountService, faulty: FaultyS
 async def taken_away(stage: Stage, take: Take, account: AccountService) -> None:
     """By the card's menu."""
     account.store("answers/a-job/1/1", "orders/a-job/1", bucket="cf-batch-door-2-bucket")
-    card = stage.workspace._settings.connection.cards[0]
+    card = stage.workspace.settings.connection.cards[0]
     card.wanted.emit("take down")
     person = stage.person
     await person.until_sees("Keep the bucket with the stored answers")

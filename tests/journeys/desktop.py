@@ -176,7 +176,7 @@ class Desktop:
     def main_buttons(self) -> list[tuple[int, int, int, int]]:
         picture = self.picture().convertToFormat(QImage.Format.Format_RGB32)
         lines = np.frombuffer(picture.constBits(), np.uint32).reshape(picture.height(), picture.width())
-        accent = QColor(LIGHT.accent).rgb()
+        accent = QColor(LIGHT["accent"]).rgb()
         boxes: list[tuple[int, int, int, int]] = []
         for y in range(4, picture.height(), 8):
             for left, right in _runs(lines[y], accent):

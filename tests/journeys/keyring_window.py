@@ -90,7 +90,7 @@ async def prepare(stage: Stage) -> None:
 
 
 async def send(stage: Stage) -> None:
-    stage.workspace._open(stage.job(NAME).id)
+    stage.workspace.open_job(stage.job(NAME).id)
     await stage.person.click("Send 1 batch")
 
 
@@ -108,7 +108,7 @@ async def locked(stage: Stage) -> None:
     await stage.person.until_sees("Unlock", "Carry on")
     state = stage.program.credentials.state
     stage.workspace.window.library.foot.unlock.click()
-    await until(lambda: not stage.workspace._tasks.is_running("unlock"), "an answer to the second prompt")
+    await until(lambda: not stage.workspace.tasks.is_running("unlock"), "an answer to the second prompt")
     say(f"{state}, asked again: {stage.program.credentials.state}")
     await asyncio.to_thread(unlock_elsewhere)
     await finished(stage)
@@ -117,7 +117,7 @@ async def locked(stage: Stage) -> None:
 async def slow(stage: Stage) -> None:
     await until(lambda: "Checking" in foot(stage), "the foot")
     say(foot(stage), f"a page: {stage.workspace.window.pages.currentWidget() is not None}")
-    stage.workspace._settings.show_connections()
+    stage.workspace.settings.show_connections()
     await stage.person.until_sees("New jobs use Cloudflare", ACCOUNT)
     say("settings", "checking: " + str(stage.person.sees("Checking the keyring…")))
     await until(lambda: "does not answer" in foot(stage), "the foot")

@@ -69,7 +69,7 @@ async def main() -> None:
     theme = Theme()
     theme.apply(app)
     async with opened(Path(sys.argv[1]), theme) as stage:
-        await until(lambda: not stage.workspace._tasks.is_running("desktop"), "the desktop")
+        await until(lambda: not stage.workspace.tasks.is_running("desktop"), "the desktop")
         await clicked(stage)
 
 

@@ -157,7 +157,7 @@ class Tour:
         await self._visit(self._stage, name, self._window)
 
     async def _open(self, name: str) -> None:
-        self._space._open(self._stage.job(name).id)
+        self._space.open_job(self._stage.job(name).id)
         await settled(self._stage)
 
     async def _dialog(self, name: str, dialog: QWidget | None = None) -> None:
@@ -170,12 +170,12 @@ class Tour:
 
     async def drafts(self) -> None:
         """The first page, and drafts."""
-        space, draft_page = self._space, self._space._draft
-        space._show(space._welcome)
+        space, draft_page = self._space, self._space.draft_page
+        space.show(space.welcome_page)
         await self._stop("welcome")
-        await space._new_jobs.begin()
+        await space.new_jobs.begin()
         await self._stop("draft-empty")
-        space._draft.use_example()
+        space.draft_page.use_example()
         await self._stop("draft")
         draft_page.check.options_button.setChecked(True)
         await self._stop("draft-options")
@@ -186,7 +186,7 @@ class Tour:
         draft_page.data.set_folded(True)
         await self._stop("draft-folded")
         for file, name in (("store-reviews", "problems"), ("letters-1998", "encoding"), ("stock", "doubtful")):
-            await space._new_jobs.begin(self._past.files / f"{file}.csv")
+            await space.new_jobs.begin(self._past.files / f"{file}.csv")
             await settled(self._stage)
             if name == "encoding":
                 draft_page.files.ask_encoding()
@@ -196,7 +196,7 @@ class Tour:
             if name != "encoding":
                 draft_page.area.ensureWidgetVisible(draft_page.check.problems)
                 await self._stop(f"draft-{name}-rows")
-        await space._new_jobs.begin()
+        await space.new_jobs.begin()
         draft_page.files.choose_kind(Kind.EMBED)
         draft_page.use_example()
         await self._stop("draft-vectors")
@@ -208,34 +208,34 @@ class Tour:
         if not at_work:
             job = await draft(program, "Abstracts", self._past.files / "abstracts.csv", Kind.EMBED)
             await program.actions.send(job.id)
-            self._space._show_jobs()
+            self._space.show_jobs()
         for name in ("Abstracts", "Newsletter archive", "Invoices, first quarter", "FAQ rerank, second try"):
             await self._open(name)
-            self._space._job.tabs.choose(tabs.PROGRESS)
+            self._space.job_page.tabs.choose(tabs.PROGRESS)
             await self._stop(f"progress-{name.split()[0].lower().strip(',')}")
 
     async def rankings(self) -> None:
         """A ranking on all its tabs."""
         await self._open("Help centre, baseline")
         for tab in (tabs.RANKING, tabs.QUALITY, tabs.OVERVIEW, tabs.DETAILS):
-            self._space._job.tabs.choose(tab)
+            self._space.job_page.tabs.choose(tab)
             await self._stop(tab)
-        self._space._job.details.open_answer(0)
+        self._space.job_page.details.open_answer(0)
         await self._dialog("raw-answer")
-        self._space._job.tabs.choose(tabs.RANKING)
+        self._space.job_page.tabs.choose(tabs.RANKING)
         await settled(self._stage)
-        self._space._results.pages["ranking"].view.contexts.opened.emit(0)
+        self._space.results.pages["ranking"].view.contexts.opened.emit(0)
         await self._stop("ranking-text")
-        self._space._menus.export.trigger()
+        self._space.menus.export.trigger()
         await self._dialog("export")
 
     async def comparison(self) -> None:
         """The choice of jobs, and the tabs of a comparison."""
         base, other = (self._stage.job(name).id for name in ("Help centre, baseline", "Help centre, short answers"))
-        self._space._evaluating.compare(base)
+        self._space.evaluating.compare(base)
         await self._dialog("comparison-choose")
-        self._space._evaluating.compare(base, other)
-        page = self._space._evaluating.comparison
+        self._space.evaluating.compare(base, other)
+        page = self._space.evaluating.comparison
         for tab in (ANSWER, QUERIES, SCORES, JOBS):
             await settled(self._stage)
             page.tabs.choose(tab)
@@ -243,21 +243,21 @@ class Tour:
 
     async def judging(self) -> None:
         """Before judging, and while judging."""
-        self._space._evaluating.judge(self._stage.job("Support articles, April").id)
+        self._space.evaluating.judge(self._stage.job("Support articles, April").id)
         await self._stop("judging-start")
-        self._space._evaluating.judging.start.begin_button.click()
+        self._space.evaluating.judging.start.begin_button.click()
         await self._stop("judging")
 
     async def vectors(self) -> None:
         """Vectors on all their tabs."""
         await self._open("Catalogue vectors")
         for tab in (tabs.VECTORS, tabs.MAP, tabs.SIMILAR, tabs.DUPLICATES, tabs.CLUSTERS, tabs.VERSUS):
-            bar = self._space._job.tabs
+            bar = self._space.job_page.tabs
             if bar.is_shown(tab):
                 bar.choose(tab)
                 await self._stop(tab)
             if tab == tabs.SIMILAR:
-                similar = self._space._results.pages["similar"].view
+                similar = self._space.results.pages["similar"].view
                 similar.sentence.setText("something warm for the bed")
                 similar.search()
                 await self._stop("similar-found")
@@ -265,9 +265,9 @@ class Tour:
 
     async def _vectorize(self) -> None:
         """What stands there after a push and after a search, and the form before the next."""
-        self._space._job.tabs.choose(tabs.VECTORIZE)
+        self._space.job_page.tabs.choose(tabs.VECTORIZE)
         await self._stop("vectorize")
-        page = self._space._results.pages["vectorize"].view
+        page = self._space.results.pages["vectorize"].view
         page.search.sentence.setText("something warm for the bed")
         page.search.button.click()
         await self._stop("vectorize-found")
@@ -276,7 +276,7 @@ class Tour:
 
     async def account(self) -> None:
         """A draft and a job whose answers the user's account collects, and what is in the account."""
-        program, worker, page = self._stage.program, self._past.worker, self._space._draft
+        program, worker, page = self._stage.program, self._past.worker, self._space.draft_page
         await self._open("Product search, May")
         page.reading.change(page.job_id(), connection=worker.connection_id)
         page.refresh_connections()
@@ -290,12 +290,12 @@ class Tour:
                 await program.runner.pause(job.id)
                 await program.store.on_disk(program.drafts.delete, job.id)
         job = await worker.send(program, COLLECTED, self._past.files / "store-reviews.csv", Kind.RANK)
-        self._space._show_jobs()
+        self._space.show_jobs()
         await self._stage.person.until(lambda: account_progress(program.ledger.job(job.id)).lid_may_close)
         await self._open(COLLECTED)
         await self._stop("progress-account")
         await program.store.change(job.id, lambda known: replace(known, account_problem=NO_ROOM_SENTENCE))
-        self._space._show_jobs()
+        self._space.show_jobs()
         await self._stop("progress-account-problem")
         await self._account_dialog()
 
@@ -303,7 +303,7 @@ class Tour:
         """The list of what is in the account, with its dialog to take a job over; and the list when it is empty."""
         room = self._past.worker.room
         room.put("abcdefgh", "Catalogue vectors", batches=12)
-        self._space._commands.show_account()
+        self._space.commands.show_account()
         await settled(self._stage)
         dialog = next(each for each in QApplication.topLevelWidgets() if isinstance(each, AccountDialog))
         await self._visit(self._stage, "account", dialog)
@@ -326,36 +326,36 @@ class Tour:
 
     async def settings(self) -> None:
         """Settings on all tabs, with a card of each kind of connection."""
-        space, page = self._space, self._space._settings.page
-        space._show(page)
+        space, page = self._space, self._space.settings.page
+        space.show(page)
         for key in page._pages:
             page.choose(key)
             await self._stop(f"settings-{key}")
-        space._settings.show_connections()
+        space.settings.show_connections()
         for kind in ("worker", "gateway"):
-            space._settings.connection._begin(kind)
+            space.settings.connection._begin(kind)
             if kind == "worker":
-                space._settings.connection.cards[-1].collect.switch.setChecked(True)
+                space.settings.connection.cards[-1].collect.switch.setChecked(True)
             await self._stop(f"connection-{kind}")
-        space._show(space._settings.traffic)
+        space.show(space.settings.traffic)
         await self._stop("traffic")
 
     async def dialogs(self) -> None:
         """Dialogs that the menu opens."""
-        self._space._commands.attach()
+        self._space.commands.attach()
         await self._dialog("attach")
         self._window.show_notices()
         await self._dialog("notice-list")
-        self._space._commands.show_about()
+        self._space.commands.show_about()
         await self._dialog("about")
-        self._space._menus.show_help(Topic.SCORES)
+        self._space.menus.show_help(Topic.SCORES)
         await self._dialog("help")
-        self._space._menus.show_shortcuts()
+        self._space.menus.show_shortcuts()
         await self._dialog("shortcuts")
-        self._space._settings.show_connections()
-        self._space._settings.connection._check_service("cloudflare")
+        self._space.settings.show_connections()
+        self._space.settings.connection._check_service("cloudflare")
         await self._dialog("service-check")
-        page = self._space._settings.connection
+        page = self._space.settings.connection
         card = page._add("worker")
         card.wanted.emit("guide")
         await self._dialog("worker-guide")

@@ -135,7 +135,7 @@ async def test_all_words_have_their_room_and_can_be_translated(
         assert main.size().toTuple() == size
         assert reaches(main.library.foot, main)
         if not isinstance(window, QDialog | QMenu):
-            for button in (stage.workspace._draft.check.send_button, stage.workspace._job.export_button):
+            for button in (stage.workspace.draft_page.check.send_button, stage.workspace.job_page.export_button):
                 assert not button.isVisible() or reaches(button, main), name
 
     with ThreadedService(tmp_path / "service").opened() as service:

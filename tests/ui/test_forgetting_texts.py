@@ -24,14 +24,14 @@ JOB, SHOWN, FORGET = "Help centre", "To reset a forgotten password", "Remove its
 async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
     async with opened(tmp_path / "data", theme) as stage:
         await run(stage.program, JOB, resource("examples/help-centre-ranking.csv"), Kind.RANK)
-        stage.workspace._show_jobs()
-        stage.workspace._open(stage.job(JOB).id)
+        stage.workspace.show_jobs()
+        stage.workspace.open_job(stage.job(JOB).id)
         await stage.person.until(lambda: rows_say(stage, SHOWN))
         yield stage
 
 
 def rows_say(stage: Stage, words: str) -> bool:
-    table = stage.workspace._results.pages["ranking"].view.contexts
+    table = stage.workspace.results.pages["ranking"].view.contexts
     model = table.model()
     if model is None:  # nothing is read yet
         return False
@@ -41,15 +41,15 @@ def rows_say(stage: Stage, words: str) -> bool:
 
 def entry(stage: Stage, text: str) -> QAction:
     """An entry of the job's own menu."""
-    actions = stage.workspace._job.header.more.menu().actions()
+    actions = stage.workspace.job_page.header.more.menu().actions()
     return next(action for action in actions if action.text().partition("\t")[0] == text)
 
 
 async def test_after_a_question_texts_go_and_scores_stay(stage: Stage, until: Until) -> None:
-    job_page = stage.workspace._job
+    job_page = stage.workspace.job_page
     entry(stage, FORGET).trigger()
     await stage.person.click("Cancel")
-    await until(lambda: not stage.workspace._tasks.is_running(f"forget {stage.job(JOB).id}"))
+    await until(lambda: not stage.workspace.tasks.is_running(f"forget {stage.job(JOB).id}"))
     assert not stage.job(JOB).texts_forgotten_at
     entry(stage, FORGET).trigger()
     await stage.person.click("Remove texts")
@@ -59,7 +59,7 @@ async def test_after_a_question_texts_go_and_scores_stay(stage: Stage, until: Un
     await until(lambda: not entry(stage, FORGET).isVisible())
     assert not entry(stage, "Judge its texts…").isVisible() and not job_page._duplicate.isEnabled()
     shown = stage.workspace.window.pages.currentWidget()
-    stage.workspace._evaluating.judge(stage.job(JOB).id)
+    stage.workspace.evaluating.judge(stage.job(JOB).id)
     assert stage.workspace.window.pages.currentWidget() is shown
     await stage.person.until_sees("Texts that were removed cannot be judged.")
 
@@ -69,7 +69,7 @@ async def test_after_an_export_of_everything_if_the_settings_say_so(
     stage: Stage, tmp_path: Path, until: Until, is_whole: bool
 ) -> None:
     stage.program.change_settings(forget_after_export=True)
-    stage.workspace._export(stage.job(JOB).id)
+    stage.workspace.export(stage.job(JOB).id)
     export = await shown(ExportDialog, until)
     if not is_whole:
         export.limits_bar.show_limits(ExportOptions(top_k=3))
@@ -80,15 +80,15 @@ async def test_after_an_export_of_everything_if_the_settings_say_so(
         await until(lambda: stage.job(JOB).texts_forgotten_at)
         await until(lambda: not rows_say(stage, SHOWN))
     else:
-        await until(lambda: not stage.workspace._tasks.is_running(f"forget {stage.job(JOB).id}"))
+        await until(lambda: not stage.workspace.tasks.is_running(f"forget {stage.job(JOB).id}"))
         assert not stage.job(JOB).texts_forgotten_at
 
 
 async def test_nothing_goes_after_an_export_unless_the_settings_say_so(
     stage: Stage, tmp_path: Path, until: Until
 ) -> None:
-    stage.workspace._export(stage.job(JOB).id)
+    stage.workspace.export(stage.job(JOB).id)
     export = await shown(ExportDialog, until)
     await export.write([(tmp_path / "all.xlsx", export.forms.chosen()[0])])
-    assert not stage.workspace._tasks.is_running(f"forget {stage.job(JOB).id}")
+    assert not stage.workspace.tasks.is_running(f"forget {stage.job(JOB).id}")
     assert rows_say(stage, SHOWN)

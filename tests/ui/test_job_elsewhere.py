@@ -62,7 +62,7 @@ async def stage(tmp_path: Path, theme: Theme, service: FaultyService, until: Unt
         yield stage
         for job in stage.program.ledger.jobs():
             await stage.program.runner.wait(job.id)
-        await until(lambda: not stage.workspace._tasks.is_running("connection"))
+        await until(lambda: not stage.workspace.tasks.is_running("connection"))
 
 
 async def by_curl(service: FaultyService, body: object = BODY) -> str:
@@ -124,7 +124,7 @@ async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
 ) -> None:
     answer = await by_curl(service)
     request_id = json.loads(answer)["result"]["request_id"]
-    stage.workspace._commands.attach()
+    stage.workspace.commands.attach()
     dialog = await shown(AttachDialog, until)
     await until(lambda: dialog.connection.count() == 2)
     assert dialog.connection.currentText() == "Cloudflare" and not dialog.add_button.isEnabled()
@@ -139,18 +139,18 @@ async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
     assert job.name.startswith("Added job, ") and job.batches[0].request_id == request_id
     await until(lambda: stage.workspace.window.library.opened_job() == job.id)
     await until(lambda: stage.person.sees("Query 1"))
-    assert not stage.workspace._job._duplicate.isEnabled()
-    await until(lambda: not stage.workspace._results.pages["ranking"].view.tasks.running())
+    assert not stage.workspace.job_page._duplicate.isEnabled()
+    await until(lambda: not stage.workspace.results.pages["ranking"].view.tasks.running())
 
 
 async def test_what_leaves_this_computer_is_listed(stage: Stage, service: FaultyService, until: Until) -> None:
     window, workspace = stage.workspace.window, stage.workspace
-    window.connection.emit()
+    window.notices.connection_wanted.emit()
     await until(lambda: isinstance(window.pages.currentWidget(), SettingsPage))
-    workspace._settings.page.choose(DATA)
-    click(workspace._settings.page.traffic_link)
+    workspace.settings.page.choose(DATA)
+    click(workspace.settings.page.traffic_link)
     await until(lambda: isinstance(window.pages.currentWidget(), TrafficPage))
-    page = workspace._settings.traffic
+    page = workspace.settings.traffic
     await until(lambda: not page.tasks.is_running("read"))
     assert page.empty.text() == "Nothing has left this computer." and page.empty.isVisible()
     await stage.program.connections.check("cloudflare", MODEL)
@@ -161,7 +161,7 @@ async def test_what_leaves_this_computer_is_listed(stage: Stage, service: Faulty
     cells = [str(page.rows.index(0, place).data()) for place in range(page.rows.columnCount())]
     assert cells[1:3] == ["Cloudflare", "Tests and lists of models"] and not page.empty.isVisible()
     click(page.done_button)
-    assert window.pages.currentWidget() is workspace._settings.page
+    assert window.pages.currentWidget() is workspace.settings.page
 
 
 async def test_a_synchronous_request_of_unknown_outcome_asks_for_no_id(driver: JobPageDriver) -> None:
@@ -188,7 +188,7 @@ async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
     for number, text in enumerate(shared):
         (folder / f"{number}.txt").write_text(text, encoding="utf-8")
     request_id = json.loads(await by_curl(service, body))["result"]["request_id"]
-    stage.workspace._commands.attach()
+    stage.workspace.commands.attach()
     dialog = await shown(AttachDialog, until)
     await until(lambda: dialog.connection.count() == 2)
     dialog.text.setPlainText(request_id)
@@ -213,4 +213,4 @@ async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
     (job,) = stage.program.ledger.jobs()
     assert (job.queries, job.texts) == (2, 4)
     await until(lambda: stage.person.sees("cancel an order"))
-    await until(lambda: not stage.workspace._results.pages["ranking"].view.tasks.running())
+    await until(lambda: not stage.workspace.results.pages["ranking"].view.tasks.running())

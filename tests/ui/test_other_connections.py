@@ -91,8 +91,8 @@ async def test_collecting_is_switched_on_tested_and_kept(
     paste(card.url, room[1])
     QTest.keyClicks(card.token_block.field, SECRET)
     await save(page, card, until)
-    assert card.checks.optional.isVisible() and card.checks.optional.word.text() == "Yes"
-    assert "Switch “Collect answers in my account” on" in card.checks.optional.note.text()
+    assert card.checks.rows[4].word.text() == "Yes"
+    assert "Switch “Collect answers in my account” on" in card.checks.rows[4].note.text()
     assert not card.collect.days.isVisible() and not card.collect.jobs_link.isVisible()
     card.collect.switch.click()
     assert card.collect.days.isVisible() and not card.collect.jobs_link.isVisible() and card.save_button.isVisible()
@@ -101,7 +101,7 @@ async def test_collecting_is_switched_on_tested_and_kept(
     await save(page, card, until)
     saved = page._program.address_book.saved()[1]
     assert saved.collects and saved.keep_days == 7 and card.save_button.isHidden()
-    assert card.collect.days.value() == 7 and card.checks.optional.note.text() == ""
+    assert card.collect.days.value() == 7 and card.checks.rows[4].note.text() == ""
     wanted: list[str] = []
     page.account_wanted.connect(wanted.append)
     click(card.collect.jobs_link)

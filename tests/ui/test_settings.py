@@ -39,30 +39,30 @@ def page_of(stage: Stage) -> SettingsPage:
 async def test_the_language_is_kept_and_holds_from_the_next_start(stage: Stage, tmp_path: Path, until: Until) -> None:
     page = page_of(stage)
     page.choose(WINDOW)
-    assert page.language.choice.value() == ""
-    names = [page.language.choice.itemText(index) for index in range(page.language.choice.count())]
+    assert page.language.value() == ""
+    names = [page.language.itemText(index) for index in range(page.language.count())]
     assert names == ["Match system", "English", "Deutsch"]
-    page.language.choice.setCurrentIndex(2)
-    page.language.choice.activated.emit(2)
+    page.language.setCurrentIndex(2)
+    page.language.activated.emit(2)
     assert stage.person.sees("From the next start on, CF Batch speaks Deutsch.")
     saved = Paths(tmp_path / "data").settings
     await until(lambda: Settings.load(saved).language == "de")
-    page.language.show_language("tlh")
-    assert page.language.choice.value() == ""
+    page.show_language("tlh")
+    assert page.language.value() == ""
 
 
 async def test_what_is_ticked_and_a_budget_are_kept(stage: Stage, tmp_path: Path, until: Until) -> None:
     page = page_of(stage)
     page.choose(WINDOW)
-    assert page.practice_waits.isChecked()
-    page.practice_waits.click()
-    assert page.system_notices.isChecked()
-    page.system_notices.click()
+    assert page.boxes["practice_waits"].isChecked()
+    page.boxes["practice_waits"].click()
+    assert page.boxes["system_notices"].isChecked()
+    page.boxes["system_notices"].click()
     page.choose(SPENDING)
     page.budget.a_job.setValue(0.5)
     page.choose(DATA)
-    assert not page.forget.isChecked()
-    page.forget.click()
+    assert not page.boxes["forget_after_export"].isChecked()
+    page.boxes["forget_after_export"].click()
     saved = Paths(tmp_path / "data").settings
     await until(lambda: Settings.load(saved).forget_after_export)
     kept = Settings.load(saved)
@@ -88,7 +88,7 @@ async def test_escape_and_done_leave_the_page(stage: Stage, until: Until) -> Non
     click(page.done_button)
     assert stage.workspace.window.pages.currentWidget() is not page
     await open_settings(stage)
-    field = stage.workspace._settings.connection.cloudflare.account
+    field = stage.workspace.settings.connection.cloudflare.account
     field.setFocus()
     await until(field.hasFocus)
     focused = QApplication.focusWidget()

@@ -27,8 +27,8 @@ async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
 async def finished(stage: Stage, kind: Kind) -> Job:
     name = "help-centre-ranking" if kind is Kind.RANK else "product-texts"
     job = await run(stage.program, name, resource(f"examples/{name}.csv"), kind)
-    stage.workspace._show_jobs()
-    stage.workspace._open(job.id)
+    stage.workspace.show_jobs()
+    stage.workspace.open_job(job.id)
     return job
 
 
@@ -36,7 +36,7 @@ async def finished(stage: Stage, kind: Kind) -> Job:
 async def test_a_ranking_shows_five_words_of_each_text(stage: Stage, width: int, until: Until) -> None:
     stage.workspace.window.resize(width, 560)
     await finished(stage, Kind.RANK)
-    table = stage.workspace._results.pages["ranking"].view.contexts
+    table = stage.workspace.results.pages["ranking"].view.contexts
     await until(lambda: table.columns() and table.isVisible())
     text = next(section for section, column in enumerate(table.columns()) if column.stretch)
     await until(lambda: table.columnWidth(text) >= table.fontMetrics().horizontalAdvance(FIVE_WORDS) - 20)
@@ -45,7 +45,7 @@ async def test_a_ranking_shows_five_words_of_each_text(stage: Stage, width: int,
 
 async def test_columns_that_gave_way_come_back_with_the_room(stage: Stage, until: Until) -> None:
     await finished(stage, Kind.RANK)
-    table = stage.workspace._results.pages["ranking"].view.contexts
+    table = stage.workspace.results.pages["ranking"].view.contexts
     await until(lambda: table.columns() and any(table.isColumnHidden(at) for at in range(2, 5)))
     stage.workspace.window.resize(1280, 820)
     await until(lambda: not any(table.isColumnHidden(at) for at in range(5)))

@@ -71,7 +71,7 @@ async def test_a_draft_that_is_read_changed_and_sent(stage: Stage) -> None:
     async with watched(stage) as seen:
         await person.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
         await person.until_sees("Your data")
-        draft = stage.workspace._draft
+        draft = stage.workspace.draft_page
         draft.open_paths([HELP_CENTRE])
         await person.until(lambda: seen[-1:] == ["Ready to send"])
         mapping = draft.drafts.state(draft.job_id()).mapping
@@ -104,7 +104,7 @@ def _is_shown(stage: Stage, words: str) -> bool:
 
 async def test_a_job_in_every_state(stage: Stage) -> None:
     job = await run(stage.program, NAME, HELP_CENTRE, Kind.RANK)
-    stage.workspace._open(job.id)
+    stage.workspace.open_job(job.id)
     batch = job.batches[0]
 
     def two(one: BatchState, other: BatchState = BatchState.DONE, **changes: object) -> tuple[Batch, ...]:

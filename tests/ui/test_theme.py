@@ -30,10 +30,10 @@ NAMES = sorted(path.stem for path in resource("icons").glob("*.svg"))
 def test_the_palette_carries_the_theme(theme: Theme) -> None:
     assert tokens() == LIGHT
     told: list[str] = []
-    theme.changed.connect(lambda: told.append(tokens().window))
+    theme.changed.connect(lambda: told.append(tokens()["window"]))
     theme.set_scheme(Scheme.DARK)
     theme.set_scheme(Scheme.LIGHT)
-    assert told == [DARK.window, LIGHT.window]
+    assert told == [DARK["window"], LIGHT["window"]]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -42,7 +42,7 @@ def test_every_icon_draws_in_the_colour_asked_for(qapp: QApplication, name: str)
     assert (image.width(), image.devicePixelRatio()) == (32, 2.0)
     strong = [image.pixelColor(x, y) for x in range(32) for y in range(32) if image.pixelColor(x, y).alpha() > 250]
     assert strong
-    assert all(abs(each.blue() - QColor(LIGHT.accent).blue()) < 8 for each in strong)
+    assert all(abs(each.blue() - QColor(LIGHT["accent"]).blue()) < 8 for each in strong)
 
 
 def test_data_never_becomes_markup(qtbot: Any) -> None:
@@ -133,7 +133,7 @@ def test_changes_that_follow_each_other_end_with_the_last(qtbot: Any, theme: The
     qtbot.waitUntil(lambda: is_styled(hidden))
     image = seen(stack, hidden)
     assert image == styled_by_qt(stack, hidden)
-    assert image.pixelColor(2, 690).name() == DARK.inset
+    assert image.pixelColor(2, 690).name() == DARK["inset"]
 
 
 def test_a_page_that_goes_before_its_turn_stops_nothing(qtbot: Any, theme: Theme, pages: Pages) -> None:

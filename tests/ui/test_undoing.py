@@ -59,7 +59,7 @@ async def test_ctrl_z_takes_back_whatever_notice_came_last(stage: Stage) -> None
     await person.until_sees("In the archive", "“May”")
     workspace.job_actions.delete(stage.job("June").id)
     await person.until_sees("Deleted: “June”.")
-    undo = workspace._menus.undo
+    undo = workspace.menus.undo
     assert undo.text() == "Undo deleting “June”" and undo.isEnabled()
     workspace.window.setFocus()
     await person.press(Qt.Key.Key_Z, CTRL)
@@ -81,7 +81,7 @@ async def test_in_a_field_ctrl_z_is_the_fields_own(stage: Stage) -> None:
     field = workspace.window.library.find_field
     assert isinstance(field, QLineEdit)
     await person.until(lambda: not field.text())
-    assert stage.state("May") is None and workspace._menus.undo.isEnabled()
+    assert stage.state("May") is None and workspace.menus.undo.isEnabled()
 
 
 async def test_the_list_of_notices_offers_what_can_still_be_undone(stage: Stage) -> None:

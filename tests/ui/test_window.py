@@ -18,10 +18,9 @@ from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.display import control_name, in_help
 from cfbatch_gui.ui.help import HelpWindow, ShortcutsDialog, Topic, diagnostics, licence_text
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.widgets import LinkButton
+from cfbatch_gui.ui.widgets import LinkButton, PrimaryButton
 from cfbatch_gui.ui.widgets.bars import FileDrag
 from cfbatch_gui.ui.window.main_window import MainWindow, NoticeListDialog
-from cfbatch_gui.ui.window.welcome_page import WelcomePage
 from tests.screen.past import draft
 from tests.screen.stage import Stage
 from tests.ui.conftest import InMemory
@@ -141,15 +140,15 @@ def test_the_help_names_the_keys_of_macos() -> None:
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space])
 def test_a_button_is_pressed_by_the_keyboard(qtbot: Any, key: Qt.Key) -> None:
-    page = WelcomePage()
-    qtbot.addWidget(page)
-    tried = QSignalSpy(page.try_example)
-    qtbot.keyClick(page.try_button, key)
-    assert tried.count() == 1
+    button = PrimaryButton("Start with the example", "play")
+    qtbot.addWidget(button)
+    pressed = QSignalSpy(button.clicked)
+    qtbot.keyClick(button, key)
+    assert pressed.count() == 1
 
 
 def test_an_error_about_the_connection_leads_there(qtbot: Any, window: MainWindow) -> None:
-    wanted = QSignalSpy(window.connection)
+    wanted = QSignalSpy(window.notices.connection_wanted)
     bar = window.notices.show_error(TokenRefused("Cloudflare refused the token. Nothing was lost.", detail="10000"))
     assert [link.text() for link in bar.links()] == ["Open connection", "Copy details"]
     qtbot.mouseClick(bar.links()[1], Qt.MouseButton.LeftButton)

@@ -51,7 +51,7 @@ async def test_a_busy_disk_holds_up_no_window_and_all_is_kept_at_the_end(tmp_pat
         try:
             await stage.person.press(Qt.Key.Key_Comma, CTRL)
             await stage.person.until_sees("New jobs use the practice service")
-            stage.workspace._settings.page.choose(WINDOW)
+            stage.workspace.settings.page.choose(WINDOW)
             await stage.person.click("Dark")
             await stage.person.until(partial(_is_kept, stage, "Dark"))
             stage.workspace.window.close()
@@ -114,6 +114,6 @@ async def test_a_page_that_is_opened_as_a_job_is_sent_stays_wanted(tmp_path: Pat
         await stage.person.until_sees("Send 1 batch")
         space = stage.workspace
         assert JobPage.__module__ in sys.modules  # so that it would be opened at once
-        space._settings.show_connections()
-        space._sent(space._draft.job_id())
+        space.settings.show_connections()
+        space._sent(space.draft_page.job_id())
         await stage.person.until_sees("New jobs use the practice service")

@@ -47,8 +47,8 @@ async def show(stage: Stage, path: Path, kind: Kind) -> Job:
     with path.open("w", encoding="utf-8-sig", newline="") as stream:
         csv.writer(stream, delimiter=";").writerows([HEADER, *ROWS[:6], EMPTY, *ROWS[6:]])
     job = await run(stage.program, path.stem, path, kind)
-    stage.workspace._show_jobs()
-    stage.workspace._open(job.id)
+    stage.workspace.show_jobs()
+    stage.workspace.open_job(job.id)
     await stage.person.until_sees("Export…")
     return job
 
@@ -89,7 +89,7 @@ async def test_back_into_the_original_sheet_by_its_own_id(stage: Stage, tmp_path
 async def test_only_what_was_drawn_around_on_the_map(stage: Stage, tmp_path: Path) -> None:
     job = await show(stage, tmp_path / "answers.csv", Kind.EMBED)
     await stage.person.click("Map")
-    page = stage.workspace._results.pages["map"].view
+    page = stage.workspace.results.pages["map"].view
     await stage.person.until(lambda: page.map is not None and not page.tasks.running())
     box = page.dots.rect().adjusted(2, 2, -2, -2)
     wanted = round(page.dots.pixel_of(0).x())

@@ -27,7 +27,7 @@ async def test_is_b_better_than_a(tmp_path: Path, theme: Theme) -> None:
         worst_first = [replace(pair, outcome=0.9 - pair.outcome) for pair in PAIRS]  # type: ignore[operator]
         finished(stage.program, "Upside down", worst_first)
         first = finished(stage.program, "As it was", PAIRS)
-        stage.workspace._show_jobs()
+        stage.workspace.show_jobs()
         await person.click_row("Jobs", "As it was")
         await person.until_sees("Compare", "Export…")
         await person.press(Qt.Key.Key_C, CONTROL | Qt.KeyboardModifier.ShiftModifier)
@@ -38,7 +38,7 @@ async def test_is_b_better_than_a(tmp_path: Path, theme: Theme) -> None:
         await person.press(Qt.Key.Key_J, CONTROL)
         await person.until_sees("Start judging", f"{QUERIES * TEXTS} texts to judge")
         await person.press(Qt.Key.Key_Return)
-        page = stage.workspace._evaluating.judging
+        page = stage.workspace.evaluating.judging
         await person.until(lambda: page.session is not None and page.view.isVisible())
         session = page.session
         assert session is not None
@@ -55,5 +55,5 @@ async def test_is_b_better_than_a(tmp_path: Path, theme: Theme) -> None:
         await person.click("Back to the job")
         await person.until(lambda: window.library.opened_job() == first.id)
         assert QApplication.focusWidget() is not None
-        stage.workspace._job.tabs.choose("quality")
+        stage.workspace.job_page.tabs.choose("quality")
         await person.until_sees("nDCG@10, mean of 8 queries", "1.0000", "All of them are judged.")

@@ -47,7 +47,7 @@ def listed(stage: Stage) -> set[str]:
 async def offered(stage: Stage, job_id: str) -> list[str]:
     """The entries of the menu of a line, when it is gone and has given the keyboard back."""
     library = stage.workspace.window.library
-    library._menu(job_id, QPoint(0, 0))
+    library._menu(stage.program.ledger.job(job_id), QPoint(0, 0))
     menu = library.findChildren(QMenu)[-1]
     texts = [action.text() for action in menu.actions() if action.text()]
     menu.close()
@@ -57,7 +57,7 @@ async def offered(stage: Stage, job_id: str) -> list[str]:
 
 async def menu_job(stage: Stage, text: str) -> None:
     """Choose an entry of the menu Job."""
-    menu = stage.workspace._menus._job
+    menu = stage.workspace.menus._job
     menu.aboutToShow.emit()
     next(action for action in menu.actions() if action.text() == text).trigger()
 
@@ -84,7 +84,7 @@ async def test_three_jobs_are_archived_found_and_taken_out_again(stage: Stage) -
 
 async def test_each_menu_names_what_can_be_done_with_its_jobs(stage: Stage, until: Until) -> None:
     new = await draft(stage.program, "New", HELP_CENTRE, Kind.RANK)
-    stage.workspace._show_jobs()
+    stage.workspace.show_jobs()
     ranking = ["Compare with…", "Judge its texts…"]
     for job, expected in (
         (stage.job("May"), ["Rename", "Duplicate", *ranking, "Tags…", "Archive", "Delete"]),
@@ -106,7 +106,7 @@ async def test_each_menu_names_what_can_be_done_with_its_jobs(stage: Stage, unti
 async def test_the_selected_rankings_are_compared_with_the_open_one(stage: Stage) -> None:
     select(stage, "May", "June")
     await menu_job(stage, "Compare these 3…")
-    page = stage.workspace._evaluating.comparison
+    page = stage.workspace.evaluating.comparison
     await stage.person.until(lambda: stage.workspace.window.pages.currentWidget() is page)
     await stage.person.until_sees("May", "June")
     assert page._jobs[0].id == stage.job("April").id
@@ -141,17 +141,17 @@ async def test_the_job_that_was_open_opens_again(tmp_path: Path, theme: Theme) -
     async with opened(tmp_path / "data", theme) as stage:
         for name in NAMES:
             await draft(stage.program, name, HELP_CENTRE, Kind.RANK)
-        stage.workspace._show_jobs()
+        stage.workspace.show_jobs()
         may = stage.job("May").id
         await stage.person.click_row("Jobs", "May")
-        await stage.person.until(lambda: stage.workspace._memory.get("window/job") == may)
+        await stage.person.until(lambda: stage.workspace.memory.get("window/job") == may)
         stage.workspace.window.resize(1000, 700)
         stage.workspace.window.close()
     async with opened(tmp_path / "data", theme) as stage:
         assert stage.workspace.window.library.opened_job() == may and stage.workspace.window.height() == 700
         stage.workspace.job_actions.delete(may)
         await stage.person.until(lambda: stage.state("May") is None)
-        stage.workspace._memory.set("window/job", may)  # as if the program had ended here
+        stage.workspace.memory.set("window/job", may)  # as if the program had ended here
     async with opened(tmp_path / "data", theme) as stage:
         assert stage.workspace.window.library.opened_job() == stage.job("June").id, "the newest, as the other is gone"
     async with opened(tmp_path / "data", theme, file=HELP_CENTRE) as stage:

@@ -117,6 +117,6 @@ async def test_a_field_keeps_what_is_pasted_into_it(stage: Stage) -> None:
 async def test_a_token_goes_to_the_connection_and_into_no_file(stage: Stage, tmp_path: Path) -> None:
     await paste(stage, TOKEN)
     await stage.person.until_sees("Cloudflare", "Create a token")
-    assert stage.workspace._settings.connection.cloudflare.token_block.field.text() == TOKEN
+    assert stage.workspace.settings.connection.cloudflare.token_block.field.text() == TOKEN
     assert not stage.program.ledger.jobs()
     assert not any(TOKEN.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())

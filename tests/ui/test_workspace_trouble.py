@@ -43,7 +43,7 @@ async def connected(
         if not stage.program.address_book.account_id:
             await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
             await draft(stage.program, NAME, HELP_CENTRE, Kind.RANK, "cloudflare")
-            stage.workspace._show_jobs()
+            stage.workspace.show_jobs()
         await stage.person.click_row("Jobs", NAME)
         yield stage
 
@@ -112,7 +112,7 @@ async def test_an_id_that_was_found_is_adopted(tmp_path: Path, theme: Theme, fau
         faulty.follow(faults.reset_after_body(on="submit", billed=True))
         await person.click("Send 1 batch")
         await person.until_sees("may or may not have arrived")
-        (card,) = stage.workspace._job.progress.cards.values()
+        (card,) = stage.workspace.job_page.progress.cards.values()
         await person.type("Request ID, if you have it", "00000000-not-an-id")
         await person.click("Use this ID")
         await person.until(card.error)
@@ -143,7 +143,7 @@ async def test_a_full_disk_is_a_sentence_and_room_lets_it_go_on(tmp_path: Path, 
         async with opened(disk / "data", theme) as stage:
             person = stage.person
             await draft(stage.program, NAME, HELP_CENTRE, Kind.RANK)
-            stage.workspace._show_jobs()
+            stage.workspace.show_jobs()
             await person.click_row("Jobs", NAME)
             await person.until_sees("Send 1 batch")
             stage.program.ledger.make_room()
@@ -153,7 +153,7 @@ async def test_a_full_disk_is_a_sentence_and_room_lets_it_go_on(tmp_path: Path, 
             await person.press(Qt.Key.Key_F2)
             await person.type("Name", "Another name")
             await person.press(Qt.Key.Key_Return)
-            await person.until(lambda: not stage.workspace._tasks.is_running(f"change {stage.job(NAME).id}"))
+            await person.until(lambda: not stage.workspace.tasks.is_running(f"change {stage.job(NAME).id}"))
             assert stage.job(NAME).state is JobState.DRAFT, "the name that could not be written is not shown"
             free_up(disk)
             await person.click("Carry on" if person.sees("Carry on") else "Send 1 batch")

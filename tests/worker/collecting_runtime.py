@@ -23,7 +23,6 @@ import pytest
 from tests.worker.runtime import HERE, ROOT, SECRET, installed_runtime
 
 WORKER = ROOT / "resources" / "worker"
-CONFIG = WORKER / "collect.jsonc"
 _START_SECONDS = 60.0
 _ORDER_SECONDS = 60.0
 _STOP_SECONDS = 240.0
@@ -52,7 +51,7 @@ class CollectingRuntime:
         self._port = port
         self._log_path = folder / "runtime.log"
         self._folder = folder
-        config = collecting_config()
+        config = configuration(WORKER / "collect.jsonc")
         self._plan: dict[str, Any] = {
             "config": config,
             "main": str(main or WORKER / config["main"]),
@@ -170,11 +169,10 @@ class CollectingRuntime:
         self._process = None
 
 
-def collecting_config() -> dict[str, Any]:
-    """What collect.jsonc says, without its comments."""
-    text = re.sub(r"^\s*//.*$", "", CONFIG.read_text("utf-8"), flags=re.MULTILINE)
-    config: dict[str, Any] = json.loads(text)
-    return config
+def configuration(path: Path) -> dict[str, Any]:
+    """A file for wrangler, without its comments."""
+    without = re.sub(r'("(?:\\.|[^"\\])*")|//[^\n]*', lambda found: found[1] or "", path.read_text("utf-8"))
+    return dict(json.loads(without))
 
 
 def _wait_until_free(port: int) -> None:

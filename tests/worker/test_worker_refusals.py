@@ -1,7 +1,6 @@
 """The Worker's own refusals, and how it passes on those of the service."""
 
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,10 @@ import pytest
 
 from cfbatch_gui.core.workers_ai.answers import ServiceError
 from tests.worker.collecting_room import ONE_REQUEST, Room, order
+from tests.worker.collecting_runtime import WORKER, configuration
 from tests.worker.conftest import BGE_M3, Caller, Callers, read_refusal
-from tests.worker.runtime import CONFIG, ROOT, SECRET
+from tests.worker.runtime import CONFIG, SECRET
 
-WORKER = ROOT / "resources" / "worker"
 BATCH = {"requests": [{"text": ["a"]}]}
 UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
 
@@ -187,8 +186,7 @@ def test_a_failure_behind_the_binding_keeps_its_code(
 
 def test_the_runtime_runs_what_is_deployed() -> None:
     """The tests use the compatibility date, the module and the binding's name of wrangler.jsonc."""
-    text = re.sub(r"^\s*//.*$", "", (WORKER / "wrangler.jsonc").read_text("utf-8"), flags=re.MULTILINE)
-    config = json.loads(text)
+    config = configuration(WORKER / "wrangler.jsonc")
     assert config["ai"] == {"binding": "AI"}
     assert f'"{config["compatibility_date"]}"' in CONFIG.read_text("utf-8")
     assert f'embed "../../resources/worker/{config["main"]}"' in CONFIG.read_text("utf-8")

@@ -88,6 +88,7 @@ class ProblemKind(StrEnum):
     FORMULA_WITHOUT_VALUE = "formula_without_value"
     DOUBTFUL_ROW = "doubtful_row"  # its cells may not be what the file means; the user may send them all the same
     DOUBTFUL_SENT = "doubtful_sent"  # the same, sent because the user said so
+    HIDDEN_ROW = "hidden_row"  # hidden or filtered in a workbook, and left out because the user said so
 
 
 class CandidatePool(StrEnum):
@@ -118,6 +119,7 @@ class ReadOptions:
     is_encoding_guessed: bool = False
     other_encodings: tuple[str, ...] = ()
     sends_doubtful: bool = False  # rows whose cells may not be what the file means are sent as they were read
+    leaves_hidden: bool = False  # rows that are hidden in a workbook are not sent
     candidates: CandidateRule | None = None  # ignored where the input names the candidates
 
     def encoded_as(self, other: "ReadOptions") -> "ReadOptions":
@@ -173,6 +175,8 @@ class Source:
     other_encodings: tuple[str, ...] = ()
     is_header_sure: bool = True
     sends_doubtful: bool = False
+    hidden: int = 0  # rows that are hidden or filtered
+    leaves_hidden: bool = False
     candidates: CandidateRule | None = None
 
 

@@ -17,7 +17,17 @@ from cfbatch_gui.core.inputs.column_names import (
     is_text,
     is_title,
 )
-from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Row, Shape, Source
+from cfbatch_gui.core.inputs.input_values import (
+    FileFormat,
+    Kind,
+    Layout,
+    Mapping,
+    ProblemKind,
+    Role,
+    Row,
+    Shape,
+    Source,
+)
 from cfbatch_gui.core.inputs.layouts import is_list
 
 _ROLES = {
@@ -29,6 +39,7 @@ _ROLES = {
 }
 _PAIRS = (Role.QUERY_ID, Role.QUERY, Role.ID, Role.CONTEXT, Role.KEEP, Role.LABEL)
 _DOCUMENTS = (Role.KEEP, Role.KEEP, Role.ID, Role.TEXT, Role.KEEP, Role.LABEL)
+_WHOLE_ROWS = (ProblemKind.FORMULA_WITHOUT_VALUE, ProblemKind.HIDDEN_ROW)
 _SAMPLE = 200
 _LENGTH_OF_PROSE = 40  # characters
 _WORDS_OF_PROSE = 5
@@ -113,7 +124,7 @@ def _candidate_roles(columns: list[_Column], second: list[_Column]) -> tuple[tup
 
 
 def _columns(source: Source, sample: Sequence[Row]) -> list[_Column]:
-    rows = [row.cells for row in sample if not row.problem][:_SAMPLE]
+    rows = [row.cells for row in sample if not row.problem or row.problem_kind in _WHOLE_ROWS][:_SAMPLE]
     return [_column(index, name, [row[index] for row in rows]) for index, name in enumerate(source.columns)]
 
 

@@ -261,6 +261,7 @@ def as_recognised(source: Source) -> ReadOptions:
         sheet=source.sheet or None,
         unit=next((unit for unit in _UNITS if unit == source.format), None),
         sends_doubtful=source.sends_doubtful,
+        leaves_hidden=source.leaves_hidden,
         candidates=source.candidates,
     )
 

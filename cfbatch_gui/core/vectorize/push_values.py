@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
 
 import msgspec
 
@@ -158,29 +157,24 @@ class Push(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def finding(self) -> Message:
         """What was found when it was compared; without the time since then, which a face adds from `checked_at`."""
-        if self.outcome is PushOutcome.VERIFIED:
-            return message("It was counted, and {n:,} of the vectors were read back, all equal.", n=self.compared)
-        if self.outcome is PushOutcome.NOT_YET:
-            return message("That can take minutes; check again later.")
-        if self.outcome is PushOutcome.SENDING:
-            return message("What is missing can be sent later, and nothing goes twice.")
-        if self.outcome is PushOutcome.SENT:
-            return message("Whether they are in it was not checked yet.")
-        if self.missing or self.different:
-            return message(
-                "Of {n:,} read back {missing:,} are missing and {different:,} have other values. What is sent next is "
-                "everything.",
-                n=self.compared,
-                missing=self.missing,
-                different=self.different,
-            )
-        return message(
-            "It counts {found:,} vectors, and {expected:,} were sent. What is sent next is everything.",
-            found=self.in_index,
-            expected=self.expected,
-        )
+        read = {"n": self.compared, "missing": self.missing, "different": self.different}
+        if self.outcome is PushOutcome.DIFFERENT and (self.missing or self.different):
+            return _OTHER_VALUES.filled(**read)
+        return _FINDINGS[self.outcome].filled(**read, found=self.in_index, expected=self.expected)
 
 
+_OTHER_VALUES = message(
+    "Of {n:,} read back {missing:,} are missing and {different:,} have other values. What is sent next is everything."
+)
+_FINDINGS = {
+    PushOutcome.SENDING: message("What is missing can be sent later, and nothing goes twice."),
+    PushOutcome.SENT: message("Whether they are in it was not checked yet."),
+    PushOutcome.VERIFIED: message("It was counted, and {n:,} of the vectors were read back, all equal."),
+    PushOutcome.NOT_YET: message("That can take minutes; check again later."),
+    PushOutcome.DIFFERENT: message(
+        "It counts {found:,} vectors, and {expected:,} were sent. What is sent next is everything."
+    ),
+}
 _OUTCOMES = {
     PushOutcome.SENDING: message("{done:,} of {total:,} were sent to “{index}”."),
     PushOutcome.SENT: message("{total:,} were sent to “{index}”."),
@@ -224,16 +218,12 @@ class SearchResult:
 
 Show = Callable[[PushProgress], None]
 
-# How long an index is waited for. Mutations are usually processed within seconds, large ones within minutes. Set here.
-WAIT_SECONDS: Final = 600.0
-
 
 @dataclass(frozen=True, slots=True)
 class PushSettings:
-    """`clock` returns seconds since 1970; `wait_seconds` are for the index."""
+    """`clock` returns seconds since 1970."""
 
     clock: Callable[[], float]
     sleep: Sleep = asyncio.sleep
-    wait_seconds: float = WAIT_SECONDS
     most_vectors: int = MAX_UPLOAD_VECTORS
     most_bytes: int = PART_BYTES

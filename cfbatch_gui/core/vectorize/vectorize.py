@@ -57,14 +57,10 @@ from cfbatch_gui.core.workers_ai.limits import MAX_DELETED_IDS, MAX_INDEX_VECTOR
 _SAVING = threading.Lock()  # a job may go into two indexes at the same time
 
 
-class _Saved(msgspec.Struct, frozen=True):
-    pushes: tuple[Push, ...] = ()
-
-
 def saved_pushes(folder: JobFolder) -> tuple[Push, ...]:
     """The pushes of a job, the newest first; none where the file is damaged."""
     try:
-        return msgspec.json.decode(_path(folder).read_bytes(), type=_Saved).pushes
+        return msgspec.json.decode(_path(folder).read_bytes(), type=tuple[Push, ...])
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
         return ()
 
@@ -80,7 +76,7 @@ def save_push(folder: JobFolder, push: Push) -> None:
     key = (push.account_mark, push.index)
     with _SAVING:
         others = (each for each in saved_pushes(folder) if (each.account_mark, each.index) != key)
-        write_own_file(_path(folder), msgspec.json.encode(_Saved(pushes=(push, *others)), enc_hook=str))
+        write_own_file(_path(folder), msgspec.json.encode((push, *others), enc_hook=str))
 
 
 def _path(folder: JobFolder) -> Path:
@@ -99,6 +95,8 @@ class PushedJob:
 
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0  # seconds between two questions
+# Seconds that an index is waited for. Mutations are usually processed within seconds, large ones within minutes.
+_WAITED_IN_ALL = 600.0
 _DIFFERENCES = 4  # comparisons with a difference, after which it is taken for one
 _OTHER_INDEX = message("The index was created anew since the last push, so everything is sent.")
 _CHANGED_ELSEWHERE = message(
@@ -183,7 +181,7 @@ class _Pushing:
                     outcome = PushOutcome.DIFFERENT
             differences += outcome is PushOutcome.DIFFERENT
             is_settled = outcome is PushOutcome.VERIFIED or differences >= _DIFFERENCES
-            if is_settled or waited >= self._settings.wait_seconds:
+            if is_settled or waited >= _WAITED_IN_ALL:
                 break
             await self._settings.sleep(wait)
             waited, wait = waited + wait, min(2 * wait, _LONGEST_WAIT)

@@ -196,8 +196,8 @@ class UploadBody(bytes):
 
 _R2_NOT_ACTIVATED: Final = 10042
 _ADDRESS_NEEDED: Final = 10063  # an upload to an account that has no address at workers.dev
-_THERE: Final = message("It is there already.")
-_GONE: Final = message("It is not there.")
+THERE: Final = message("It is there already.")
+GONE: Final = message("It is not there.")
 _WRONG_ACCOUNT: Final = frozenset({7000, 7003})  # no such address: the account's id is in each
 _BUCKET_NOT_SEEN: Final = 10085  # by an upload, for some seconds after the bucket was made
 _BUCKET_WAIT: Final = 2.0
@@ -253,7 +253,7 @@ def refusal_of(
     if _ADDRESS_NEEDED in codes or (is_missing and call.step is Step.READ_ADDRESS):
         return AddressMissing(_NO_ADDRESS, detail=detail, code=code)
     if is_missing:
-        return NotThere(_GONE, detail=detail, code=code)
+        return NotThere(GONE, detail=detail, code=code)
     if isinstance(usual, TokenRefused) or status in (401, 403):
         sentence = _NOT_ALLOWED.filled(service=service, call=call.words, permission=call.permission)
         return TokenRefused(sentence, detail=detail, code=code, status=status)
@@ -351,7 +351,7 @@ class Account:
         if found is None:
             return None
         ours = TAG in (found.tags or ())
-        self.done(call, _THERE if ours else message("There is one that this program did not put there."))
+        self.done(call, THERE if ours else message("There is one that this program did not put there."))
         return ours
 
     async def worker_of_workflow(self, call: Call) -> str | None:
@@ -365,7 +365,7 @@ class Account:
         """Raises StorageNotActivated."""
         if await self._read(call, _nothing) is None:
             return False
-        self.done(call, _THERE)
+        self.done(call, THERE)
         return True
 
     async def _read(self, call: Call, decoder: msgspec.json.Decoder[T]) -> T | None:
@@ -394,7 +394,7 @@ class Account:
         try:
             await self._make(call, _nothing)
         except NotThere:
-            self.skip(call, _GONE)
+            self.skip(call, GONE)
             return False
         self.done(call)
         return True

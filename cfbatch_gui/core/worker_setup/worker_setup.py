@@ -6,7 +6,7 @@ Run again at any point it ends the same.
 import asyncio
 import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +24,9 @@ from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.account import (
+    GONE,
     TAG,
+    THERE,
     Account,
     Call,
     Names,
@@ -48,12 +50,7 @@ _DATE: Final = re.compile(r'"compatibility_date":\s*"(\d{4}-\d\d-\d\d)"')
 _encode = msgspec.json.Encoder().encode
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerFiles:
-    """The modules in the order of their names."""
-
-    modules: Mapping[str, bytes]
-    compatibility_date: str
+WorkerFiles = tuple[Mapping[str, bytes], str]  # modules in the order of their names, and their compatibility date
 
 
 def worker_files() -> WorkerFiles:
@@ -63,14 +60,15 @@ def worker_files() -> WorkerFiles:
     found = _DATE.search((folder / _CONFIGURATION).read_text("utf-8"))
     if found is None or _MAIN_MODULE not in modules:
         raise FileNotFoundError(folder.name)  # a broken installation, as in `resource`
-    return WorkerFiles(modules, found[1])
+    return modules, found[1]
 
 
 def upload(files: WorkerFiles, names: Names, secret: Token, *, keep_variables: bool) -> tuple[str, UploadBody]:
     """The content type and the body. With `keep_variables` the Worker's plain variables stay."""
+    modules, date = files
     metadata: dict[str, object] = {
         "main_module": _MAIN_MODULE,
-        "compatibility_date": files.compatibility_date,
+        "compatibility_date": date,
         "bindings": [
             {"type": "ai", "name": "AI"},
             {"type": "r2_bucket", "name": "BUCKET", "bucket_name": names.bucket},
@@ -83,8 +81,8 @@ def upload(files: WorkerFiles, names: Names, secret: Token, *, keep_variables: b
     }
     if keep_variables:
         metadata["keep_bindings"] = ["plain_text", "json"]
-    modules = ((name, name, "application/javascript+module", [text]) for name, text in files.modules.items())
-    content_type, pieces = multipart([("metadata", "", "application/json", [_encode(metadata)]), *modules])
+    parts = ((name, name, "application/javascript+module", [text]) for name, text in modules.items())
+    content_type, pieces = multipart([("metadata", "", "application/json", [_encode(metadata)]), *parts])
     return content_type, UploadBody(b"".join(pieces))
 
 
@@ -230,11 +228,10 @@ class WorkerSetup:
         credentials: Credentials,
         connections: Connections,
         *,
-        files: Callable[[], WorkerFiles] = worker_files,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._address_book, self._credentials, self._connections = address_book, credentials, connections
-        self._files, self._sleep = files, sleep
+        self._sleep = sleep
 
     async def set_up(
         self,
@@ -255,7 +252,7 @@ class WorkerSetup:
         else the connection's, else a new one; with `must_keep_secret` only where a keyring keeps it.
         """
         client = self._address_book.account_client(account_id, token)
-        account, files = Account(client, show, sleep=self._sleep), await asyncio.to_thread(self._files)
+        account, files = Account(client, show, sleep=self._sleep), await asyncio.to_thread(worker_files)
         calls = {call.step: call for call in setting_up_calls(names, client.connection.account_id)}
         there: list[str] = []  # or perhaps there: of what has begun
         with _stopping(there, _NOTHING_CHANGED, _THERE_NOW):
@@ -329,7 +326,7 @@ class WorkerSetup:
                 answers = await _empty(account, calls[Step.LIST_ANSWERS], calls[Step.DELETE_ANSWER])
                 return TakenDown(worker, workflow, await account.delete(calls[Step.DELETE_BUCKET]), answers)
             for call in () if keep_bucket else planned[-3:]:  # about the bucket
-                account.skip(call, message("It is not there."))
+                account.skip(call, GONE)
             return TakenDown(worker, workflow)
 
     async def _known_secret(self, record: SavedConnection | None, *, must_keep: bool) -> Token | None:
@@ -397,7 +394,7 @@ def _check_owners(names: Names, is_ours: bool | None, owner: str | None) -> None
 async def _make_bucket(account: Account, calls: dict[Step, Call], name: str, *, has_bucket: bool) -> None:
     call = calls[Step.MAKE_BUCKET]
     if has_bucket:
-        account.skip(call, message("It is there already."))
+        account.skip(call, THERE)
         return
     try:
         await account.put(call, {"name": name})

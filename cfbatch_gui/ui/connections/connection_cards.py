@@ -1,7 +1,8 @@
 """The cards of connections: what is entered at the left, and what a test of it has found at the right."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QLocale, Qt, QTime, Signal
@@ -10,7 +11,6 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QRadioButton, QSizePolicy
 
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL_VARIABLE
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
-from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Pasted, check_secret, read_pasted
@@ -18,14 +18,16 @@ from cfbatch_gui.core.workers_ai.checking import COLLECTING_TITLE, CheckResult, 
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind, gateway, worker
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.connections.connection_fields import (
-    ACCOUNT_PAGE,
     GATEWAY_PAGE,
     TOKEN_PAGE,
+    AccountBlock,
     AccountField,
     FieldBlock,
     SecretState,
     StepRow,
     TokenBlock,
+    has_problem,
+    page_link,
 )
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
@@ -59,6 +61,7 @@ _MOST_DAYS = 365
 _LONGEST = 4_000  # characters; enough for a whole curl line
 _SOME_ACCOUNT = "0" * 32  # a stand-in while only the form of another field is checked
 _ICONS = {"cloudflare": "cloud", "worker": "layers", "gateway": "link"}
+_NOT_ASKED = CheckResult("", None, "")
 _FIELDS = {"cloudflare": ("account_id",), "worker": ("url",), "gateway": ("account_id", "gateway")}
 
 
@@ -100,52 +103,27 @@ class ConnectionCard(Card):
 
 
 class CollectBlock(QWidget):
-    """`changed`: the user has changed something. `jobs_wanted`: the list of what is in the account."""
-
-    changed = Signal()
-    jobs_wanted = Signal()
-
-    def __init__(self, record: SavedConnection) -> None:
+    def __init__(self, show_jobs: Callable[[], object]) -> None:
         super().__init__()
-        self._saved = record
         self.switch = CheckBox(self.tr("Collect answers in my account"))
-        self.switch.setChecked(record.collects)
         about = self.tr(
             "Your account asks for the answers and keeps them until they are fetched, so this computer may be off. The"
             " Worker needs its collecting room and storage (R2)."
         )
         self.days = _Days()
         self.days.setRange(0, _MOST_DAYS)
-        self.days.setValue(record.keep_days)
         self.days.lineEdit().setTextMargins(SMALL, 0, 0, 0)  # the stylesheet does not reach it
         label = Sentence(self.tr("Days that answers stay in your account once they are here"))
         label.setBuddy(self.days)
         self.days.setAccessibleName(label.text())
-        self.jobs_link = LinkButton(self.tr("In your account…"), "inbox", self.jobs_wanted.emit)
+        self.jobs_link = LinkButton(self.tr("In your account…"), "inbox", show_jobs)
         self.jobs_link.setAccessibleDescription(self.tr("Lists the jobs in this account"))
-        self._keeping = boxed(Flow(label, self.days))
-        below = column(Label(about, "small", wrap=True), self._keeping, boxed(Flow(self.jobs_link)))
+        keeping = boxed(Flow(label, self.days))
+        keeping.hide()
+        below = column(Label(about, "small", wrap=True), keeping, boxed(Flow(self.jobs_link)))
         below.setContentsMargins(scaled(_INDENT), 0, 0, 0)
         self.setLayout(column(self.switch, boxed(below), gap=TINY))
-        self.switch.toggled.connect(self._changed)
-        self.days.valueChanged.connect(self._changed)
-        self._show()
-
-    def show_record(self, record: SavedConnection) -> None:
-        before, self._saved = self._saved, record
-        if self.switch.isChecked() == before.collects:
-            self.switch.setChecked(record.collects)
-        if self.days.value() == before.keep_days:
-            self.days.setValue(record.keep_days)
-        self._show()
-
-    def _changed(self, _value: object) -> None:
-        self._show()
-        self.changed.emit()
-
-    def _show(self) -> None:
-        self._keeping.setVisible(self.switch.isChecked())
-        self.jobs_link.setVisible(bool(self._saved.id) and self._saved.collects)
+        self.switch.toggled.connect(keeping.setVisible)
 
 
 class _Days(QSpinBox):
@@ -174,17 +152,15 @@ class SavedCard(ConnectionCard):
 
     `wanted` brings what the user wants to be done: "save" (only while `problems` finds none), "test", "check",
     "remove", "rename", "unlock" (the keyring), "remove token", "remove gateway token", "guide", "account", "take down".
-    `page_wanted` carries an address of the dashboard, `pasted` a `Pasted` with more than the field that it was pasted
-    into can hold.
+    `pasted` carries a `Pasted` with more than the field that it was pasted into can hold.
     """
 
     wanted = Signal(str)
-    page_wanted = Signal(str)
     pasted = Signal(object)
 
-    def __init__(self, record: SavedConnection) -> None:
+    def __init__(self, record: SavedConnection, open_page: Callable[[str], object]) -> None:
         super().__init__(_ICONS[record.kind])
-        self.record, self._state = record, CardState()
+        self.record, self._state, self._open_page = record, CardState(), open_page
         self._is_worker, self._is_gateway = record.kind == "worker", record.kind == "gateway"
         self._is_working = self._had_focus = False
         self._results: tuple[CheckResult, ...] = ()
@@ -197,8 +173,9 @@ class SavedCard(ConnectionCard):
         self.test_button = Button(self.tr("Test"), "refresh-cw", lambda: self.wanted.emit("test"))
         self.check_button = LinkButton(self.tr("Check the service…"), "search", lambda: self.wanted.emit("check"))
         self._doing = Saying("loader", "accent", "quiet", wrap=False)
-        self.checks = CheckList(titles_of(ConnectionKind(record.kind)), COLLECTING_TITLE)
-        self._privacy, self._service = IconLine(_privacy(record.kind), "info"), Saying("info")
+        collecting = (COLLECTING_TITLE,) if self._is_worker else ()
+        self.checks = CheckList((*titles_of(ConnectionKind(record.kind)), *collecting))
+        self._privacy = IconLine(_privacy(record.kind), "info")
         self._lay_out()
         self._add_menu()
         self.show_record(record)
@@ -208,26 +185,37 @@ class SavedCard(ConnectionCard):
     # Making
 
     def _make_fields(self) -> None:
-        record = self.record
         self.account, self.url, self.gateway = AccountField(), QLineEdit(), QLineEdit()
         self.guide = LinkButton(self.tr("Save the Worker…"), "save", lambda: self.wanted.emit("guide"))
-        self._inputs: dict[str, QLineEdit] = {"account_id": self.account, "url": self.url, "gateway": self.gateway}
         self.url.setPlaceholderText("https://batch.example.workers.dev")
         self.gateway.setPlaceholderText(self.tr("Its name in the dashboard"))
         for field in (self.url, self.gateway):
             field.setMaxLength(_LONGEST)
-        make = {
-            "account_id": lambda: (self.tr("Account ID"), self._link(self.tr("Find my account ID"), ACCOUNT_PAGE)),
-            "url": lambda: (self.tr("Address"), self.guide),
-            "gateway": lambda: (self.tr("Gateway ID"), self._link(self.tr("Find my gateway"), GATEWAY_PAGE)),
+        make: dict[str, Callable[[], FieldBlock]] = {
+            "account_id": lambda: AccountBlock(self.account, self._open_page),
+            "url": lambda: FieldBlock(
+                *(self.tr("Address"), self.guide, self.url),
+                self.tr("It ends in workers.dev, or is a domain of your own."),
+                check=lambda text: worker(text, connection_id="new", title="new"),
+                missing=self.tr("Enter the Worker’s address."),
+            ),
+            "gateway": lambda: FieldBlock(
+                self.tr("Gateway ID"),
+                page_link(self.tr("Find my gateway"), GATEWAY_PAGE, self._open_page),
+                self.gateway,
+                self.tr("Or paste the gateway’s whole address."),
+                check=lambda text: gateway(_SOME_ACCOUNT, text, connection_id="new", title="new"),
+                missing=self.tr("Enter the gateway’s ID."),
+            ),
         }
-        self.blocks = {name: FieldBlock(*make[name](), self._inputs[name]) for name in _FIELDS[record.kind]}
+        self.blocks = {name: make[name]() for name in _FIELDS[self.record.kind]}
         if self._is_worker:
             placeholder = self.tr("The Worker’s SHARED_SECRET")
             self.token_block = TokenBlock(self.tr("Secret"), self.tr("the secret"), placeholder, check=check_secret)
         else:
-            link = self._link(self.tr("Create a token"), TOKEN_PAGE)
-            self.token_block = TokenBlock(self.tr("API token"), self.tr("the token"), self.tr("Paste the token"), link)
+            link = page_link(self.tr("Create a token"), TOKEN_PAGE, self._open_page)
+            words = self.tr("API token"), self.tr("the token"), self.tr("Paste the token")
+            self.token_block = TokenBlock(*words, link, is_needed=True)
         self.gateway_block = TokenBlock(
             self.tr("Gateway token, if it asks for one"),
             self.tr("the gateway token"),
@@ -236,25 +224,24 @@ class SavedCard(ConnectionCard):
         )
         self._secrets = (self.token_block, self.gateway_block) if self._is_gateway else (self.token_block,)
         self.by_header = CheckBox(self.tr("Use Cloudflare’s address with a header"))
-        self.by_header.setChecked(record.by_header)
         self.paid_plan = CheckBox(self.tr("It is on the Workers Paid plan"))
-        self.paid_plan.setChecked(record.paid_plan)
-        self.collect = CollectBlock(record)
-        for name in self.blocks:
-            self._hint_for(name)
-            field = self._inputs[name]
-            field.textEdited.connect(lambda _, name=name: self._hint_for(name))
-            self._watch(field)
+        self.collect = CollectBlock(lambda: self.wanted.emit("account"))
+        boxes = {"by_header": self.by_header, "paid_plan": self.paid_plan, "collects": self.collect.switch}
+        self._values: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {
+            **{name: (partial(_typed_in, block.field), block.field.setText) for name, block in self.blocks.items()},
+            **{name: (box.isChecked, box.setChecked) for name, box in boxes.items()},
+            "keep_days": (self.collect.days.value, self.collect.days.setValue),
+        }
+        for name, (_, show) in self._values.items():
+            show(getattr(self.record, name))
         for block, what in zip(self._secrets, ("remove token", "remove gateway token"), strict=False):
             block.unlock_pressed.connect(lambda: self.wanted.emit("unlock"))
             block.remove_pressed.connect(lambda what=what: self.wanted.emit(what))
             block.edited.connect(self.update_buttons)
-            self._watch(block.field)
-        for box in (self.by_header, self.paid_plan):
-            box.toggled.connect(self.update_buttons)
-        self.collect.changed.connect(self.update_buttons)
-        self.collect.changed.connect(lambda: self.checks.show_optional(self.collect.switch.isChecked()))
-        self.collect.jobs_wanted.connect(lambda: self.wanted.emit("account"))
+        for each in (*self.blocks.values(), *self._secrets):
+            self._watch(each.field)
+        for changed in (*(box.toggled for box in boxes.values()), self.collect.days.valueChanged):
+            changed.connect(self.update_buttons)
 
     def _lay_out(self) -> None:
         fields: list[QWidget] = [*self.blocks.values(), *self._secrets]
@@ -266,20 +253,16 @@ class SavedCard(ConnectionCard):
                 self.collect,
             ]
         buttons = Flow(self.save_button, self.test_button, self.check_button, self._doing, gap=MEDIUM)
-        left = boxed(column(*fields, self.found, column(boxed(buttons), margins=(0, TINY, 0, 0)), None, gap=MEDIUM))
+        self._fields = boxed(column(*fields, gap=MEDIUM))
+        below = column(boxed(buttons), margins=(0, TINY, 0, 0))
+        left = boxed(column(self._fields, self.found, below, None, gap=MEDIUM))
         columns = Flow(left, self.checks, gap=WIDE)
         for part, least in ((left, _LEAST_FIELDS), (self.checks, _LEAST_CHECKS)):
             part.setMinimumWidth(scaled(least))
             part.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
             columns.setAlignment(part, Qt.AlignmentFlag.AlignTop)
-        self.body.addWidget(self._problem)
-        self.body.addSpacing(SMALL)
-        self.body.addWidget(boxed(columns))
-        self.body.addSpacing(LARGE - SMALL)
-        self.body.addWidget(line())
-        self.body.addSpacing(TINY)
-        self.body.addWidget(self._privacy)
-        self.body.addWidget(self._service)
+        rest = (boxed(columns), LARGE - SMALL, line(), TINY, self._privacy)
+        self.body.addLayout(column(self._problem, SMALL, *rest, gap=SMALL))
 
     def _add_menu(self) -> None:
         def add(text: str, icon: str, what: str) -> Any:
@@ -293,11 +276,6 @@ class SavedCard(ConnectionCard):
             self.take_down = add(self.tr("Remove from my account…"), "unplug", "take down")
         self.more.show()
 
-    def _link(self, text: str, address: str) -> LinkButton:
-        link = LinkButton(text, "external-link", lambda: self.page_wanted.emit(address), tip=display.plain_tip(address))
-        link.setAccessibleDescription(self.tr("Opens {address} in the browser").format(address=address))
-        return link
-
     def _watch(self, field: QLineEdit) -> None:
         field.returnPressed.connect(lambda: None if self.save_button.isHidden() else self.save_button.click())
         field.textChanged.connect(lambda text: None if text else self._before.pop(field, None))
@@ -307,12 +285,11 @@ class SavedCard(ConnectionCard):
 
     def show_record(self, record: SavedConnection) -> None:
         before, self.record = self.record, record
-        for name in self.blocks:
-            if self._inputs[name].text().strip() in ("", getattr(before, name)):
-                self._inputs[name].setText(getattr(record, name))
+        for name, (value, show) in self._values.items():
+            if value() in ("", getattr(before, name)):
+                show(getattr(record, name))
         self.set_words(record.name, kind_sentence(record), self.tr("Use {name} for new jobs").format(name=record.name))
-        self.collect.show_record(record)
-        self.checks.show_optional(self.collect.switch.isChecked())
+        self.collect.jobs_link.setVisible(bool(record.id) and record.collects)
         self._account.setVisible(self._is_worker and bool(record.id))
         if self._is_gateway:
             self.mark.set_state(self.tr("Batches unconfirmed by Cloudflare"), "triangle-alert", "attention")
@@ -323,15 +300,14 @@ class SavedCard(ConnectionCard):
         self._state = state
         if state.account_is_fixed:
             self.account.setText(self.record.account_id)
-        self.account.setReadOnly(state.account_is_fixed)
-        if "account_id" in self.blocks:
-            self._hint_for("account_id")
+            self.account.setReadOnly(True)
+            fixed = self.tr("Set by {variable}; change it there.").format(variable=ACCOUNT_VARIABLE)
+            self.blocks["account_id"].set_hint(fixed)
         self._problem.set_text(said(state.problem), "attention")
         self._problem.setVisible(bool(state.problem))
         words = self.tr("Requests go to {address}, as {variable} says.")
         where = words.format(address=state.service, variable=BASE_URL_VARIABLE)
-        self._service.set_line(where if state.service else "")
-        self._privacy.setVisible(not state.service)
+        self._privacy.set_line(where if state.service else _privacy(self.record.kind))
         if self.record.id == CLOUDFLARE:
             self.more.setVisible(bool(self.record.account_id) and not state.account_is_fixed)
         self.token_block.show_state(state.token)
@@ -344,15 +320,7 @@ class SavedCard(ConnectionCard):
         return self._state.is_ready
 
     def typed(self) -> SavedConnection:
-        texts: dict[str, Any] = {name: self._inputs[name].text().strip() for name in self.blocks}
-        return replace(
-            self.record,
-            by_header=self.by_header.isChecked(),
-            paid_plan=self.paid_plan.isChecked(),
-            collects=self.collect.switch.isChecked(),
-            keep_days=self.collect.days.value(),
-            **texts,
-        )
+        return replace(self.record, **{name: value() for name, (value, _) in self._values.items()})
 
     def has_news(self) -> bool:
         return (
@@ -363,27 +331,14 @@ class SavedCard(ConnectionCard):
         )
 
     def first_field(self) -> QLineEdit:
-        return self._inputs[_FIELDS[self.record.kind][0]]
-
-    def problems(self) -> list[tuple[QWidget, str]]:
-        found: list[tuple[QWidget, str]] = []
-        for name, block in self.blocks.items():
-            if not self._state.account_is_fixed and (sentence := self._problem_of(name)):
-                block.set_problem(sentence)
-                found.append((self._inputs[name], sentence))
-        for secret in self._secrets:
-            is_needed = secret is self.token_block and not self._is_worker
-            if secret.takes_text() and (is_needed or secret.field.text()) and (sentence := secret.field.problem()):
-                secret.set_problem(sentence)
-                found.append((secret.field, sentence))
-        return found
+        return self.blocks[_FIELDS[self.record.kind][0]].field
 
     def forget_typed(self) -> None:
         """Also of the fields: the record holds the cleaned form of what was pasted into them."""
         for secret in self._secrets:
             secret.forget_typed()
-        for name in self.blocks:
-            self._inputs[name].clear()
+        for block in self.blocks.values():
+            block.field.clear()
 
     def update_buttons(self) -> None:
         is_fixed = self._state.account_is_fixed and self._state.token.is_fixed
@@ -402,10 +357,7 @@ class SavedCard(ConnectionCard):
             self._had_focus = focused is not None and self.isAncestorOf(focused)
         self._is_working = bool(doing)
         self._doing.set_line(doing)
-        for part in (*self._inputs.values(), self.by_header, self.paid_plan, self.collect.switch, self.collect.days):
-            part.setEnabled(not doing)
-        for secret in self._secrets:
-            secret.set_possible(not doing)
+        self._fields.setEnabled(not doing)
         self.update_buttons()
         if not doing and self._had_focus:  # Qt moved it when its widget was disabled
             button = self.test_button if self.save_button.isHidden() else self.save_button
@@ -466,13 +418,11 @@ class SavedCard(ConnectionCard):
             ("gateway", pasted.gateway, self.tr("the gateway")),
         ):
             if name in self.blocks and value:
-                self._inputs[name].setText(value)
+                self.blocks[name].field.setText(value)
                 names.append(words)
         if pasted.token and not self._state.token.is_fixed:
             self.token_block.put(pasted.token)
             names.append(self.tr("a secret") if self._is_worker else self.tr("an API token"))
-        for name in self.blocks:
-            self._hint_for(name)
         if pasted.problem:
             self.found.set_line(said(pasted.problem), "circle-x", "error")
         elif names:
@@ -496,90 +446,41 @@ class SavedCard(ConnectionCard):
         self.update_buttons()
 
     def _try_to_save(self) -> None:
-        found = self.problems()
-        if found:
-            found[0][0].setFocus()
-        else:
+        if not has_problem(*self.blocks.values(), *self._secrets):
             self.wanted.emit("save")
 
-    def _hint_for(self, name: str) -> None:
-        hints = {
-            "account_id": self.tr("Paste the ID, or the address of any page of your Cloudflare dashboard."),
-            "url": self.tr("It ends in workers.dev, or is a domain of your own."),
-            "gateway": self.tr("Or paste the gateway’s whole address."),
-        }
-        fixed = self.tr("Set by {variable}; change it there.").format(variable=ACCOUNT_VARIABLE)
-        self.blocks[name].set_hint(fixed if self._state.account_is_fixed else hints[name])
 
-    def _problem_of(self, name: str) -> str:
-        text = self._inputs[name].text()
-        try:
-            if name == "account_id":
-                return self.account.problem()
-            if name == "url":
-                if not text.strip():
-                    return self.tr("Enter the Worker’s address.")
-                worker(text, connection_id="new", title="new")
-            else:
-                if not text.strip():
-                    return self.tr("Enter the gateway’s ID.")
-                gateway(_SOME_ACCOUNT, text, connection_id="new", title="new")
-        except NotConnected as error:
-            return said(error.message)
-        return ""
+def _typed_in(field: QLineEdit) -> str:
+    return field.text().strip()
 
 
 class CheckList(Card):
-    """The one of `optional_title` is shown where it was asked for, or where there is a result."""
-
-    def __init__(self, titles: Sequence[str], optional_title: str) -> None:
-        super().__init__(inset=True)
+    def __init__(self, titles: Sequence[str]) -> None:
         self.rows = tuple(CheckRow(said(title)) for title in titles)
-        self.optional = CheckRow(said(optional_title))
-        self.optional.hide()
         self.outcome = StateLabel()
         self._foot = Label("", "small", wrap=True)
-        self.body.setSpacing(MEDIUM)
-        self.body.addLayout(row(Label(self.tr("Test"), "strong"), None, self.outcome, gap=SMALL))
-        for each in (*self.rows, self.optional):
-            self.body.addWidget(each)
-        self.body.addStretch(1)
-        self.body.addWidget(self._foot)
+        head = row(Label(self.tr("Test"), "strong"), None, self.outcome, gap=SMALL)
+        super().__init__(head, *self.rows, None, self._foot, inset=True, gap=MEDIUM)
         self.setAccessibleName(self.tr("Test of the connection"))
-        self._wants_optional = self._has_optional_result = False
         self.reset()
 
-    def show_optional(self, shown: bool) -> None:
-        self._wants_optional = shown
-        self._show_optional()
-
-    def _show_optional(self) -> None:
-        self.optional.setVisible(self._wants_optional or self._has_optional_result)
-
     def reset(self) -> None:
-        self._has_optional_result = False
         self._foot.setText(self.tr("Free of charge. No text of yours is sent."))
-        for each in (*self.rows, self.optional):
+        for each in self.rows:
             each.show_state(self.tr("Not tested yet"), "circle-dashed")
-        self.outcome.set_state("", "circle-dashed")
         self.outcome.hide()
-        self._show_optional()
 
     def show_running(self) -> None:
-        for each in (*self.rows, self.optional):
+        for each in self.rows:
             each.show_state(self.tr("Asking…"), "loader", "accent")
         self.outcome.hide()
 
     def show_results(self, results: Sequence[CheckResult]) -> None:
+        """The last row of a Worker has no result where nobody asked whether it collects."""
         asked = True
-        first, more = results[: len(self.rows)], results[len(self.rows) :]
-        for each, result in zip(self.rows, first, strict=True):
-            each.show_result(result, asked=asked)
+        for each, result in zip(self.rows, (*results, _NOT_ASKED), strict=False):
+            each.show_result(result, asked=result is not _NOT_ASKED and (asked or not result.is_needed))
             asked = asked and result.ok is True
-        for result in more or [CheckResult("", None, "")]:
-            self.optional.show_result(result, asked=bool(more))
-        self._has_optional_result = bool(more)
-        self._show_optional()
         if has_failed(results):
             self.outcome.set_state(self.tr("Failed"), "circle-x", "error")
         elif all(result.ok for result in results):
@@ -608,7 +509,6 @@ class CheckRow(StepRow):
     def show_state(self, word: str, icon: str, role: Role = "quiet", reason: str = "") -> None:
         self.show_step(icon, role, word, said(reason))
         self.note.set_role("small" if role == "quiet" else "body")
-        self.say(f"{word}:")
 
 
 def kind_sentence(record: SavedConnection) -> str:

@@ -8,10 +8,12 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QStackedWidget, QWidget
 
 from cfbatch_gui.core.connections.credentials import TOKEN_VARIABLE, KeyringState, TokenSource
-from cfbatch_gui.core.errors import NotConnected
+from cfbatch_gui.core.errors import Action, KeyringUnavailable, NotConnected, UserError
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.icons import icon
 from cfbatch_gui.ui.theme import CONTROL_HEIGHT, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import ElidedLabel, IconLabel, Label, LinkButton, QuietButton, Role, boxed, column, row
@@ -24,15 +26,13 @@ _LONGEST = 2_000  # characters; enough for a pasted address, too few for a paste
 class SecretState:
     """What is known about a token or another secret; never the secret itself.
 
-    `source` is None while there is none. `problem` is a sentence, "" when all is well; `keyring_problem` is one while
-    the keyring has not said whether there is a secret, which with `can_unlock` is locked. `is_checking`: the keyring is
-    being asked for the first time. `is_fixed`: it is set by the environment variable `variable`.
+    `source` is None while there is none. `error` says why it cannot be used: a KeyringUnavailable while the keyring has
+    not said whether there is one. `is_checking`: the keyring is being asked for the first time. `is_fixed`: it is set
+    by the environment variable `variable`.
     """
 
     source: TokenSource | None = None
-    problem: str = ""
-    keyring_problem: str = ""
-    can_unlock: bool = False
+    error: NotConnected | None = None
     keyring: KeyringState = KeyringState.UNKNOWN
     is_checking: bool = False
     is_fixed: bool = False
@@ -46,30 +46,19 @@ class AccountField(QLineEdit):
         self.setPlaceholderText(self.tr("32 characters, 0–9 and a–f"))
         self.textEdited.connect(self._clean)
 
-    def problem(self) -> str:
-        if not self.text().strip():
-            return self.tr("Enter your account ID.")
-        try:
-            clean_account_id(self.text())
-        except NotConnected as error:
-            return said(error.message)
-        return ""
-
     def _clean(self, text: str) -> None:
         try:
             cleaned = clean_account_id(text)
         except NotConnected:
-            return  # perhaps unfinished: `problem` reports it when it is saved
+            return  # perhaps unfinished: it is said when it is saved
         if cleaned != text:
             self.setText(cleaned)
 
 
 class TokenField(QLineEdit):
-    """`check` parses the text, and raises NotConnected for text that cannot be such a secret."""
-
-    def __init__(self, what: str, placeholder: str, check: Callable[[str], Token] = check_form) -> None:
+    def __init__(self, what: str, placeholder: str) -> None:
         super().__init__()
-        self._what, self._check = what, check
+        self._what = what
         self.setMaxLength(_LONGEST)
         self.setPlaceholderText(placeholder)
         self.setInputMethodHints(
@@ -86,13 +75,6 @@ class TokenField(QLineEdit):
     def forget(self) -> None:
         self.setText("")  # unlike clear(), this empties the undo history as well
         self._show_plainly(False)
-
-    def problem(self) -> str:
-        try:
-            self._check(self.text())
-        except NotConnected as error:
-            return said(error.message)
-        return ""
 
     def _show_plainly(self, plainly: bool) -> None:
         self.setEchoMode(QLineEdit.EchoMode.Normal if plainly else QLineEdit.EchoMode.Password)
@@ -117,25 +99,38 @@ class StepRow(QWidget):
         self.setLayout(row(column(self._icon, None), (texts, 1), column(self.word, None), gap=SMALL))
         self.words.setVisible(bool(words))
 
-    def show_step(self, icon: str, role: Role, word: str = "", note: str = "") -> None:
+    def show_step(self, icon: str, role: Role, word: str = "", note: str = "", *, spoken: str = "") -> None:
+        """`spoken` is read aloud in place of the `word` where the icon alone is shown."""
         self._icon.set_icon(icon, role)
         self.word.setText(word)
         self.word.set_role(role)
         self.note.setText(note)
         self.note.setVisible(bool(note))
-
-    def say(self, word: str) -> None:
-        """What is read aloud of it; an icon may stand for the `word`."""
-        parts = (word, self.sentence.text(), self.words.text(), self.note.text())
+        parts = (spoken or (f"{word}:" if word else ""), self.sentence.text(), self.words.text(), note)
         self.setAccessibleName(" ".join(filter(None, parts)))
 
 
 class FieldBlock(QWidget):
-    def __init__(self, title: str, link: LinkButton | None, content: QWidget) -> None:
+    """`hint` stands below the field. `check` raises a UserError for a text that cannot be saved; `missing` is said of
+    an empty one.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        link: LinkButton | None,
+        field: QLineEdit,
+        hint: str = "",
+        *,
+        check: Callable[[str], object] = str,
+        missing: str = "",
+        content: QWidget | None = None,
+    ) -> None:
         super().__init__()
+        self.field, self._check, self._missing = field, check, missing
         self.label = Label(title, "strong")
-        self.label.setBuddy(content)
-        content.setAccessibleName(title)
+        self.label.setBuddy(field)
+        field.setAccessibleName(title)
         self.link = link or LinkButton()
         self.link.setVisible(link is not None)
         self._icon = IconLabel("circle-x", "error", 14)
@@ -144,20 +139,36 @@ class FieldBlock(QWidget):
         line.setAlignment(self._icon, Qt.AlignmentFlag.AlignTop)
         below = boxed(line)
         below.setMinimumHeight(scaled(18))
-        self.setLayout(column(row(self.label, None, self.link), content, below, gap=TINY))
-        self.set_hint("")
+        self.setLayout(column(row(self.label, None, self.link), content or field, below, gap=TINY))
+        self.set_hint(hint)
+        field.textChanged.connect(lambda _: self._show(*self._usual))
 
-    def set_hint(self, text: str) -> None:
-        self._show(text, "", "small")
+    def set_hint(self, text: str, icon_name: str = "", role: Role = "small") -> None:
+        """Show it until there is a problem, and again when the text has changed."""
+        self._usual = (text, icon_name, role)
+        self._show(*self._usual)
 
     def set_problem(self, text: str) -> None:
         self._show(text, "circle-x", "error")
 
     def set_attention(self, text: str) -> None:
-        self._show(text, "triangle-alert", "attention")
+        self.set_hint(text, "triangle-alert", "attention")
 
     def hint(self) -> str:
         return self._hint.text()
+
+    def says_problem(self) -> bool:
+        """Whether the text cannot be saved, which then stands in place of the hint."""
+        text = self.field.text()
+        problem = "" if text.strip() else self._missing
+        try:
+            if not problem:
+                self._check(text)
+        except UserError as error:
+            problem = said(error.message)
+        if problem:
+            self.set_problem(problem)
+        return bool(problem)
 
     def _show(self, text: str, icon_name: str, role: Role) -> None:
         self._icon.setVisible(bool(icon_name))
@@ -167,12 +178,39 @@ class FieldBlock(QWidget):
         self._hint.set_role(role)
 
 
+class AccountBlock(FieldBlock):
+    def __init__(self, field: AccountField, open_page: Callable[[str], object]) -> None:
+        hint = self.tr("Paste the ID, or the address of any page of your Cloudflare dashboard.")
+        link = page_link(self.tr("Find my account ID"), ACCOUNT_PAGE, open_page)
+        super().__init__(
+            self.tr("Account ID"), link, field, hint, check=clean_account_id, missing=self.tr("Enter your account ID.")
+        )
+
+
+def page_link(text: str, address: str, open_page: Callable[[str], object]) -> LinkButton:
+    link = LinkButton(text, "external-link", lambda: open_page(address), tip=display.plain_tip(address))
+    link.setAccessibleDescription(tr("Opens {address} in the browser").format(address=address))
+    return link
+
+
+def has_problem(*blocks: FieldBlock) -> bool:
+    """Whether something cannot be saved: each field of it says why, and the first one gets the focus."""
+    fields = [block.field for block in blocks if block.says_problem()]
+    if fields:
+        fields[0].setFocus(Qt.FocusReason.OtherFocusReason)
+    return bool(fields)
+
+
 class TokenBlock(FieldBlock):
-    """`edited` is emitted whenever the field, or whether it is shown, changes. `what` is like “the token”."""
+    """`edited` is emitted whenever the field, or whether it is shown, changes. `what` is like “the token”.
+
+    It may stay empty unless it `is_needed`.
+    """
 
     remove_pressed = Signal()
     unlock_pressed = Signal()  # of the keyring
     edited = Signal()
+    field: TokenField
 
     def __init__(
         self,
@@ -181,9 +219,11 @@ class TokenBlock(FieldBlock):
         placeholder: str,
         link: LinkButton | None = None,
         check: Callable[[str], Token] = check_form,
+        *,
+        is_needed: bool = False,
     ) -> None:
-        self._state = SecretState()
-        self.field = TokenField(what, placeholder, check)
+        self._state, self._is_needed = SecretState(), is_needed
+        self.field = TokenField(what, placeholder)
         self.cancel = QuietButton(self.tr("Cancel"))
         self.cancel.setAccessibleName(self.tr("Keep {what} that is saved").format(what=what))
         self._where_icon = IconLabel("key-round", "quiet", 16)
@@ -199,8 +239,7 @@ class TokenBlock(FieldBlock):
         self._stack.setFixedHeight(scaled(CONTROL_HEIGHT))
         self._stack.addWidget(self._editor)
         self._stack.addWidget(self._saved)
-        super().__init__(title, link, self._stack)
-        self.field.setAccessibleName(title)
+        super().__init__(title, link, self.field, check=check, content=self._stack)
         self.field.textEdited.connect(self._hint_for_new)
         self.field.textEdited.connect(self.edited)
         self.cancel.clicked.connect(self._stop_replacing)
@@ -221,18 +260,22 @@ class TokenBlock(FieldBlock):
             self.show_waiting()
         elif state.is_fixed:
             self._show_where(self.tr("From an environment variable"), "key-round", changeable=False)
-            if state.problem:
-                self.set_problem(said(state.problem))
+            if state.error is not None:
+                self.set_problem(said(state.error.message))
             else:
                 self.set_hint(self.tr("Set by {variable}; change it there.").format(variable=state.variable))
-        elif state.keyring_problem:
-            self._show_where(self._keyring_words(state), "key-round", changeable=False)
-            self.unlock.setVisible(state.can_unlock)
-            self.replace.setVisible(not state.can_unlock)
-            self.set_attention(said(state.keyring_problem))
-        elif state.problem:
+        elif isinstance(state.error, KeyringUnavailable):
+            can_unlock = state.error.action is Action.UNLOCK
+            is_shut = self.tr("Your keyring is locked") if can_unlock else self.tr("Your keyring does not answer")
+            broken = self.tr("Your keyring cannot be used")
+            where = broken if state.keyring is KeyringState.BROKEN else is_shut
+            self._show_where(where, "key-round", changeable=False)
+            self.unlock.setVisible(can_unlock)
+            self.replace.setVisible(not can_unlock)
+            self.set_attention(said(state.error.message))
+        elif state.error is not None:
             self._show_where(self.tr("What is saved cannot be used"), "triangle-alert", changeable=True)
-            self.set_problem(said(state.problem))
+            self.set_problem(said(state.error.message))
         elif state.source is TokenSource.KEYRING:
             self._show_where(self.tr("Saved in this computer’s keyring"), "key-round", changeable=True)
             self.set_hint(self.tr("It is not shown again."))
@@ -241,11 +284,6 @@ class TokenBlock(FieldBlock):
             self.set_attention(self._words_without_keyring())
         else:
             self._show_editor(can_cancel=False)
-
-    def _keyring_words(self, state: SecretState) -> str:
-        if state.keyring is KeyringState.BROKEN:
-            return self.tr("Your keyring cannot be used")
-        return self.tr("Your keyring is locked") if state.can_unlock else self.tr("Your keyring does not answer")
 
     def is_typing(self) -> bool:
         return bool(self.field.text()) or (not self._editor.isHidden() and not self.cancel.isHidden())
@@ -263,8 +301,8 @@ class TokenBlock(FieldBlock):
         self._hint_for_new()
         self.edited.emit()
 
-    def set_possible(self, possible: bool) -> None:
-        self._stack.setEnabled(possible)
+    def says_problem(self) -> bool:
+        return self.takes_text() and (self._is_needed or bool(self.field.text())) and super().says_problem()
 
     def forget_typed(self) -> None:
         self.field.forget()

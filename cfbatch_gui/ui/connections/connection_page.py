@@ -15,7 +15,7 @@ from cfbatch_gui.core.connections.address_book import (
     gateway_secret_id,
 )
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, TokenSource, variable_of
-from cfbatch_gui.core.errors import Action, ConnectionProblem, KeyringUnavailable, NotConnected, UserError
+from cfbatch_gui.core.errors import ConnectionProblem, NotConnected, UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse, SavedConnection
@@ -51,7 +51,6 @@ class ConnectionPage(QWidget):
     ) -> None:
         super().__init__()
         self._program, self._notices, self._open_in_browser = program, notices, open_in_browser
-        self._is_known = False  # what needs no keyring is shown
         self.tasks = Tasks(self, on_error=self._show_error)
         self.header = PageHeader()
         self.practice = ConnectionCard("flask-conical")
@@ -71,7 +70,7 @@ class ConnectionPage(QWidget):
         left, _, right, bottom = PAGE_MARGINS
         self._column = column(self.practice, gap=MEDIUM, margins=(left, TINY, right, bottom))
         self._column.addStretch(1)
-        self.cloudflare = self._new_card(SavedConnection(CLOUDFLARE, "Cloudflare", "cloudflare"))
+        self.cloudflare = self._new_card(program.address_book.saved()[0])
         self.cards: list[SavedCard] = []  # but for the first account's
         self.paste_button = Button(self.tr("Paste"), "clipboard-paste", self.paste)
         self.paste_button.setToolTip(self.tr("An id, a token, a curl line, an export line or an address"))
@@ -116,11 +115,11 @@ class ConnectionPage(QWidget):
         return next((each for each in cards if connection_id and each.record.id == connection_id), None)
 
     def _new_card(self, record: SavedConnection) -> SavedCard:
-        card = SavedCard(record)
+        card = SavedCard(record, self._open_page)
+        card.show_state(self._known_state(record))
         self._uses.addButton(card.choice)
         card.choice.clicked.connect(lambda: self._start_using(card.record.id))
         card.wanted.connect(lambda what: self._do(card, what))
-        card.page_wanted.connect(self._open_page)
         card.pasted.connect(lambda found: self._route(found, card))
         self._column.insertWidget(self._column.count() - 1, card)
         card.show()  # now, so that it can take the focus
@@ -189,10 +188,7 @@ class ConnectionPage(QWidget):
 
     async def _refresh(self) -> None:
         self._show_saved()
-        if not self._is_known:  # the keyring may take its time
-            self.cloudflare.show_state(replace(self._known_state(), token=SecretState(is_checking=True)))
-            self._show_used()
-            self._is_known = True
+        self._show_used()  # the keyring may take its time
         for record in self._program.address_book.saved():
             state = await self._state_of(record)
             if (card := self._card(record.id)) is not None:  # it may have been removed meanwhile
@@ -204,17 +200,18 @@ class ConnectionPage(QWidget):
         for card in [each for each in self.cards if each.record.id]:
             if all(each.id != card.record.id for each in saved):
                 self._drop(card)
-        waiting = SecretState(is_checking=True)
         for record in saved:
             shown = self._card(record.id)
             if shown is None:
-                shown = self._new_card(record)
-                self.cards.append(shown)
-                shown.show_state(CardState(is_ready=True, token=waiting, gateway_token=waiting))
-            shown.show_record(record)
+                self.cards.append(self._new_card(record))
+            else:
+                shown.show_record(record)
 
-    def _known_state(self) -> CardState:
-        """What is known of the first account without the keyring."""
+    def _known_state(self, record: SavedConnection) -> CardState:
+        """What is known of a connection without the keyring."""
+        waiting = SecretState(is_checking=True)
+        if record.id != CLOUDFLARE:
+            return CardState(is_ready=True, token=waiting, gateway_token=waiting) if record.id else CardState()
         book, held = self._program.address_book, self._program.address_book.held_by_environment()
         service = problem = ""
         try:
@@ -222,31 +219,26 @@ class ConnectionPage(QWidget):
         except NotConnected as error:
             problem = error.message if book.account_id else ""
         is_fixed = ACCOUNT_VARIABLE in held
-        return CardState(bool(book.account_id), problem=problem, service=service, account_is_fixed=is_fixed)
+        return CardState(bool(book.account_id), waiting, waiting, problem, service, account_is_fixed=is_fixed)
 
     async def _state_of(self, record: SavedConnection) -> CardState:
         token = await self._secret(record.id, check_secret if record.kind == "worker" else check_form)
         gateway = SecretState()
         if record.kind == "gateway":
             gateway = await self._secret(gateway_secret_id(record.id), check_secret)
-        summary = next(each for each in await self._program.connections.summaries() if each.id == record.id)
-        known = self._known_state() if record.id == CLOUDFLARE else CardState()
-        return replace(known, is_ready=summary.is_ready, token=token, gateway_token=gateway)
+        summaries = await self._program.connections.summaries(record.id)
+        is_ready = next(each.is_ready for each in summaries if each.id == record.id)
+        return replace(self._known_state(record), is_ready=is_ready, token=token, gateway_token=gateway)
 
     async def _secret(self, secret_id: str, check: Callable[[str], Token]) -> SecretState:
-        state = SecretState(
-            is_fixed=secret_id == CLOUDFLARE and TOKEN_VARIABLE in self._program.address_book.held_by_environment(),
-            variable=variable_of(secret_id),
-        )
+        credentials, source, error = self._program.credentials, None, None
         try:
-            source = await self._program.credentials.token_source(secret_id, check=check)
-        except KeyringUnavailable as error:
-            state = replace(state, keyring_problem=error.message, can_unlock=error.action is Action.UNLOCK)
-        except NotConnected as error:
-            state = replace(state, problem=error.message)
-        else:
-            state = replace(state, source=source, is_fixed=source is TokenSource.ENVIRONMENT)
-        return replace(state, keyring=self._program.credentials.state)
+            source = await credentials.token_source(secret_id, check=check)
+        except NotConnected as caught:
+            error = caught
+        held = secret_id == CLOUDFLARE and TOKEN_VARIABLE in self._program.address_book.held_by_environment()
+        is_fixed = held or source is TokenSource.ENVIRONMENT
+        return SecretState(source, error, credentials.state, is_fixed=is_fixed, variable=variable_of(secret_id))
 
     def _show_used(self) -> None:
         used = self._program.settings.connection
@@ -268,36 +260,28 @@ class ConnectionPage(QWidget):
     # What is done on a card
 
     def _do(self, card: SavedCard, what: str) -> None:
-        work: dict[str, Callable[[SavedCard], Awaitable[None]]] = {
-            "save": self._save,
-            "test": self._test,
-            "remove": self._remove,
-            "rename": self._rename,
-            "remove token": lambda card: self._forget(card, card.record.id),
-            "remove gateway token": lambda card: self._forget(card, gateway_secret_id(card.record.id)),
+        ways: dict[str, Callable[[], Awaitable[None] | None]] = {
+            "save": lambda: self._save(card),
+            "test": lambda: self._test(card),
+            "check": lambda: self._check_service(card.record.id),
+            "remove": lambda: self._remove(card),
+            "rename": lambda: self._rename(card),
+            "unlock": self.unlock,
+            "remove token": lambda: self._forget(card, card.record.id),
+            "remove gateway token": lambda: self._forget(card, gateway_secret_id(card.record.id)),
+            "guide": lambda: self._show_guide(card),
+            "account": lambda: self.account_wanted.emit(card.record.id),
+            "take down": lambda: self._take_down(card),
         }
-        match what:
-            case "check":
-                self._check_service(card.record.id)
-            case "unlock":
-                self.unlock()
-            case "account":
-                self.account_wanted.emit(card.record.id)
-            case "guide":
-                self._show_guide(card)
-            case "take down":
-                self._take_down(card)
-            case _:
-                self._work(card, work[what](card))
 
-    def _work(self, card: SavedCard, work: Awaitable[None]) -> None:
-        async def do() -> None:
+        async def do(work: Awaitable[None]) -> None:
             try:
                 await work
             finally:
                 card.set_working("")
 
-        self.tasks.start("account" if card is self.cloudflare else f"card {id(card)}", do())
+        if (work := ways[what]()) is not None:
+            self.tasks.start("account" if card is self.cloudflare else f"card {id(card)}", do(work))
 
     async def _save(self, card: SavedCard) -> None:
         card.show_results(())
@@ -388,8 +372,9 @@ class ConnectionPage(QWidget):
         guide.open()
 
     def _set_up(self, card: SavedCard) -> None:
-        dialog = WorkerSetupDialog(self._program, self.tasks, self.window(), paid_plan=card.paid_plan.isChecked())
-        dialog.page_wanted.connect(self._open_page)
+        dialog = WorkerSetupDialog(
+            *(self._program, self.tasks, self._open_page, self.window()), paid_plan=card.paid_plan.isChecked()
+        )
         dialog.connected.connect(lambda connection_id: self._was_set_up(card, connection_id))
         dialog.open()
 
@@ -405,8 +390,7 @@ class ConnectionPage(QWidget):
         self._was_changed()
 
     def _take_down(self, card: SavedCard) -> None:
-        dialog = WorkerRemovalDialog(self._program, self.tasks, card.record, self.window())
-        dialog.page_wanted.connect(self._open_page)
+        dialog = WorkerRemovalDialog(self._program, self.tasks, self._open_page, card.record, self.window())
         dialog.forgotten.connect(self._was_changed)
         dialog.open()
 

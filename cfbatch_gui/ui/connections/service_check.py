@@ -63,7 +63,7 @@ class ServiceCheck(TallDialog):
 
     def __init__(self, program: Program, tasks: Tasks, connection_id: str, parent: QWidget) -> None:
         super().__init__(tr("Check the service"), parent, width=_WIDTH)
-        self._program, self._tasks, self._connection_id = program, tasks, connection_id
+        self._program, self._connection_id = program, connection_id
         self._plan: ProbePlan | None = None
         self._result: ProbeResult | None = None
         name = title_words(program.address_book.title(connection_id))
@@ -87,14 +87,14 @@ class ServiceCheck(TallDialog):
         self._results = boxed(column(row(self.outcome, None), self.counts, self._list, gap=SMALL))
         self._results.hide()
         self.close_button = Button(self.tr("Cancel"), on_click=self.reject)
-        self.start_button = PrimaryButton("", "check", self._start)
+        self.start_button = PrimaryButton("", "check", lambda: tasks.start(_TASK, self._check()))
         self.start_button.setDefault(True)
         self.save_button = PrimaryButton(
             self.tr("Save report…"), "save", lambda: tasks.start("service report", self._save())
         )
         self.save_button.hide()
         self.saved = Saying("circle-check", "done")
-        self.finished.connect(lambda _: self._tasks.cancel(_TASK))
+        self.finished.connect(lambda _: tasks.cancel(_TASK))
         title = Label(self.windowTitle(), "part")
         self.lay_out(
             column(title, self._about, self._facts, self.doing, self.problem, self._results, None, gap=MEDIUM),
@@ -109,7 +109,7 @@ class ServiceCheck(TallDialog):
         except UserError as error:
             self._facts.hide()
             self.start_button.hide()
-            self._say_problem(said(error.message))
+            self.problem.set_line(said(error.message))
             return
         batches = display.plural(len(self._plan.batches), "{n} small batch", "{n} small batches")
         self.sends.set_line(
@@ -125,9 +125,6 @@ class ServiceCheck(TallDialog):
         self.time.set_line(self.tr("It takes as long as batches wait, usually less than 5 minutes."))
         self.start_button.setText(self.tr("Check for {price}").format(price=price))
 
-    def _start(self) -> None:
-        self._tasks.start(_TASK, self._check())
-
     async def _check(self) -> None:
         if self._plan is None:
             return
@@ -138,7 +135,7 @@ class ServiceCheck(TallDialog):
         try:
             result = await self._program.connections.probe(self._connection_id, self._plan, show=self._show_step)
         except UserError as error:
-            self._say_problem(said(error.message))
+            self.problem.set_line(said(error.message))
             self._show_plan()  # with references of its own for another check
             self._facts.show()
             self.start_button.show()
@@ -153,9 +150,6 @@ class ServiceCheck(TallDialog):
     def _show_step(self, sentence: str) -> None:
         if isValid(self):
             self.doing.set_line(said(sentence))
-
-    def _say_problem(self, sentence: str) -> None:
-        self.problem.set_line(sentence)
 
     def _show_result(self, result: ProbeResult) -> None:
         self._result = result
@@ -209,7 +203,7 @@ class ServiceCheck(TallDialog):
             await asyncio.to_thread(write_atomically, path, text.encode())
         except UserError as error:
             self.saved.hide()
-            self._say_problem(said(error.message))
+            self.problem.set_line(said(error.message))
             return
         self.problem.hide()
         words = self.tr("Saved as {name}. It holds no token, no account ID and no text of yours.")
@@ -222,7 +216,6 @@ class FindingRow(StepRow):
         self.finding = finding
         then = self.tr("What happens then: {sentence}").format(sentence=_quoted(said(finding.assumption.otherwise)))
         self.show_step(*_ICONS[finding.outcome], word, then if finding.outcome is Outcome.NOT_HELD else "")
-        self.say(f"{word}:")
 
 
 def _quoted(text: str) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import zip_longest
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
@@ -32,13 +33,14 @@ from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secr
 from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.connections.connection_fields import (
-    ACCOUNT_PAGE,
     STORAGE_PAGE,
     WORKERS_PAGE,
+    AccountBlock,
     AccountField,
     FieldBlock,
     StepRow,
     TokenField,
+    has_problem,
 )
 from cfbatch_gui.ui.connections.worker_guide import TallDialog
 from cfbatch_gui.ui.display import tr
@@ -67,22 +69,16 @@ class CallList(Card):
     """One row for each call, in the order in which they are made."""
 
     def __init__(self) -> None:
-        super().__init__(inset=True)
-        self.body.setSpacing(MEDIUM)
+        super().__init__(inset=True, gap=MEDIUM)
         self.rows: list[CallRow] = []
         self.setAccessibleName(self.tr("Calls that are made"))
 
     def show_calls(self, calls: Sequence[Call]) -> None:
-        """Show calls of which none was made yet. Calls that only differ from those shown in names keep their rows."""
-        if len(calls) != len(self.rows):
-            for each in self.rows:
-                self.body.removeWidget(each)
-                each.hide()
-                each.deleteLater()
-            self.rows = [CallRow() for _ in calls]
-            for each in self.rows:
-                self.body.addWidget(each)
-        for each, call in zip(self.rows, calls, strict=True):
+        """Show calls of which none was made yet."""
+        while len(self.rows) < len(calls):
+            self.rows.append(CallRow())
+            self.body.addWidget(self.rows[-1])
+        for each, call in zip_longest(self.rows, calls):
             each.show_call(call)
 
     def show_progress(self, progress: Progress) -> "CallRow | None":
@@ -108,8 +104,11 @@ class CallRow(StepRow):
         self.call: Call | None = None
         self.state: State | None = None
 
-    def show_call(self, call: Call) -> None:
+    def show_call(self, call: Call | None) -> None:
         self.call = call
+        self.setVisible(call is not None)
+        if call is None:
+            return
         self.sentence.setText(said(call.sentence))
         # The account is the same in all of them, and its id would take half a line.
         short = f"{call.method} {re.sub('^/accounts/[^/]+', '…', call.path)}"
@@ -131,43 +130,44 @@ class CallRow(StepRow):
             State.FAILED: ("circle-x", "error", self.tr("Failed.")),
         }
         icon, role, words = states[state]
-        self.show_step(icon, role, note=note)
-        self.say(words)
+        self.show_step(icon, role, note=note, spoken=words)
 
 
 _WIDTH = 660  # pixels
-_LONGEST_NAME = 100  # characters; a Worker's has fewer
 _TASK = "account calls"
+# Of the dashboard, where each is put right.
+_PAGES: dict[type[UserError], str] = {StorageNotActivated: STORAGE_PAGE, AddressMissing: WORKERS_PAGE}
 
 
 class AccountDialog(TallDialog):
-    """`tasks` are the page's. `page_wanted` carries an address for the browser."""
+    """`tasks` and `open_page`, which takes an address for the browser, are the page's."""
 
-    page_wanted = Signal(str)
-
-    def __init__(self, program: Program, tasks: Tasks, start_button: Button, parent: QWidget) -> None:
+    def __init__(
+        self,
+        program: Program,
+        tasks: Tasks,
+        open_page: Callable[[str], object],
+        start_button: Button,
+        parent: QWidget,
+    ) -> None:
         super().__init__(start_button.text(), parent, width=_WIDTH)
         self._program, self._tasks = program, tasks
         self._page = ""  # of the dashboard, where what stopped the work is put right
         self.account = AccountField()
         self.account.setText(program.address_book.account_id)
-        self.account_block = FieldBlock(
-            self.tr("Account ID"),
-            self._link(self.tr("Find my account ID"), lambda: ACCOUNT_PAGE),
-            self.account,
-        )
+        self.account_block = AccountBlock(self.account, open_page)
         self.token = TokenField(self.tr("the token"), self.tr("Paste the token"))
-        self.token_block = FieldBlock(
-            self.tr("One-time API token"), self._link(self.tr("Make the token"), self._token_page), self.token
-        )
+        link = LinkButton(self.tr("Make the token"), "external-link", lambda: open_page(token_page(self._account_id())))
+        link.setAccessibleDescription(self.tr("Opens the dashboard in the browser"))
+        self.token_block = FieldBlock(self.tr("One-time API token"), link, self.token, check=check_form)
         self.worker = QLineEdit(names_of().worker)
-        self.worker.setMaxLength(_LONGEST_NAME)
-        self.worker_block = FieldBlock(self.tr("Name of the Worker"), None, self.worker)
+        hint = self.tr("What belongs to it is called after it.")
+        name = self.tr("Name of the Worker")
+        self.worker_block = FieldBlock(name, None, self.worker, hint, check=lambda text: names_of(text.strip()))
         self.calls = CallList()
         self.problem = Saying("circle-x", "error", "body")
         self.details = Label("", "small", wrap=True)
-        self.page_link = LinkButton(self.tr("Open the dashboard"), "external-link")
-        self.page_link.clicked.connect(lambda: self.page_wanted.emit(self._page))
+        self.page_link = LinkButton(self.tr("Open the dashboard"), "external-link", lambda: open_page(self._page))
         self.outcome = StateLabel()
         self.afterwards = Label("", "quiet", wrap=True)
         self.start_button = start_button
@@ -200,32 +200,24 @@ class AccountDialog(TallDialog):
         )
         self._form = boxed(column(self.account_block, self.token_block, self.worker_block, *options, gap=MEDIUM))
         self._note = Label(note, "strong", wrap=True)
+        title, buttons = Label(self.windowTitle(), "part"), (self.close_button, self.start_button)
+        below = (row(self.outcome, None), self.afterwards, self.problem, self.details)
         self.lay_out(
-            column(
-                Label(self.windowTitle(), "part"),
-                self._about,
-                self._form,
-                self._note,
-                self.calls,
-                None,
-                gap=MEDIUM,
-            ),
-            column(
-                row(self.outcome, None),
-                self.afterwards,
-                self.problem,
-                self.details,
-                row(self.page_link, *foot, None, self.close_button, self.start_button),
-                gap=SMALL,
-            ),
+            column(title, self._about, self._form, self._note, self.calls, None, gap=MEDIUM),
+            column(*below, row(self.page_link, *foot, None, *buttons), gap=SMALL),
         )
         self.show_plan()
-        self._show_hints()
         (self.token if self.account.text() else self.account).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_plan(self) -> None:
         with suppress(UsageError):
             self.calls.show_calls(self.plan(names_of(self.worker.text().strip()), self._account_id()))
+        calls = self.plan(names_of(), self._account_id())
+        permissions = display.listed([*dict.fromkeys(each.permission for each in calls)])
+        hint = self.tr(
+            "For this one time; it is stored nowhere. It needs {permissions}, which the dashboard calls “Edit”."
+        )
+        self.token_block.set_hint(hint.format(permissions=permissions))
         self._note.setVisible(bool(self.calls.rows))
         self.calls.setVisible(bool(self.calls.rows))
 
@@ -244,25 +236,9 @@ class AccountDialog(TallDialog):
         except NotConnected:
             return ""
 
-    def _token_page(self) -> str:
-        return token_page(self._account_id())
-
-    def token_hint(self) -> str:
-        calls = self.plan(names_of(), self._account_id())
-        permissions = display.listed([*dict.fromkeys(each.permission for each in calls)])
-        return self.tr(
-            "For this one time; it is stored nowhere. It needs {permissions}, which the dashboard calls “Edit”."
-        ).format(permissions=permissions)
-
     def _edited(self) -> None:
         self._hide_outcome()
         self.show_plan()
-        self._show_hints()
-
-    def _show_hints(self) -> None:
-        self.account_block.set_hint(self.tr("Paste the ID, or the address of any page of your Cloudflare dashboard."))
-        self.token_block.set_hint(self.token_hint())
-        self.worker_block.set_hint(self.tr("What belongs to it is called after it."))
 
     def _hide_outcome(self) -> None:
         for each in (self.problem, self.details, self.page_link):
@@ -271,27 +247,9 @@ class AccountDialog(TallDialog):
     def _try_to_start(self) -> None:
         if self.is_working() or self.start_button.isHidden():
             return
-        found: list[QWidget] = []
-        for field, block, problem in (
-            (self.account, self.account_block, self.account.problem()),
-            (self.token, self.token_block, self.token.problem()),
-            (self.worker, self.worker_block, self._name_problem()),
-        ):
-            if problem:
-                block.set_problem(problem)
-                found.append(field)
-        if found:
-            found[0].setFocus(Qt.FocusReason.OtherFocusReason)
-            return
-        self.show_plan()
-        self._tasks.start(_TASK, self._run())
-
-    def _name_problem(self) -> str:
-        try:
-            names_of(self.worker.text().strip())
-        except UsageError as error:
-            return said(error.message)
-        return ""
+        if not has_problem(self.account_block, self.token_block, self.worker_block):
+            self.show_plan()
+            self._tasks.start(_TASK, self._run())
 
     async def _run(self) -> None:
         self._set_working(True)
@@ -317,7 +275,7 @@ class AccountDialog(TallDialog):
         self.problem.set_line(said(error.message))
         self.details.setText(error.detail)
         self.details.setVisible(bool(error.detail))
-        self._page = _page_for(reason)
+        self._page = _PAGES.get(type(reason), "")
         self.page_link.setVisible(bool(self._page))
         if isinstance(reason, TokenRefused):
             self.token.forget()
@@ -363,30 +321,17 @@ class AccountDialog(TallDialog):
         self._tasks.cancel(_TASK)
         self.token.forget()
 
-    def _link(self, text: str, address: Callable[[], str]) -> LinkButton:
-        link = LinkButton(text, "external-link", on_click=lambda: self.page_wanted.emit(address()))
-        link.setAccessibleDescription(self.tr("Opens the dashboard in the browser"))
-        return link
-
-
-def _page_for(reason: UserError) -> str:
-    match reason:
-        case StorageNotActivated():
-            return STORAGE_PAGE
-        case AddressMissing():
-            return WORKERS_PAGE
-        case _:
-            return ""
-
 
 class WorkerSetupDialog(AccountDialog):
     """`connected` carries the id of the connection that leads to the Worker, once all is done."""
 
     connected = Signal(str)
 
-    def __init__(self, program: Program, tasks: Tasks, parent: QWidget, *, paid_plan: bool = False) -> None:
+    def __init__(
+        self, program: Program, tasks: Tasks, open_page: Callable[[str], object], parent: QWidget, *, paid_plan: bool
+    ) -> None:
         start = PrimaryButton(tr("Set up in my account"), "check")
-        super().__init__(program, tasks, start, parent)
+        super().__init__(program, tasks, open_page, start, parent)
         self._taken = self._other = ""  # a name that somebody else's Worker or Workflow has, and one to take instead
         self.paid_plan = CheckBox(self.tr("The account is on the Workers Paid plan"))
         self.paid_plan.setChecked(paid_plan)
@@ -394,8 +339,8 @@ class WorkerSetupDialog(AccountDialog):
         self.replace = CheckBox("")
         self.replace.toggled.connect(self._choose_name)
         self.replace.hide()
-        self.copy_secret = Button(self.tr("Copy the secret"), "copy")
-        self.copy_secret.clicked.connect(lambda: self._tasks.start("copy secret", self._copy_secret()))
+        copy = self.tr("Copy the secret")
+        self.copy_secret = Button(copy, "copy", lambda: tasks.start("copy secret", self._copy_secret()))
         self.copy_secret.hide()
         self._connection_id = ""
         about = self.tr(
@@ -464,9 +409,16 @@ class WorkerRemovalDialog(AccountDialog):
 
     forgotten = Signal()
 
-    def __init__(self, program: Program, tasks: Tasks, record: SavedConnection, parent: QWidget) -> None:
+    def __init__(
+        self,
+        program: Program,
+        tasks: Tasks,
+        open_page: Callable[[str], object],
+        record: SavedConnection,
+        parent: QWidget,
+    ) -> None:
         start = DangerButton(tr("Remove from my account"), "trash-2")
-        super().__init__(program, tasks, start, parent)
+        super().__init__(program, tasks, open_page, start, parent)
         self._record = record
         name = title_words(record.name)
         try:
@@ -474,7 +426,7 @@ class WorkerRemovalDialog(AccountDialog):
         except UsageError:  # a domain of the user's own
             self.worker.clear()
         self.keep_bucket = CheckBox(self.tr("Keep the bucket with the stored answers"))
-        self.keep_bucket.toggled.connect(self._show_other_calls)
+        self.keep_bucket.toggled.connect(self.show_plan)
         billed = self.tr("R2 goes on billing what is in it, beyond 10 GB.")
         self.forget = CheckBox(
             self.tr("Remove the connection “{name}” and its secret from this computer, too").format(name=name)
@@ -506,7 +458,3 @@ class WorkerRemovalDialog(AccountDialog):
             self.forgotten.emit()
         sentence = self.tr("Done: “{name}” is not in the account any more.").format(name=names.worker)
         return sentence, " ".join(more)
-
-    def _show_other_calls(self) -> None:
-        self.show_plan()
-        self.token_block.set_hint(self.token_hint())

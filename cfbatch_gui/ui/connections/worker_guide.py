@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QDialog, QLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLayout, QLineEdit, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.system.languages import said
@@ -24,7 +24,7 @@ from cfbatch_gui.core.workers_ai.api_tokens import check_secret
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE, scaled
 from cfbatch_gui.ui.widgets import Button, Card, Label, PrimaryButton, Saying, boxed, column, line, row, scrolled
 
 _LEAST = 480  # pixels that it may have above a window that is lower
@@ -86,13 +86,14 @@ class WorkerGuide(TallDialog):
 
     def __init__(self, tasks: Tasks, folder: RememberedFolder, parent: QWidget) -> None:
         super().__init__(tr("A Worker of your own"), parent, width=_WIDTH)
-        self._tasks = tasks
-        self._secret = new_secret()
-        self._remembered = folder
-        self._folder: Path | None = None
-        save = PrimaryButton(self.tr("Save the Worker…"), "save", lambda: tasks.start("worker", self._save()))
-        self.save_button = save
-        self.folder_button = Button(self.tr("Show folder"), "folder-open", self._show_folder)
+        self._secret, self._remembered, self._folder = new_secret(), folder, Path()
+        words = self.tr("Save the Worker…")
+        self.save_button = PrimaryButton(words, "save", lambda: tasks.start("worker", self._save()))
+        self.folder_button = Button(
+            self.tr("Show folder"),
+            "folder-open",
+            lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._folder))),
+        )
         self.folder_button.hide()
         self.saved = Saying("circle-check")
         self.secret = QLineEdit(self._secret)
@@ -122,16 +123,13 @@ class WorkerGuide(TallDialog):
         )
 
     def _second_way(self) -> Card:
-        card = Card(inset=True)
-        card.body.setSpacing(SMALL)
-        card.body.addWidget(Label(self.tr("Or let this program do it"), "strong"))
         sentence = self.tr(
             "It puts the Worker into your account, with a bucket and a Workflow that collect answers while this"
             " computer is off, and adds the connection. It needs no Node.js, but a token of your account that is used"
             " once and stored nowhere; every call is listed before anything is sent."
         )
-        card.body.addWidget(Label(sentence, "quiet", wrap=True))
-        return card
+        title = Label(self.tr("Or let this program do it"), "strong")
+        return Card(title, Label(sentence, "quiet", wrap=True), inset=True)
 
     def _explained(self, title: str, text: str) -> QVBoxLayout:
         return column(Label(title, "strong"), Label(text, "small", wrap=True), gap=2)
@@ -141,18 +139,17 @@ class WorkerGuide(TallDialog):
         self.accept()
 
     def _step(self, index: int, step: GuideStep) -> Card:
-        card = Card(inset=True)
-        card.body.setSpacing(SMALL)
         title = self.tr("{n}. {title}").format(n=index + 1, title=said(step.title))
-        card.body.addWidget(Label(title, "strong"))
-        card.body.addWidget(Label(said(step.text), "quiet", wrap=True))
+        card = Card(Label(title, "strong"), Label(said(step.text), "quiet", wrap=True), inset=True)
         if step.command:
             card.body.addLayout(self._command_line(step.command))
         if index == _SECRET_STEP:
-            self._add_secret(card.body)
+            about = self.tr("A new secret that nobody can guess. Copied, it is entered here, too.")
+            card.body.addWidget(Label(about, "small"))
+            card.body.addLayout(row(self.secret, self.copy_secret))
         return card
 
-    def _command_line(self, command: str) -> QVBoxLayout:
+    def _command_line(self, command: str) -> QHBoxLayout:
         field = QLineEdit(command)
         field.setReadOnly(True)
         field.setAccessibleName(self.tr("Command"))
@@ -160,20 +157,12 @@ class WorkerGuide(TallDialog):
         copy = Button(self.tr("Copy"), "copy", on_click=lambda: QGuiApplication.clipboard().setText(command))
         copy.setAccessibleName(self.tr("Copy {command}").format(command=command))
         self.commands.append(copy)
-        return column(row(field, copy))
-
-    def _add_secret(self, body: QVBoxLayout) -> None:
-        body.addWidget(Label(self.tr("A new secret that nobody can guess. Copied, it is entered here, too."), "small"))
-        body.addLayout(row(self.secret, self.copy_secret))
+        return row(field, copy)
 
     def _copy_secret(self) -> None:
         QGuiApplication.clipboard().setText(self._secret)
         self.copy_secret.setText(self.tr("Copied"))
         self.secret_chosen.emit(check_secret(self._secret))
-
-    def _show_folder(self) -> None:
-        if self._folder is not None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._folder)))
 
     async def _save(self) -> None:
         folder = await dialogs.choose_folder(self, self.tr("Save the Worker in a folder"), folder=self._remembered)

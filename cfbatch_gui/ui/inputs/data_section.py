@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from cfbatch_gui.core.inputs.encodings import shown_name
-from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Shape, Split
+from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Shape, Source, Split
 from cfbatch_gui.core.inputs.layouts import describe, read_template, with_template
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
@@ -75,6 +75,7 @@ class FilePart(QWidget):
         self.separator = LinkButton(tip=self.tr("Choose how cells are separated"))
         self.header = LinkButton(on_click=self._change_header)
         self.sheet = LinkButton(tip=self.tr("Choose another sheet"))
+        self.hidden = LinkButton(on_click=self._change_hidden)
         self.remove = LinkButton(self.tr("Remove"))
         self.remove.clicked.connect(files.remove_second)
         self.more = LinkButton(self.tr("Show more rows"), on_click=lambda: files.show_more(second=is_second))
@@ -84,7 +85,7 @@ class FilePart(QWidget):
         }
         self._links: list[tuple[QWidget, LinkButton]] = []
         parts: list[QWidget] = [IconLabel("file-text", "text", 16), self.name, self.facts]
-        for link in (self.encoding, self.separator, self.header, self.sheet, self.remove):
+        for link in (self.encoding, self.separator, self.header, self.sheet, self.hidden, self.remove):
             guess = (self.guess,) if link is self.encoding else ()
             linked = boxed(row(Label("·", "quiet"), *guess, link, gap=SMALL))
             self._links.append((linked, link))
@@ -124,6 +125,9 @@ class FilePart(QWidget):
         )
         self.header.setToolTip(other)
         self.sheet.setText(self.tr("sheet “{name}”").format(name=one_line(source.sheet, 40).replace("&", "&&")))
+        self.hidden.setText(self._hidden_words(source))
+        other = self.tr("Read the hidden rows") if source.leaves_hidden else self.tr("Leave the hidden rows out")
+        self.hidden.setToolTip(other)
         is_table = source.format == FileFormat.DELIMITED or bool(source.sheets) or source.shape is Shape.ARRAYS
         has_choice = is_table or source.format == FileFormat.LINES
         shown = {
@@ -131,6 +135,7 @@ class FilePart(QWidget):
             self.separator: bool(separator_words(source)),
             self.header: has_choice,
             self.sheet: len(source.sheets) > 1,
+            self.hidden: source.hidden > 0,
             self.remove: self._is_second,
         }
         for linked, link in self._links:
@@ -211,6 +216,15 @@ class FilePart(QWidget):
     def _change_header(self) -> None:
         if self._file is not None:
             self._read(has_header=not self._file.source.has_header)()
+
+    def _hidden_words(self, source: Source) -> str:
+        if source.leaves_hidden:
+            return plural(source.hidden, "without {n} hidden row", "without {n} hidden rows")
+        return plural(source.hidden, "with {n} hidden row", "with {n} hidden rows")
+
+    def _change_hidden(self) -> None:
+        if self._file is not None:
+            self._read(leaves_hidden=not self._file.source.leaves_hidden)()
 
     def _sheet_menu(self) -> QMenu:
         menu = QMenu(self)

@@ -34,7 +34,7 @@ from cfbatch_gui.core.workers_ai.answers import Waiting
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.dialogs import FormDialog
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.notices import action_words
+from cfbatch_gui.ui.notices import Notices, action_words
 from cfbatch_gui.ui.state_names import kind_icon, kind_words, title_words, words_of_job
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
@@ -381,15 +381,11 @@ class AccountDialog(FormDialog):
     """
 
     opened = Signal(str)
-    connection_wanted = Signal()
-    unlock_wanted = Signal()  # of the keyring
 
-    def __init__(
-        self, program: Program, tasks: Tasks, *, connection_id: str = "", parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, program: Program, notices: Notices, tasks: Tasks, connection_id: str, parent: QWidget) -> None:
         super().__init__(tr("In your account"), parent)
         self.take_button = PrimaryButton(tr("Take over…"), "download", self._take_over_or_open)
-        self._program, self._tasks = program, tasks
+        self._program, self._notices, self._tasks = program, notices, tasks
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._workers = tuple(each for each in program.address_book.saved() if each.kind == "worker")
         names = [(each.name, each.id) for each in self._workers]
@@ -509,7 +505,7 @@ class AccountDialog(FormDialog):
         if error.action is Action.OPEN_CONNECTION:
             self.problem.add_link(action_words(error.action), self._open_connections)
         elif error.action is Action.UNLOCK:
-            self.problem.add_link(action_words(error.action), self.unlock_wanted.emit)
+            self.problem.add_link(action_words(error.action), self._notices.unlock_wanted.emit)
         else:
             self.problem.add_link(action_words(Action.RETRY), self.look)
         self.problem.show()
@@ -552,7 +548,7 @@ class AccountDialog(FormDialog):
         self.accept()
 
     def _open_connections(self) -> None:
-        self.connection_wanted.emit()
+        self._notices.connection_wanted.emit()
         self.accept()
 
     def _remove(self) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
@@ -49,8 +48,6 @@ VECTORIZE = "vectorize"
 class JobPage(QWidget):
     """`results` are the views of results by the keys of their tabs, in their order."""
 
-    connection_wanted = Signal()
-
     def __init__(
         self,
         program: Program,
@@ -66,7 +63,7 @@ class JobPage(QWidget):
         self._chosen: dict[str, str] = {}  # the key of the tab that the user chose, by job id
         self._planned: dict[str, Planned] = {}
         self._is_choosing_tab = False
-        self.tasks = Tasks(self, self._say)
+        self.tasks = Tasks(self, notices.show_error)
         self.results, self._actions = results, actions
         self._make_header()
         self._make_tabs()
@@ -78,9 +75,8 @@ class JobPage(QWidget):
     def progress(self) -> "ProgressView":
         from cfbatch_gui.ui.jobs.progress_view import ProgressView
 
-        view = ProgressView(self._program, self._say, memory=self._memory)
+        view = ProgressView(self._program, self._notices, memory=self._memory)
         view.look_wanted.connect(lambda: self.tabs.choose(self._results_tab()))
-        view.connection_wanted.connect(self.connection_wanted)
         return view
 
     @made_once
@@ -102,9 +98,6 @@ class JobPage(QWidget):
         self._show_tabs(job, is_other=is_other)
         self._show_header(job)
         self._show_current()
-
-    def show_vectors(self) -> None:
-        self.tabs.choose(VECTORS)
 
     def show_quality(self) -> None:
         if self.tabs.is_shown(QUALITY):
@@ -348,9 +341,6 @@ class JobPage(QWidget):
         if self._job is not None and self._job.id == job_id:
             self._show_header(self._job)
             self._show_current()
-
-    def _say(self, error: UserError) -> None:
-        self._notices.show_error(error)
 
     def _with_job(self, do: Callable[[str], object]) -> None:
         if self._job is not None:

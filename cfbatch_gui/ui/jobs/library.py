@@ -46,7 +46,6 @@ class Library(QFrame):
     job_actions: JobActions  # given to it by the window
     opened = Signal(str)
     new_job = Signal()
-    unlock_wanted = Signal()  # of the keyring
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         super().__init__()
@@ -69,7 +68,6 @@ class Library(QFrame):
         self._archive_line = boxed(row(self.archive_button, None, margins=(MEDIUM, 2, MEDIUM, 2)))
         self._archive_line.hide()
         self.foot = ConnectionFoot()
-        self.foot.unlock.clicked.connect(self.unlock_wanted)
         above = column(self.new_button, self.find_field, gap=6, margins=(MEDIUM, 14, MEDIUM, 4))
         self.setLayout(column(above, self._nothing, self.list, self._archive_line, self.foot, gap=0))
         self._ages = QTimer(self)
@@ -79,9 +77,6 @@ class Library(QFrame):
     def least_width(self) -> int:
         """How narrow it may be, in pixels: with a large font the button of a new job still has its words."""
         return max(LEAST_SIDEBAR, self.new_button.sizeHint().width() + 2 * MEDIUM)
-
-    def show_phase(self, _job_id: str) -> None:
-        self.list.viewport().update()
 
     def show_jobs(self, jobs: Sequence[Job]) -> None:
         selected = {job.id for job in self.list.selected_jobs()}
@@ -110,26 +105,35 @@ class Library(QFrame):
         jobs = self.list.selected_jobs()
         return jobs if len(jobs) > 1 else []
 
-    def fill_menu(self, menu: QMenu) -> None:
-        """Add what can be done with all selected jobs."""
-        jobs = self.selection()
-        everything = [job.id for job in jobs]
+    def fill_menu(self, menu: QMenu, jobs: Sequence[Job]) -> None:
+        """Add what can be done with a job, or with all of several."""
+        actions, ids, is_one = self.job_actions, [job.id for job in jobs], len(jobs) == 1
         rankings = [job.id for job in jobs if can_be_compared(job)]
-        if len(rankings) > 1:
-            text = self.tr("Compare these {n}…").format(n=display.number(len(rankings)))
-            add_action(menu, text, lambda: self.job_actions.compare(*rankings), "git-compare")
-        text = display.plural(len(everything), "Tag {n} job…", "Tag {n} jobs…")
-        add_action(menu, text, lambda: self.job_actions.tag(*everything), "tag")
+        if is_one:
+            rename = add_action(menu, self.tr("Rename"), lambda: actions.ask_name(*ids), "pencil")
+            rename.setShortcut(QKeySequence("F2"))
+            add_action(menu, self.tr("Duplicate"), lambda: actions.duplicate(*ids), "copy")
+        if len(rankings) > 1 or (is_one and rankings):
+            several = self.tr("Compare these {n}…").format(n=display.number(len(rankings)))
+            text = self.tr("Compare with…") if is_one else several
+            add_action(menu, text, lambda: actions.compare(*rankings), "git-compare")
+        if is_one and rankings:
+            add_action(menu, self.tr("Judge its texts…"), lambda: actions.judge(*ids), "list-ordered")
+        text = self.tr("Tags…") if is_one else display.plural(len(ids), "Tag {n} job…", "Tag {n} jobs…")
+        add_action(menu, text, lambda: actions.tag(*ids), "tag")
         put_away = [job.id for job in jobs if job.is_sent and not job.archived]
-        archived = put_away or [job.id for job in jobs if job.archived]
-        if archived:
-            text = display.plural(len(archived), "Take {n} job out of the archive", "Take {n} jobs out of the archive")
-            if put_away:
-                text = display.plural(len(put_away), "Archive {n} job", "Archive {n} jobs")
-            add_action(menu, text, lambda: self.job_actions.archive(*archived), "archive")
+        if archived := put_away or [job.id for job in jobs if job.archived]:
+            text = self.tr("Archive") if put_away else self.tr("Take out of the archive")
+            if not is_one and put_away:
+                text = display.plural(len(archived), "Archive {n} job", "Archive {n} jobs")
+            elif not is_one:
+                text = display.plural(
+                    len(archived), "Take {n} job out of the archive", "Take {n} jobs out of the archive"
+                )
+            add_action(menu, text, lambda: actions.archive(*archived), "archive")
         menu.addSeparator()
-        text = display.plural(len(everything), "Delete {n} job", "Delete {n} jobs")
-        delete = add_action(menu, text, lambda: self.job_actions.delete(*everything), "trash-2")
+        text = self.tr("Delete") if is_one else display.plural(len(ids), "Delete {n} job", "Delete {n} jobs")
+        delete = add_action(menu, text, lambda: actions.delete(*ids), "trash-2")
         delete.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
 
     def toggle_archive(self) -> None:
@@ -162,30 +166,12 @@ class Library(QFrame):
         self.archive_button.set_icon("chevron-left" if is_shown else "archive", "quiet")
         self._archive_line.setVisible(count > 0)
 
-    def _menu(self, job_id: str, position: QPoint) -> None:
+    def _menu(self, clicked: Job, position: QPoint) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        if any(job.id == job_id for job in self.selection()):
-            self.fill_menu(menu)
-        else:
-            self._fill_for_one(menu, job_id)
+        selected = self.selection()
+        self.fill_menu(menu, selected if any(job.id == clicked.id for job in selected) else [clicked])
         menu.popup(position)
-
-    def _fill_for_one(self, menu: QMenu, job_id: str) -> None:
-        index, actions = self.rows.index_of(job_id), self.job_actions
-        add_action(menu, self.tr("Rename"), lambda: actions.ask_name(job_id), "pencil").setShortcut(QKeySequence("F2"))
-        add_action(menu, self.tr("Duplicate"), lambda: actions.duplicate(job_id), "copy")
-        job = index.data(ENTRY_ROLE)
-        if isinstance(job, Job) and can_be_compared(job):
-            add_action(menu, self.tr("Compare with…"), lambda: actions.compare(job_id), "git-compare")
-            add_action(menu, self.tr("Judge its texts…"), lambda: actions.judge(job_id), "list-ordered")
-        add_action(menu, self.tr("Tags…"), lambda: actions.tag(job_id), "tag")
-        if isinstance(job, Job) and job.is_sent:
-            text = self.tr("Take out of the archive") if job.archived else self.tr("Archive")
-            add_action(menu, text, lambda: actions.archive(job_id), "archive")
-        menu.addSeparator()
-        delete = add_action(menu, self.tr("Delete"), lambda: actions.delete(job_id), "trash-2")
-        delete.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
 
 
 class ConnectionFoot(Clickable):

@@ -394,7 +394,7 @@ _Flag = QItemSelectionModel.SelectionFlag
 
 class JobList(QListView):
     chosen = Signal(str)
-    menu_wanted = Signal(str, QPoint)
+    menu_wanted = Signal(object, QPoint)  # of a Job
     delete_wanted = Signal()
 
     def __init__(self, rows: LibraryRows, clock: Callable[[], float]) -> None:
@@ -505,4 +505,4 @@ class JobList(QListView):
     def _ask_menu(self, position: QPoint) -> None:
         job = self.indexAt(position).data(ENTRY_ROLE)
         if isinstance(job, Job):
-            self.menu_wanted.emit(job.id, self.viewport().mapToGlobal(position))
+            self.menu_wanted.emit(job, self.viewport().mapToGlobal(position))

@@ -42,6 +42,7 @@ from cfbatch_gui.ui.jobs.job_summary import (
     usual_words,
 )
 from cfbatch_gui.ui.memory import Memory
+from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.state_names import (
     StateWords,
     connection_of,
@@ -300,22 +301,19 @@ _TABLE_HEIGHT = 240  # pixels, at least
 
 
 class ProgressView(QWidget):
-    """`look_wanted` asks for the results so far, `connection_wanted` for that page."""
+    """`look_wanted` asks for the results so far."""
 
     look_wanted = Signal()
-    connection_wanted = Signal()
 
-    def __init__(
-        self, program: Program, on_error: Callable[[UserError], None], *, memory: Memory | None = None
-    ) -> None:
+    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
         super().__init__()
-        self._program = program
+        self._program, self._notices = program, notices
         self._job: Job | None = None
         self._planned = Planned()
         self._readable = self._of = 0  # texts or scores that can be read, and the total
         self._pause_shown = ""
         self._counted: object = None  # the job and the finished batches that were counted
-        self.tasks = Tasks(self, on_error)
+        self.tasks = Tasks(self, notices.show_error)
         self.cards: dict[int, UnknownOutcomeCard] = {}
         self._troubles: list[Trouble] = []
         self.trouble_bars: list[NoticeBar] = []
@@ -380,13 +378,10 @@ class ProgressView(QWidget):
         self.pause_bar.clear_links()
         trouble = self._program.runner.pause_error(job.id)
         if trouble is not None and trouble.action is Action.OPEN_CONNECTION:
-            self.pause_bar.add_link(self.tr("Open connection"), self.connection_wanted.emit)
+            self.pause_bar.add_link(self.tr("Open connection"), self._notices.connection_wanted.emit)
         if trouble is not None and trouble.action is Action.UNLOCK:
-            self.pause_bar.add_link(self.tr("Unlock"), self._unlock)
+            self.pause_bar.add_link(self.tr("Unlock"), self._notices.unlock_wanted.emit)
         self.pause_bar.add_link(self.tr("Carry on"), self.carry_on)
-
-    def _unlock(self) -> None:
-        self.tasks.start("unlock", self._program.credentials.unlock())
 
     def carry_on(self) -> None:
         if self._job is not None:

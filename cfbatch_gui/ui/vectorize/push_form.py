@@ -1,15 +1,14 @@
 """Before a push: into which index, what of the job, and what was found out about it."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
 import msgspec
-from PySide6.QtCore import Signal, SignalInstance
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QComboBox, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.job_folder.folder import texts_forgotten
@@ -97,28 +96,22 @@ _FEWEST_LETTERS_OF_INDEX = 24
 
 
 class IndexChoice(QWidget):
-    """`changed` is emitted when another index was chosen, `named` when a name was typed."""
+    """`changed` is called when another index was chosen, `named` when a name was typed."""
 
-    changed = Signal()
-    named = Signal()
-
-    def __init__(self) -> None:
+    def __init__(self, changed: Callable[[], object], named: Callable[[], object]) -> None:
         super().__init__()
+        self._changed, self._named = changed, named
         self._indexes: tuple[VectorizeIndex, ...] = ()
         self._known: JobVectors | None = None
-        self.choice = Choice(self.tr("Index"))
-        self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.choice.setMinimumContentsLength(_FEWEST_LETTERS_OF_INDEX)
-        self.choice.picked.connect(lambda _: self._tell(self.changed))
+        self.choice = _choice(self.tr("Index"), _FEWEST_LETTERS_OF_INDEX)
+        self.choice.picked.connect(lambda _: self._tell(changed))
         self.name = QLineEdit()
         self.name.setMaxLength(_LONGEST)
         self.name.setAccessibleName(self.tr("Name of the new index"))
         self.name.setMinimumHeight(scaled(30))
-        self.name.textEdited.connect(lambda _: self._tell(self.named))
-        self._name_label = Label(self.name.accessibleName(), "quiet")
-        self._name_label.setBuddy(self.name)
+        self.name.textEdited.connect(lambda _: self._tell(named))
         self.line = IconLine("", "info")
-        self._new = boxed(column(self._name_label, self.name, gap=TINY))
+        self._new = _field(self.name)
         self.setLayout(column(self.choice, self._new, self.line, gap=SMALL))
 
     def begin(self, known: JobVectors) -> None:
@@ -134,7 +127,7 @@ class IndexChoice(QWidget):
         self._fill(wanted if wanted in possible else _NEW)
         if self.name.text() == proposed:
             self.name.setText(self.proposed())
-        self._tell(self.changed if self.index() != before else self.named)
+        self._tell(self._changed if self.index() != before else self._named)
 
     def proposed(self) -> str:
         """A name that no index has yet."""
@@ -180,9 +173,9 @@ class IndexChoice(QWidget):
     def _dimension(self) -> int:
         return self._known.dimension if self._known is not None else 0
 
-    def _tell(self, signal: SignalInstance) -> None:
+    def _tell(self, whom: Callable[[], object]) -> None:
         self._show()
-        signal.emit()
+        whom()
 
     def _show(self) -> None:
         is_new = self.index() is None
@@ -209,22 +202,21 @@ _COLUMN = "column/"  # before the name of a column, in the values of the choice 
 
 
 class ColumnChoices(QWidget):
-    """`changed` is emitted when the user has chosen something else."""
+    """`changed` is called when the user has chosen something else."""
 
-    changed = Signal()
-
-    def __init__(self) -> None:
+    def __init__(self, changed: Callable[[], object]) -> None:
         super().__init__()
+        self._changed = changed
         self._columns: tuple[str, ...] = ()
-        self.ids = _column_choice(self.tr("ID of each vector"))
-        self.namespace = _column_choice(self.tr("Namespace"))
+        self.ids = _choice(self.tr("ID of each vector"), _FEWEST_LETTERS)
+        self.namespace = _choice(self.tr("Namespace"), _FEWEST_LETTERS)
         for choice in (self.ids, self.namespace):
-            choice.picked.connect(lambda _: self.changed.emit())
+            choice.picked.connect(lambda _: changed())
         self.metadata: tuple[CheckBox, ...] = ()
         self._boxes = Flow(gap=LARGE)
         self._limit = Label("", "small", wrap=True)
         self.as_text = CheckBox("")
-        self.as_text.clicked.connect(lambda _: self.changed.emit())
+        self.as_text.clicked.connect(lambda _: changed())
         beside = Label(self.tr("Beside each vector"), "quiet")
         fields = Flow(_field(self.ids), _field(self.namespace), gap=LARGE)
         self.setLayout(column(boxed(fields), beside, boxed(self._boxes), self._limit, self.as_text, gap=SMALL))
@@ -281,7 +273,7 @@ class ColumnChoices(QWidget):
         for name, box in zip(self._columns, self.metadata, strict=True):
             box.setChecked(name in chosen)
             box.setToolTip(display.plain_tip(name))
-            box.clicked.connect(lambda _: self.changed.emit())
+            box.clicked.connect(lambda _: self._changed())
             self._boxes.addWidget(box)
             box.setVisible(True)
         follow_in_tab_order(self.namespace, *self.metadata)
@@ -293,27 +285,25 @@ class ColumnChoices(QWidget):
         self._limit.setText(some if self._columns else none)
 
 
-def _column_choice(name: str) -> Choice:
+def _choice(name: str, fewest_letters: int) -> Choice:
     choice = Choice(name)
     choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    choice.setMinimumContentsLength(_FEWEST_LETTERS)
+    choice.setMinimumContentsLength(fewest_letters)
     return choice
 
 
-def _field(choice: Choice) -> QWidget:
-    label = Label(choice.accessibleName(), "quiet")
-    label.setBuddy(choice)
-    return boxed(column(label, choice, gap=TINY))
+def _field(field: QWidget) -> QWidget:
+    label = Label(field.accessibleName(), "quiet")
+    label.setBuddy(field)
+    return boxed(column(label, field, gap=TINY))
 
 
 class CheckPanel(QWidget):
-    """`rows_wanted` brings rows of the file, a tuple, and what they have in common; `changed` follows a choice."""
+    """`show_rows` gets rows of the file that would be refused; `changed` is called after a choice."""
 
-    rows_wanted = Signal(object, str)
-    changed = Signal()
-
-    def __init__(self) -> None:
+    def __init__(self, changed: Callable[[], object], show_rows: Callable[[tuple[int, ...]], object]) -> None:
         super().__init__()
+        self._show_rows = show_rows
         self.line = Label("", "body", wrap=True)
         self.progress = ThinProgress()
         size_policy = self.progress.sizePolicy()
@@ -323,12 +313,9 @@ class CheckPanel(QWidget):
         self._gone_by = Label("", "small", wrap=True)
         self.everything = CheckBox("")
         for box in (self.gone, self.everything):
-            box.clicked.connect(lambda _: self.changed.emit())
-        self._bars = QVBoxLayout()
-        self._bars.setSpacing(SMALL)
-        self.setLayout(
-            column(self.line, self.progress, self._bars, self.gone, self._gone_by, self.everything, gap=SMALL)
-        )
+            box.clicked.connect(lambda _: changed())
+        self._bars = column()
+        self.setLayout(column(self.line, self.progress, self._bars, self.gone, self._gone_by, self.everything))
         self.begin()
 
     def begin(self) -> None:
@@ -414,7 +401,7 @@ class CheckPanel(QWidget):
                     if problem.count <= len(problem.rows)
                     else self.tr("Show the first {n}").format(n=display.number(len(problem.rows)))
                 )
-                bar.add_link(words, partial(self.rows_wanted.emit, problem.rows, self.tr("Would be refused")))
+                bar.add_link(words, partial(self._show_rows, problem.rows))
         follow_in_tab_order(self, *(link for bar in self.bars() for link in bar.links()))
 
 
@@ -426,32 +413,30 @@ _MOST_COUNTED = 20  # indexes of which the number of vectors is asked for
 class PushForm(QWidget):
     """Looks for the account's indexes, and at what a job would send there, by `tasks` of its page.
 
-    `ready_changed` is emitted when more is known about it; `rows_wanted` as by `CheckPanel`.
+    `changed` is called when more is known about it; `show_rows` as by `CheckPanel`.
     """
 
-    ready_changed = Signal()
-    rows_wanted = Signal(object, str)
-
-    def __init__(self, program: Program, tasks: Tasks) -> None:
+    def __init__(
+        self,
+        program: Program,
+        tasks: Tasks,
+        *,
+        changed: Callable[[], object],
+        show_rows: Callable[[tuple[int, ...]], object],
+    ) -> None:
         super().__init__()
-        self._program, self._tasks = program, tasks
+        self._program, self._tasks, self._tell = program, tasks, changed
         self._known: JobVectors | None = None
         self._check: PushCheck | None = None
         self.has_failed = False  # the last question for the account's indexes
         self._proposed = IconLine("", "info")
-        self.index = IndexChoice()
-        self.index.changed.connect(self._changed)
-        self.index.named.connect(self.ready_changed)
-        self.columns = ColumnChoices()
-        self.columns.changed.connect(self._proposed.hide)
-        self.columns.changed.connect(self._changed)
-        self.check = CheckPanel()
-        self.check.changed.connect(self.ready_changed)
-        self.check.rows_wanted.connect(self.rows_wanted)
+        self.index = IndexChoice(self._look_again, changed)
+        self.columns = ColumnChoices(self._columns_changed)
+        self.check = CheckPanel(changed, show_rows)
         cards = [
-            _card(self.tr("Into which index"), self.index),
-            _card(self.tr("What is sent"), boxed(column(self._proposed, self.columns))),
-            _card(self.tr("Before anything is sent"), self.check),
+            Card(Label(self.tr("Into which index"), "strong"), self.index),
+            Card(Label(self.tr("What is sent"), "strong"), self._proposed, self.columns),
+            Card(Label(self.tr("Before anything is sent"), "strong"), self.check),
         ]
         self.setLayout(column(*cards, None, gap=MEDIUM, margins=PAGE_MARGINS))
 
@@ -466,7 +451,7 @@ class PushForm(QWidget):
         self.index.begin(known)
         self.columns.offer(known.columns, has_ids=known.has_ids, options=options)
         self.check.begin()
-        self.ready_changed.emit()
+        self._tell()
         self.list_indexes(like.index if like is not None else "")
         self._tasks.start(CHECK, self._look(0.0))
 
@@ -524,11 +509,15 @@ class PushForm(QWidget):
     def size_words(self) -> str:
         return self.tr("What is accepted stays in the index, whatever comes after it.") if self.to_send() else ""
 
-    def _changed(self) -> None:
+    def _columns_changed(self) -> None:
+        self._proposed.hide()
+        self._look_again()
+
+    def _look_again(self) -> None:
         self._check = None
         self.check.show_reading(0, 0)
         self._tasks.start(CHECK, self._look(_RESTING))
-        self.ready_changed.emit()
+        self._tell()
 
     async def _list(self, wanted: str) -> None:
         known = self._known
@@ -569,7 +558,7 @@ class PushForm(QWidget):
         else:
             self.check.show_check(self._check, is_new=index is None)
             self.columns.show_numbers(self._check.numbers)
-        self.ready_changed.emit()
+        self._tell()
 
 
 def within(options: PushOptions, columns: Collection[str]) -> PushOptions:
@@ -582,10 +571,3 @@ def within(options: PushOptions, columns: Collection[str]) -> PushOptions:
         namespace=options.namespace if options.namespace in columns else "",
         metadata=tuple(each for each in options.metadata if each.column in columns),
     )
-
-
-def _card(title: str, content: QWidget) -> Card:
-    card = Card()
-    card.body.addWidget(Label(title, "strong"))
-    card.body.addWidget(content)
-    return card

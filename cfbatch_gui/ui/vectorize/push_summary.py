@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QLineEdit, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from cfbatch_gui.core.results.nearest import LONGEST
 from cfbatch_gui.core.system.languages import said
@@ -21,11 +20,11 @@ from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
     Button,
     Card,
-    EmptyPlace,
     Flow,
     IconLabel,
     IconLine,
     Label,
+    MaybeEmpty,
     PrimaryButton,
     Sentence,
     ThinProgress,
@@ -53,8 +52,7 @@ class PushProgressView(QWidget):
         self.choose_button = Button(self.tr("Choose anew…"), on_click=choose)
         buttons = boxed(Flow(self.carry_on_button, self.pause_button, self.choose_button))
         title = row(self._icon, (self.title, 1))
-        card = Card()
-        card.body.addLayout(column(title, self.line, self.bar, self.more, self.waiting, buttons, gap=SMALL))
+        card = Card(title, self.line, self.bar, self.more, self.waiting, buttons)
         self.setLayout(column(card, None, gap=MEDIUM, margins=PAGE_MARGINS))
 
     def show_running(self, running: RunningPush) -> None:
@@ -107,13 +105,17 @@ _MOST_ROWS = 4  # of what was sent that are shown without scrolling
 
 
 class PushSummary(QWidget):
-    """`chosen` brings the one that the user picked."""
+    """`choose` gets the one that the user picked."""
 
-    check_wanted = Signal()
-    change_wanted = Signal()
-    chosen = Signal(object)
-
-    def __init__(self, clock: Callable[[], float], *, memory: Memory | None = None) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        check: Callable[[], object],
+        change: Callable[[], object],
+        *,
+        choose: Callable[[Push], object],
+        memory: Memory | None = None,
+    ) -> None:
         super().__init__()
         self._clock = clock
         self._push: Push | None = None
@@ -124,16 +126,21 @@ class PushSummary(QWidget):
         self.title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.line = Label("", "quiet", wrap=True)
         self.notes = IconLine("", "info")
-        self.check_button = Button(self.tr("Check again"), on_click=self.check_wanted.emit)
-        self.change_button = Button(self.tr("Send changes…"), on_click=self.change_wanted.emit)
+        self.check_button = Button(self.tr("Check again"), on_click=check)
+        self.change_button = Button(self.tr("Send changes…"), on_click=change)
         self.sent: Rows[Push] = Rows(
             _columns(), key=lambda each: (each.account_mark, each.index), parent=self, sortable=False
         )
         self.table = TableView("vectorize/sent", memory=memory, inset=True)
         self.table.setAccessibleName(self.tr("What was sent"))
         self.table.show_rows(self.sent)
-        self.table.picked.connect(lambda at: self.chosen.emit(self.sent.row(at)))
-        self._lay_out()
+        self.table.picked.connect(lambda at: choose(self.sent.row(at)))
+        words = boxed(column(row(self._icon, (self.title, 1)), self.line, self.notes, gap=SMALL))
+        words.setMinimumWidth(scaled(260))
+        words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        state = Card(boxed(Flow(words, boxed(row(self.check_button, self.change_button)), gap=MEDIUM)))
+        sent = Card(Label(self.table.accessibleName(), "strong"), self.table)
+        self.setLayout(column(state, sent, gap=MEDIUM))
 
     def show_pushes(self, pushes: Sequence[Push], push: Push, dimension: int) -> None:
         self._push, self._form = push, dimension_words(dimension)
@@ -159,18 +166,6 @@ class PushSummary(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._show_line()
-
-    def _lay_out(self) -> None:
-        title = row(self._icon, (self.title, 1))
-        words = boxed(column(title, self.line, self.notes, gap=SMALL))
-        words.setMinimumWidth(scaled(260))
-        words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        state = Card()
-        state.body.addWidget(boxed(Flow(words, boxed(row(self.check_button, self.change_button)), gap=MEDIUM)))
-        sent = Card()
-        sent.body.addWidget(Label(self.table.accessibleName(), "strong"))
-        sent.body.addWidget(self.table)
-        self.setLayout(column(state, sent, gap=MEDIUM))
 
     def _show_line(self) -> None:
         if self._push is None:
@@ -235,11 +230,9 @@ _LEAST_ROWS = 4
 
 
 class SearchPanel(Card):
-    """`search_wanted` is emitted by the button and by Enter, when there is a sentence."""
+    """`search` is called by the button and by Enter, when there is a sentence."""
 
-    search_wanted = Signal()
-
-    def __init__(self, *, memory: Memory | None = None) -> None:
+    def __init__(self, search: Callable[[], object], *, memory: Memory | None = None) -> None:
         super().__init__()
         self._is_busy = False
         self.price = Sentence("", "quiet")
@@ -249,21 +242,18 @@ class SearchPanel(Card):
         self.sentence.setPlaceholderText(self.tr("Type what a visitor of your site would type"))
         self.sentence.setMinimumHeight(scaled(30))
         self.sentence.textChanged.connect(lambda _: self._show_possible())
-        self.sentence.returnPressed.connect(self._search)
-        self.button = PrimaryButton(self.tr("Search"), on_click=self._search)
+        self.button = PrimaryButton(self.tr("Search"), on_click=search)
+        self.sentence.returnPressed.connect(self.button.click)
         self.found: Rows[Hit] = Rows(self._columns(), key=lambda each: each.id, parent=self, sortable=False)
         self.table = TableView("vectorize/found", memory=memory, inset=True)
         self.table.setAccessibleName(self.tr("Found in the index"))
         self.table.show_rows(self.found)
-        self.empty = EmptyPlace("search", "")
-        self._body = QStackedWidget()
-        self._body.addWidget(self.empty)
-        self._body.addWidget(self.table)
-        self._body.setMinimumHeight(scaled(HEADER_HEIGHT) + _LEAST_ROWS * scaled(ROW_HEIGHT))
-        ask = row((self.sentence, 1), self.button)
+        self._found_or_not = MaybeEmpty("search", self.table)
+        self._found_or_not.setMinimumHeight(scaled(HEADER_HEIGHT) + _LEAST_ROWS * scaled(ROW_HEIGHT))
+        self.show_sentence = self._found_or_not.show_sentence
         self.body.addWidget(boxed(Flow(Label(self.tr("Try a search"), "strong"), self.price, gap=SMALL)))
-        self.body.addLayout(ask)
-        self.body.addWidget(self._body, 1)
+        self.body.addLayout(row((self.sentence, 1), self.button))
+        self.body.addWidget(self._found_or_not, 1)
         self.clear()
 
     def clear(self) -> None:
@@ -281,13 +271,6 @@ class SearchPanel(Card):
         self._is_busy = busy
         self._show_possible()
 
-    def show_price(self, words: str) -> None:
-        self.price.setText(words)
-
-    def show_sentence(self, sentence: str) -> None:
-        self.empty.set_sentence(sentence)
-        self._body.setCurrentWidget(self.empty)
-
     def show_result(self, result: SearchResult) -> None:
         self.found.set_rows(result.hits)
         if not result.hits:
@@ -295,12 +278,8 @@ class SearchPanel(Card):
                 self.tr("The index found nothing. It may not have taken the vectors in yet; “Check again” tells.")
             )
             return
-        self._body.setCurrentWidget(self.table)
+        self._found_or_not.show_content()
         self.table.scrollToTop()
-
-    def _search(self) -> None:
-        if self.button.isEnabled():
-            self.search_wanted.emit()
 
     def _show_possible(self) -> None:
         why_not = "" if self.text() else self.tr("Type a sentence first.")

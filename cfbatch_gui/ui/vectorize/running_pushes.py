@@ -1,5 +1,6 @@
 """The pushes and comparisons that are under way, and the words about pushes and indexes."""
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Awaitable, Callable, Collection
@@ -104,12 +105,12 @@ _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
 def metric_words(metric: str) -> str:
-    words = {
+    words: dict[str, str] = {
         Metric.COSINE: tr("cosine"),
         Metric.EUCLIDEAN: tr("Euclidean distance"),
         Metric.DOT_PRODUCT: tr("dot product"),
     }
-    return words[Metric(metric)] if metric in list(Metric) else metric
+    return words.get(metric, metric)
 
 
 def dimension_words(dimension: int, metric: str = "") -> str:
@@ -131,13 +132,7 @@ def fits(index: VectorizeIndex, dimension: int) -> bool:
 
 
 def id_words(options: PushOptions) -> str:
-    match options.ids:
-        case IdSource.COLUMN:
-            return options.id_column
-        case IdSource.ROWS:
-            return tr("row numbers")
-        case IdSource.OWN:
-            return tr("the job's IDs")
+    return {IdSource.ROWS: tr("row numbers"), IdSource.OWN: tr("the job's IDs")}.get(options.ids, options.id_column)
 
 
 def proposed_name(job_name: str, taken: Collection[str]) -> str:
@@ -149,11 +144,8 @@ def proposed_name(job_name: str, taken: Collection[str]) -> str:
     if not re.fullmatch(INDEX_NAME_FORM, words):
         words = f"vectors-{words}".rstrip("-")
     name = words[: MAX_INDEX_NAME_BYTES - 4].rstrip("-")
-    number, found = 1, name
-    while found in taken:
-        number += 1
-        found = f"{name}-{number}"
-    return found
+    numbered = (f"{name}-{number}" for number in itertools.count(2))
+    return next(each for each in itertools.chain([name], numbered) if each not in taken)
 
 
 def short_name(name: str) -> str:

@@ -117,16 +117,17 @@ class VectorizePage(ResultView):
     # Making
 
     def _make_widgets(self, memory: Memory | None) -> None:
-        self.form = PushForm(self._program, self.tasks)
-        self.form.ready_changed.connect(self._show_foot)
-        self.form.rows_wanted.connect(lambda rows, name: self.tasks.start("rows", self._find_rows(rows, name)))
+        self.form = PushForm(
+            self._program,
+            self.tasks,
+            changed=self._show_foot,
+            show_rows=lambda rows: self.tasks.start("rows", self._find_rows(rows)),
+        )
         self.progress = PushProgressView(pause=self._stop, carry_on=self._carry_on, choose=self._choose)
-        self.summary = PushSummary(self._program.clock, memory=memory)
-        self.summary.check_wanted.connect(self._check_again)
-        self.summary.change_wanted.connect(self._choose)
-        self.summary.chosen.connect(self._show_push)
-        self.search = SearchPanel(memory=memory)
-        self.search.search_wanted.connect(lambda: self.tasks.start("search", self._search()))
+        self.summary = PushSummary(
+            *(self._program.clock, self._check_again, self._choose), choose=self._show_push, memory=memory
+        )
+        self.search = SearchPanel(lambda: self.tasks.start("search", self._search()), memory=memory)
         self.search.sentence.textChanged.connect(self._show_price)
         self.failure = NoticeBar("", "attention", dismissable=True)
         self.failure.dismissed.connect(self._forget_failure)
@@ -138,8 +139,7 @@ class VectorizePage(ResultView):
         self.send_button = PrimaryButton(self.tr("Send vectors"), "send", self._send)
 
     def _lay_out(self) -> None:
-        after = column(self.summary, self.search, gap=MEDIUM, margins=PAGE_MARGINS)
-        after.setStretch(1, 1)
+        after = column(self.summary, (self.search, 1), gap=MEDIUM, margins=PAGE_MARGINS)
         self._parts = QStackedWidget()
         self._form_part, self._progress_part = scrolled(self.form), scrolled(self.progress)
         self._after_part = scrolled(boxed(after))
@@ -148,15 +148,10 @@ class VectorizePage(ResultView):
         # Each part scrolls by itself, so that the foot with its button is always in reach.
         self._parts.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
         self._parts.setMinimumHeight(scaled(_LEAST_PART))
-        foot = column(line(), gap=0)
-        foot.addLayout(
-            column(boxed(Flow(self.line, self.back_button, self.send_button)), margins=(WIDE, SMALL, WIDE, MEDIUM))
-        )
-        self._foot = boxed(foot)
-        content = column(gap=0)
-        content.addLayout(column(self.failure, margins=(WIDE, SMALL, WIDE, 0)))
-        content.addWidget(self._parts, 1)
-        content.addWidget(self._foot)
+        words = boxed(Flow(self.line, self.back_button, self.send_button))
+        self._foot = boxed(column(line(), column(words, margins=(WIDE, SMALL, WIDE, MEDIUM)), gap=0))
+        above = column(self.failure, margins=(WIDE, SMALL, WIDE, 0))
+        content = column(above, (self._parts, 1), self._foot, gap=0)
         self.empty = EmptyPlace("layers", "")
         self.empty.pressed.connect(self._use_other_way)
         self._whole = QStackedWidget()
@@ -282,10 +277,10 @@ class VectorizePage(ResultView):
 
     # The form
 
-    async def _find_rows(self, rows: tuple[int, ...], name: str) -> None:
+    async def _find_rows(self, rows: tuple[int, ...]) -> None:
         if self._job is not None:
             items = await asyncio.to_thread(items_of_rows, self._program.folder(self._job.id), frozenset(rows))
-            self.rows_wanted.emit(items, name)
+            self.rows_wanted.emit(items, self.tr("Would be refused"))
 
     def _list_again(self) -> None:
         self._forget_failure()
@@ -371,12 +366,12 @@ class VectorizePage(ResultView):
         if known is None:
             return
         if known.connection.is_practice:
-            self.search.show_price(self.tr("as your site would ask it; one request, which costs nothing here"))
+            self.search.price.setText(self.tr("as your site would ask it; one request, which costs nothing here"))
             return
         dollars = self._program.vectorize.search_price(known.job.id, self.search.text() or " ").dollars
         pattern = self.tr("as your site would ask it; one request, {price}")
         free = self.tr("as your site would ask it; one request")
-        self.search.show_price(pattern.format(price=display.dollars(dollars)) if dollars else free)
+        self.search.price.setText(pattern.format(price=display.dollars(dollars)) if dollars else free)
 
     async def _search(self) -> None:
         known, push, text = self._known, self._push, self.search.text()

@@ -225,7 +225,7 @@ class NoticeBar(QFrame):
         for part in (self._icon, self._text):
             FileDrag(part, paths)
 
-    def add_link(self, text: str, on_pressed: Callable[[], None]) -> LinkButton:
+    def add_link(self, text: str, on_pressed: Callable[[], object]) -> LinkButton:
         link = LinkButton(text)
         link.clicked.connect(lambda _checked=False: on_pressed())
         links = self.links()

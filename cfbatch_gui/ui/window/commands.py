@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,6 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, account_progress, goes_on_elsewhere
 from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.file_names import path_of
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
@@ -21,27 +20,17 @@ from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.help import AboutDialog
 from cfbatch_gui.ui.job_actions import AT_WORK
 from cfbatch_gui.ui.result_view import RowChoice, imported
-from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import NoticeBar
-from cfbatch_gui.ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:
     from cfbatch_gui.core.results.exports.base import ExportOptions
-    from cfbatch_gui.ui.inputs.draft_page import DraftPage
+    from cfbatch_gui.ui.window.workspace import Workspace
 
 
 class Commands:
-    def __init__(
-        self,
-        program: Program,
-        window: MainWindow,
-        tasks: Tasks,
-        *,
-        exported_all: Callable[[str], object],
-        open_job: Callable[[str], object],
-    ) -> None:
-        self._program, self._window, self._tasks = program, window, tasks
-        self._exported_all, self._open_job = exported_all, open_job
+    def __init__(self, workspace: "Workspace") -> None:
+        self._workspace = workspace
+        self._program, self._window, self._tasks = workspace.program, workspace.window, workspace.tasks
 
     def export(self, job_id: str, *, limits: "ExportOptions | None", choices: Sequence[RowChoice]) -> None:
         self._tasks.start("export", self._export(job_id, limits, tuple(choices)))
@@ -52,7 +41,7 @@ class Commands:
 
         job, notices = self._program.ledger.job(job_id), self._window.notices
         dialog = ExportDialog(self._program, notices, job, limits=limits, choices=choices, parent=self._window)
-        dialog.all_written.connect(self._exported_all)
+        dialog.all_written.connect(self._workspace.job_actions.exported_all)
         dialog.open()
 
     def attach(self) -> None:
@@ -63,7 +52,7 @@ class Commands:
         from cfbatch_gui.ui.jobs.elsewhere import AttachDialog
 
         dialog = AttachDialog(self._program, self._window)
-        dialog.attached.connect(self._open_job)
+        dialog.attached.connect(self._workspace.open_new)
         dialog.open()
 
     def show_account(self, connection_id: str = "") -> None:
@@ -74,10 +63,8 @@ class Commands:
         await self._program.prepare("elsewhere")
         from cfbatch_gui.ui.jobs.elsewhere import AccountDialog
 
-        dialog = AccountDialog(self._program, self._tasks, connection_id=connection_id, parent=self._window)
-        dialog.opened.connect(self._open_job)
-        dialog.connection_wanted.connect(self._window.connection)
-        dialog.unlock_wanted.connect(self._window.library.unlock_wanted)
+        dialog = AccountDialog(self._program, self._window.notices, self._tasks, connection_id, self._window)
+        dialog.opened.connect(self._workspace.open_new)
         dialog.open()
 
     def show_about(self) -> None:
@@ -124,8 +111,8 @@ _ANSWERS = (FolderAnswer.COPIED, FolderAnswer.MOVED)
 
 
 class DataFolder:
-    def __init__(self, program: Program, window: MainWindow, tasks: Tasks) -> None:
-        self._program, self._window, self._tasks = program, window, tasks
+    def __init__(self, workspace: "Workspace") -> None:
+        self._program, self._window, self._tasks = workspace.program, workspace.window, workspace.tasks
         self._reminder: NoticeBar | None = None
 
     async def tell(self) -> None:
@@ -186,20 +173,9 @@ MOST_AT_ONCE = 20  # files; more are hardly meant to be a job each
 
 
 class NewJobs:
-    """`draft` returns the page, made when first needed; `paste_token` takes what was pasted into the settings."""
-
-    def __init__(
-        self,
-        program: Program,
-        window: MainWindow,
-        tasks: Tasks,
-        draft: "Callable[[], DraftPage]",
-        *,
-        open_job: Callable[[str], object],
-        paste_token: Callable[[], object],
-    ) -> None:
-        self._program, self._window, self._tasks, self._page = program, window, tasks, draft
-        self._open_job, self._paste_token = open_job, paste_token
+    def __init__(self, workspace: "Workspace") -> None:
+        self._workspace = workspace
+        self._program, self._window, self._tasks = workspace.program, workspace.window, workspace.tasks
         self._waiting: deque[str] = deque()
 
     def start(self, *files: Path) -> None:
@@ -236,8 +212,8 @@ class NewJobs:
             job = await self._program.store.on_disk(
                 drafts.create, Kind.RANK, new_job_name(), settings.model, connection
             )
-        self._open_job(job.id)
-        return self._page().open_paths(files)
+        self._workspace.open_new(job.id)
+        return self._workspace.draft_page.open_paths(files)
 
     async def _open_waiting(self) -> None:
         while self._waiting:
@@ -251,7 +227,7 @@ class NewJobs:
 
     async def begin_example(self) -> None:
         await self.begin()
-        self._page().use_example()
+        self._workspace.draft_page.use_example()
 
     async def _begin_pasted(self) -> None:
         """A token goes to the settings instead: it must not be written to a job's files. Raises InputError."""
@@ -265,10 +241,10 @@ class NewJobs:
         elif not pasted.strip():
             raise InputError(NOTHING_TO_PASTE)
         elif len(pasted.splitlines()) == 1 and read_pasted(pasted).token:
-            self._paste_token()
+            self._workspace.settings.paste_token()
         else:
             await self.begin()
-            self._page().paste_text(pasted)
+            self._workspace.draft_page.paste_text(pasted)
 
     async def _choose_file(self) -> None:
         await self._prepare()
@@ -289,7 +265,10 @@ class NewJobs:
         from cfbatch_gui.ui.inputs.input_labels import new_job_name
 
         drafts = (job for job in self._program.ledger.jobs() if not job.is_sent and not job.source_name)
-        return next((job for job in drafts if job.name == new_job_name() and not self._page().is_taken(job.id)), None)
+        return next(
+            (job for job in drafts if job.name == new_job_name() and not self._workspace.draft_page.is_taken(job.id)),
+            None,
+        )
 
 
 def _too_many(count: int) -> InputError:

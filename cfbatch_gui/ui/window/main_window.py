@@ -89,8 +89,6 @@ class MainWindow(QMainWindow):
     """Closes only when `finish` is called."""
 
     files_dropped = Signal(list)  # of Path
-    connection = Signal()  # the settings are wanted
-    scheme_chosen = Signal(str)  # a `Scheme`
     close_requested = Signal()
 
     def __init__(self, memory: Memory) -> None:
@@ -112,9 +110,9 @@ class MainWindow(QMainWindow):
         self._splitter = split(self.library, right, sizes=sizes, stretched=1)
         self.setCentralWidget(self._splitter)
         self._overlay = DropOverlay(right, self.tr("Drop it to start a new job"))
-        self.library.foot.opened.connect(self.connection)
+        self.library.foot.opened.connect(self.notices.connection_wanted)
+        self.library.foot.unlock.clicked.connect(self.notices.unlock_wanted)
         self.library.foot.bell.clicked.connect(self.show_notices)
-        self.notices.connection_wanted.connect(self.connection)
         self.notices.changed.connect(lambda: self.library.foot.show_unseen(self.notices.unseen()))
         self._restore()
 

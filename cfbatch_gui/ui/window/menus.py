@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QUrl
 from PySide6.QtGui import QAction, QActionGroup, QDesktopServices, QKeySequence
@@ -10,9 +11,9 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QT
 from cfbatch_gui.ui.help import HelpWindow, ShortcutsDialog, Topic
 from cfbatch_gui.ui.theme import Scheme, scheme_words
 from cfbatch_gui.ui.widgets import PageHeader, SearchField, add_action
-from cfbatch_gui.ui.window.commands import Commands, NewJobs
-from cfbatch_gui.ui.window.main_window import MainWindow
-from cfbatch_gui.ui.window.pages import Evaluating, SettingsPages
+
+if TYPE_CHECKING:
+    from cfbatch_gui.ui.window.workspace import Workspace
 
 WEBSITE = "https://developers.cloudflare.com/workers-ai/features/batch-api/"
 _Key, _Role = QKeySequence.StandardKey, QAction.MenuRole
@@ -21,33 +22,22 @@ Entry = tuple[str, QKeySequence.StandardKey | str, Callable[[], object]] | None
 
 
 class Menus(QObject):
-    """`paste` and `export` are for the page that is open."""
-
-    def __init__(
-        self,
-        window: MainWindow,
-        new_jobs: NewJobs,
-        commands: Commands,
-        evaluating: Evaluating,
-        settings: SettingsPages,
-        *,
-        paste: Callable[[], object],
-        export: Callable[[], object],
-    ) -> None:
+    def __init__(self, workspace: "Workspace") -> None:
+        window = self._window = workspace.window
         super().__init__(window)
-        self._window, self._commands, self._paste_into_page = window, commands, paste
+        self._workspace = workspace
         self._help: HelpWindow | None = None
-        tr, undos = self.tr, window.notices.undos
+        tr, undos, new_jobs, commands = self.tr, workspace.notices.undos, workspace.new_jobs, workspace.commands
         file = self._menu(
             tr("&File"),
             (tr("New job"), _Key.New, new_jobs.start),
             (tr("Open a file…"), _Key.Open, new_jobs.choose_file),
             (tr("Add a job by its request ID…"), "Ctrl+Shift+N", commands.attach),
             None,
-            (tr("Export…"), "Ctrl+E", export),
+            (tr("Export…"), "Ctrl+E", lambda: workspace.export(window.library.opened_job())),
             (tr("Back up all jobs…"), "", commands.back_up),
             None,
-            (tr("Settings"), "Ctrl+,", settings.show_connections),
+            (tr("Settings"), "Ctrl+,", workspace.settings.show_connections),
             (tr("Quit"), "Ctrl+Q", window.close),
         )
         _, _, _, _, self.export, _, _, preferences, leave = file.actions()
@@ -74,8 +64,8 @@ class Menus(QObject):
         # The menu Job has these by the page's own words; their keys work everywhere.
         hidden = (
             ("F2", self._rename),
-            ("Ctrl+Shift+C", evaluating.compare_shown),
-            ("Ctrl+J", evaluating.judge_shown),
+            ("Ctrl+Shift+C", workspace.evaluating.compare_shown),
+            ("Ctrl+J", workspace.evaluating.judge_shown),
             ("F10", self._open_first),
         )
         for keys, act in hidden:
@@ -83,11 +73,11 @@ class Menus(QObject):
         names = scheme_words()
         view = self._menu(
             tr("&View"),
-            *((name, "", partial(window.scheme_chosen.emit, each.value)) for each, name in names.items()),
+            *((name, "", partial(workspace.choose_scheme, each)) for each, name in names.items()),
             None,
             (tr("Show the archive"), "", window.library.toggle_archive),
             (tr("Notices"), "Ctrl+Shift+M", window.show_notices),
-            (tr("What leaves this computer"), "", settings.show_traffic),
+            (tr("What leaves this computer"), "", workspace.settings.show_traffic),
         )
         self._schemes = dict(zip(names, view.actions(), strict=False))
         group = QActionGroup(self)
@@ -151,13 +141,13 @@ class Menus(QObject):
         page = self._window.pages.currentWidget()
         header = getattr(page, "header", None)
         if library.selection():
-            library.fill_menu(self._job)
+            library.fill_menu(self._job, library.selection())
         elif library.opened_job() and isinstance(header, PageHeader):
             header.fill_menu(self._job)
         else:
             self._job.addAction(self.tr("No job is open")).setEnabled(False)
         self._job.addSeparator()
-        add_action(self._job, self.tr("In your account…"), self._commands.show_account, "inbox")
+        add_action(self._job, self.tr("In your account…"), self._workspace.commands.show_account, "inbox")
 
     def _rename(self) -> None:
         header = getattr(self._window.pages.currentWidget(), "header", None)
@@ -184,7 +174,7 @@ class Menus(QObject):
         if isinstance(focused, (QLineEdit, QPlainTextEdit, QTextEdit)) and not focused.isReadOnly():
             focused.paste()
         else:
-            self._paste_into_page()
+            self._workspace.paste_into_page()
 
 
 def _with_key(text: str, key: QKeySequence.StandardKey) -> str:

@@ -22,8 +22,6 @@ from cfbatch_gui.ui.job_actions import can_be_compared
 from cfbatch_gui.ui.jobs.library import ConnectionState
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.result_view import LateView, imported
-from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.window.commands import Commands
 from cfbatch_gui.ui.window.main_window import MainWindow
 
 _SCARCE = 200  # the number of calls left in 5 minutes is shown when it is below this
@@ -35,14 +33,13 @@ class ConnectionInUse(QObject):
     """The keyring is asked in the background."""
 
     has_changed = Signal()
-    has_failed: Callable[[], bool]  # whether the last test of this connection has failed; the settings know
 
-    def __init__(self, program: Program, window: MainWindow, tasks: Tasks) -> None:
-        super().__init__(window)
-        self._program, self._window, self._tasks = program, window, tasks
-        program.credentials.changed = self.changed
-        window.library.unlock_wanted.connect(self.unlock)
-        window.notices.unlock_wanted.connect(self.unlock)
+    def __init__(self, workspace: "Workspace") -> None:
+        super().__init__(workspace.window)
+        self._workspace, self._program, self._tasks = workspace, workspace.program, workspace.tasks
+        self._foot = workspace.window.library.foot
+        self._program.credentials.changed = self.changed
+        workspace.notices.unlock_wanted.connect(self.unlock)
         # Whether it was unlocked elsewhere; a paused job may need it, not new ones.
         self._locked = QTimer(self, interval=_LOOK_AGAIN)
         self._locked.timeout.connect(self._look_again)
@@ -81,7 +78,7 @@ class ConnectionInUse(QObject):
             self._locked.start()
 
     def _show_known(self) -> bool:
-        chosen, foot = self._program.settings.connection, self._window.library.foot
+        chosen, foot = self._program.settings.connection, self._foot
         saved = {each.id for each in self._program.address_book.saved()}
         if chosen == PRACTICE.id or (chosen not in saved and self._program.ledger.jobs()):
             foot.show_connection(self.tr("Practice service"), self.tr("on this computer, free"), "practice")
@@ -97,7 +94,7 @@ class ConnectionInUse(QObject):
     async def _show_chosen(self) -> None:
         if self._show_known():
             return
-        chosen, foot = self._program.settings.connection, self._window.library.foot
+        chosen, foot = self._program.settings.connection, self._foot
         summaries = await self._program.address_book.summaries(chosen)
         used = next(each for each in summaries if each.id == chosen)
         keyring = self._program.credentials.state
@@ -109,7 +106,7 @@ class ConnectionInUse(QObject):
             words = self.tr("Your keyring cannot be used") if is_broken else self.tr("Your keyring does not answer")
             foot.show_connection(used.title, words, "refused")
             return
-        has_failed = self.has_failed()
+        has_failed = self._workspace.settings.has_failed()
         state: ConnectionState = "ready" if used.is_ready and not has_failed else "refused"
         budget = self._program.address_book.budget(chosen)
         left = self.tr("{left} of {all} calls left in 5 minutes").format(left=budget.left, all=CALL_BUDGET)
@@ -137,29 +134,18 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.results.ranking_view import RankingView
     from cfbatch_gui.ui.settings import SettingsPage, TrafficPage
     from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
+    from cfbatch_gui.ui.window.workspace import Workspace
 
 
 class Evaluating:
-    """Comparing jobs and judging their texts; `show_quality` is called after its judging for the job's page."""
+    """Comparing jobs and judging their texts."""
 
-    def __init__(
-        self,
-        program: Program,
-        window: MainWindow,
-        tasks: Tasks,
-        *,
-        memory: Memory,
-        show: Callable[[QWidget], object],
-        open_job: Callable[[str], object],
-        show_quality: Callable[[], object],
-    ) -> None:
-        self._program, self._notices, self._window, self._tasks = program, window.notices, window, tasks
-        self._memory, self._show, self._open_job, self._show_quality = memory, show, open_job, show_quality
+    def __init__(self, workspace: "Workspace") -> None:
+        self._workspace, self._program, self._notices = workspace, workspace.program, workspace.notices
+        self._window, self._tasks, self._memory = workspace.window, workspace.tasks, workspace.memory
+        module, show_error = "cfbatch_gui.ui.results.quality_view", self._notices.show_error
         self.quality: LateView[QualityView] = LateView(
-            "cfbatch_gui.ui.results.quality_view",
-            self._make_quality,
-            window.notices.show_error,
-            has_something=can_be_compared,
+            module, self._make_quality, show_error, has_something=can_be_compared
         )
 
     @made_once
@@ -167,7 +153,7 @@ class Evaluating:
         from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
 
         page = ComparisonPage(self._program, self._notices, memory=self._memory)
-        page.done.connect(self._open_job)
+        page.done.connect(self._workspace.open_job)
         page.more_wanted.connect(self.compare)
         page.judge_wanted.connect(lambda job_ids: self.judge(*job_ids))
         return page
@@ -217,7 +203,7 @@ class Evaluating:
             text = tr("At most {n} jobs can be compared at once.").format(n=display.number(MOST))
             self._notices.show_notice(text, "attention")
             return
-        self._show(self.comparison)
+        self._workspace.show(self.comparison)
         self.comparison.compare([self._program.ledger.job(each) for each in job_ids])
 
     def judge(self, *job_ids: str) -> None:
@@ -229,7 +215,7 @@ class Evaluating:
 
     async def _judge(self, jobs: Sequence[Job]) -> None:
         await imported("cfbatch_gui.ui.evaluation.judge_page")
-        self._show(self.judging)
+        self._workspace.show(self.judging)
         self.judging.judge(jobs)
 
     def compare_shown(self) -> None:
@@ -257,8 +243,9 @@ class Evaluating:
         if len(left) > 1:
             self._tasks.start("open", self._compare(left))
         elif left:
-            self._open_job(left[0])
-            self._show_quality()
+            self._workspace.open_job(left[0])
+            if is_made(self._workspace, "job_page"):
+                self._workspace.job_page.show_quality()
 
 
 class ResultViews:
@@ -346,62 +333,49 @@ _MODULES = (
 )
 
 
-class SettingsPages(QObject):
-    """Emits `left` when the user is done with them."""
-
-    left = Signal()
-
-    def __init__(
-        self,
-        program: Program,
-        window: MainWindow,
-        tasks: Tasks,
-        in_use: ConnectionInUse,
-        commands: Commands,
-        *,
-        memory: Memory,
-        show: Callable[[QWidget], object],
-    ) -> None:
-        super().__init__(window)
-        self._program, self._window, self._tasks, self._memory = program, window, tasks, memory
-        self._in_use, self._commands, self._show = in_use, commands, show
-        in_use.has_changed.connect(self.refresh)
-        in_use.has_failed = self.has_failed
+class SettingsPages:
+    def __init__(self, workspace: "Workspace") -> None:
+        self._workspace, self._program, self._notices = workspace, workspace.program, workspace.notices
+        workspace.in_use.has_changed.connect(self._refresh)
 
     @made_once
     def connection(self) -> "ConnectionPage":
         from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 
-        page = ConnectionPage(self._program, self._window.notices)
-        page.changed.connect(self._in_use.changed)
-        page.state_shown.connect(self._in_use.show)
-        page.account_wanted.connect(self._commands.show_account)
+        page = ConnectionPage(self._program, self._notices)
+        page.changed.connect(self._workspace.in_use.changed)
+        page.state_shown.connect(self._workspace.in_use.show)
+        page.account_wanted.connect(self._workspace.commands.show_account)
         return page
 
     @made_once
     def page(self) -> "SettingsPage":
         from cfbatch_gui.ui.settings import SettingsPage
 
-        page = SettingsPage(self._program, self.connection)
-        page.done.connect(self.left)
-        page.scheme_chosen.connect(self._window.scheme_chosen)
-        page.traffic_wanted.connect(self.show_traffic)
-        page.back_up_wanted.connect(self._commands.back_up)
+        workspace = self._workspace
+        page = SettingsPage(
+            self._program,
+            self.connection,
+            choose_scheme=workspace.choose_scheme,
+            show_traffic=self.show_traffic,
+            back_up=workspace.commands.back_up,
+        )
+        page.done.connect(workspace.leave_settings)
         return page
 
     @made_once
     def traffic(self) -> "TrafficPage":
         from cfbatch_gui.ui.settings import TrafficPage
 
-        page = TrafficPage(self._program, self._window.notices, memory=self._memory)
-        page.done.connect(lambda: self._show(self.page))
+        page = TrafficPage(self._program, self._notices, memory=self._workspace.memory)
+        page.done.connect(lambda: self._workspace.show(self.page))
         return page
 
     def show_connections(self) -> None:
         self._once_made(self._show_connections)
 
     def show_traffic(self) -> None:
-        self._once_made(lambda: self._show(self.traffic), "traffic")
+        self._once_made(lambda: self._workspace.show(self.traffic), "traffic")
 
     def paste_token(self) -> None:
         def show_and_paste() -> None:
@@ -416,7 +390,7 @@ class SettingsPages(QObject):
         self.connection.paste()
         return True
 
-    def refresh(self) -> None:
+    def _refresh(self) -> None:
         if is_made(self, "connection") and self.connection.isVisible():
             self.connection.refresh()
 
@@ -436,7 +410,7 @@ class SettingsPages(QObject):
         from cfbatch_gui.ui.settings import CONNECTIONS
 
         self.page.choose(CONNECTIONS)
-        self._show(self.page)
+        self._workspace.show(self.page)
 
     def _once_made(self, show: Callable[[], object], *more: str) -> None:
         names = ("connection", "page", *more)
@@ -452,4 +426,4 @@ class SettingsPages(QObject):
                 await asyncio.sleep(0)
             show()
 
-        self._tasks.start("open", make_and_show())
+        self._workspace.tasks.start("open", make_and_show())

@@ -1,8 +1,9 @@
 """The page of a first start: begin with the example, connect an account, or open a file."""
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
@@ -17,19 +18,16 @@ from cfbatch_gui.ui.widgets import (
     column,
     row,
 )
+from cfbatch_gui.ui.window.commands import NewJobs
 
 _CARD = (330, 230)  # pixels; narrower in a narrow window
 
 
 class WelcomePage(QWidget):
-    try_example = Signal()
-    connect_account = Signal()
-    open_file = Signal()
-
-    def __init__(self) -> None:
+    def __init__(self, new_jobs: NewJobs, notices: Notices) -> None:
         super().__init__()
-        self.try_button = PrimaryButton(self.tr("Start with the example"), "play", self.try_example.emit)
-        self.connect_button = Button(self.tr("Connect my account"), "key-round", self.connect_account.emit)
+        self.try_button = PrimaryButton(self.tr("Start with the example"), "play", new_jobs.try_example)
+        self.connect_button = Button(self.tr("Connect my account"), "key-round", notices.connection_wanted.emit)
         try_card = _card(
             "flask-conical",
             self.tr("Try it now"),
@@ -55,7 +53,7 @@ class WelcomePage(QWidget):
         )
         for label in (title, subtitle):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.open_button = LinkButton(self.tr("Open a file"), "file-up", self.open_file.emit)
+        self.open_button = LinkButton(self.tr("Open a file"), "file-up", new_jobs.choose_file)
         anywhere = Label(self.tr("or drop a file or paste texts anywhere in this window"), "quiet", wrap=True)
         anywhere.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         cards = boxed(Flow(try_card, connect_card, gap=18))

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
@@ -42,103 +42,88 @@ class Workspace:
 
     @styled_once()
     def __init__(self, program: Program, theme: Theme, *, with_draft: bool = False) -> None:
-        self._program, self._theme = program, theme
+        self.program, self._theme, self.memory = program, theme, SettingsMemory(program)
         self.closed = asyncio.Event()
-        memory = self._memory = SettingsMemory(program)
-        window = self.window = MainWindow(memory)
-        notices = self._notices = window.notices
-        tasks = self._tasks = Tasks(window, notices.show_error)
+        window = self.window = MainWindow(self.memory)
+        self.notices = window.notices
+        self.tasks = Tasks(window, self.notices.show_error)
         self._announcements = Announcements(program, window)
         self._announcements.opened.connect(self._open_from_desktop)
         self._accepted: dict[str, int] = {}  # how many batches of a job the service has accepted
         self._is_closing = False
         self._settle = QTimer(window, singleShot=True)
-        self._settle.timeout.connect(self._show_jobs)
-        self._evaluating = Evaluating(
-            program, window, tasks, memory=memory, show=self._show, open_job=self._open, show_quality=self._show_quality
-        )
-        self._results = ResultViews(
-            program, window, memory=memory, show_help=self._show_score_help, show_table=self._show_vectors
+        self._settle.timeout.connect(self.show_jobs)
+        self.evaluating = Evaluating(self)
+        self.results = ResultViews(
+            program,
+            window,
+            memory=self.memory,
+            show_help=lambda: self.menus.show_help(Topic.SCORES),
+            show_table=lambda: self.job_page.tabs.choose("vectors"),
         )
         self.job_actions = window.library.job_actions = JobActions(
             program,
-            tasks,
-            notices,
+            self.tasks,
+            self.notices,
             window,
-            show_jobs=self._show_jobs,
-            open_job=self._open,
+            show_jobs=self.show_jobs,
+            open_job=self.open_job,
             changed=self._show_changed,
-            compare=self._evaluating.compare,
-            judge=self._evaluating.judge,
-            export=self._export,
+            compare=self.evaluating.compare,
+            judge=self.evaluating.judge,
+            export=self.export,
         )
-        self._commands = Commands(
-            program, window, tasks, exported_all=self.job_actions.exported_all, open_job=self._open_attached
-        )
-        self._in_use = ConnectionInUse(program, window, tasks)
-        self._settings = SettingsPages(
-            program, window, tasks, self._in_use, self._commands, memory=memory, show=self._show
-        )
-        self._new_jobs = NewJobs(
-            program, window, tasks, self._draft_page, open_job=self._open_new, paste_token=self._settings.paste_token
-        )
-        self._menus = Menus(
-            window,
-            self._new_jobs,
-            self._commands,
-            self._evaluating,
-            self._settings,
-            paste=self._paste_into_page,
-            export=lambda: self._export(window.library.opened_job()),
-        )
-        self._menus.show_scheme(theme.scheme)
-        window.scheme_chosen.connect(self._choose_scheme)
-        self._data_folder = DataFolder(program, window, tasks)
-        window.files_dropped.connect(lambda files: self._new_jobs.start(*files))
-        window.connection.connect(self._settings.show_connections)
+        self.commands, self.in_use, self.new_jobs = Commands(self), ConnectionInUse(self), NewJobs(self)
+        self.settings = SettingsPages(self)
+        self.menus = Menus(self)
+        self.menus.show_scheme(theme.scheme)
+        self._data_folder = DataFolder(self)
+        window.files_dropped.connect(lambda files: self.new_jobs.start(*files))
+        self.notices.connection_wanted.connect(self.settings.show_connections)
         window.close_requested.connect(self._close)
-        window.library.new_job.connect(self._new_jobs.start)
-        self._settings.left.connect(self._leave_settings)
-        window.library.opened.connect(self._open)
-        notices.set_foot(self._foot_height)
-        self._make_first_page(with_draft=with_draft)
+        window.library.new_job.connect(self.new_jobs.start)
+        window.library.opened.connect(self.open_job)
+        self.notices.set_foot(self._foot_height)
+        job = self._last_job()
+        is_draft = with_draft or (job is not None and not job.is_sent)
+        _ = self.draft_page if is_draft else self.welcome_page if job is None else self.job_page
 
     async def begin(self, files: Sequence[str], *, with_example: bool) -> None:
         """Show a draft for `files`, else the last job, else one that needs the user, else the welcome page."""
-        self._announcements.begin(self._program.ledger.jobs())
-        self._show_jobs()
+        self._announcements.begin(self.program.ledger.jobs())
+        self.show_jobs()
         if not files and not with_example:
-            self._open_at_start()
+            self._open_or_welcome(self._last_job())
         self.window.show()
-        self._in_use.show()
-        self._tasks.start("desktop", self._announcements.connect_to_desktop())
+        self.in_use.show()
+        self.tasks.start("desktop", self._announcements.connect_to_desktop())
         if files:
             self.open_each(files)
         elif with_example:
-            await self._new_jobs.begin_example()
+            await self.new_jobs.begin_example()
         await self.window.painted()
         await self._data_folder.tell()
-        await self._program.resume_all()
+        await self.program.resume_all()
 
     async def close(self) -> None:
         """Cancel the tasks of all pages and wait for their end; later changes of jobs are not shown."""
         self._is_closing = True
         self._settle.stop()
         self._announcements.close()
-        if is_made(self, "_draft"):
-            await self._draft.close_work()
-        if is_made(self, "_job"):
-            await self._job.close_work()
-        for owner in (self._results, self._evaluating, self._settings):
+        if is_made(self, "draft_page"):
+            await self.draft_page.close_work()
+        if is_made(self, "job_page"):
+            await self.job_page.close_work()
+        for owner in (self.results, self.evaluating, self.settings):
             await owner.close_work()
-        await self._tasks.close()
+        await self.tasks.close()
 
     async def take(self, request: Request) -> None:
         self.window.come_forward(request.activation)
         self.open_each(request.files)
 
     def open_each(self, files: Sequence[str]) -> None:
-        self._new_jobs.open_each(files)
+        self.new_jobs.open_each(files)
 
     def job_changed(self, job: Job) -> None:
         """Called on the loop's thread."""
@@ -146,156 +131,121 @@ class Workspace:
             return
         self._show_jobs_soon()
         if job.connection != "practice":
-            self._in_use.show()
+            self.in_use.show()
         accepted = sum(bool(batch.request_id) for batch in job.batches)
         if accepted > self._accepted.get(job.id, accepted):
-            self._settings.has_worked(job.connection)
+            self.settings.has_worked(job.connection)
         self._accepted[job.id] = accepted
         if job.state is JobState.PAUSED:
-            self._in_use.has_paused(job)
+            self.in_use.has_paused(job)
         self._announcements.job_changed(job)
 
     # The pages, each with its signals
 
     @made_once
-    def _welcome(self) -> WelcomePage:
-        page = WelcomePage()
+    def welcome_page(self) -> WelcomePage:
+        page = WelcomePage(self.new_jobs, self.notices)
         self.window.add_page(page)
-        page.try_example.connect(self._new_jobs.try_example)
-        page.connect_account.connect(self.window.connection)
-        page.open_file.connect(self._new_jobs.choose_file)
         self._paste_on(page)
         return page
 
     @made_once
-    def _draft(self) -> "DraftPage":
+    def draft_page(self) -> "DraftPage":
         from cfbatch_gui.ui.inputs.draft_page import DraftPage
 
-        page = DraftPage(self._program, self._notices, self.job_actions, parent=self.window.pages)
+        page = DraftPage(self.program, self.notices, self.job_actions, parent=self.window.pages)
         self.window.add_page(page)
         page.sent.connect(self._sent)
         page.changed.connect(lambda _: self._show_jobs_soon())
         self.window.library.list.delegate.phase_of = page.phase
-        page.phase_changed.connect(self.window.library.show_phase)
-        page.connection_wanted.connect(self.window.connection)
-        page.copy_made.connect(self._open)
-        self._in_use.has_changed.connect(page.refresh_connections)
+        page.phase_changed.connect(lambda _: self.window.library.list.viewport().update())
+        page.connection_wanted.connect(self.notices.connection_wanted)
+        page.copy_made.connect(self.open_job)
+        self.in_use.has_changed.connect(page.refresh_connections)
         return page
 
     @made_once
-    def _job(self) -> "JobPage":
+    def job_page(self) -> "JobPage":
         from cfbatch_gui.ui.jobs.job_page import QUALITY, RANKING, JobPage
 
-        results = self._results.pages
+        results = self.results.pages
         page = JobPage(
-            self._program,
-            self._notices,
-            {RANKING: results[RANKING], QUALITY: self._evaluating.quality, **results},
+            self.program,
+            self.notices,
+            {RANKING: results[RANKING], QUALITY: self.evaluating.quality, **results},
             self.job_actions,
-            memory=self._memory,
+            memory=self.memory,
         )
         self.window.add_page(page)
-        page.connection_wanted.connect(self.window.connection)
         self._paste_on(page)
         return page
 
     # What is shown
 
-    def _open(self, job_id: str) -> None:
-        page = _JOB if self._program.ledger.job(job_id).is_sent else _DRAFT
-        self._once_imported(page, lambda: self._open_now(job_id))
-
-    def _once_imported(self, module: str, show: Callable[[], object]) -> None:
+    def open_job(self, job_id: str) -> None:
+        module = _JOB if self.program.ledger.job(job_id).is_sent else _DRAFT
         if module in sys.modules:
-            self._tasks.cancel("open")  # the page that was wanted before
-            show()
+            self.tasks.cancel("open")  # the page that was wanted before
+            self._open_now(job_id)
             return
 
-        async def import_and_show() -> None:
+        async def import_and_open() -> None:
             await imported(module)
-            show()
+            self._open_now(job_id)
 
-        self._tasks.start("open", import_and_show())
+        self.tasks.start("open", import_and_open())
 
     def _open_now(self, job_id: str) -> None:
-        job = self._program.ledger.job(job_id)
-        self._memory.set(_OPEN_JOB, job_id)
-        self.window.library.show_jobs(self._program.ledger.jobs())  # at the moment at which the page shows it
-        page = self._job if job.is_sent else self._draft
+        job = self.program.ledger.job(job_id)
+        self.memory.set(_OPEN_JOB, job_id)
+        self.window.library.show_jobs(self.program.ledger.jobs())  # at the moment at which the page shows it
+        page = self.job_page if job.is_sent else self.draft_page
         page.show_job(job)
         self.window.show_page(page)
         page.setAccessibleName(job.name)
         page.setFocus(Qt.FocusReason.OtherFocusReason)
         self.window.library.open_job(job_id)
-        self._menus.export.setEnabled(job.is_sent and job.has_results)
-        self._in_use.show()
+        self.menus.export.setEnabled(job.is_sent and job.has_results)
+        self.in_use.show()
 
-    def _draft_page(self) -> "DraftPage":
-        return self._draft
-
-    def _show_vectors(self) -> None:
-        self._job.show_vectors()
-
-    def _show_quality(self) -> None:
-        if is_made(self, "_job"):
-            self._job.show_quality()
-
-    def _show_score_help(self) -> None:
-        self._menus.show_help(Topic.SCORES)
-
-    def _make_first_page(self, *, with_draft: bool) -> QWidget:
-        if with_draft:
-            return self._draft
-        job = self._last_job() or self._first_job()
-        if job is None:
-            return self._welcome
-        return self._job if job.is_sent else self._draft
-
-    def _open_at_start(self) -> None:
-        job = self._last_job() or self._first_job()
+    def _open_or_welcome(self, job: Job | None) -> None:
         if job is not None:
-            self._open_now(job.id)
+            self.open_job(job.id)
         else:
-            self._show(self._welcome)
-
-    def _open_first(self) -> None:
-        job = self._first_job()
-        if job is not None:
-            self._open(job.id)
-        else:
-            self._show(self._welcome)
+            self.show(self.welcome_page)
 
     def _last_job(self) -> Job | None:
-        last = self._memory.get(_OPEN_JOB)
-        return next((job for job in self._program.ledger.jobs() if job.id == last), None)
+        """The job that was open when the window was closed, else the first one."""
+        last = self.memory.get(_OPEN_JOB)
+        return next((job for job in self.program.ledger.jobs() if job.id == last), None) or self._first_job()
 
     def _first_job(self) -> Job | None:
         """The first job that needs the user, else the newest one."""
-        jobs = self._program.ledger.jobs()
+        jobs = self.program.ledger.jobs()
         here = [job for job in jobs if not job.archived] or jobs
         return next((job for job in here if job.needs_user), here[0] if here else None)
 
-    def _show(self, page: QWidget) -> None:
+    def show(self, page: QWidget) -> None:
         self.window.show_page(page)
         self.window.library.open_job("")
-        self._menus.export.setEnabled(False)
+        self.menus.export.setEnabled(False)
 
     def _is_shown(self, name: str) -> bool:
         return is_made(self, name) and self.window.pages.currentWidget() is getattr(self, name)
 
-    def _show_jobs(self) -> None:
-        jobs = self._program.ledger.jobs()
+    def show_jobs(self) -> None:
+        jobs = self.program.ledger.jobs()
         self.window.library.show_jobs(jobs)
-        if (comparison := self._evaluating.shown_comparison()) is not None:
+        if (comparison := self.evaluating.shown_comparison()) is not None:
             comparison.show_jobs(jobs)
         if not (opened := self.window.library.opened_job()):
             return
         job = next((job for job in jobs if job.id == opened), None)
         if job is None:
-            self._open_first()
-        elif job.is_sent and self._is_shown("_job"):
-            self._job.show_job(job)
-            self._menus.export.setEnabled(job.has_results)
+            self._open_or_welcome(self._first_job())
+        elif job.is_sent and self._is_shown("job_page"):
+            self.job_page.show_job(job)
+            self.menus.export.setEnabled(job.has_results)
         elif job.is_sent:
             self._sent(opened)
 
@@ -304,60 +254,57 @@ class Workspace:
             self._settle.start(_SETTLE)
 
     def _foot_height(self) -> int:
-        return self._draft.check.foot.height() if self._is_shown("_draft") else 0
+        return self.draft_page.check.foot.height() if self._is_shown("draft_page") else 0
 
     # Actions of the user
 
-    def _paste_into_page(self) -> None:
-        if self._is_shown("_draft"):
-            self._draft.intake.paste()
-        elif not self._settings.paste_into(self.window.pages.currentWidget()):
-            self._new_jobs.paste()
+    def paste_into_page(self) -> None:
+        if self._is_shown("draft_page"):
+            self.draft_page.intake.paste()
+        elif not self.settings.paste_into(self.window.pages.currentWidget()):
+            self.new_jobs.paste()
 
     def _paste_on(self, page: QWidget) -> None:
-        QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), page).activated.connect(self._new_jobs.paste)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), page).activated.connect(self.new_jobs.paste)
 
-    def _open_new(self, job_id: str) -> None:
-        self._show_jobs()
-        self._open_now(job_id)
-
-    def _open_attached(self, job_id: str) -> None:
-        self._show_jobs()
-        self._open(job_id)
+    def open_new(self, job_id: str) -> None:
+        self.show_jobs()
+        self.open_job(job_id)
 
     def _sent(self, job_id: str) -> None:
         """Open the page of a job that was sent, unless the user has opened another page since."""
-        is_left = self._tasks.is_running("open")  # for a page that is being imported
-        if self._is_shown("_draft") and self._draft.job_id() == job_id and not is_left:
-            self._open(job_id)
+        is_left = self.tasks.is_running("open")  # for a page that is being imported
+        if self._is_shown("draft_page") and self.draft_page.job_id() == job_id and not is_left:
+            self.open_job(job_id)
 
     def _show_changed(self, job: Job) -> None:
         self.job_changed(job)
-        if self._is_shown("_draft") and self._draft.job_id() == job.id:
-            self._draft.show_job(job)
+        if self._is_shown("draft_page") and self.draft_page.job_id() == job.id:
+            self.draft_page.show_job(job)
 
-    def _export(self, job_id: str) -> None:
-        choices = self._job.row_choices() if self._is_shown("_job") else ()
-        self._commands.export(job_id, limits=self._results.limits(), choices=choices)
+    def export(self, job_id: str) -> None:
+        choices = self.job_page.row_choices() if self._is_shown("job_page") else ()
+        self.commands.export(job_id, limits=self.results.limits(), choices=choices)
 
-    def _choose_scheme(self, scheme: str) -> None:
-        self._theme.set_scheme(Scheme(scheme))
-        self._menus.show_scheme(Scheme(scheme))
-        self._tasks.start("look", self._program.keep_settings(theme=scheme))
+    def choose_scheme(self, name: str) -> None:
+        scheme = Scheme(name)
+        self._theme.set_scheme(scheme)
+        self.menus.show_scheme(scheme)
+        self.tasks.start("look", self.program.keep_settings(theme=scheme.value))
 
-    def _leave_settings(self) -> None:
-        self._in_use.show()
-        self._open_first()
+    def leave_settings(self) -> None:
+        self.in_use.show()
+        self._open_or_welcome(self._first_job())
 
     def _open_from_desktop(self, job_id: str) -> None:
-        if any(job.id == job_id for job in self._program.ledger.jobs()):
-            self._open(job_id)
+        if any(job.id == job_id for job in self.program.ledger.jobs()):
+            self.open_job(job_id)
         self.window.come_forward()
 
     def _close(self) -> None:
         async def close() -> None:
-            if await self._commands.may_close():
+            if await self.commands.may_close():
                 self.window.hide()
                 self.closed.set()
 
-        self._tasks.start("close", close())
+        self.tasks.start("close", close())

@@ -18,7 +18,7 @@ from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.plan import requests
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.states import Job, account_progress
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
@@ -128,6 +128,15 @@ class Computer:
         self.program.drafts.change(job.id, options=options)
         inputs = inputs_of(path, kind)
         return self.program.drafts.load(job.id, inputs.source, inputs.mapping)
+
+    async def hand_over(self, account: Account, path: Path, kind: Kind = Kind.EMBED, *, keep_days: int = 0) -> Job:
+        """Send a job, and pause it when the account has all of its batches, none of which is done."""
+        await self.change_connection(keep_days=keep_days)
+        job = self.draft(path, kind)
+        with account.clock.held():
+            await self.program.actions.send(job.id)
+            await self.until(lambda job: account_progress(job).lid_may_close, job.id)
+            return await self.program.runner.pause(job.id)
 
     async def until(self, condition: Callable[[Job], bool], job_id: str) -> Job:
         """Wait until a job is as wanted."""

@@ -1,6 +1,7 @@
 """Batches are handed over once, and their answers come back from the account as from the service."""
 
 import asyncio
+import csv
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
@@ -11,10 +12,10 @@ import pytest
 
 from cfbatch_gui.core.errors import Unreachable, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.account import order_of
 from cfbatch_gui.core.jobs.elsewhere import NO_ROOM_SENTENCE, AccountJob
 from cfbatch_gui.core.jobs.states import Job, JobState, account_progress
+from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from tests.core.account.conftest import Account, Computer
 from tests.core.account.fault_scene import Scene
@@ -23,13 +24,8 @@ from tests.core.account.worker_stand_in import Delivery, Exchange, Rule
 NewComputer = Callable[..., Awaitable[Computer]]
 
 
-def vectors(folder: JobFolder) -> "np.ndarray[tuple[int, ...], np.dtype[np.float32]]":
-    found: np.ndarray[tuple[int, ...], np.dtype[np.float32]] = np.load(folder.vectors)
-    return found
-
-
-async def sent(computer: Computer, path: Path, kind: Kind = Kind.EMBED) -> Job:
-    job = computer.draft(path, kind)
+async def sent(computer: Computer, path: Path) -> Job:
+    job = computer.draft(path, Kind.EMBED)
     await computer.program.actions.send(job.id)
     return await computer.program.runner.wait(job.id)
 
@@ -38,10 +34,8 @@ async def test_a_job_comes_back_from_the_account_bit_for_bit(
     account: Account, new_computer: NewComputer, texts_file: Path
 ) -> None:
     computer = await new_computer()
-    job = computer.draft(texts_file, Kind.EMBED)
-    with account.clock.held():
-        await computer.program.actions.send(job.id)
-        await computer.until(lambda job: account_progress(job).lid_may_close, job.id)
+    job = await computer.hand_over(account, texts_file)
+    await computer.program.runner.carry_on(job.id)
     collected = await computer.program.runner.wait(job.id)
     assert collected.state is JobState.DONE
     assert len(collected.batches) == 3
@@ -50,7 +44,7 @@ async def test_a_job_comes_back_from_the_account_bit_for_bit(
     await computer.change_connection(collects=False)
     direct = await sent(computer, texts_file)
     assert {batch.shard for batch in direct.batches} == {0}
-    theirs, ours = (vectors(computer.program.folder(job.id)) for job in (direct, collected))
+    theirs, ours = (np.load(computer.program.folder(job.id).vectors) for job in (direct, collected))
     np.testing.assert_array_equal(ours, theirs)
     assert [shard async for shard in computer.collector.shards() if shard.job == collected.id] == []
 
@@ -92,21 +86,12 @@ def closed_address() -> Iterator[str]:
         yield f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
-async def handed_over(account: Account, computer: Computer, path: Path) -> Job:
-    """A job that the account has all of and collects, and that this computer does not watch."""
-    job = computer.draft(path, Kind.EMBED)
-    with account.clock.held():
-        await computer.program.actions.send(job.id)
-        await computer.until(lambda job: account_progress(job).lid_may_close, job.id)
-        return await computer.program.runner.pause(job.id)
-
-
 @pytest.mark.parametrize("patience", [None, 2])
 async def test_an_account_that_cannot_be_reached_is_said_until_it_can(
     account: Account, new_computer: NewComputer, texts_file: Path, closed_address: str, patience: int | None
 ) -> None:
     computer = await new_computer()
-    job = await handed_over(account, computer, texts_file)
+    job = await computer.hand_over(account, texts_file)
     await computer.change_connection(url=closed_address)
     await computer.stop()  # it may have looked at the account before it was paused
     await computer.start(patience=patience)
@@ -169,3 +154,6 @@ async def test_a_worker_without_the_room_asks_directly_and_keeps_no_jobs(compute
     done = await sent(computer, texts_file)
     assert (done.state, done.account_problem) == (JobState.DONE, NO_ROOM_SENTENCE)
     assert not any(batch.handed_over_at for batch in done.batches)
+    with texts_file.open(encoding="utf-8", newline="") as file:
+        expected = HashedNgrams().embed([row["text"] for row in csv.DictReader(file)])
+    np.testing.assert_allclose(np.load(computer.program.folder(done.id).vectors), expected, atol=1e-5)

@@ -12,22 +12,12 @@ from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.as_code import save_bodies
 from cfbatch_gui.core.jobs.elsewhere import AccountJob
-from cfbatch_gui.core.jobs.states import Job, JobState, account_progress
+from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.verifying import verify_job
 from cfbatch_gui.core.results.exports import export
 from tests.core.account.conftest import Account, Computer, inputs_of
 
 NewComputer = Callable[..., Awaitable[Computer]]
-
-
-async def handed_over(account: Account, computer: Computer, path: Path, kind: Kind) -> Job:
-    """Send a job, wait until the account has all of its batches, and pause it."""
-    await computer.change_connection(keep_days=7)
-    job = computer.draft(path, kind)
-    with account.clock.held():
-        await computer.program.actions.send(job.id)
-        await computer.until(lambda job: account_progress(job).lid_may_close, job.id)
-        return await computer.program.runner.pause(job.id)
 
 
 async def listed(computer: Computer, job_id: str) -> AccountJob:
@@ -55,7 +45,7 @@ async def test_with_its_file_the_job_is_the_same_on_both(
 ) -> None:
     path = rankings_file if kind is Kind.RANK else with_repeats
     first, second = await new_computer(), await new_computer()
-    job = await handed_over(account, first, path, kind)
+    job = await first.hand_over(account, path, kind, keep_days=7)
     found = await listed(second, job.id)
     assert (found.title, found.kind, found.batches, found.is_here) == (job.name, kind, len(job.batches), False)
     await second.program.elsewhere.take_over(second.connection_id, found, inputs_of(path, kind))
@@ -77,7 +67,7 @@ async def test_without_its_file_texts_have_names_in_the_order_of_the_file(
     account: Account, new_computer: NewComputer, with_repeats: Path
 ) -> None:
     first, second = await new_computer(), await new_computer()
-    job = await handed_over(account, first, with_repeats, Kind.EMBED)
+    job = await first.hand_over(account, with_repeats, keep_days=7)
     await second.program.elsewhere.take_over(second.connection_id, await listed(second, job.id))
     theirs = await second.program.runner.wait(job.id)
     await first.program.runner.carry_on(job.id)
@@ -97,7 +87,7 @@ async def test_another_file_is_refused_and_leaves_nothing(
     account: Account, new_computer: NewComputer, rankings_file: Path, tmp_path: Path, change: tuple[str, str]
 ) -> None:
     first, second = await new_computer(), await new_computer()
-    job = await handed_over(account, first, rankings_file, Kind.RANK)
+    job = await first.hand_over(account, rankings_file, Kind.RANK, keep_days=7)
     other = tmp_path / "other.csv"
     other.write_text(rankings_file.read_text("utf-8").replace(*change), encoding="utf-8")
     found, inputs = await listed(second, job.id), inputs_of(other, Kind.RANK)
@@ -110,7 +100,7 @@ async def test_a_job_that_was_taken_over_is_sound_and_its_texts_are_used_for_not
     account: Account, new_computer: NewComputer, rankings_file: Path, tmp_path: Path
 ) -> None:
     first, second = await new_computer(), await new_computer()
-    job = await handed_over(account, first, rankings_file, Kind.RANK)
+    job = await first.hand_over(account, rankings_file, Kind.RANK, keep_days=7)
     found = await listed(second, job.id)
     await second.program.elsewhere.take_over(second.connection_id, found)
     taken, folder = await second.program.runner.wait(job.id), second.program.folder(job.id)

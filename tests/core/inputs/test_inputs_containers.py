@@ -14,7 +14,7 @@ import pytest
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs import open_file
 from cfbatch_gui.core.inputs.file_rows import preview, read_blocks, read_rows
-from cfbatch_gui.core.inputs.input_values import Block, Candidate, ReadOptions, Role, Row, Source
+from cfbatch_gui.core.inputs.input_values import Block, Candidate, ProblemKind, ReadOptions, Role, Row, Source
 from cfbatch_gui.core.inputs.readers.formats import (
     FORMATS,
     Format,
@@ -83,6 +83,39 @@ def test_documents(tmp_path: Path) -> None:
         read(tmp_path, "b.docx", zipped(("word/document.xml", entities.encode())))
 
 
+PARAGRAPHS = [  # the inside of a paragraph, and what Word shows
+    ("<w:r><w:t>an e</w:t><w:noBreakHyphen/><w:t>mail</w:t></w:r>", ["an e-mail"]),
+    ('<w:r><w:t>one</w:t><w:sym w:font="Wingdings" w:char="F0E0"/><w:t>two</w:t></w:r>', ["one two"]),
+    ("<w:r><w:t>so</w:t><w:softHyphen/><w:t>ft</w:t><w:br/><w:t>line</w:t></w:r>", ["soft\nline"]),
+    ("<m:oMath><m:r><m:t>x=2</m:t></m:r></m:oMath><w:r><w:t> holds</w:t></w:r>", ["x=2 holds"]),
+    ("<w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r><w:r><w:t>shown</w:t></w:r>", ["shown"]),
+    ('<w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr><w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>a</w:t></w:r>', ["a"]),
+    (
+        "<w:r><w:ruby><w:rt><w:r><w:t>か</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>漢</w:t></w:r></w:rubyBase></w:ruby></w:r>",
+        ["漢"],
+    ),
+    ("<w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom>", []),
+    ("<w:moveTo><w:r><w:t>moved</w:t></w:r></w:moveTo>", ["moved"]),
+    (
+        "<w:r><mc:AlternateContent><mc:Choice>{0}</mc:Choice><mc:Fallback>{0}</mc:Fallback></mc:AlternateContent></w:r>"
+        "<w:r><w:t>around</w:t></w:r>".format(
+            "<w:txbxContent><w:p><w:r><w:t>in a box</w:t></w:r></w:p></w:txbxContent>"
+        ),
+        ["in a box", "around"],
+    ),
+]
+
+
+def test_a_document_has_the_texts_that_word_shows(tmp_path: Path) -> None:
+    spaces = "".join(f' xmlns:{name}="urn:{name}"' for name in ("w", "m", "mc"))
+    for inside, texts in PARAGRAPHS:
+        xml = (
+            f"<w:document{spaces}><w:body><w:p>{inside}</w:p><w:p><w:r><w:t>end</w:t></w:r></w:p></w:body></w:document>"
+        )
+        rows, _ = read(tmp_path, "a.docx", zipped(("word/document.xml", xml.encode())))
+        assert [row.cells[0] for row in rows] == [*texts, "end"], inside
+
+
 def test_parquet(tmp_path: Path) -> None:
     core, arro = pytest.importorskip("arro3.core"), pytest.importorskip("arro3.io")
     columns = {
@@ -117,16 +150,22 @@ def test_parquet_columns_of_one_name_records_and_times_beyond_pythons_years(tmp_
 
 ODS = (
     '<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
+    'xmlns:calcext="urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0" '
+    'xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:xlink="http://www.w3.org/1999/xlink" '
     'xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" '
     'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:spreadsheet>'
     '<table:table table:name="S">{rows}</table:table></office:spreadsheet></office:body></office:document-content>'
 )
-CELL = '<table:table-cell office:value-type="string"><text:p>{text}</text:p></table:table-cell>'
+STRING = '<table:table-cell office:value-type="string"{more}>{inside}</table:table-cell>'
 
 
-def ods(rows: list[list[str]]) -> bytes:
+def cell(text: str) -> str:
+    return STRING.format(more="", inside=f"<text:p>{text}</text:p>")
+
+
+def ods(*rows: str) -> bytes:
     xml = "".join(
-        f"<table:table-row>{''.join(CELL.format(text=text) for text in row)}</table:table-row>" for row in rows
+        row if row.startswith("<table:table-row") else f"<table:table-row>{row}</table:table-row>" for row in rows
     )
     xml += (
         '<table:table-row table:number-rows-repeated="1048000">'
@@ -139,17 +178,62 @@ def ods(rows: list[list[str]]) -> bytes:
     )
 
 
+NOTE = "<office:annotation><text:p>a<text:tab/>note</text:p></office:annotation>"
+SHAPE = "<draw:custom-shape><text:p>on a shape</text:p></draw:custom-shape>"
+TYPED = (
+    '<table:table-cell office:value-type="{kind}" office:{attribute}="{value}"><text:p>{shown}</text:p>'
+    "</table:table-cell>"
+)
+OWN_TEXTS = [
+    ("one<text:tab/>two", "one\ttwo"),
+    ("a<text:line-break></text:line-break>b", "a\nb"),
+    ('<text:s text:c="2"/>c<text:tab text:x="1"/>', "  c\t"),
+    ("\n  some <text:span>\n  words</text:span>\n here\n", "some words here"),
+    ('see <text:a xlink:href="x">the page</text:a>', "see the page"),
+    ("<text:ruby><text:ruby-base>漢字</text:ruby-base><text:ruby-text>かんじ</text:ruby-text></text:ruby>", "漢字"),
+]
+CELLS = [
+    *[(cell(inside), text) for inside, text in OWN_TEXTS],
+    (STRING.format(more="", inside=f"{NOTE}<text:p>own</text:p>{SHAPE}"), "own"),
+    (STRING.format(more="", inside="\n  <text:p>own</text:p>\n  <text:p>two</text:p>\n"), "own\ntwo"),
+    ("<table:table-cell><text:p>no type</text:p></table:table-cell>", "no type"),
+    (f"<table:table-cell>{SHAPE}</table:table-cell>", ""),
+    (STRING.format(more=' office:string-value="kept"', inside=""), "kept"),
+    (STRING.format(more=' calcext:value-type="error"', inside="<text:p>#N/A</text:p>"), ""),
+    (TYPED.format(kind="float", attribute="value", value="7", shown="007"), "007"),
+    (TYPED.format(kind="float", attribute="value", value="0.5", shown="0,50"), "0.5"),
+    (TYPED.format(kind="currency", attribute="value", value="9", shown="9,00 €"), "9"),
+    (TYPED.format(kind="boolean", attribute="boolean-value", value="true", shown="WAHR"), "TRUE"),
+    (TYPED.format(kind="date", attribute="date-value", value="2024-03-05", shown="5.3.24"), "2024-03-05"),
+    (TYPED.format(kind="time", attribute="time-value", value="-PT36H10M05S", shown="x"), "-36:10:05"),
+]
+
+
 def test_open_document_sheets(tmp_path: Path) -> None:
-    rows, source = read(tmp_path, "a.ods", ods([["id", "text"], ["001", "one"], ["002", "two"]]))
-    assert [row.cells for row in rows] == [("001", "one"), ("002", "two")]
+    rows, source = read(tmp_path, "c.ods", ods(cell("id") + cell("text"), *(cell("1") + each for each, _ in CELLS)))
     assert source.sheets == ("S",)
-    texts = [
-        "one<text:tab/>two",
-        "a<text:line-break></text:line-break>b",
-        '<text:s text:c="2"/>c<text:tab text:x="1"/>',
-    ]
-    rows, _ = read(tmp_path, "c.ods", ods([["id", "text"], *(["1", text] for text in texts)]))
-    assert [row.cells[1] for row in rows] == ["one\ttwo", "a\nb", "  c\t"]
+    assert [row.cells for row in rows] == [("1", text) for _, text in CELLS]
+
+
+def test_open_document_rows_and_what_they_do_not_show(tmp_path: Path) -> None:
+    covered = STRING.format(more="", inside="<text:p>own</text:p>").replace("table-cell", "covered-table-cell")
+    spanning = STRING.format(more=' table:number-rows-spanned="2"', inside="<text:p>why</text:p>")
+    data = ods(
+        cell("query") + cell("text"),
+        f'<table:table-row table:number-rows-repeated="2">{cell("same") * 2}</table:table-row>',
+        f'<table:table-row table:visibility="filter">{cell("q") + cell("t")}</table:table-row>',
+        '<table:table-row table:number-rows-repeated="2"><table:table-cell/></table:table-row>',
+        spanning + cell("a"),
+        covered + cell("b"),
+        cell("x") + '<table:table-cell table:formula="of:=A1" office:value-type="float"/>',
+    )
+    rows, source = read(tmp_path, "a.ods", data)
+    assert source.hidden == 1
+    assert [(row.number, row.cells) for row in rows if any(row.cells)] == [
+        (2, ("same", "same")), (3, ("same", "same")), (4, ("q", "t")),
+        (7, ("why", "a")), (8, ("why", "b")), (9, ("x", "")),
+    ]  # fmt: skip
+    assert [row.number for row in rows if row.problem_kind is ProblemKind.FORMULA_WITHOUT_VALUE] == [9]
 
 
 def _recognise(candidate: Candidate) -> Source | None:

@@ -1,17 +1,18 @@
 """Fixtures: jobs with vectors, and the practice service's Vectorize with a clock that the test sets."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.practice.app import practice_app
+from cfbatch_gui.core.practice.app import Application, practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.system.paths import Paths
@@ -23,9 +24,10 @@ from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, cloudflare
 from cfbatch_gui.core.workers_ai.limits import RateBudget
-from cfbatch_gui.core.workers_ai.transport import Application, Message, Scope, Transport
+from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import TOKEN
 from tests.core.results.folders import WAITING, Outcome, Table, unit_vectors
+from tests.support import http
 from tests.support.practice import AcceptedVectors, accepted_vectors
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -105,6 +107,11 @@ class Bench:
         """Create an index."""
         await self.calls.create(name, dimensions, metric)
 
+    async def ready(self, vectors: npt.NDArray[np.float32], **job: Any) -> None:
+        """A job and an index for it."""
+        self.add("one", vectors, **job)
+        await self.index(dimensions=vectors.shape[1])
+
     @property
     def calls(self) -> VectorizeIndexes:
         """As somebody else makes them."""
@@ -131,50 +138,25 @@ class Bench:
             load_model=HashedNgrams,
         )
 
-        async def application(
-            scope: Scope, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
-        ) -> None:
-            path = str(scope["path"]).rpartition("/indexes")[2]
-            body = await _body(receive)
+        async def answer(head: http.Head, body: bytes) -> http.Answer:
+            path = head.target.rpartition("/indexes")[2]
             self.called.append(path)
             self.sizes += [len(body)] * path.endswith("/upsert")
-            self.headers.append((path, {name.decode(): value.decode() for name, value in scope["headers"]}))
+            self.headers.append((path, dict(head.headers)))
+            if (given := self.before(path, body)) is not None:
+                return _enveloped(*given)
+            theirs = await http.ask(service, head, body)
+            given = self.after(path, body)
+            return theirs if given is None else _enveloped(*given)
 
-            async def again() -> Message:
-                return {"type": "http.request", "body": body, "more_body": False}
-
-            async def nowhere(_: Message) -> None:
-                return
-
-            answer = self.before(path, body)
-            if answer is None:
-                answer = self.after(path, body)
-                if answer is None:
-                    await service(scope, again, send)
-                    return
-                await service(scope, again, nowhere)
-            await _answer(answer, send)
-
-        return application
+        return http.application(answer)
 
 
-async def _body(receive: Callable[[], Awaitable[Message]]) -> bytes:
-    body, more = b"", True
-    while more:
-        message = await receive()
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
-    return body
-
-
-async def _answer(answer: Answer, send: Callable[[Message], Awaitable[None]]) -> None:
-    status, result, *more = answer
+def _enveloped(status: int, result: object, headers: Mapping[str, str] = MappingProxyType({})) -> http.Answer:
     ok = status < 400
     content = {"result": result if ok else None, "success": ok, "errors": [] if ok else result, "messages": []}
-    given: dict[str, str] = more[0] if more else {}
-    headers = [(b"content-type", b"application/json"), *((n.encode(), v.encode()) for n, v in given.items())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": msgspec.json.encode(content)})
+    answer = http.as_json(status, content)
+    return replace(answer, headers=(*answer.headers, *headers.items()))
 
 
 def first(times: int, action: str, answer: Answer) -> Rule:
@@ -198,8 +180,7 @@ def bench(tmp_path: Path) -> Bench:
 @pytest.fixture
 async def pushed(bench: Bench) -> Bench:
     """A bench whose first job of ten vectors is in the index."""
-    bench.add("one", unit_vectors(10, 32))
-    await bench.index()
+    await bench.ready(unit_vectors(10, 32))
     await bench.vectorize.push("one", *THROUGH, OPTIONS)
     return bench
 

@@ -25,8 +25,7 @@ async def test_an_upload_whose_answer_is_lost_is_repeated(tmp_path: Path, billed
     lost = faults.reset_after_body(on="upload", number=2, times=2, billed=billed)
     async with FaultyService(service, [lost]) as faulty:
         bench = Bench(tmp_path, faulty.url, most_vectors=20)
-        bench.add("one", unit_vectors(60, 32))
-        await bench.index()
+        await bench.ready(unit_vectors(60, 32))
         push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
         assert (push.outcome, push.sent, push.in_index) == (PushOutcome.VERIFIED, 60, 60)
         assert len(bench.events()) == (5 if billed else 3)
@@ -36,8 +35,7 @@ async def test_an_upload_whose_answer_is_lost_is_repeated(tmp_path: Path, billed
 async def test_large_parts_go_over_http_in_pieces(tmp_path: Path) -> None:
     with PracticeServer(tmp_path / "service", token=TOKEN, load_model=HashedNgrams) as server:
         bench = Bench(tmp_path, server.url, most_bytes=5_000_000)
-        bench.add("one", unit_vectors(500, 1_024))
-        await bench.index(dimensions=1_024)
+        await bench.ready(unit_vectors(500, 1_024))
         push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
     assert push.outcome is PushOutcome.VERIFIED
     assert len(bench.events()) == 2

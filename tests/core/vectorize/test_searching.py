@@ -37,8 +37,7 @@ async def test_what_the_index_misses_is_counted(bench: Bench) -> None:
 
 async def test_texts_that_are_equally_near_are_all_right(bench: Bench) -> None:
     vectors = np.repeat(HashedNgrams().embed(["same"]), 30, axis=0)
-    bench.add("one", vectors)
-    await bench.index(dimensions=1_024)
+    await bench.ready(vectors)
     await bench.vectorize.push("one", *THROUGH, OPTIONS)
     some = [{"id": f"id-{number}", "score": 1.0} for number in range(20, 30)]
     bench.before = lambda path, body: (200, {"matches": some}) if path.endswith("/query") else None

@@ -3,14 +3,16 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cfbatch_gui import __version__
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.account import Names, Progress, State, names_of
-from cfbatch_gui.core.worker_setup.worker_setup import Connected, TakenDown, WorkerFiles, WorkerSetup, worker_files
+from cfbatch_gui.core.worker_setup.worker_setup import Connected, TakenDown, WorkerSetup, worker_files
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from tests.account_service import ACCOUNT, AccountService
 from tests.canary import TOKEN
@@ -18,13 +20,25 @@ from tests.support.faulty_service import FaultyService
 from tests.support.keyrings import MemoryKeyring
 
 URL = "https://cf-batch-door.anna.workers.dev"
+MODULES, DATE = worker_files()
 
 
-def shipped_files() -> WorkerFiles:
-    """The files of the program, with a main module of the form that the collecting room has."""
-    files = worker_files()
-    modules = {"collect.js": b'import door from "./index.js";\n', "index.js": files.modules["index.js"]}
-    return WorkerFiles(modules, files.compatibility_date)
+def metadata(secret: str) -> Any:
+    """What is told of the Worker with its modules."""
+    names = names_of()
+    return {
+        "main_module": "collect.js",
+        "compatibility_date": DATE,
+        "bindings": [
+            {"type": "ai", "name": "AI"},
+            {"type": "r2_bucket", "name": "BUCKET", "bucket_name": names.bucket},
+            {"type": "workflow", "name": "COLLECT", "workflow_name": names.workflow, "class_name": "Collect"},
+            {"type": "secret_text", "name": "SHARED_SECRET", "text": secret},
+        ],
+        "observability": {"enabled": False},
+        "tags": ["cf-batch"],
+        "annotations": {"workers/message": f"Set up by CF Batch {__version__}"},
+    }
 
 
 @dataclass
@@ -39,18 +53,16 @@ class Bench:
     @property
     def setup(self) -> WorkerSetup:
         program = self.program
-        return WorkerSetup(
-            program.address_book, program.credentials, program.connections, files=shipped_files, sleep=self.sleep
-        )
+        return WorkerSetup(program.address_book, program.credentials, program.connections, sleep=self.sleep)
 
     async def sleep(self, seconds: float) -> None:
         self.waits.append(seconds)
 
     async def set_up(
-        self, names: Names | None = None, *, may_replace: bool = False, paid_plan: bool = False, token: str = TOKEN
+        self, names: Names | None = None, *, may_replace: bool = False, paid_plan: bool = False
     ) -> Connected:
         return await self.setup.set_up(
-            *(ACCOUNT, Token(token), names or names_of()),
+            *(ACCOUNT, Token(TOKEN), names or names_of()),
             title="My Worker",
             paid_plan=paid_plan,
             may_replace=may_replace,

@@ -3,11 +3,11 @@
 import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from keyring.errors import KeyringLocked
 
-from cfbatch_gui import __version__
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import (
     DataError,
@@ -31,7 +31,7 @@ from cfbatch_gui.core.workers_ai.api_tokens import Token
 from tests.account_service import ACCOUNT, SCRIPTS, STORAGE, Refused
 from tests.canary import CORE, OTHER_TOKEN, SECRET, TOKEN
 from tests.canary_search import Search
-from tests.core.worker_setup.conftest import URL, Bench, shipped_files
+from tests.core.worker_setup.conftest import MODULES, URL, Bench, metadata
 from tests.core.workers_ai.telling import everything_told, holds_token
 from tests.support import faults
 from tests.support.faults import Fault
@@ -52,25 +52,7 @@ MADE = (len(REMOVALS) - 2) + 3 * 2 + 2 + len(STORED)
 
 
 def end_state() -> tuple[object, ...]:
-    metadata = {
-        "main_module": "collect.js",
-        "compatibility_date": shipped_files().compatibility_date,
-        "bindings": [
-            {"type": "ai", "name": "AI"},
-            {"type": "r2_bucket", "name": "BUCKET", "bucket_name": "cf-batch-answers"},
-            {
-                "type": "workflow",
-                "name": "COLLECT",
-                "workflow_name": "cf-batch-collect",
-                "class_name": "Collect",
-            },
-            {"type": "secret_text", "name": "SHARED_SECRET", "text": "…"},
-        ],
-        "observability": {"enabled": False},
-        "tags": ["cf-batch"],
-        "annotations": {"workers/message": f"Set up by CF Batch {__version__}"},
-    }
-    scripts = {"cf-batch-door": (metadata, dict(shipped_files().modules), True)}
+    scripts = {"cf-batch-door": (metadata("…"), MODULES, True)}
     workflows = {"cf-batch-collect": {"script_name": "cf-batch-door", "class_name": "Collect"}}
     return scripts, workflows, {"cf-batch-answers": {}}
 
@@ -163,7 +145,7 @@ async def test_a_locked_keyring_stops_it_before_anything_is_changed(bench: Bench
 
     program = bench.program
     await program.connections.save(SavedConnection("", "Berlin", "worker", url=URL), secret=SECRET)
-    setup = WorkerSetup(program.address_book, Credentials(Locked(), {}), program.connections, files=shipped_files)
+    setup = WorkerSetup(program.address_book, Credentials(Locked(), {}), program.connections)
     with pytest.raises(Stopped, match="Nothing was changed in the account") as caught:
         await setup.set_up(ACCOUNT, Token(TOKEN), names_of(), title="My Worker", paid_plan=False)
     assert isinstance(caught.value.reason, KeyringUnavailable)
@@ -196,7 +178,7 @@ async def test_a_foreign_worker_stays_unless_the_user_says_otherwise(bench: Benc
     assert set(bench.account.buckets) == {"cf-batch-door-2-bucket"}
     assert bench.account.scripts["cf-batch-door"].modules == {"theirs.js": b"// theirs"}
     await bench.set_up(may_replace=True)
-    assert set(bench.account.scripts["cf-batch-door"].modules) == {"collect.js", "index.js"}
+    assert bench.account.scripts["cf-batch-door"].modules == MODULES
 
 
 async def test_a_workflow_of_another_worker_stays_unless_the_user_says_otherwise(bench: Bench) -> None:
@@ -219,41 +201,30 @@ async def test_models_that_the_user_has_limited_the_worker_to_stay(bench: Bench)
     assert bench.account.scripts["cf-batch-door"].binding("plain_text") == limited
 
 
+NOT_ROUTED = {"GET workers/scripts/cf-batch-door/settings": [Refused(404, 7003, "Could not route")]}
+
+
 @pytest.mark.parametrize(
-    ("given", "missing"), [({STORAGE}, SCRIPTS), ({SCRIPTS}, STORAGE), (set(), SCRIPTS)], ids=["R2", "Workers", "none"]
+    ("account", "reason", "words"),
+    [
+        ({"permissions": {STORAGE}}, TokenRefused, f"permission {SCRIPTS} for this "),
+        ({"permissions": {SCRIPTS}}, TokenRefused, f"permission {STORAGE} for this "),
+        ({"permissions": ()}, TokenRefused, f"permission {SCRIPTS} for this "),
+        ({"tokens": (OTHER_TOKEN,)}, TokenRefused, "was deleted, has expired"),
+        ({"r2_active": False}, StorageNotActivated, "Open R2 Object Storage in the dashboard once and activate it"),
+        ({"subdomain": ""}, AddressMissing, "Open Workers & Pages in the dashboard once"),
+        ({"subdomain": "anna.evil.example/"}, AddressMissing, "Open Workers & Pages in the dashboard once"),
+        ({"refuse_first": NOT_ROUTED}, ServiceRefused, r"does not know this account\. Check the account ID"),
+    ],
 )
-async def test_a_token_with_one_permission_changes_nothing(bench: Bench, given: set[str], missing: str) -> None:
-    bench.account.permissions = frozenset(given)
-    with pytest.raises(Stopped, match=f"permission {missing} for this .* Nothing was changed"):
+async def test_what_stands_against_it_is_named_before_anything_is_changed(
+    bench: Bench, account: dict[str, Any], reason: type[Exception], words: str
+) -> None:
+    for name, value in account.items():
+        setattr(bench.account, name, value)
+    with pytest.raises(Stopped, match=f"{words}.* Nothing was changed in the account") as caught:
         await bench.set_up()
-    assert bench.account.changes == []
-
-
-async def test_a_token_that_is_not_valid_ends_it_at_the_first_call(bench: Bench) -> None:
-    with pytest.raises(Stopped) as caught:
-        await bench.set_up(token=OTHER_TOKEN)
-    assert isinstance(caught.value.reason, TokenRefused)
-    assert [path for _, path in bench.account.calls] == ["/accounts/{account}/workers/subdomain"]
-
-
-async def test_storage_that_is_not_activated_is_named_before_anything_is_changed(bench: Bench) -> None:
-    bench.account.r2_active = False
-    with pytest.raises(Stopped, match="Open R2 Object Storage in the dashboard once and activate it") as caught:
-        await bench.set_up()
-    assert isinstance(caught.value.reason, StorageNotActivated) and caught.value.reason.code == 10042
-    assert bench.account.changes == [] and "Nothing was changed" in caught.value.message
-    bench.account.r2_active = True
-    await bench.set_up()
-    assert bench.account.state == end_state()
-
-
-@pytest.mark.parametrize("name", ["", "anna.evil.example/"])
-async def test_without_an_address_at_workers_dev_nothing_is_changed(bench: Bench, name: str) -> None:
-    bench.account.subdomain = name
-    with pytest.raises(Stopped, match="Open Workers & Pages in the dashboard once") as caught:
-        await bench.set_up()
-    assert isinstance(caught.value.reason, AddressMissing)
-    assert bench.account.changes == []
+    assert isinstance(caught.value.reason, reason) and bench.account.changes == []
 
 
 async def test_a_bucket_that_came_meanwhile_is_used(bench: Bench) -> None:
@@ -262,13 +233,6 @@ async def test_a_bucket_that_came_meanwhile_is_used(bench: Bench) -> None:
     await bench.set_up()
     assert bench.states()["make_bucket"] is State.DONE
     assert bench.account.state == end_state()
-
-
-async def test_an_account_that_is_not_there_is_not_taken_for_an_empty_one(bench: Bench) -> None:
-    bench.account.refuse_first["GET workers/scripts/cf-batch-door/settings"] = [Refused(404, 7003, "Could not route")]
-    with pytest.raises(Stopped, match=r"does not know this account\. Check the account ID"):
-        await bench.set_up()
-    assert bench.account.changes == []
 
 
 async def test_an_account_id_that_cannot_be_one_reaches_no_network(bench: Bench) -> None:

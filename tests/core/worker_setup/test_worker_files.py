@@ -1,10 +1,7 @@
 """What is shown before anything is sent: names, calls and permissions; and the files that are uploaded."""
 
-import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 import cloudflare
@@ -23,28 +20,22 @@ from cfbatch_gui.core.worker_setup.worker_setup import (
     GUIDE,
     NEEDS,
     REMOVAL,
-    WorkerFiles,
     upload,
     worker_files,
 )
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from tests.account_service import ACCOUNT, AccountService
 from tests.canary import CORE, SECRET, TOKEN
-from tests.core.worker_setup.conftest import shipped_files
+from tests.core.worker_setup.conftest import MODULES, metadata
 from tests.support.faulty_service import Threaded
-
-
-def configuration(path: Path) -> dict[str, Any]:
-    """A file for wrangler, without its comments."""
-    without = re.sub(r'("(?:\\.|[^"\\])*")|//[^\n]*', lambda found: found[1] or "", path.read_text("utf-8"))
-    return dict(json.loads(without))
+from tests.worker.collecting_runtime import configuration
 
 
 @pytest.mark.parametrize("path", sorted(resource("worker").glob("*.jsonc")), ids=lambda path: path.name)
 def test_names_and_date_are_those_of_the_files_for_wrangler(path: Path) -> None:
     found, names = configuration(path), names_of()
     assert found["name"] == names.worker
-    assert found["compatibility_date"] == worker_files().compatibility_date
+    assert found["compatibility_date"] == worker_files()[1]
     assert found["observability"] == {"enabled": False} and found["preview_urls"] is False
     for bucket in found.get("r2_buckets", ()):
         assert (bucket["binding"], bucket["bucket_name"]) == ("BUCKET", names.bucket)
@@ -66,9 +57,7 @@ def test_the_upload_hides_the_secret_in_it() -> None:
 
 def test_a_module_that_holds_anything_arrives_as_it_is() -> None:
     odd = b'--cfbatch-0\r\nContent-Disposition: form-data; name="metadata"\r\n\r\n{}\r\n--'
-    content_type, body = upload(
-        WorkerFiles({"index.js": odd}, "2026-07-01"), names_of(), Token(SECRET), keep_variables=True
-    )
+    content_type, body = upload(({"index.js": odd}, "2026-07-01"), names_of(), Token(SECRET), keep_variables=True)
     boundary = content_type.rpartition("=")[2].encode()
     assert body.count(b"--" + boundary) == 3 and odd in bytes(body)
 
@@ -103,32 +92,20 @@ def client(account: AccountService) -> Iterator[cloudflare.Cloudflare]:
 
 
 def test_setting_up_and_taking_down(client: cloudflare.Cloudflare, account: AccountService) -> None:
-    files = shipped_files()
     found = client.workers.subdomains.get(account_id=ACCOUNT)
     assert found.subdomain == "anna"
     client.r2.buckets.create(account_id=ACCOUNT, name=NAMES.bucket)
     client.workers.scripts.update(
         NAMES.worker,
         account_id=ACCOUNT,
-        metadata={
-            "main_module": "collect.js",
-            "compatibility_date": files.compatibility_date,
-            "bindings": [
-                {"type": "ai", "name": "AI"},
-                {"type": "r2_bucket", "name": "BUCKET", "bucket_name": NAMES.bucket},
-                {"type": "workflow", "name": "COLLECT", "workflow_name": NAMES.workflow, "class_name": "Collect"},
-                {"type": "secret_text", "name": "SHARED_SECRET", "text": SECRET},
-            ],
-            "observability": {"enabled": False},
-            "tags": ["cf-batch"],
-        },
-        files=[(name, text, "application/javascript+module") for name, text in files.modules.items()],
+        metadata=metadata(SECRET),
+        files=[(name, text, "application/javascript+module") for name, text in MODULES.items()],
     )
     client.workflows.update(NAMES.workflow, account_id=ACCOUNT, script_name=NAMES.worker, class_name="Collect")
     client.workers.scripts.subdomain.create(NAMES.worker, account_id=ACCOUNT, enabled=True, previews_enabled=False)
     settings = client.workers.scripts.script_and_version_settings.get(NAMES.worker, account_id=ACCOUNT)
     assert settings.tags == ["cf-batch"]
-    assert account.secret() == SECRET and account.scripts[NAMES.worker].modules == files.modules
+    assert account.secret() == SECRET and account.scripts[NAMES.worker].modules == MODULES
 
     planned = [call for call in setting_up_calls(NAMES, "{account}") if call.method != "GET"]
     assert account.changes == [call.words for call in planned]

@@ -21,4 +21,4 @@ async def worker(tmp_path: Path) -> AsyncIterator[WorkerStage]:
 async def stage(tmp_path: Path, theme: Theme, worker: WorkerStage, until: Until) -> AsyncIterator[Stage]:
     async with on_stage(tmp_path / "data", theme, worker) as stage:
         yield stage
-        await until(lambda: not stage.workspace._tasks.is_running("connection"))
+        await until(lambda: not stage.workspace.tasks.is_running("connection"))

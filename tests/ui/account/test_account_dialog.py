@@ -42,11 +42,11 @@ async def sent_elsewhere(tmp_path: Path, worker: WorkerStage, path: Path, until:
 
 async def account_dialog(stage: Stage, until: Until) -> AccountDialog:
     """As the menu opens it, when it has its answer."""
-    job_menu = stage.workspace._menus._job
+    job_menu = stage.workspace.menus._job
     job_menu.aboutToShow.emit()
     next(action for action in job_menu.actions() if action.text() == "In your account…").trigger()
     dialog = await shown(AccountDialog, until)
-    await until(lambda: not stage.workspace._tasks.is_running("account list"))
+    await until(lambda: not stage.workspace.tasks.is_running("account list"))
     return dialog
 
 
@@ -67,7 +67,7 @@ async def test_an_empty_account_and_one_without_a_worker_say_so(stage: Stage, un
     assert dialog.nothing.sentence().startswith("A Worker of your own can collect answers")
     assert not dialog.take_button.isVisible() and not dialog.connection.isVisible()
     click(dialog.nothing.button)
-    await until(stage.workspace._settings.page.isVisible)
+    await until(stage.workspace.settings.page.isVisible)
 
 
 async def test_a_job_is_taken_over_with_its_file_and_opened(
@@ -87,7 +87,7 @@ async def test_a_job_is_taken_over_with_its_file_and_opened(
     await until(lambda: not any(isinstance(each, AccountDialog) for each in QApplication.topLevelWidgets()))
     known = await stage.program.runner.wait(job.id)
     assert known.state is JobState.DONE and known.taken_over and known.source_name == "lamps.csv"
-    more = stage.workspace._job.header.more.menu()
+    more = stage.workspace.job_page.header.more.menu()
     offered = {action.text() for action in more.actions() if action.isVisible() and action.isEnabled()}
     assert "Duplicate" in offered and not {"Collect in my account", "Delete the copies in my account"} & offered
     dialog = await account_dialog(stage, until)
@@ -114,8 +114,8 @@ async def test_a_job_is_taken_over_without_its_file(
     click(taking.take_button)
     await until(lambda: stage.workspace.window.library.opened_job() == job.id)
     assert (await stage.program.runner.wait(job.id)).has_named_texts
-    more = stage.workspace._job.header.more.menu()
-    await until(lambda: stage.workspace._job.job() == stage.program.ledger.job(job.id))
+    more = stage.workspace.job_page.header.more.menu()
+    await until(lambda: stage.workspace.job_page.job() == stage.program.ledger.job(job.id))
     offered = {action.text() for action in more.actions() if action.isVisible() and action.isEnabled()}
     assert not {"Duplicate", "Copy as curl"} & offered
 

@@ -31,25 +31,25 @@ def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 async def handed_over(stage: Stage, worker: WorkerStage, texts: Path, until: Until) -> Job:
     """Send a job, open its page, and wait until the account has all of it."""
     job = await worker.send(stage.program, "Harbour", texts, Kind.EMBED)
-    stage.workspace._show_jobs()
-    stage.workspace._open(job.id)
+    stage.workspace.show_jobs()
+    stage.workspace.open_job(job.id)
     await until(lambda: account_progress(stage.program.ledger.job(job.id)).lid_may_close)
     await until(lambda: shown(stage).account.line.text().startswith("All that is not here yet"))
     return stage.program.ledger.job(job.id)
 
 
 def shown(stage: Stage) -> ProgressView:
-    return stage.workspace._job.progress
+    return stage.workspace.job_page.progress
 
 
 def offered(stage: Stage) -> set[str]:
     """What the menu of the job offers."""
-    actions = stage.workspace._job.header.more.menu().actions()
+    actions = stage.workspace.job_page.header.more.menu().actions()
     return {action.text().partition("\t")[0] for action in actions if action.isVisible() and action.isEnabled()}
 
 
 def choose(stage: Stage, text: str) -> None:
-    actions = stage.workspace._job.header.more.menu().actions()
+    actions = stage.workspace.job_page.header.more.menu().actions()
     next(action for action in actions if action.text() == text and action.isVisible()).trigger()
 
 
@@ -67,7 +67,7 @@ async def test_from_the_service_to_here_by_way_of_the_account(
     stage: Stage, worker: WorkerStage, texts: Path, until: Until
 ) -> None:
     job = await handed_over(stage, worker, texts, until)
-    page = stage.workspace._job
+    page = stage.workspace.job_page
     assert page.header.state.text() == "At the service" and states(stage) == ["At the service"] * 3
     assert figures(stage) == ["3 at the service", "0 waiting in your account", "0 here"]
     assert CLOSE in shown(stage).account.line.text() and not shown(stage)._foot.isVisible()
@@ -104,9 +104,9 @@ async def test_the_service_is_asked_directly_and_the_account_again(
     choose(stage, "Ask the service directly")
     await until(lambda: stage.program.ledger.job(job.id).state is JobState.DONE)  # though the account has nothing
     other = await worker.send(stage.program, "Another", texts, Kind.EMBED)
-    stage.workspace._open(other.id)
+    stage.workspace.open_job(other.id)
     await until(
-        lambda: stage.workspace._job.header.title() == "Another" and "Ask the service directly" in offered(stage)
+        lambda: stage.workspace.job_page.header.title() == "Another" and "Ask the service directly" in offered(stage)
     )
     await stage.program.runner.pause(other.id)
     choose(stage, "Ask the service directly")
@@ -119,14 +119,14 @@ async def test_closing_warns_of_what_is_not_handed_over_and_of_nothing_else(
     stage: Stage, worker: WorkerStage, texts: Path, until: Until
 ) -> None:
     job = await handed_over(stage, worker, texts, until)
-    assert await stage.workspace._commands.may_close()
+    assert await stage.workspace.commands.may_close()
     assert not stage.program.settings.seen_close_note  # it is still told of jobs that it concerns
 
     first, *others = stage.program.ledger.job(job.id).batches
     waiting = (replace(first, shard=0, handed_over_at=0.0), *others)
     await stage.program.runner.stop(job.id)
     await stage.program.store.change(job.id, lambda now: replace(now, batches=waiting))
-    stage.workspace._show_jobs()
+    stage.workspace.show_jobs()
     await until(lambda: shown(stage).account.line.text().startswith("1 batch is not handed over yet."))
     assert shown(stage)._foot.isVisible()
     stage.workspace.window.close_requested.emit()
@@ -147,9 +147,9 @@ async def test_copies_that_are_kept_can_be_deleted(
     await stage.program.connections.save(replace(saved, keep_days=7))
     job = await handed_over(stage, worker, texts, until)
     worker.finish()
-    click(stage.workspace._job.check_button)
+    click(stage.workspace.job_page.check_button)
     await stage.program.runner.wait(job.id)
-    page = stage.workspace._job
+    page = stage.workspace.job_page
     await until(lambda: page.header.facts().endswith("copies in your account"))
     page.tabs.choose("details")
     kept = dict(page.details.lines())["In your account"]

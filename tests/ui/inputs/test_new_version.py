@@ -41,7 +41,7 @@ async def test_the_lists_say_what_is_sent_and_the_user_chooses_otherwise(stage: 
     await person.click("Turn texts into vectors")
     await stage.open_file(material.products(tmp_path / "june.csv", june=True, count=COUNT))
     await person.until_sees("A newer version of “May”", "19 to send")
-    page = stage.workspace._draft
+    page = stage.workspace.draft_page
     page.what.set_folded(True)
     page.data.set_folded(True)
     section = page.version

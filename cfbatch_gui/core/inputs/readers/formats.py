@@ -18,7 +18,7 @@ from cfbatch_gui.core.inputs.readers.plain_text import (
     read_whole,
     recognise_docx,
 )
-from cfbatch_gui.core.inputs.readers.xlsx import read_xlsx
+from cfbatch_gui.core.inputs.readers.workbook import read_workbook
 from cfbatch_gui.core.messages import Message, message
 
 Progress = Callable[[int], None] | None
@@ -134,7 +134,7 @@ _TABLE = (
         group=SPREADSHEETS,
         suffixes=(".xlsx", ".xlsm"),
         is_table=True,
-        read=read_xlsx,
+        read=read_workbook,
         counts_rows=True,
     ),
     Format(
@@ -143,7 +143,7 @@ _TABLE = (
         group=SPREADSHEETS,
         suffixes=(".xls", ".xlsb", ".ods"),
         is_table=True,
-        read=read_xlsx,
+        read=read_workbook,
         counts_rows=True,
     ),
     Format(

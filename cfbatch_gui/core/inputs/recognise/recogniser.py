@@ -47,7 +47,7 @@ from cfbatch_gui.core.inputs.readers.decoded_text import count_signs, without_ma
 from cfbatch_gui.core.inputs.readers.folder import guessed_encoding, is_text_name, size_of, text_files, text_members
 from cfbatch_gui.core.inputs.readers.formats import FORMATS, format_of, table_suffixes
 from cfbatch_gui.core.inputs.readers.json_shapes import HALF_CHARACTER
-from cfbatch_gui.core.inputs.readers.xlsx import archive_names, check_archive, is_xlsx, read_records, sheets_of
+from cfbatch_gui.core.inputs.readers.workbook import archive_names, check_archive, is_xlsx, open_sheet, sheets_of
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_header
 from cfbatch_gui.core.inputs.recognise.table_bounds import Record, below_groups, below_titles, notice_above
 from cfbatch_gui.core.inputs.recognise.text import HEAD, open_text
@@ -83,7 +83,8 @@ def open_workbook(candidate: Candidate) -> Source:
         raise only_header(path)
     columns = complete_names(table[0].cells if header else (), len(table[0].cells))
     above = notice_above([" ".join(" ".join(row.cells).split()) for row in chosen.rows[: chosen.begin]])
-    notices = (*chosen.notices, above) if above else chosen.notices
+    said = (above, _notice_of_hidden(chosen.hidden, options), _notice_of_empty(columns, cells[1:] if header else []))
+    notices = (*chosen.notices, *filter(None, said))
     return Source(
         *(path, "xlsx" if is_xlsx(path) else "sheet", columns, candidate.size),
         has_header=header,
@@ -92,6 +93,30 @@ def open_workbook(candidate: Candidate) -> Source:
         first_line=table[0].number if chosen.begin else 1,
         notices=notices,
         is_header_sure=not judgement.is_close,
+        hidden=chosen.hidden,
+    )
+
+
+def _notice_of_hidden(rows: int, options: ReadOptions) -> str:
+    if not rows or options.leaves_hidden:
+        return ""
+    return counted_message(
+        rows,
+        "{n:,} row is hidden or filtered in the sheet, and is read as the others.",
+        "{n:,} rows are hidden or filtered in the sheet, and are read as the others.",
+    )
+
+
+def _notice_of_empty(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The notice about columns named as texts, for what a program writes that computes no formulas."""
+    named = [index for index, name in enumerate(columns) if vocabulary.is_text(name) or vocabulary.is_context(name)]
+    empty = [quoted(columns[index]) for index in named if rows and not any(row[index] for row in rows)]
+    if not empty:
+        return ""
+    return message(
+        "The column {names} is empty in the first rows. If it holds formulas, open the file in a spreadsheet program, "
+        "save it, and choose it again.",
+        names=cut_list(empty[:_MOST_NAMED], len(empty) - _MOST_NAMED),
     )
 
 
@@ -103,6 +128,7 @@ class _Sheet:
     rows: Sequence[Row] = ()
     begin: int = 0
     notices: tuple[str, ...] = ()
+    hidden: int = 0
 
     @property
     def table(self) -> Sequence[Row]:
@@ -110,8 +136,9 @@ class _Sheet:
 
 
 def _first_rows(path: Path, name: str) -> _Sheet:
-    rows = list(islice(read_records(path, name), ROWS_FOR_HEADER))
-    return _Sheet(name, rows, _first_row(rows))
+    with open_sheet(path, name) as sheet:
+        rows = list(islice(sheet.rows, ROWS_FOR_HEADER))
+        return _Sheet(name, rows, _first_row(rows), hidden=sheet.hidden)
 
 
 def _first_row(rows: Sequence[Row]) -> int:
@@ -161,7 +188,9 @@ def open_source(path: Path, options: ReadOptions = _NO_OPTIONS) -> Source:
     Raises InputError for what is no table, UsageError for options that do not apply.
     """
     check_name(path)
-    source = replace(_recognised(path, options), sends_doubtful=options.sends_doubtful)
+    source = replace(
+        _recognised(path, options), sends_doubtful=options.sends_doubtful, leaves_hidden=options.leaves_hidden
+    )
     return settle_candidates(source, options.candidates) if source.format == FileFormat.COLLECTION else source
 
 

@@ -291,6 +291,11 @@ _SENTENCES: dict[ProblemKind, Message] = {
         "{n:,} row has a formula without a stored value and will be left out.",
         "{n:,} rows have formulas without a stored value and will be left out.",
     ),
+    ProblemKind.HIDDEN_ROW: counted_message(
+        1,
+        "{n:,} row is hidden in the file and will be left out.",
+        "{n:,} rows are hidden in the file and will be left out.",
+    ),
     ProblemKind.DOUBTFUL_ROW: counted_message(
         1,
         "{n:,} row may have been misread and will be left out.",

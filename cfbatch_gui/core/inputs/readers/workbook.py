@@ -1,0 +1,233 @@
+"""Read workbooks (.xlsx, .xlsm, .xlsb, .xls, .ods) in a process of its own, after a check of what they unpack to."""
+
+import zipfile
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.input_values import ProblemKind, Row, Source
+from cfbatch_gui.core.inputs.open_file import open_raw, protected, regular_file_size
+from cfbatch_gui.core.inputs.readers.decoding_process import Decoding, DecodingError, decoding
+from cfbatch_gui.core.inputs.readers.decoding_program import (
+    DAMAGE,
+    FORMULA,
+    HIDDEN,
+    MOST_CELLS,
+    OUT_OF_RANGE,
+    PROTECTED,
+    WORKBOOK,
+)
+from cfbatch_gui.core.messages import message
+
+MOST_BYTES = 4 * 1024**3  # unpacked; a full sheet of 1,048,576 rows takes about 1 GB
+MOST_RATIO = 200  # unpacked to packed, for members over 64 MiB; real sheets stay below 60
+_MOST_OLD_WORKBOOK = 256 * 1024**2
+_MOST_OTHER = 1024**3  # as MOST_BYTES, of other packed workbooks
+RATIO_COUNTS_FROM = 64 * 1024**2
+
+
+def check_archive(path: Path) -> None:
+    """Read the zip's directory only. Raises InputError for a damaged zip, a bomb, and any other kind of zip file."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+    except DAMAGE as exc:
+        raise damaged(path, exc) from exc
+    names = archive_names(path)
+    if "content.xml" not in names and not any(name.startswith("xl/workbook.") for name in names):
+        raise InputError(_other_zip(path, names), detail=f"no workbook among {len(names):,} members")
+    total = sum(member.file_size for member in members)
+    swollen = [each for each in members if each.file_size > max(RATIO_COUNTS_FROM, MOST_RATIO * each.compress_size)]
+    if swollen or total > (MOST_BYTES if is_xlsx(path) else _MOST_OTHER):
+        raise InputError(
+            message(
+                "{name} would unpack to {total:,.1f} GB, far more than a spreadsheet of its size holds, so it was "
+                "not opened. If you trust it, save it as CSV and choose that.",
+                name=path.name,
+                total=total / 1e9,
+            ),
+            detail=f"{total:,} bytes in {len(members):,} members; swollen: {[m.filename for m in swollen][:3]}",
+        )
+
+
+def is_xlsx(path: Path) -> bool:
+    return "xl/workbook.xml" in archive_names(path)
+
+
+def archive_names(path: Path) -> frozenset[str]:
+    """The names in a zip archive in lower case; none for any other file. Raises InputError."""
+    with open_raw(path) as raw:
+        try:
+            with zipfile.ZipFile(raw) as archive:
+                return frozenset(name.replace("\\", "/").lower() for name in archive.namelist())
+        except DAMAGE:
+            return frozenset()
+
+
+def _check_old(path: Path) -> None:
+    size = regular_file_size(path)
+    if size > _MOST_OLD_WORKBOOK:
+        raise InputError(
+            message(
+                "{name} has {size:,.0f} MB, more than can be opened in this old form. Save it as .xlsx or CSV, "
+                "and choose that.",
+                name=path.name,
+                size=size / 1000000.0,
+            )
+        )
+
+
+def _other_zip(path: Path, names: frozenset[str]) -> str:
+    if any(name.startswith("index/") and name.endswith(".iwa") for name in names):
+        return message("{name} is an Apple Numbers file. Export it as Excel or CSV and choose that.", name=path.name)
+    if any(name.startswith("ppt/") for name in names):
+        return message(
+            "{name} is a presentation, not a table. Copy its texts to a text file, and choose that.", name=path.name
+        )
+    return message("{name} is a zip archive. Unpack it and choose a file that was in it.", name=path.name)
+
+
+def damaged(path: Path, exc: BaseException) -> InputError:
+    with open_raw(path):
+        pass
+    return InputError(
+        message(
+            "{name} is damaged or incomplete. Open it in a spreadsheet program, save it again, and choose that file.",
+            name=path.name,
+        ),
+        detail=f"{type(exc).__name__}: {exc}",
+    )
+
+
+_PROGRESS_EVERY = 1000  # rows
+_HIDDEN = message("This row is hidden in the file.")
+_OUT_OF_RANGE = message(
+    "This row has a number that is shown as a time, and is too large to be one. Format it as a number in a "
+    "spreadsheet program, save the file, and choose it again."
+)
+
+
+def read_workbook(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+    """Yield the rows of `source.sheet` with their numbers there.
+
+    A formula without a value makes the row a problem; cells with an error such as #N/A are empty.
+    """
+    skip_header = source.has_header
+    blank = 0
+    count = 0
+    with open_sheet(source.path, source.sheet) as sheet:
+        for found in sheet.rows:
+            is_read = found.problem_kind is ProblemKind.HIDDEN_ROW and not source.leaves_hidden
+            row = Row(found.number, found.cells) if is_read else found
+            count += 1
+            if progress is not None and count % _PROGRESS_EVERY == 0:
+                progress(count)
+            if row.number < source.first_line:
+                continue
+            if skip_header:
+                skip_header = False
+            elif any(row.cells) or row.problem:
+                yield from (Row(earlier, ("",) * len(row.cells)) for earlier in range(row.number - blank, row.number))
+                blank = 0
+                yield row
+            else:
+                blank += 1
+    if progress is not None:
+        progress(count)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSheet:
+    """A sheet that is being read; `hidden` counts its hidden rows, which come as problems of that kind."""
+
+    rows: Iterator[Row]
+    hidden: int
+
+
+@contextmanager
+def open_sheet(path: Path, sheet: str) -> Iterator[OpenSheet]:
+    """Give every row from the first that is not empty, header included, all equally wide. Raises InputError."""
+    _check(path)
+    with _decoded(path, msgspec.json.encode(sheet).decode()) as lines:
+        hidden = next(lines, 0)
+        if isinstance(hidden, list):
+            raise _too_large(path, sheet, *hidden)
+        yield OpenSheet(_rows(lines), hidden)
+
+
+def _rows(blocks: Iterator[Any]) -> Iterator[Row]:
+    number = 0
+    started = False
+    for block, marks in blocks:
+        marked = {index: (mark, column) for index, mark, column in marks}
+        for index, cells in enumerate(block):
+            number += 1
+            mark, column = marked.get(index, ("", ""))
+            started = started or any(cells) or mark in (FORMULA, OUT_OF_RANGE)
+            if mark == FORMULA:
+                yield Row(number, tuple(cells), _no_value(column, number), ProblemKind.FORMULA_WITHOUT_VALUE)
+            elif mark == OUT_OF_RANGE:
+                yield Row(number, tuple(cells), _OUT_OF_RANGE)
+            elif mark == HIDDEN and started:
+                yield Row(number, tuple(cells), _HIDDEN, ProblemKind.HIDDEN_ROW)
+            elif started:
+                yield Row(number, tuple(cells))
+
+
+def _check(path: Path) -> None:
+    if archive_names(path):
+        check_archive(path)
+    else:
+        _check_old(path)
+
+
+def sheets_of(path: Path) -> tuple[tuple[str, bool], ...]:
+    """Return (name, visible) of every sheet with cells, in the workbook's order. Raises InputError."""
+    _check(path)
+    with _decoded(path) as lines:
+        return tuple((name, is_visible) for line in lines for name, is_visible in line)
+
+
+def _lines(decoded: Decoding) -> Iterator[Any]:
+    whole = takewhile(lambda line: line.endswith(b"\n"), decoded.stream)
+    yield from map(msgspec.json.decode, whole)
+    decoded.finish()
+
+
+@contextmanager
+def _decoded(path: Path, *arguments: str) -> Iterator[Iterator[Any]]:
+    """Give the lines that the program writes about a workbook. Raises InputError if it ends early."""
+    try:
+        with decoding(WORKBOOK, path, *arguments) as decoded:
+            yield _lines(decoded)
+    except DecodingError as exc:
+        raise protected(path) if exc.status == PROTECTED else damaged(path, exc) from exc
+
+
+def _too_large(path: Path, sheet: str, rows: int, columns: int) -> InputError:
+    return InputError(
+        message(
+            "The sheet “{sheet}” of {name} spreads over {rows:,} rows and {columns:,} columns, more than can be "
+            "opened. Delete what stands far outside the table, or save it as CSV.",
+            sheet=sheet,
+            name=path.name,
+            rows=rows,
+            columns=columns,
+        ),
+        detail=f"more than {MOST_CELLS:,} cells",
+    )
+
+
+def _no_value(column: str, row: int) -> str:
+    return message(
+        "The formula in {column}{row} has no stored value. Open the file in a spreadsheet program, save it, and "
+        "choose it again.",
+        column=column,
+        row=row,
+    )
