@@ -311,7 +311,8 @@ class QualityView(ResultsPage[Quality | None]):
             return
         if found.interval is not None:
             low, high = (display.number(min(1.0, max(0.0, end)), ".2f") for end in found.interval)
-            title = f"{title} · {self.tr('95 % between {low} and {high}').format(low=low, high=high)}"
+            pattern = self.tr("{title} · 95 % between {low} and {high}")
+            title = pattern.format(title=title, low=low, high=high)
         about = self.tr("1 is the best order there could be: the higher up the relevant texts stand, the better.")
         self.mean.set_figure(display.figures(mean.text()), f"{title}\n{about}")
 
@@ -331,7 +332,8 @@ class QualityView(ResultsPage[Quality | None]):
         about = self.tr("at rank 1 for {n} of {all} queries.").format(
             n=display.number(int((ranks == 1).sum())), all=display.number(len(measures.first_relevant))
         )
-        self.first.set_figure(figure, f"{self.tr('first relevant text: its rank, on average')}\n{about}")
+        title = self.tr("first relevant text: its rank, on average")
+        self.first.set_figure(figure, f"{title}\n{about}")
 
     def _show_measures(self, measures: RunMeasures, evaluation: Evaluation) -> None:
         means = measures.means.items()
