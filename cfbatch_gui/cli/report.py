@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from cfbatch_gui.cli.console import elided, labelled, one_line, padded, table, width_of
 from cfbatch_gui.cli.jobs import JOB_STATES, kind_words, summary_of, time_words
-from cfbatch_gui.cli.language import figures, number, plural, tr
+from cfbatch_gui.cli.language import figures, number, plural, tr, worded
 from cfbatch_gui.cli.progress import facts_of_account, state_words
 from cfbatch_gui.cli.reading import json_of_row, lines_of_rows, reason_of
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
@@ -102,7 +102,7 @@ def _facts(job: Job, folder: JobFolder, title: str) -> Iterator[tuple[str, str]]
     yield tr("Made"), time_words(job.created_at)
     yield tr("Sent"), time_words(job.sent_at)
     yield tr("Finished"), time_words(job.finished_at)
-    yield tr("Rows"), tr("{n} in the file").format(n=number(job.rows_in))
+    yield tr("Rows"), worded("{n} in the file", n=job.rows_in)
     yield tr("Doubtful"), plural(doubtful, "{n} row, sent as read", "{n} rows, sent as read") if doubtful else ""
     yield tr("Queries"), number(job.queries) if job.kind is Kind.RANK else ""
     yield tr("Texts"), number(job.texts)
@@ -117,7 +117,7 @@ def _taken(job: Job, folder: JobFolder) -> str:
     names = dict.fromkeys(each.job_name for each in origins(folder)) if job.reused else {}
     if not names:
         return ""
-    return tr("{n}, from {jobs}").format(n=number(job.reused), jobs=", ".join(f"“{one_line(name)}”" for name in names))
+    return worded("{n}, from {jobs}", n=job.reused, jobs=", ".join(f"“{one_line(name)}”" for name in names))
 
 
 def _ranked(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
@@ -163,12 +163,12 @@ def _doubtful_sent(folder: JobFolder) -> Sequence[StoredProblem]:
 def lines_of_scores(found: ScoreFigures) -> Iterator[tuple[str, str]]:
     scored = number(found.scored)
     if found.is_partial:
-        scored = tr("{n} of {all}; partial").format(n=scored, all=number(found.contexts))
+        scored = worded("{n} of {all}; partial", n=scored, all=found.contexts)
     yield tr("Scores"), scored
     if found.spread is None:
         return
     yield tr("Spread"), _spread(found.spread)
-    tied = plural(found.queries, "{tied} of {n} query", "{tied} of {n} queries", tied=number(found.first_tied))
+    tied = plural(found.queries, "{tied} of {n} query", "{tied} of {n} queries", tied=found.first_tied)
     yield tr("First tied"), tied
     if found.others is None:
         yield tr("Baseline"), tr("none: that takes ten queries, and contexts that were ranked for several of them")
@@ -189,8 +189,9 @@ def lines_of_scores(found: ScoreFigures) -> Iterator[tuple[str, str]]:
 
 
 def _spread(spread: Spread) -> str:
-    return tr("{lowest} to {highest}; 1 in 10 below {tenth}, middle {median}, 9 in 10 below {ninetieth}").format(
-        **{name: figures(score_text(value)) for name, value in asdict(spread).items()}
+    return worded(
+        "{lowest} to {highest}; 1 in 10 below {tenth}, middle {median}, 9 in 10 below {ninetieth}",
+        **{name: figures(score_text(value)) for name, value in asdict(spread).items()},
     )
 
 
@@ -212,7 +213,8 @@ def lines_of_vector_checks(checks: VectorChecks) -> Iterator[tuple[str, str]]:
 def lines_of_duplicates(embeddings: Embeddings, found: Duplicates, width: int) -> Iterator[str]:
     groups = found.groups()
     yield ""
-    yield tr("Near duplicates from {threshold}: {groups}, {texts}{partial}").format(
+    yield worded(
+        "Near duplicates from {threshold}: {groups}, {texts}{partial}",
         threshold=number(found.threshold, "g"),
         groups=plural(len(groups), "{n} group", "{n} groups"),
         texts=plural(found.gone, "{n} text would go", "{n} texts would go"),
@@ -272,7 +274,7 @@ def _partial(embeddings: Embeddings, missing: int) -> str:
 
 
 def _line(start: str, text: EmbeddedText, width: int) -> str:
-    name = text.id or tr("row {n}").format(n=number(text.row))
+    name = text.id or worded("row {n}", n=text.row)
     return start + elided(f"{name}  {text.text}", max(20, width - len(start)))
 
 

@@ -102,7 +102,7 @@ def test_the_three_headers_of_a_survey(tmp_path: Path) -> None:
     )
     rows, source = read(tmp_path, "a.csv", text.getvalue())
     assert source.columns == ("ResponseId", "Q1", "Q2")
-    assert [(row.number, row.cells[0]) for row in rows] == [(n + 5, f"R_{n}") for n in range(9)]
+    assert [(row.number, row.cells[0]) for row in rows] == [(n + 4, f"R_{n}") for n in range(9)]
     assert len(source.notices) == 1
     rows, _ = read(tmp_path, "a.csv", text.getvalue(), ReadOptions(has_header=False))
     assert len(rows) == 12
