@@ -20,7 +20,7 @@ from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, columns_of, export, targets_for
-from cfbatch_gui.core.results.exports.score_rows import keeps
+from cfbatch_gui.core.results.exports.rows import keeps
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
 from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.file_names import file_stem

@@ -13,7 +13,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports.base import ExportOptions
-from cfbatch_gui.core.results.exports.score_rows import keeps
+from cfbatch_gui.core.results.exports.rows import keeps
 from cfbatch_gui.core.results.rankings import RankedContext, RankedQuery, Rankings, rank_text
 from cfbatch_gui.core.results.score_table import ScoreFigures, score_figures
 from cfbatch_gui.core.results.text_search import TextSearch
