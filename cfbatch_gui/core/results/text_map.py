@@ -24,7 +24,7 @@ _CELL = 48  # points in a cell; more of them for many points, as there are at mo
 _MOST_COMPARED = 8_000  # the approximate number of points that each point is compared with
 _LIKENESSES = 4_000_000  # computed together
 _APART = 3e-4  # noise that is added to each number, so that of many copies none is the neighbour of all
-_SEED = 20_250_403
+_SEED, _SEED_OF_PLACES = 20_250_403, 20_250_404  # two, so that what keeps copies apart does not draw them apart
 
 
 def knn_graph(points: NDArray[np.float32], count: int, progress: Progress = lambda share: None) -> NDArray[np.int32]:
@@ -138,7 +138,7 @@ def _first_points(plane: NDArray[np.float32]) -> NDArray[np.complex64]:
     """The initial points x + i·y, (n,): small, with noise, as points of equal coordinates would never separate."""
     centred = plane - plane.mean(axis=0, dtype=np.float64)
     spread = float(np.abs(centred).std()) or 1.0
-    noise = np.random.default_rng(_SEED).standard_normal(plane.shape)
+    noise = np.random.default_rng(_SEED_OF_PLACES).standard_normal(plane.shape)
     points = (centred / spread + 0.01 * noise) * _START
     return np.ascontiguousarray(points, dtype=np.float32).view(np.complex64).ravel()
 
