@@ -228,8 +228,8 @@ class SavedCard(ConnectionCard):
         for name, (_, show) in self._values.items():
             show(getattr(self.record, name))
         for block, what in zip(self._secrets, ("remove token", "remove gateway token"), strict=False):
-            block.unlock_pressed.connect(lambda: self.wanted.emit("unlock"))
-            block.remove_pressed.connect(lambda what=what: self.wanted.emit(what))
+            block.unlock.clicked.connect(lambda: self.wanted.emit("unlock"))
+            block.remove.clicked.connect(lambda _, what=what: self.wanted.emit(what))
             block.edited.connect(self.update_buttons)
         for each in (*self.blocks.values(), *self._secrets):
             self._watch(each.field)
