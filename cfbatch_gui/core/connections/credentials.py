@@ -164,10 +164,7 @@ class Credentials:
     """
 
     def __init__(
-        self,
-        backend: "KeyringBackend | None" = None,
-        environ: Mapping[str, str] = os.environ,
-        time_limit: float = 10.0,
+        self, backend: "KeyringBackend | None" = None, environ: Mapping[str, str] = os.environ, time_limit: float = 10.0
     ) -> None:
         self._given = backend
         self._environ = environ

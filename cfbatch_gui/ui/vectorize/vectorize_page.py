@@ -16,7 +16,7 @@ from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.vectorize.client import IndexMissing, check_connection_kind
-from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushOutcome, SearchResult
+from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushOutcome
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.memory import Memory
