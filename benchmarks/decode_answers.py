@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from benchmarks.limits import Figures, best_of, seconds
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.workers_ai.answers import Expected, Finished, match, read_answer
 
 DIMENSION = 1_024
@@ -64,7 +65,7 @@ def decode_and_match(data: bytes) -> None:
     """Our way: read, check, match, and take every vector as float32."""
     finished = read_answer(data)
     assert isinstance(finished, Finished)
-    expected = [Expected(f"r{index}", "embeddings", TEXTS_PER_REQUEST) for index in range(REQUESTS)]
+    expected = [Expected(f"r{index}", Kind.EMBED, TEXTS_PER_REQUEST) for index in range(REQUESTS)]
     for _ in match(finished, expected):
         pass
 

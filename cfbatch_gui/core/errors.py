@@ -25,15 +25,15 @@ class Action(StrEnum):
 class UserError(Exception):
     """The base class of expected failures; `message` is shown to the user unchanged.
 
-    `detail` is for the log and "Copy details": the service's own message, a path, a code; never a token.
+    `detail` is for the log and "Copy details": the service's own message, a path, a code; never a token. `code` is the
+    service's number of the error, 0 without one.
     """
 
     action: Action = Action.NONE
 
-    def __init__(self, message: str, *, detail: str = "", action: Action | None = None) -> None:
+    def __init__(self, message: str, *, detail: str = "", action: Action | None = None, code: int = 0) -> None:
         super().__init__(message)
-        self.message = message
-        self.detail = detail
+        self.message, self.detail, self.code = message, detail, code
         if action is not None:
             self.action = action
 
@@ -53,9 +53,7 @@ class EncodingUnknown(InputError):
         self, message: str, *, file_name: str, guess: str, others: tuple[str, ...] = (), detail: str = ""
     ) -> None:
         super().__init__(message, detail=detail)
-        self.file_name = file_name
-        self.guess = guess
-        self.others = others
+        self.file_name, self.guess, self.others = file_name, guess, others
 
 
 class UsageError(UserError):
@@ -119,11 +117,11 @@ class WrongAccount(NotConnected):
 
 
 class TokenRefused(ConnectionProblem):
-    """`code` is the service's error code, `status` the HTTP status; 0 when not known."""
+    """`status` is the HTTP status, 0 when not known."""
 
     def __init__(self, message: str, *, detail: str = "", code: int = 0, status: int = 0) -> None:
-        super().__init__(message, detail=detail)
-        self.code, self.status = code, status
+        super().__init__(message, detail=detail, code=code)
+        self.status = status
 
 
 class Unreachable(ConnectionProblem):
@@ -133,11 +131,7 @@ class Unreachable(ConnectionProblem):
 
 
 class ServiceRefused(UserError):
-    """`code` is the service's error code, 0 when it gave none."""
-
-    def __init__(self, message: str, *, detail: str = "", code: int = 0, action: Action | None = None) -> None:
-        super().__init__(message, detail=detail, action=action)
-        self.code = code
+    """The service said no to a request."""
 
 
 class TooManyTexts(ServiceRefused):

@@ -17,7 +17,7 @@ import numpy as np
 from cfbatch_gui.core.errors import DataError, UsageError
 from cfbatch_gui.core.job_folder.fingerprints import Hashes, hashes_of, hashes_of_items, mixed
 from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
-from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
+from cfbatch_gui.core.job_folder.schema import metadata_value
 from cfbatch_gui.core.jobs.reuse import NOTHING, Numbers, Reusable
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
@@ -248,8 +248,7 @@ _log = logging.getLogger(__name__)
 
 def choose_predecessor(folder: JobFolder, job_id: str) -> None:
     """Keep the user's choice with a job, "" for none. Raises DataError, DiskFull."""
-    with folder.open() as database:
-        put_metadata_value(database, _CHOSEN, job_id)
+    folder.keep_fact(_CHOSEN, job_id)
 
 
 def find_predecessor(job: Job, jobs: Iterable[Job], folder_of: Callable[[str], JobFolder]) -> Job | None:
@@ -261,9 +260,7 @@ def find_predecessor(job: Job, jobs: Iterable[Job], folder_of: Callable[[str], J
     if not folder.data.exists():
         return None
     others = [each for each in jobs if each.id != job.id and each.is_sent and each.kind is job.kind]
-    with folder.open(read_only=True) as database:
-        chosen = metadata_value(database, _CHOSEN)
-    if isinstance(chosen, str):
+    if isinstance(chosen := folder.fact(_CHOSEN), str):
         return next((each for each in others if each.id == chosen), None)
     built = _how_built(folder)
     looked_at = 0

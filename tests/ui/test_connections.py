@@ -39,6 +39,7 @@ from tests.ui.connections import (
     paste,
     save,
     settled,
+    shown,
     states,
 )
 
@@ -343,9 +344,7 @@ async def test_rename_and_remove(
     QTest.keyClicks(card.token_block.field, SECRET)
     await save(page, card, until)
     choose(card, "Rename…")
-    await until(lambda: page.window().findChild(QInputDialog))
-    dialog = page.window().findChild(QInputDialog)
-    assert isinstance(dialog, QInputDialog)
+    dialog = await shown(QInputDialog, until)
     name = dialog.findChild(QLineEdit)
     assert isinstance(name, QLineEdit)
     QTest.keyClicks(name, "Batch in Berlin")

@@ -71,15 +71,20 @@ class JobFolder:
     def open(self, *, read_only: bool = False) -> AbstractContextManager[sqlite3.Connection]:
         return schema.opened(self.data, read_only=read_only)
 
-    def save_draft(self, draft: SavedDraft) -> None:
-        with self.open() as database:
-            put_metadata_value(database, DRAFT, msgspec.to_builtins(draft))
-
-    def draft(self) -> SavedDraft | None:
+    def fact(self, name: str) -> object:
+        """What `metadata_value` gives; None also without data."""
         if not self.data.exists():
             return None
         with self.open(read_only=True) as database:
-            found = metadata_value(database, DRAFT)
+            return metadata_value(database, name)
+
+    def keep_fact(self, name: str, value: object) -> None:
+        """Raises DiskFull and DataError."""
+        with self.open() as database:
+            put_metadata_value(database, name, value)
+
+    def draft(self) -> SavedDraft | None:
+        found = self.fact(DRAFT)
         return msgspec.convert(found, SavedDraft) if found is not None else None
 
     def note_sending(self, batch: int, attempt: str, sha256: str, size: int) -> None:
@@ -152,8 +157,5 @@ def check_has_texts(folder: JobFolder) -> None:
 
 def texts_forgotten(folder: JobFolder) -> float | None:
     """When the texts were removed, in seconds since 1970; None while they are there. Raises DataError."""
-    if not folder.data.exists():
-        return None
-    with folder.open(read_only=True) as database:
-        found = metadata_value(database, _FACT)
+    found = folder.fact(_FACT)
     return float(found) if isinstance(found, int | float) else None

@@ -94,8 +94,7 @@ def with_signs(text: str, *, breaks: bool = False) -> str:
 
 def problem_columns(folder: JobFolder, *, file: int = 1) -> tuple[str, ...]:
     """The names of the columns of the first or the second file, as they were when it was read."""
-    with folder.open(read_only=True) as database:
-        found = metadata_value(database, "columns" if file == 1 else "second_columns", [])
+    found = folder.fact("columns" if file == 1 else "second_columns")
     return tuple(str(name) for name in found) if isinstance(found, list) else ()
 
 

@@ -237,15 +237,14 @@ class AccountCollection:
     async def _not_handed_over(self, job: Job, error: UserError) -> None:
         """Being offline is waited out; what the account says no to so often is left to the user."""
         _log.warning("Job %s was not handed over: %s", job.id, error.detail or error.message)
-        code = error.code if isinstance(error, ServiceRefused) else 0
-        may_pass = is_passing(error) or isinstance(error, ReplyError) or code == NOT_THERE  # removed just now
+        may_pass = is_passing(error) or isinstance(error, ReplyError) or error.code == NOT_THERE  # removed just now
         said_no = self._waits.of(job.id, "hand over")
         said_no.failures += not isinstance(error, Unreachable)
         if may_pass and said_no.failures < ATTEMPTS:
             self._failed(job, error)
             return
         said_no.failures = 0
-        await self._say(job, NO_ROOM_SENTENCE if code == NO_ROOM else NOT_HANDED_OVER)
+        await self._say(job, NO_ROOM_SENTENCE if error.code == NO_ROOM else NOT_HANDED_OVER)
 
     def _failed(self, job: Job, error: UserError) -> None:
         first = self._store.client(job).connection.first_check
@@ -258,7 +257,7 @@ class AccountCollection:
         try:
             status = await AccountCollector(self._store.client(job)).status(job.id, shard)
         except (Unreachable, ServiceRefused, ReplyError) as error:
-            if not isinstance(error, ServiceRefused) or error.code not in (NO_ROOM, NOT_THERE):
+            if error.code not in (NO_ROOM, NOT_THERE):
                 looked.failures += 1
                 for batch in self._missing(self._store.job(job.id), shard):
                     if not self.has(batch):

@@ -19,7 +19,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.client import Endpoint
+from cfbatch_gui.core.workers_ai.client import headers_of, run_url
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE_BASE_URL, Connection, ConnectionKind
 
 PRACTICE_ADDRESS = "http://127.0.0.1:8787/client/v4"  # where "cfbatch practice serve" listens
@@ -107,13 +107,13 @@ def _template(job: Job, language: Language) -> Template:
 
 
 def _url(connection: Connection, model: str, *, queued: bool) -> str:
-    return Endpoint(connection).run_url(model, queued=queued).replace(PRACTICE_BASE_URL, PRACTICE_ADDRESS)
+    return run_url(connection, model, queued=queued).replace(PRACTICE_BASE_URL, PRACTICE_ADDRESS)
 
 
 def _headers(connection: Connection) -> dict[str, str]:
     token = Token(f"${secret_variable(connection)}")
     gateway = Token("$CF_AIG_TOKEN") if connection.kind is ConnectionKind.GATEWAY else None
-    found = Endpoint(connection).headers(token, gateway)
+    found = headers_of(connection, token, gateway)
     return {"-".join(part.capitalize() for part in name.split("-")): value for name, value in found.items()}
 
 

@@ -124,12 +124,10 @@ class Drafts:
         draft = folder.draft()
         if draft is None:
             return
-        if file == 1:
-            draft = msgspec.structs.replace(draft, options=draft.options.in_encoding(draft.options.encoding))
-        else:
-            options = draft.second_options.in_encoding(draft.second_options.encoding)
-            draft = msgspec.structs.replace(draft, second_options=options)
-        folder.save_draft(draft)
+        name = "options" if file == 1 else "second_options"
+        options: ReadOptions = getattr(draft, name)
+        draft = msgspec.structs.replace(draft, **{name: options.in_encoding(options.encoding)})
+        folder.keep_fact(DRAFT, msgspec.to_builtins(draft))
 
     def examine(self, job_id: str) -> Preflight:
         """Plan the draft and return its counts, problems and estimated price, and what earlier jobs have of it."""
@@ -227,9 +225,8 @@ class Drafts:
             counts = _trim(ours, old.kind, first)
             flush_folder(ours.path)
         rows, queries, texts, problems = counts
-        job = replace(job, options=old.options, tags=old.tags, source_sha256=old.source_sha256)
-        job = replace(job, source_name=old.source_name, source_path=old.source_path)
-        return self._ledger.put(replace(job, rows_in=rows, queries=queries, texts=texts, problems=problems))
+        same = {name: getattr(old, name) for name in ("options", "tags", "source_name", "source_path", "source_sha256")}
+        return self._ledger.put(replace(job, rows_in=rows, queries=queries, texts=texts, problems=problems, **same))
 
     def _draft(self, job_id: str) -> Job:
         return _unsent(self._ledger.job(job_id))

@@ -29,7 +29,7 @@ from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.job_folder.filling import fill_named
 from cfbatch_gui.core.job_folder.folder import JOB, JobFolder, SavedDraft
-from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, metadata_value, transaction
+from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, transaction
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
@@ -90,7 +90,7 @@ def lay_out(folder: JobFolder, job: Job, finished: Finished) -> tuple[Kind, list
     kinds = {answered.kind for answered in held if answered is not None}
     if len(kinds) > 1:
         raise ReplyError(message("This answer has both scores and vectors. Such a job cannot be shown."))
-    kind = {"scores": Kind.RANK, "embeddings": Kind.EMBED}[kinds.pop()] if kinds else job.kind
+    kind = kinds.pop() if kinds else job.kind
     if job.source_name and kind is not job.kind:
         raise ReplyError(_NOT_THE_FILE, detail=f"it was read for {job.kind}")
     counts = [1 if answered is None else answered.count for answered in held]
@@ -100,13 +100,11 @@ def lay_out(folder: JobFolder, job: Job, finished: Finished) -> tuple[Kind, list
     requests = tuple((number, reference, 1, number - 1) for number, reference in references)
     places = [(number, position) for number, count in enumerate(counts, start=1) for position in range(count)]
     if not job.source_name:
-        with folder.open(read_only=True) as database:
-            facts = {JOB: metadata_value(database, JOB)}
         items = tuple(
             (item, number, position + 1, number, position) for item, (number, position) in enumerate(places, start=1)
         )
         sent = {number: element.external_reference or "" for number, element in enumerate(elements, start=1)}
-        lay_out_names(folder, kind, Layout(job, requests, items), sent, facts)
+        lay_out_names(folder, kind, Layout(job, requests, items), sent, {JOB: folder.fact(JOB)})
         return kind, counts
     order = "query_no, position" if kind is Kind.RANK else "item_no"
     with folder.open() as database, transaction(database):
@@ -482,9 +480,8 @@ class JobsElsewhere:
 
 def check_is_new(store: JobStore, connection: str, request_id: str) -> None:
     """Raise UsageError for an id that another batch has already: the answer to one is not another's."""
-    for job in store.jobs():
-        if job.connection == connection and any(batch.request_id == request_id for batch in job.batches):
-            raise UsageError(message("The job “{name}” has this request ID already.", name=job.name))
+    if job := store.job_with(connection, request_id):
+        raise UsageError(message("The job “{name}” has this request ID already.", name=job.name))
 
 
 async def _layout(room: AccountCollector, job_id: str, shard: int) -> Layout:

@@ -119,9 +119,8 @@ class EarlierResults:
             if not job.has_results or job.attached or job.has_named_texts or not folder.data.exists():
                 continue
             try:
-                with folder.open(read_only=True) as database:
-                    sent_to = metadata_value(database, SERVICE)  # practice may have changed since
-                if sent_to == service and texts_forgotten(folder) is None:
+                # Practice may have changed since.
+                if folder.fact(SERVICE) == service and texts_forgotten(folder) is None:
                     yield job, folder
             except DataError as error:
                 _log.info("Job %s is not looked at for results: %s", job.id, error.detail)

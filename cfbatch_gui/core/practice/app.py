@@ -9,12 +9,12 @@ import re
 import sqlite3
 import threading
 import time
+import uuid
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qs, quote, unquote
 
-from cfbatch_gui.core.practice import models
 from cfbatch_gui.core.practice.exchange import (
     Answer,
     Operation,
@@ -29,13 +29,15 @@ from cfbatch_gui.core.practice.inference import Element, Poll, TooLongError, rea
 from cfbatch_gui.core.practice.local_models import PracticeModel, choose_model
 from cfbatch_gui.core.practice.queue import Queue, State
 from cfbatch_gui.core.practice.vectorize import VectorizeIndexes
-from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES, MAX_UPLOAD_BYTES
+from cfbatch_gui.core.workers_ai.catalogue import MODELS, ModelMetadata
+from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES, MAX_TEXTS_PER_REQUEST, MAX_UPLOAD_BYTES
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+Json = dict[str, Any]
 Table = list[tuple[str, re.Pattern[str], Operation]]
 
 PREFIX: Final = "/client/v4"
@@ -203,7 +205,7 @@ class _Service:
     def _search(self, request: Request) -> Answer:
         values = request.values
         with self._one_at_a_time:
-            items = models.search(values.get("search", ""), self._model())
+            items = _listed(values.get("search", ""), self._model())
         number, size = _positive(values.get("page", ""), 1), _positive(values.get("per_page", ""), 20)
         page = items[(number - 1) * size : number * size]
         counts = {"count": len(page), "page": number, "per_page": size, "total_count": len(items)}
@@ -231,7 +233,7 @@ class _Service:
         self._queue.accept(account, served.name, body, self._clock(), is_queued=False)
         return success_in_pieces((result,))
 
-    def _poll(self, account: str, served: models.ServedModel, request_id: str) -> Answer:
+    def _poll(self, account: str, served: ModelMetadata, request_id: str) -> Answer:
         found = self._queue.poll(request_id, account, served.name, self._clock())
         if found is None:
             raise RefusalError(400, (5504, "AiError: Request not found in queue"))
@@ -256,17 +258,60 @@ def _verify(_: Request) -> Answer:
 
 
 def _schema(request: Request) -> Answer:
-    return success(_served(request.values.get("model", "")).schema)
+    """The published one, without its descriptions and the forms of answers."""
+    can_rank = _served(request.values.get("model", "")).can_rank
+    options = {"truncate_inputs": _TRUNCATE} if can_rank else {"pooling": _POOLING}
+    forms: list[Json] = [{"properties": {"text": _TEXT, **options}, "required": ["text"]}]
+    if can_rank:
+        contexts = {"query": _ONE_TEXT, "contexts": _CONTEXTS, **options}
+        forms.insert(0, {"properties": contexts, "required": ["contexts"]})
+    requests = {"type": "array", "items": {"type": "object", "oneOf": forms}}
+    batch = {"properties": {"requests": requests}, "required": ["requests"]}
+    return success({"input": {"type": "object", "oneOf": [*forms, batch]}, "output": {"type": "object"}})
 
 
-def _served(name: str) -> models.ServedModel:
-    model = models.find(name)
-    if model is None:
-        raise RefusalError(400, (5007, f"No such model {name} or task"))
-    return model
+_ONE_TEXT: Final[Json] = {"type": "string", "minLength": 1}
+_TEXTS: Final[Json] = {"type": "array", "items": _ONE_TEXT, "maxItems": MAX_TEXTS_PER_REQUEST}
+_TEXT: Final[Json] = {"oneOf": [_ONE_TEXT, _TEXTS]}
+_CONTEXTS: Final[Json] = {"type": "array", "items": {"type": "object", "properties": {"text": _ONE_TEXT}}}
+_TRUNCATE: Final[Json] = {"type": "boolean", "default": False}
+_POOLING: Final[Json] = {"type": "string", "enum": ["mean", "cls"], "default": "mean"}
 
 
-def _waiting(state: State, request_id: str, served: models.ServedModel) -> Answer:
+def _listed(words: str, engine: PracticeModel) -> list[Json]:
+    """Models whose name or description holds `words`; the dimension is the practice model's."""
+    items, wanted = (_item(model, engine) for model in MODELS), words.casefold()
+    return [item for item in items if wanted in item["name"].casefold() or wanted in item["description"].casefold()]
+
+
+def _item(model: ModelMetadata, engine: PracticeModel) -> Json:
+    properties: Json = {
+        "async_queue": "true",
+        "context_window": str(model.padded_tokens or model.max_tokens),
+        "max_input_tokens": str(model.max_tokens),
+        "output_dimensions": str(engine.dimension),
+        "price": [{"unit": "per M input tokens", "price": model.dollars_per_million, "currency": "USD"}],
+    }
+    return {
+        "id": str(uuid.uuid5(uuid.NAMESPACE_URL, model.name)),
+        "source": 1,
+        "name": model.name,
+        "description": f"{model.title}. Practice stand-in: the vectors are made on this computer by {engine.name} "
+        f"({engine.dimension} dimensions), not by the real model.",
+        "task": {"id": str(uuid.uuid5(uuid.NAMESPACE_URL, "Text Embeddings")), "name": "Text Embeddings"},
+        "tags": [],
+        "properties": [{"property_id": key, "value": value} for key, value in properties.items()],
+    }
+
+
+def _served(name: str) -> ModelMetadata:
+    for model in MODELS:
+        if model.name == name:
+            return model
+    raise RefusalError(400, (5007, f"No such model {name} or task"))
+
+
+def _waiting(state: State, request_id: str, served: ModelMetadata) -> Answer:
     return success({"status": state, "request_id": request_id, "model": served.name})
 
 

@@ -16,9 +16,9 @@ from msgspec import UNSET, Meta, UnsetType
 
 from cfbatch_gui.core.practice.exchange import bad_input
 from cfbatch_gui.core.practice.local_models import PracticeModel
-from cfbatch_gui.core.practice.models import MOST_TEXTS, ServedModel
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
+from cfbatch_gui.core.workers_ai.limits import MAX_TEXTS_PER_REQUEST
 
-_TEXTS_AT_ONCE = 2_000
 _DECIMALS = 7  # of a component of a unit vector: about float32's own precision, and half of its digits
 
 # A practice token, the same whichever model makes the vectors: up to four letters or digits of one word, up to three
@@ -31,7 +31,7 @@ _TOKEN = re.compile(
     r"|\S"
 )
 _NonEmpty = Annotated[str, Meta(min_length=1)]
-_Texts = Annotated[list[_NonEmpty], Meta(max_length=MOST_TEXTS)]
+_Texts = Annotated[list[_NonEmpty], Meta(max_length=MAX_TEXTS_PER_REQUEST)]
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -64,7 +64,7 @@ Batch = tuple[Element, ...]
 _DECODER = msgspec.json.Decoder(_Body)
 
 
-def read_body(data: bytes, model: ServedModel) -> Poll | Batch | Element:
+def read_body(data: bytes, model: ModelMetadata) -> Poll | Batch | Element:
     """A poll, a batch or a bare element. Raises RefusalError (400, 5006)."""
     try:
         body = _DECODER.decode(data)
@@ -87,7 +87,7 @@ def read_body(data: bytes, model: ServedModel) -> Poll | Batch | Element:
     return body
 
 
-def _check(element: Element, where: str, model: ServedModel) -> None:
+def _check(element: Element, where: str, model: ModelMetadata) -> None:
     forms = [name for name in ("contexts", "text") if getattr(element, name) is not UNSET]
     if not model.can_rank and (element.query is not UNSET or "contexts" in forms):
         raise bad_input(f"required properties at '{where}' are 'text'; {model.name} takes no query and no contexts")
@@ -123,7 +123,7 @@ class _Work:
     tokens: int
 
 
-def run_batch(request_id: str, batch: Batch, served: ServedModel, engine: PracticeModel) -> tuple[bytes, ...]:
+def run_batch(request_id: str, batch: Batch, served: ModelMetadata, engine: PracticeModel) -> tuple[bytes, ...]:
     """The result of a finished batch, as pieces of JSON, by the arguments alone.
 
     Elements, and the scores within one, are shuffled with `request_id` as the seed and never in the given order. An
@@ -131,20 +131,16 @@ def run_batch(request_id: str, batch: Batch, served: ServedModel, engine: Practi
     """
     disorder = random.Random(request_id)  # noqa: S311
     pieces: list[bytes] = [b""] * len(batch)
-    works: list[tuple[int, _Work]] = []
-    counted = 0
+    works: dict[int, _Work] = {}
     for number, element in enumerate(batch):
         try:
-            work = _prepare(element, served)
+            works[number] = _prepare(element, served)
         except TooLongError as problem:
             pieces[number] = _answered(number, element, success=False, error=str(problem))
-        else:
-            works.append((number, work))
-            counted += work.tokens
-    for group in _groups(works):
-        for (number, work), vectors in zip(group, _vectors([work for _, work in group], engine), strict=True):
-            result = _result(work.element, vectors, served, disorder)
-            pieces[number] = _answered(number, work.element, result=result, success=True)
+    for (number, work), vectors in zip(works.items(), _vectors([*works.values()], engine), strict=True):
+        result = _result(work.element, vectors, served, disorder)
+        pieces[number] = _answered(number, work.element, result=result, success=True)
+    counted = sum(work.tokens for work in works.values())
     usage = msgspec.json.encode({"prompt_tokens": counted, "completion_tokens": 0, "total_tokens": counted})
     listed: list[bytes] = []
     for number in _disordered(len(pieces), disorder):
@@ -152,26 +148,25 @@ def run_batch(request_id: str, batch: Batch, served: ServedModel, engine: Practi
     return (b'{"responses":[', *listed[1:], b'],"usage":', usage, b"}")
 
 
-def run_one(seed: str, element: Element, served: ServedModel, engine: PracticeModel) -> bytes:
+def run_one(seed: str, element: Element, served: ModelMetadata, engine: PracticeModel) -> bytes:
     """The result of a synchronous call, as JSON. Raises TooLongError."""
     work = _prepare(element, served)
     vectors = next(_vectors([work], engine))
     return msgspec.json.encode(_result(element, vectors, served, random.Random(seed)))  # noqa: S311
 
 
-def _prepare(element: Element, served: ServedModel) -> _Work:
+def _prepare(element: Element, served: ModelMetadata) -> _Work:
     texts = _texts(element)
     counts = [count_tokens(text) for text in texts]
     longest = max(counts, default=0)
-    if longest > served.most_tokens:
+    most = served.max_tokens
+    if longest > most:
         if not (served.can_truncate and element.truncate_inputs is True):
-            raise TooLongError(f"Sequence too long: {longest} > {served.most_tokens}")
-        texts = tuple(cut(text, served.most_tokens) for text in texts)
-        counts = [min(count, served.most_tokens) for count in counts]
-        longest = served.most_tokens
-    padded = longest * len(texts)
-    if served.most_padded_tokens is not None and padded > served.most_padded_tokens:
-        limit = served.most_padded_tokens
+            raise TooLongError(f"Sequence too long: {longest} > {most}")
+        texts = tuple(cut(text, most) for text in texts)
+        counts, longest = [min(count, most) for count in counts], most
+    padded, limit = longest * len(texts), served.padded_tokens
+    if 0 < limit < padded:
         raise TooLongError(f"Max context reached {padded} tokens but model supports only {limit}")
     return _Work(element, texts, sum(counts))
 
@@ -183,20 +178,6 @@ def _texts(element: Element) -> tuple[str, ...]:
     if isinstance(element.text, str):
         return (element.text,)
     return () if element.text is UNSET else tuple(element.text)
-
-
-def _groups(works: Sequence[tuple[int, _Work]]) -> Iterator[list[tuple[int, _Work]]]:
-    """Runs of elements with about 2,000 texts."""
-    group: list[tuple[int, _Work]] = []
-    held = 0
-    for number, work in works:
-        group.append((number, work))
-        held += len(work.texts)
-        if held >= _TEXTS_AT_ONCE:
-            yield group
-            group, held = [], 0
-    if group:
-        yield group
 
 
 def _vectors(works: Sequence[_Work], engine: PracticeModel) -> Iterator[npt.NDArray[np.float32]]:
@@ -211,7 +192,7 @@ def _vectors(works: Sequence[_Work], engine: PracticeModel) -> Iterator[npt.NDAr
 
 
 def _result(
-    element: Element, vectors: npt.NDArray[np.float32], served: ServedModel, disorder: random.Random
+    element: Element, vectors: npt.NDArray[np.float32], served: ModelMetadata, disorder: random.Random
 ) -> dict[str, object]:
     if element.contexts is not UNSET and element.query is not UNSET:
         scores = (vectors[1:] @ vectors[0]).astype(np.float16).astype(np.float64).tolist()
@@ -220,8 +201,9 @@ def _result(
     rows = np.round(vectors.astype(np.float64), _DECIMALS).tolist()
     shape = list(vectors.shape)
     if element.contexts is not UNSET:
-        return {"response": rows, "shape": shape, "pooling": served.default_pooling}
-    asked = served.default_pooling if served.can_rank or element.pooling is UNSET else element.pooling
+        return {"response": rows, "shape": shape, "pooling": "cls"}
+    usual = served.poolings[0] if served.poolings else "cls"
+    asked = usual if served.can_rank or element.pooling is UNSET else element.pooling
     return {"shape": shape, "data": rows, "pooling": asked}
 
 

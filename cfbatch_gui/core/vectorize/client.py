@@ -26,7 +26,6 @@ from cfbatch_gui.core.workers_ai.limits import (
 )
 from cfbatch_gui.core.workers_ai.refusals import refusal, without_going_on
 from cfbatch_gui.core.workers_ai.requests import multipart
-from cfbatch_gui.core.workers_ai.transport import Body
 
 Scalar = str | int | float | bool
 Metadata = dict[str, Scalar]
@@ -169,7 +168,7 @@ def _refusal_of(
         general = [each for each in errors if each.code not in _OF_VECTORIZE]
         usual = refusal(status, general, retry_after, now=now, service=service)
     detail = usual.detail if own is None else f"HTTP {status}, code {own.code}: {own.message}"
-    code = own.code if own is not None else getattr(usual, "code", 0)
+    code = own.code if own is not None else usual.code
     if isinstance(usual, ServiceBusy):
         return ServiceBusy(without_going_on(usual.message), retry_after=usual.retry_after, detail=detail, code=code)
     if own is None and isinstance(usual, TokenRefused):
@@ -244,8 +243,8 @@ class VectorizeIndexes:
 
     async def upsert(self, name: str, lines: Sequence[bytes]) -> str:
         """Put vectors, in place of those with the same ids; the mutation's id. `lines` is NDJSON in pieces."""
-        content_type, pieces = multipart([("vectors", "vectors.ndjson", "application/x-ndjson", lines)])
-        answer = await self._call(name, "/upsert", pieces, content_type=content_type, seconds=_UPLOAD_SECONDS)
+        content_type, body = multipart([("vectors", "vectors.ndjson", "application/x-ndjson", lines)])
+        answer = await self._call(name, "/upsert", body, content_type=content_type, seconds=_UPLOAD_SECONDS)
         return str(decode(_MUTATION, answer.result, "mutation").mutation_id)
 
     async def delete_by_ids(self, name: str, ids: Sequence[str]) -> str:
@@ -267,7 +266,7 @@ class VectorizeIndexes:
         self,
         index: str | None,
         action: str = "",
-        body: Body = b"",
+        body: bytes = b"",
         *,
         is_new: bool = False,
         content_type: str = "application/json",

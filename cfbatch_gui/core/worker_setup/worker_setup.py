@@ -82,8 +82,8 @@ def upload(files: WorkerFiles, names: Names, secret: Token, *, keep_variables: b
     if keep_variables:
         metadata["keep_bindings"] = ["plain_text", "json"]
     parts = ((name, name, "application/javascript+module", [text]) for name, text in modules.items())
-    content_type, pieces = multipart([("metadata", "", "application/json", [_encode(metadata)]), *parts])
-    return content_type, UploadBody(b"".join(pieces))
+    content_type, body = multipart([("metadata", "", "application/json", [_encode(metadata)]), *parts])
+    return content_type, UploadBody(body)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import ForeignReply, ReplyError
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.limits import MAX_REQUEST_ID, MAX_SCORE, MAX_STATUS
-from cfbatch_gui.core.workers_ai.requests import AnswerKind, Request
+from cfbatch_gui.core.workers_ai.requests import Request
 
 Decoded = TypeVar("Decoded")
 
@@ -376,7 +377,7 @@ class Expected:
     """What an answer holds for one request: `count` scores or vectors."""
 
     reference: str
-    kind: AnswerKind
+    kind: Kind
     count: int
 
 
@@ -384,7 +385,6 @@ class Expected:
 class Scored:
     """`scores` has shape (count,), float64, in the order of the contexts as they were sent."""
 
-    index: int
     scores: NDArray[np.float64]
 
 
@@ -392,7 +392,6 @@ class Scored:
 class Embedded:
     """`vectors` has shape (count, d), float32, in the order of the texts; `pooling` is "" when not given."""
 
-    index: int
     vectors: NDArray[np.float32]
     pooling: str
 
@@ -401,7 +400,6 @@ class Embedded:
 class Refused:
     """The service failed at this request alone; `error` is "" when it gave none."""
 
-    index: int
     error: str
 
 
@@ -421,7 +419,7 @@ def what_it_holds(element: Element) -> Expected | None:
     entries = decode(_entries_decoder, output.response if is_null(output.data) else output.data, where)
     if not entries:
         raise breach("{where} is empty", where=where)
-    return Expected("", "scores" if bytes(entries[0]).startswith(b"{") else "embeddings", len(entries))
+    return Expected("", Kind.RANK if bytes(entries[0]).startswith(b"{") else Kind.EMBED, len(entries))
 
 
 def match(
@@ -440,13 +438,13 @@ def match(
     ordered = _in_order(finished.elements, expected)
     _check_references(ordered, required=references_required and not finished.is_synchronous)
     poolings = set[str]()
-    for index, (element, wanted) in enumerate(zip(ordered, expected, strict=True)):
-        where = message("the result for request {number}", number=index + 1)
+    for number, (element, wanted) in enumerate(zip(ordered, expected, strict=True), start=1):
+        where = message("the result for request {number}", number=number)
         output = _output(element, where)
         if output is None:
-            yield Refused(index, _reason(element))
-        elif wanted.kind == "scores":
-            yield Scored(index, read_scores(output, wanted.count, where))
+            yield Refused(_reason(element))
+        elif wanted.kind is Kind.RANK:
+            yield Scored(read_scores(output, wanted.count, where))
         else:
             vectors = read_vectors(output, wanted.count, dimension, where)
             pooling = decode(_pooling_decoder, output.pooling, f"{where}, pooling") or ""
@@ -454,7 +452,7 @@ def match(
             if len(poolings) > 1:
                 raise breach("it mixes vectors of different kinds", "pooling differs between elements")
             dimension = vectors.shape[1]
-            yield Embedded(index, vectors, pooling)
+            yield Embedded(vectors, pooling)
 
 
 def _in_order(elements: Sequence[Element], expected: Sequence[Wanted]) -> list[Element]:

@@ -161,7 +161,7 @@ async def _check_collecting(client: WorkersAI) -> tuple[CheckResult, ...]:
     except UserError as error:
         if not is_wanted:
             return ()
-        if not isinstance(error, ServiceRefused) or error.code != NO_ROOM:
+        if error.code != NO_ROOM:
             return (CheckResult(COLLECTING_TITLE, None, error.message, is_needed=False),)
         has_room = False
     if has_room:

@@ -8,7 +8,6 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, TypeVar
 from urllib.parse import quote
@@ -56,8 +55,8 @@ from cfbatch_gui.core.workers_ai.refusals import (
 )
 from cfbatch_gui.core.workers_ai.requests import encode_poll
 from cfbatch_gui.core.workers_ai.transport import (
+    LARGE,
     REDACTED,
-    Body,
     ExchangeError,
     Headers,
     HttpAnswer,
@@ -67,7 +66,6 @@ from cfbatch_gui.core.workers_ai.transport import (
 
 PER_PAGE = 100  # models of the catalogue in one answer
 NO_REQUEST = "00000000-0000-4000-8000-000000000000"  # no batch has this id
-LARGE_ANSWER = 256 * 1024  # bytes; a larger one is decoded in a thread, so that a window stays live
 
 _PASSING = frozenset({3007, 3008, 3046})  # timed out at the service
 _OF_THE_BATCH = frozenset({5001, 5006, 3030, 5004, 3003, 3006})  # the model failed, or it did not take the texts
@@ -98,7 +96,7 @@ class WorkersAI:
         clock: Callable[[], float] = time.time,
         limits: ExchangeLimits = _LIMITS,
     ) -> None:
-        self.connection, self._endpoint, self._limits = connection, Endpoint(connection), limits
+        self.connection, self._limits = connection, limits
         self._token, self._gateway_token = token, gateway_token
         self._transport, self._budget, self._clock = transport, budget, clock
 
@@ -109,12 +107,12 @@ class WorkersAI:
         refusal in the service's own envelope, TokenRefused, NotConnected, and OutcomeUnknown for everything
         else.
         """
-        url = self._endpoint.run_url(model, queued=True)
+        url = run_url(self.connection, model, queued=True)
         return self._read_submitted(await self._exchange("submit", url, body, self._limits.submit))
 
     async def run(self, model: str, body: bytes) -> bytes:
         """The raw bytes of a synchronous call's result. Raises as `submit`; the service's own error is final."""
-        url = self._endpoint.run_url(model, queued=False)
+        url = run_url(self.connection, model, queued=False)
         answer = await self._exchange("run", url, body, self._limits.run)
         try:
             envelope = await self._off_the_loop(answer.body, self._envelope, answer)
@@ -132,7 +130,7 @@ class WorkersAI:
         Raises RequestGone, TokenRefused, ServiceBusy, ServiceRefused, Unreachable (also for a proxy's page),
         UnreadableReply.
         """
-        url = self._endpoint.run_url(model, queued=True)
+        url = run_url(self.connection, model, queued=True)
         answer = await self._exchange("ask", url, encode_poll(request_id), self._limits.poll)
         try:
             await self._accepted(answer)
@@ -168,7 +166,7 @@ class WorkersAI:
     async def call_api(
         self,
         rest: str,
-        body: Body = b"",
+        body: bytes = b"",
         *,
         what: What = "check",
         method: str = "",
@@ -220,7 +218,7 @@ class WorkersAI:
 
     async def probe(self, model: str) -> None:
         """Poll a batch that does not exist. Raises as `ask` unless the service answers just that."""
-        url = self._endpoint.run_url(model, queued=True)
+        url = run_url(self.connection, model, queued=True)
         answer = await self._exchange("check", url, encode_poll(NO_REQUEST), self._limits.check)
         with suppress(RequestGone):
             await self._accepted(answer)
@@ -232,7 +230,7 @@ class WorkersAI:
         self,
         what: What,
         url: str,
-        body: Body,
+        body: bytes,
         limit: ExchangeLimit,
         *,
         method: str = "",
@@ -241,7 +239,7 @@ class WorkersAI:
     ) -> HttpAnswer:
         """Raises Unreachable, and OutcomeUnknown for what may be paid for as soon as a byte of it may have left."""
         gateway = await self._gateway_token() if self._gateway_token is not None else None
-        all_headers = Headers({**self._endpoint.headers(await self._token(), gateway), **(headers or {})})
+        all_headers = Headers({**headers_of(self.connection, await self._token(), gateway), **(headers or {})})
         if left := self._budget.blocked_for:
             raise refusal(429, (), str(left), now=self._clock(), service=self.connection.title)
         await self._budget.take()
@@ -267,7 +265,7 @@ class WorkersAI:
         return envelope
 
     async def _off_the_loop(self, body: bytes, read: Callable[[T], S], argument: T) -> S:
-        return await asyncio.to_thread(read, argument) if len(body) > LARGE_ANSWER else read(argument)
+        return await asyncio.to_thread(read, argument) if len(body) > LARGE else read(argument)
 
     def _envelope(self, answer: HttpAnswer) -> ServiceAnswer:
         if 300 <= answer.status < 400:
@@ -337,9 +335,7 @@ class WorkersAI:
 
 def is_passing(error: UserError) -> bool:
     """Whether the same call may succeed later without any action by the user."""
-    if isinstance(error, ServiceBusy | Unreachable):
-        return True
-    return isinstance(error, ServiceRefused) and error.code in _PASSING
+    return isinstance(error, ServiceBusy | Unreachable) or error.code in _PASSING
 
 
 def ends_batch(error: ServiceRefused) -> bool:
@@ -363,50 +359,39 @@ _READERS: Final[dict[ConnectionKind, Callable[[bytes, int], ServiceAnswer]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """The addresses, the headers and the form of the answers of a connection's kind.
+def run_url(connection: Connection, model: str, *, queued: bool) -> str:
+    """The URL that runs a model; UsageError for a string that is no model's name.
 
-    A Worker passes bodies to the Workers Binding and returns its answers without an envelope. Its errors are
+    The name's slashes are not percent-encoded: the service would answer 7000 or 7003. A Worker passes bodies to the
+    Workers Binding and returns its answers without an envelope. Its errors are
     `{"error":{"code":5504,"message":"…"}}` with the binding's code, or its own: 10000 (401, no secret or a wrong one),
     3006 (413, too large), 5006 (400, not a body that it takes), 7003 (404, no such address) and 0 (5xx, outcome
     unknown). A 4xx in this form means that nothing was accepted. An AI Gateway, by its own URL or a header, forwards
     runs of models alone.
     """
+    if not _MODEL.fullmatch(model):
+        raise UsageError(message("“{model}” is not the name of a model. Names look like @cf/baai/bge-m3.", model=model))
+    match connection.kind:
+        case ConnectionKind.WORKER:
+            base = f"{connection.base_url}/ai/run"
+        case ConnectionKind.GATEWAY if not connection.gateway_by_header:
+            base = f"{connection.base_url}/{connection.account_id}/{connection.gateway}/workers-ai"
+        case _:
+            base = f"{connection.api_base_url}/accounts/{connection.account_id}/ai/run"
+    return f"{base}/{model}{'?queueRequest=true' if queued else ''}"
 
-    connection: Connection
 
-    def run_url(self, model: str, *, queued: bool) -> str:
-        """The URL that runs a model; UsageError for a string that is no model's name.
-
-        The name's slashes are not percent-encoded: the service would answer 7000 or 7003.
-        """
-        if not _MODEL.fullmatch(model):
-            raise UsageError(
-                message("“{model}” is not the name of a model. Names look like @cf/baai/bge-m3.", model=model)
-            )
-        here = self.connection
-        match here.kind:
-            case ConnectionKind.WORKER:
-                base = f"{here.base_url}/ai/run"
-            case ConnectionKind.GATEWAY if not here.gateway_by_header:
-                base = f"{here.base_url}/{here.account_id}/{here.gateway}/workers-ai"
-            case _:
-                base = f"{here.api_base_url}/accounts/{here.account_id}/ai/run"
-        return f"{base}/{model}{'?queueRequest=true' if queued else ''}"
-
-    def headers(self, token: Token | None, gateway: Token | None) -> dict[str, str]:
-        """`gateway` is for an AI Gateway that requires a token of its own."""
-        here, headers = self.connection, {"content-type": "application/json"}
-        if token is not None:
-            headers = {"authorization": f"Bearer {token.reveal()}", **headers}
-        if here.kind is ConnectionKind.GATEWAY:
-            headers |= _OF_GATEWAYS
-            if here.gateway_by_header:
-                headers["cf-aig-gateway-id"] = here.gateway
-            if gateway is not None:
-                headers["cf-aig-authorization"] = f"Bearer {gateway.reveal()}"
-        return headers
+def headers_of(connection: Connection, token: Token | None, gateway: Token | None) -> dict[str, str]:
+    """`gateway` is for an AI Gateway that requires a token of its own."""
+    headers = {"authorization": f"Bearer {token.reveal()}"} if token is not None else {}
+    headers["content-type"] = "application/json"
+    if connection.kind is ConnectionKind.GATEWAY:
+        headers |= _OF_GATEWAYS
+        if connection.gateway_by_header:
+            headers["cf-aig-gateway-id"] = connection.gateway
+        if gateway is not None:
+            headers["cf-aig-authorization"] = f"Bearer {gateway.reveal()}"
+    return headers
 
 
 Sleep = Callable[[float], Awaitable[None]]

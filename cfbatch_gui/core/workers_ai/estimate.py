@@ -4,14 +4,15 @@ English prose has about 4 characters to a token, Chinese and Japanese about one.
 """
 
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.workers_ai.requests import AnswerKind
+from cfbatch_gui.core.inputs.input_values import Kind
 
 _DENSE_TOKEN: Final = re.compile(r"[A-Za-z]{1,4}|[0-9]{1,2}|[^\sA-Za-z0-9]")
 SPECIAL_TOKENS: Final = 2  # of each text: <s> and </s>, as XLM-R's tokenizer adds them
@@ -19,7 +20,7 @@ _NUMBER_BYTES: Final = 22  # a number of a vector, written out, with its comma
 _SCORE_BYTES: Final = 56  # {"id":12345,"score":0.12345678901234567},
 _ELEMENT_BYTES: Final = 256  # one element of an answer without its numbers, its reference included
 _UNKNOWN_DIMENSION: Final = 4_096  # the longest vectors of today's usual models
-_SCRIPT_CHARACTERS: Final = 2_000  # examined by `script_of`; a text is nearly always in one script
+_SCRIPT_CHARACTERS: Final = 500  # examined by `script_of`; a text is nearly always in one script
 
 
 def tokens_upper(text: str) -> int:
@@ -45,9 +46,9 @@ def tokens_lower(text: str) -> int:
     return -(-max(0, len(text) - wide) // 4) + -(-wide // 2)
 
 
-def answer_bytes(kind: AnswerKind, count: int, dimension: int) -> int:
+def answer_bytes(kind: Kind, count: int, dimension: int) -> int:
     """The size of one element of an answer, on the high side; `dimension` 0 when it is not known."""
-    if kind == "scores":
+    if kind is Kind.RANK:
         return _ELEMENT_BYTES + count * _SCORE_BYTES
     return _ELEMENT_BYTES + count * ((dimension or _UNKNOWN_DIMENSION) * _NUMBER_BYTES + 3)
 
@@ -67,36 +68,17 @@ def count_ascii_tokens(characters: NDArray[np.uint32]) -> tuple[NDArray[np.uint3
     return (characters + 2) // 3 + np.uint32(SPECIAL_TOKENS), (characters + 3) // 4
 
 
-class Script(StrEnum):
-    """Groups of scripts with a similar number of characters per token."""
-
-    LATIN = "latin"
-    GREEK = "greek"
-    CYRILLIC = "cyrillic"
-    HEBREW = "hebrew"
-    ARABIC = "arabic"
-    INDIC = "indic"  # of South and South-East Asia
-    CJK = "cjk"  # Chinese, Japanese, Korean
-    OTHER = "other"
+_ONE_SCRIPT: Final = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "HANGUL": "CJK"}  # by the tokens of a character
 
 
-_LETTERS: Final = {
-    Script.LATIN: re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]"),
-    Script.GREEK: re.compile("[\u0370-\u03ff\u1f00-\u1fff]"),
-    Script.CYRILLIC: re.compile("[\u0400-\u052f]"),
-    Script.HEBREW: re.compile("[\u0590-\u05ff]"),
-    Script.ARABIC: re.compile("[\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb50-\ufdff\ufe70-\ufeff]"),
-    Script.INDIC: re.compile("[\u0900-\u0fff\u1000-\u109f\u1780-\u17ff]"),
-    Script.CJK: re.compile("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"),
-}
+def script_of(text: str) -> str:
+    """The script of most letters at the beginning of a text, by the names of letters in Unicode; "" without any.
 
-
-def script_of(text: str) -> Script:
-    """The script of most letters in the first 2,000 characters; a CJK character counts twice."""
-    beginning = text[:_SCRIPT_CHARACTERS]
-    if beginning.isascii():
-        return Script.LATIN
-    counts = {script: len(letters.findall(beginning)) for script, letters in _LETTERS.items()}
-    counts[Script.CJK] *= 2
-    most = max(counts, key=lambda script: counts[script])
-    return most if counts[most] else Script.OTHER
+    Chinese, Japanese and Korean are one, and count twice.
+    """
+    counts: Counter[str] = Counter()
+    for letter in filter(str.isalpha, text[:_SCRIPT_CHARACTERS]):
+        script = "LATIN" if letter.isascii() else unicodedata.name(letter, "").partition(" ")[0]
+        counts[_ONE_SCRIPT.get(script, script)] += 1
+    counts["CJK"] *= 2
+    return max(counts, key=counts.__getitem__) if counts.total() else ""

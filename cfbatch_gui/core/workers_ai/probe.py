@@ -203,11 +203,6 @@ class Call:
     form: Form | None
     error: UserError | None
 
-    @property
-    def code(self) -> int:
-        """The service's number of the error, 0 without one."""
-        return int(getattr(self.error, "code", 0))
-
 
 @dataclass(slots=True)
 class Evidence:
@@ -225,8 +220,8 @@ class Evidence:
     again: dict[Form, Finished] = field(default_factory=dict)
     direct: Matched | None = None
 
-    def refused(self, step: Step) -> list[Call]:
-        return [each for each in self.calls if each.step is step and each.error is not None]
+    def errors(self, *steps: Step) -> list[UserError]:
+        return [each.error for each in self.calls if each.step in steps and each.error is not None]
 
     def sentence_of(self, error: UserError) -> str:
         """The sentence with the kind of connection in place of the user's name for it."""
@@ -283,31 +278,31 @@ def _listed_price(evidence: Evidence) -> Samples:
 
 
 def _unknown_id(evidence: Evidence) -> Samples:
-    for each in evidence.refused(Step.UNKNOWN_ID):
-        yield str(each.code), isinstance(each.error, RequestGone)
+    for error in evidence.errors(Step.UNKNOWN_ID):
+        yield str(error.code), isinstance(error, RequestGone)
 
 
 def _queue_taken(evidence: Evidence) -> Samples:
-    refused = [False for each in evidence.refused(Step.SUBMIT) if isinstance(each.error, QueueNotSupported)]
+    refused = [False for error in evidence.errors(Step.SUBMIT) if isinstance(error, QueueNotSupported)]
     return _true([True] if evidence.request_ids else refused[:1])
 
 
 def _no_queue_code(evidence: Evidence) -> Samples:
-    for each in evidence.refused(Step.SUBMIT):
-        if each.code == _NO_QUEUE or (each.error is not None and "queu" in each.error.detail.lower()):
-            yield str(each.code), each.code == _NO_QUEUE
+    for error in evidence.errors(Step.SUBMIT):
+        if error.code == _NO_QUEUE or "queu" in error.detail.lower():
+            yield str(error.code), error.code == _NO_QUEUE
 
 
 def _gateway_batches(evidence: Evidence) -> Samples:
     if evidence.request_ids:
         yield True, True
-    for each in evidence.refused(Step.SUBMIT):
-        if isinstance(each.error, ServiceRefused) and each.code not in _OF_SOMETHING_ELSE:
-            yield str(each.code), False
+    for error in evidence.errors(Step.SUBMIT):
+        if isinstance(error, ServiceRefused) and error.code not in _OF_SOMETHING_ELSE:
+            yield str(error.code), False
 
 
 def _done_again(evidence: Evidence) -> Samples:
-    if evidence.refused(Step.AGAIN):
+    if evidence.errors(Step.AGAIN):
         yield False, False
     for form, found in evidence.again.items():
         is_same = _sorted(found) == _sorted(evidence.answers[form])
@@ -363,7 +358,7 @@ def _pooling(evidence: Evidence) -> Samples:
 
 
 def _run_form(evidence: Evidence) -> Samples:
-    refused = [False for each in evidence.refused(Step.RUN) if isinstance(each.error, ReplyError)]
+    refused = [False for error in evidence.errors(Step.RUN) if isinstance(error, ReplyError)]
     return _true([True] if evidence.direct is not None else refused)
 
 
@@ -415,9 +410,8 @@ def _judged(assumption: Assumption, evidence: Evidence) -> tuple[Outcome, str]:
     samples = list(_CHECKS[assumption.id](evidence))
     wrong = [found for found, is_right in samples if not is_right]
     if not samples:
-        paid = [each.error for each in evidence.calls if each.error and each.step in (Step.SUBMIT, Step.POLL)]
-        said = evidence.sentence_of(paid[-1]) if paid else message("Nothing that came back tells.")
-        return Outcome.NOT_SEEN, said
+        paid = evidence.errors(Step.SUBMIT, Step.POLL)
+        return Outcome.NOT_SEEN, evidence.sentence_of(paid[-1]) if paid else message("Nothing that came back tells.")
     outcome, found = (Outcome.NOT_HELD, wrong) if wrong else (Outcome.HELD, [found for found, _ in samples])
     if all(isinstance(each, bool) for each in found):
         return outcome, message("So in {n} of {all} answers.", n=len(samples) - len(wrong), all=len(samples))
@@ -500,9 +494,7 @@ class Probe:
             if not await self._submit(batch):
                 break
         await self._wait()
-        if not any(
-            isinstance(each.error, OutcomeUnknown | Unreachable) for each in self._evidence.refused(Step.SUBMIT)
-        ):
+        if not any(isinstance(each, OutcomeUnknown | Unreachable) for each in self._evidence.errors(Step.SUBMIT)):
             self._show(message("Sending one request without the queue…"))  # the connection has not broken
             self._evidence.direct = await self._call(Step.RUN, None, self._run())
         mark = self._client.connection.account_mark
@@ -512,16 +504,16 @@ class Probe:
         if self._client.connection.kind is not ConnectionKind.WORKER:  # which has no list of models
             self._show(message("Searching the list of models…"))
             self._evidence.listed = await self._call(Step.MODEL, None, self._listed())
-            self._check_open(Step.MODEL, NotConnected, TokenRefused, ServiceBusy, Unreachable, ServiceRefused)
+            self._check_open(Step.MODEL, NotConnected, TokenRefused, Unreachable, ServiceRefused)
         self._show(message("Asking for a batch that does not exist…"))
         await self._call(Step.UNKNOWN_ID, None, self._client.ask(self._plan.model.name, NO_REQUEST))
         self._check_open(Step.UNKNOWN_ID, NotConnected, TokenRefused, ServiceBusy, Unreachable)
 
     def _check_open(self, step: Step, *shut: type[UserError]) -> None:
         """Go no further if a free call did not get through."""
-        for each in self._evidence.refused(step):
-            if isinstance(each.error, shut):
-                raise each.error
+        for error in self._evidence.errors(step):
+            if isinstance(error, shut):
+                raise error
 
     async def _listed(self) -> Entry | None:
         name = self._plan.model.name
@@ -661,7 +653,7 @@ def _facts(result: ProbeResult) -> dict[str, Any]:
             {
                 "step": f"{each.step}, {each.form}" if each.form else str(each.step),
                 "error": type(each.error).__name__ if each.error is not None else "",
-                "code": each.code,
+                "code": each.error.code if each.error is not None else 0,
             }
             for each in result.evidence.calls
         ],

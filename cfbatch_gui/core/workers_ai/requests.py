@@ -3,11 +3,11 @@
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 import msgspec
 
-AnswerKind: TypeAlias = Literal["scores", "embeddings"]
+from cfbatch_gui.core.inputs.input_values import Kind
 
 _OPENING: Final = b'{"requests":['
 _CLOSING: Final = b"]}"
@@ -30,8 +30,8 @@ class Request:
     in_contexts: bool = False
 
     @property
-    def kind(self) -> AnswerKind:
-        return "embeddings" if self.query is None else "scores"
+    def kind(self) -> Kind:
+        return Kind.EMBED if self.query is None else Kind.RANK
 
     @property
     def count(self) -> int:
@@ -93,8 +93,8 @@ def encode_poll(request_id: str) -> bytes:
     return _encode({"request_id": request_id})
 
 
-def multipart(parts: Iterable[tuple[str, str, str, Sequence[bytes]]]) -> tuple[str, tuple[bytes, ...]]:
-    """The content type and the pieces of a body; the boundary is random.
+def multipart(parts: Iterable[tuple[str, str, str, Sequence[bytes]]]) -> tuple[str, bytes]:
+    """The content type and the body; the boundary is random.
 
     Of each part: the name, the file's name or "", the content type, and the content in pieces.
     """
@@ -104,4 +104,5 @@ def multipart(parts: Iterable[tuple[str, str, str, Sequence[bytes]]]) -> tuple[s
         of_file = f'; filename="{file_name}"' if file_name else ""
         head = f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"{of_file}\r\n'
         pieces += [f"{head}Content-Type: {content_type}\r\n\r\n".encode(), *content, b"\r\n"]
-    return f"multipart/form-data; boundary={boundary}", (*pieces, f"--{boundary}--\r\n".encode())
+    pieces.append(f"--{boundary}--\r\n".encode())
+    return f"multipart/form-data; boundary={boundary}", b"".join(pieces)

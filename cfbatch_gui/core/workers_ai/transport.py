@@ -16,7 +16,7 @@ import sys
 import traceback
 import urllib.request
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +27,7 @@ import httpcore
 import httpx
 import msgspec
 import truststore
+from msgspec.structs import replace
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.errors import UserError
@@ -38,7 +39,6 @@ Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Application = Callable[[Scope, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]]
 What: TypeAlias = Literal["submit", "run", "ask", "check", "vectorize", "account", "setup"]
-Body: TypeAlias = bytes | tuple[bytes, ...]  # in pieces, where joining them would be one more copy of much
 
 REDACTED: Final = "[redacted]"
 _SHORTEST: Final = 8  # characters of a secret that is removed in all its spellings
@@ -47,7 +47,7 @@ _CERTIFICATE_TIME: Final = (9, 10)  # OpenSSL's numbers for a certificate that i
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")  # reached without a proxy, whatever the system says
 _SECRET_HEADERS: Final = ("authorization", "cf-aig-authorization")
 _END_SECONDS: Final = 0.25  # for the end of a connection behind its answer
-_LARGE: Final = 256 * 1024  # bytes; a larger answer is searched for secrets in a thread
+LARGE: Final = 256 * 1024  # bytes; a larger answer is read in a thread, so that a window stays live
 _INTERRUPTED: Final = (ssl.SSLWantReadError, ssl.SSLEOFError, ssl.SSLZeroReturnError)  # no certificate errors
 _NO_ADDRESS: Final = (httpx.InvalidURL, ValueError, OverflowError)  # of a name or a port; UnicodeError is a ValueError
 
@@ -137,7 +137,7 @@ class EchoedSecrets:
             name: self.removed_from(value.encode("latin-1", "replace")).decode("latin-1")
             for name, value in answer.headers.items()
         }
-        if len(answer.body) > _LARGE:
+        if len(answer.body) > LARGE:
             return HttpAnswer(answer.status, headers, await asyncio.to_thread(self.removed_from, answer.body))
         return HttpAnswer(answer.status, headers, self.removed_from(answer.body))
 
@@ -213,7 +213,7 @@ class Transport:
         *,
         what: What = "check",
         headers: Mapping[str, str],
-        body: Body = b"",
+        body: bytes = b"",
         hidden: Sequence[Token] = (),
         limit: ExchangeLimit,
     ) -> HttpAnswer:
@@ -243,7 +243,7 @@ class Transport:
         finally:
             await watch.close_handshake()
             if self._application is None:
-                sent = _length(body) if watch.body_left else 0
+                sent = len(body) if watch.body_left else 0
                 received, status = (len(answer.body), answer.status) if answer is not None else (0, 0)
                 self._on_exchange(Exchange(url.split("/", 3)[2].rpartition("@")[2], what, sent, received, status))
         if reason in ("tls", "clock"):
@@ -260,7 +260,7 @@ class Transport:
         return httpx.AsyncHTTPTransport(verify=context, trust_env=False, proxy=proxy, limits=limits)
 
 
-def _request(method: str, url: str, headers: Mapping[str, str], body: Body, seconds: float) -> httpx.Request:
+def _request(method: str, url: str, headers: Mapping[str, str], body: bytes, seconds: float) -> httpx.Request:
     if not all(_SENDABLE.fullmatch(value) for value in headers.values()):
         raise ExchangeError("broken", "a header that cannot be sent")  # httpx would quote it
     return httpx.Request(
@@ -272,22 +272,12 @@ def _request(method: str, url: str, headers: Mapping[str, str], body: Body, seco
             "accept-encoding": "gzip",
             "connection": "close",
             **headers,
-            **({} if isinstance(body, bytes) else {"content-length": str(_length(body))}),
         },
-        content=(body if isinstance(body, bytes) else _pieces(body)) if body else None,
+        content=body or None,
         # httpcore does not close the socket of a handshake that is cancelled from outside, so httpx's own limit
         # has to end the handshake first.
         extensions={"timeout": httpx.Timeout(60.0, connect=min(15.0, 0.75 * seconds)).as_dict()},
     )
-
-
-def _length(body: Body) -> int:
-    return len(body) if isinstance(body, bytes) else sum(map(len, body))
-
-
-async def _pieces(body: tuple[bytes, ...]) -> AsyncIterator[bytes]:
-    for piece in body:
-        yield piece
 
 
 async def _exchange(transport: httpx.AsyncBaseTransport, request: httpx.Request, most_bytes: int) -> HttpAnswer:
@@ -477,7 +467,7 @@ class TrafficLog:
         self._size = path.stat().st_size if path.exists() else 0
 
     def note(self, connection: str, exchange: Exchange, *, now: float) -> None:
-        line = msgspec.json.encode(msgspec.structs.replace(exchange, time=round(now, 3), connection=connection))
+        line = msgspec.json.encode(replace(exchange, time=round(now, 3), connection=connection))
         try:
             with open(self._path, "ab", opener=own_opener) as stream:
                 stream.write(line + b"\n")
@@ -501,17 +491,10 @@ def traffic(path: Path) -> tuple[Exchange, ...]:
             new = _decoder.decode(line)
         except msgspec.DecodeError:
             continue
-        key = new.host, new.connection, new.what
-        old = sums.get(key, Exchange(new.host, new.what, 0, 0, 0, new.time, count=0))
-        sums[key] = Exchange(
-            new.host,
-            new.what,
-            old.sent + new.sent,
-            old.received + new.received,
-            0,
-            min(old.time, new.time),
-            new.connection,
-            old.count + new.count,
-            max(old.until, new.until or new.time),
-        )
+        key, new = (new.host, new.connection, new.what), replace(new, status=0, until=new.until or new.time)
+        if old := sums.get(key):
+            sent, received, count = old.sent + new.sent, old.received + new.received, old.count + new.count
+            times = {"time": min(old.time, new.time), "until": max(old.until, new.until)}
+            new = replace(new, sent=sent, received=received, count=count, **times)
+        sums[key] = new
     return tuple(sorted(sums.values(), key=lambda each: each.until, reverse=True))

@@ -10,10 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.as_code import Language, as_code, body_names, save_bodies
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.plan.packing import plan
@@ -24,6 +21,7 @@ from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, cloudflare, gateway, worker
 from tests.core.endpoints.conftest import ACCOUNT, TOKEN
+from tests.support.inputs import as_suggested
 from tests.support.practice import PracticeServer
 
 PAIRS = "query,context\nclouds,an orange cloud\nclouds,a llama\nanimals,it's a llama\n"
@@ -47,8 +45,7 @@ def draft(drafts: Drafts, tmp_path: Path, *, synchronous: bool) -> Job:
     path = tmp_path / "pairs.csv"
     path.write_text(PAIRS)
     job = drafts.create(Kind.RANK, "pairs", "@cf/baai/bge-m3", "cloudflare")
-    source = open_source(path)
-    drafts.load(job.id, source, suggest_mapping(source, Kind.RANK, preview(source)))
+    drafts.load(job.id, *as_suggested(path, Kind.RANK))
     job = drafts.change(job.id, options=JobOptions(at_once=synchronous))
     return sent(job, plan(drafts.folder(job.id), job), 0.0, job)
 

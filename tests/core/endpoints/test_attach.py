@@ -12,16 +12,14 @@ import pytest
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.elsewhere import read_pasted_job
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import export
 from cfbatch_gui.core.system.settings import SavedConnection
 from tests.core.endpoints.conftest import ACCOUNT, SECRET, TOKEN, Endpoints
+from tests.support.inputs import as_suggested
 
 MODEL = "@cf/baai/bge-m3"
 ID = "768f15b7-4fd6-4498-906e-ad94ffc7f8d2"
@@ -87,11 +85,7 @@ async def post(endpoints: Endpoints, body: object, *, through: str = "Account", 
 
 
 def inputs(path: Path, kind: Kind, second_path: Path | None = None) -> AttachedInput:
-    source = open_source(path)
-    if second_path is None:
-        return AttachedInput(source, suggest_mapping(source, kind, preview(source)))
-    second = open_source(second_path)
-    return AttachedInput(source, suggest_mapping(source, kind, preview(source), second, preview(second)), second)
+    return AttachedInput(*as_suggested(path, kind, second_path))
 
 
 async def attached(

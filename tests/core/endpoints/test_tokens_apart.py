@@ -9,10 +9,7 @@ import pytest
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import NotConnected, UsageError
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
@@ -22,6 +19,7 @@ from tests.canary import SECRET
 from tests.canary import TOKEN as ONE
 from tests.core.endpoints.conftest import ACCOUNT, service, worker
 from tests.support.faulty_service import FaultyService
+from tests.support.inputs import as_suggested
 from tests.support.keyrings import MemoryKeyring
 
 OTHER_ACCOUNT = "fedcba9876543210fedcba9876543210"
@@ -97,8 +95,7 @@ def draft(world: World, connection: str) -> Job:
     path = world.root / "clouds.csv"
     path.write_text(CLOUDS)
     job = world.program.drafts.create(Kind.RANK, "clouds", "@cf/baai/bge-m3", connection)
-    source = open_source(path)
-    return world.program.drafts.load(job.id, source, suggest_mapping(source, Kind.RANK, preview(source)))
+    return world.program.drafts.load(job.id, *as_suggested(path, Kind.RANK))
 
 
 async def test_never_mixed_over_restart_and_resume(world: World) -> None:

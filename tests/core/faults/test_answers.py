@@ -17,10 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import ReplyError
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import metadata_value
 from cfbatch_gui.core.jobs.drafts import Drafts
@@ -30,13 +27,14 @@ from cfbatch_gui.core.jobs.run.runner import READINGS
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.inference import read_body, run_batch
-from cfbatch_gui.core.practice.models import find
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai import limits
 from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
+from cfbatch_gui.core.workers_ai.catalogue import find_model
 from tests.core.faults.conftest import FaultBench, Open, TinyModel, wrong_results
 from tests.support import faults
 from tests.support.faults import Fault
+from tests.support.inputs import as_suggested
 from tests.support.mutations import of_another_job
 from tests.thorough import tries
 
@@ -72,11 +70,9 @@ def sent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     ledger = Ledger.open(paths)
     drafts = Drafts(ledger, paths, clock=lambda: 0.0)
     job = drafts.create(request.param, path.stem, MODEL, "cloudflare")
-    source = open_source(path)
-    job = drafts.load(job.id, source, suggest_mapping(source, request.param, preview(source)))
+    job = drafts.load(job.id, *as_suggested(path, request.param))
     folder = JobFolder(paths.job(job.id))
-    served = find(MODEL)
-    assert served is not None
+    served = find_model(MODEL)
     batch = read_body(packing.body_of(folder, job, packing.plan(folder, job).batches[0]), served)
     assert isinstance(batch, tuple)
     answer = json.loads(b"".join(run_batch("request", batch, served, TinyModel())))

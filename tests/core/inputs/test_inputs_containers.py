@@ -83,6 +83,39 @@ def test_documents(tmp_path: Path) -> None:
         read(tmp_path, "b.docx", zipped(("word/document.xml", entities.encode())))
 
 
+PARAGRAPHS = [  # the inside of a paragraph, and what Word shows
+    ("<w:r><w:t>an e</w:t><w:noBreakHyphen/><w:t>mail</w:t></w:r>", ["an e-mail"]),
+    ('<w:r><w:t>one</w:t><w:sym w:font="Wingdings" w:char="F0E0"/><w:t>two</w:t></w:r>', ["one two"]),
+    ("<w:r><w:t>so</w:t><w:softHyphen/><w:t>ft</w:t><w:br/><w:t>line</w:t></w:r>", ["soft\nline"]),
+    ("<m:oMath><m:r><m:t>x=2</m:t></m:r></m:oMath><w:r><w:t> holds</w:t></w:r>", ["x=2 holds"]),
+    ("<w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r><w:r><w:t>shown</w:t></w:r>", ["shown"]),
+    ('<w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr><w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>a</w:t></w:r>', ["a"]),
+    (
+        "<w:r><w:ruby><w:rt><w:r><w:t>か</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>漢</w:t></w:r></w:rubyBase></w:ruby></w:r>",
+        ["漢"],
+    ),
+    ("<w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom>", []),
+    ("<w:moveTo><w:r><w:t>moved</w:t></w:r></w:moveTo>", ["moved"]),
+    (
+        "<w:r><mc:AlternateContent><mc:Choice>{0}</mc:Choice><mc:Fallback>{0}</mc:Fallback></mc:AlternateContent></w:r>"
+        "<w:r><w:t>around</w:t></w:r>".format(
+            "<w:txbxContent><w:p><w:r><w:t>in a box</w:t></w:r></w:p></w:txbxContent>"
+        ),
+        ["in a box", "around"],
+    ),
+]
+
+
+def test_a_document_has_the_texts_that_word_shows(tmp_path: Path) -> None:
+    spaces = "".join(f' xmlns:{name}="urn:{name}"' for name in ("w", "m", "mc"))
+    for inside, texts in PARAGRAPHS:
+        xml = (
+            f"<w:document{spaces}><w:body><w:p>{inside}</w:p><w:p><w:r><w:t>end</w:t></w:r></w:p></w:body></w:document>"
+        )
+        rows, _ = read(tmp_path, "a.docx", zipped(("word/document.xml", xml.encode())))
+        assert [row.cells[0] for row in rows] == [*texts, "end"], inside
+
+
 def test_parquet(tmp_path: Path) -> None:
     core, arro = pytest.importorskip("arro3.core"), pytest.importorskip("arro3.io")
     columns = {

@@ -10,10 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import data_version, opened, transaction
 from cfbatch_gui.core.jobs.drafts import Drafts
@@ -21,6 +18,7 @@ from cfbatch_gui.core.jobs.store.data_folder import back_up
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.files import create_own_file
 from cfbatch_gui.core.system.paths import Paths
+from tests.support.inputs import as_suggested
 
 OTHER = """
 import sqlite3, sys
@@ -64,9 +62,8 @@ def copy_all(drafts: Drafts, folder: JobFolder) -> None:
 def test_a_lock_stays(drafts: Drafts, tmp_path: Path, act: Callable[[Drafts, JobFolder], None]) -> None:
     path = tmp_path / "texts.csv"
     path.write_text("text\none\ntwo\n")
-    source = open_source(path)
     job = drafts.create(Kind.EMBED, "texts", "@cf/baai/bge-m3", "practice")
-    drafts.load(job.id, source, suggest_mapping(source, Kind.EMBED, preview(source)))
+    drafts.load(job.id, *as_suggested(path, Kind.EMBED))
     folder = drafts.folder(job.id)
     with opened(folder.data) as database, transaction(database):
         assert is_locked_for_others(folder.data)

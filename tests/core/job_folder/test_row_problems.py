@@ -4,28 +4,25 @@ import csv
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, ReadOptions
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
-from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft
+from cfbatch_gui.core.job_folder.folder import DRAFT, JobFolder, SavedDraft
 from cfbatch_gui.core.job_folder.row_problems import problem_columns, problems, save_problems
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.results.embeddings import Embeddings
+from tests.support.inputs import as_suggested
 
 
 def filled(folder: Path, first: Path, second: Path | None = None) -> JobFolder:
     job = JobFolder(folder)
-    source = open_source(first)
-    other = open_source(second) if second else None
-    sample = preview(other) if other else ()
-    mapping = suggest_mapping(source, Kind.RANK, preview(source), other, sample)
+    source, mapping, other = as_suggested(first, Kind.RANK, second)
     fill(job, source, mapping, other)
-    job.save_draft(SavedDraft(str(first), ReadOptions(separator=source.separator), mapping))
+    draft = SavedDraft(str(first), ReadOptions(separator=source.separator), mapping)
+    job.keep_fact(DRAFT, msgspec.to_builtins(draft))
     return job
 
 
@@ -74,8 +71,7 @@ LONG = "wort " * 20_000
 
 def embedded(tmp_path: Path, path: Path) -> JobFolder:
     folder = JobFolder(tmp_path / "job")
-    source = open_source(path)
-    fill(folder, source, suggest_mapping(source, Kind.EMBED, preview(source)))
+    fill(folder, *as_suggested(path, Kind.EMBED))
     job = Job("abc", "n", Kind.EMBED, "@cf/baai/bge-m3", "practice", 0.0, options=JobOptions(truncate_inputs=False))
     packing.plan(folder, job)
     return folder

@@ -1,17 +1,14 @@
 """A runner with real stores, a practice service with faults, and a clock that advances only when it is slept on."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.elsewhere import JobsElsewhere
@@ -29,6 +26,7 @@ from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.support.clients import client_of
 from tests.support.faulty_service import FaultyService
+from tests.support.inputs import as_suggested
 from tests.support.practice import accepted_bodies
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -135,13 +133,21 @@ class Bench:
         job = self.drafts.create(kind, path.stem, model, "cloudflare")
         if not reuse:
             job = self.drafts.change(job.id, options=replace(job.options, reuse=False))
-        source = open_source(path)
-        return self.drafts.load(job.id, source, suggest_mapping(source, kind, preview(source)))
+        return self.drafts.load(job.id, *as_suggested(path, kind))
 
     async def run(self, job: Job) -> Job:
         """Send the job, wait until it ends or needs the user, and return it."""
-        await self.actions.send(job.id)
-        return await self.runner.wait(job.id)
+        return await self.ended(self.actions.send(job.id))
+
+    async def ended(self, doing: Awaitable[Job]) -> Job:
+        """Have something done with a job, wait until it ends or needs the user, and return it."""
+        return await self.runner.wait((await doing).id)
+
+    async def until(self, is_so: Callable[[], object]) -> None:
+        """Look without a pause: while one waits, the clock may go on by hours."""
+        async with asyncio.timeout(240):
+            while not is_so():
+                await asyncio.sleep(0)
 
 
 @pytest.fixture

@@ -5,15 +5,11 @@
 
 import json
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Split
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.states import JobOptions
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
@@ -21,6 +17,7 @@ from cfbatch_gui.core.workers_ai.catalogue import MODELS
 from cfbatch_gui.core.workers_ai.estimate import tokens_most
 from tests.core.jobs.conftest import Bench, Clock
 from tests.support.faulty_service import FaultyService
+from tests.support.inputs import as_suggested
 from tests.thorough import tries
 
 PIECES = ("why", " ", "", "\n", "=1+1", '"', "\\", "\0", "\ud800", "🌍", "日本語", "ß", "\u2028", "<|endoftext|>")
@@ -56,9 +53,8 @@ async def test_what_passes_the_checks_is_accepted(tmp_path: Path, clock: Clock, 
             path.write_text("".join(json.dumps(row) + "\n" for row in made))
             model = chance.choice([each for each in MODELS if each.can_rank or kind is Kind.EMBED])
             job = bench.drafts.create(kind, "job", model.name, "cloudflare")
-            source = open_source(path)
             split = Split(chance.choice((16, 100, 500)), chance.choice((0, 4))) if chance.random() < 0.3 else None
-            bench.drafts.load(job.id, source, replace(suggest_mapping(source, kind, preview(source)), split=split))
+            bench.drafts.load(job.id, *as_suggested(path, kind, split=split))
             pooling = chance.choice(("", *model.poolings))
             chosen = JobOptions(chance.random() < 0.6, pooling, at_once=chance.random() < 0.3, reuse=False)
             job = bench.drafts.change(job.id, options=chosen)

@@ -5,10 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import metadata_value
@@ -16,6 +13,7 @@ from cfbatch_gui.core.jobs.plan.preflight import calibrated, examine
 from cfbatch_gui.core.jobs.plan.spending import TOKENS, read_planned
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.workers_ai.catalogue import find_model
+from tests.support.inputs import as_suggested
 
 MODEL = "@cf/baai/bge-m3"
 ENGLISH = [f"The desk lamp number {number} is made of brass and is warm." for number in range(40)]
@@ -53,8 +51,7 @@ class Past:
         job = Job(f"job{number}", "Texts", Kind.EMBED, model, "cloudflare", 1.0)
         path = self._root / f"{job.id}.csv"
         path.write_text("\n".join(["text", *texts]), encoding="utf-8")
-        source = open_source(path)
-        fill(self.folder(job.id), source, suggest_mapping(source, Kind.EMBED, preview(source)))
+        fill(self.folder(job.id), *as_suggested(path, Kind.EMBED))
         return job
 
     def _examined(self, job: Job) -> tuple[float, float, int]:

@@ -39,25 +39,19 @@ def polls(bench: Bench) -> list[Arrival]:
     return [arrival for arrival in bench.faulty.arrivals if arrival.kind == "poll"]
 
 
-async def until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(240):
-        while not is_so():
-            await asyncio.sleep(0.001)
-
-
 @pytest.mark.parametrize("is_under_way", [True, False])
 async def test_check_now_asks_at_once_and_only_once_also_while_a_question_is_under_way(
     bench: Bench, write: Callable[[str, str], Path], is_under_way: bool
 ) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
     await bench.actions.send(job.id)
-    await until(lambda: len(polls(bench)) == 1)
+    await bench.until(lambda: len(polls(bench)) == 1)
     assert isinstance(bench.clock, HaltingClock)
     bench.clock.is_halted = True
     if not is_under_way:
-        await until(lambda: bench.ledger.job(job.id).batches[0].checks == 1)
+        await bench.until(lambda: bench.ledger.job(job.id).batches[0].checks == 1)
     bench.runner.check_now(job.id)
-    await until(lambda: bench.ledger.job(job.id).batches[0].checks == 2)
+    await bench.until(lambda: bench.ledger.job(job.id).batches[0].checks == 2)
     for _ in range(50):
         await asyncio.sleep(0)
     assert len(polls(bench)) == 2

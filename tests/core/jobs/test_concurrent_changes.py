@@ -10,15 +10,13 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import CLOUDS, scores
 from tests.support import faults
+from tests.support.inputs import as_suggested
 
 Write = Callable[[str, str], Path]
 
@@ -91,8 +89,7 @@ async def test_sending_the_failed_ones_again_leaves_what_is_under_way(
         return repack(*arguments)  # type: ignore[arg-type]  # passed on as they came
 
     monkeypatch.setattr(packing, "repack_failed", while_the_other_leaves)
-    await bench.actions.send_failed_again(job.id)
-    done = await bench.runner.wait(job.id)
+    done = await bench.ended(bench.actions.send_failed_again(job.id))
     assert [batch.state for batch in done.batches] == [BatchState.DONE, BatchState.OUTCOME_UNKNOWN, BatchState.DONE]
     assert done.batches[1].error == "Nobody knows."
     assert [len(json.loads(body)["requests"]) for body in bench.accepted_bodies()] == [4, 2]
@@ -105,28 +102,24 @@ async def test_a_batch_is_sent_again_while_another_is_at_the_service(bench: Benc
     assert [batch.state for batch in job.batches] == [BatchState.FAILED, BatchState.FAILED]
     bench.faulty.follow()
     await bench.actions.send_again(job.id, 1)
-    while bench.ledger.batch(job.id, 1).state is not BatchState.QUEUED:
-        await asyncio.sleep(0)
-    await bench.actions.send_again(job.id, 2)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    await bench.until(lambda: bench.ledger.batch(job.id, 1).state is BatchState.QUEUED)
+    assert (await bench.ended(bench.actions.send_again(job.id, 2))).state is JobState.DONE
 
 
 async def test_a_file_that_is_read_while_the_job_is_sent_does_not_take_its_place(bench: Bench, write: Write) -> None:
     path = write("clouds.csv", CLOUDS)
     job = bench.draft(path, Kind.RANK)
-    source = open_source(path)
-    loop, again = asyncio.get_running_loop(), suggest_mapping(source, Kind.RANK, preview(source))
+    loop = asyncio.get_running_loop()
 
     async def sent() -> None:
         await bench.actions.send(job.id)
-        while not bench.store.job(job.id).batches[0].state.is_at_service:
-            await bench.clock.sleep(0)
+        await bench.until(lambda: bench.store.job(job.id).batches[0].state.is_at_service)
 
     def meanwhile(_: int) -> None:
         if not bench.ledger.job(job.id).is_sent:
             asyncio.run_coroutine_threadsafe(sent(), loop).result(20)
 
     with pytest.raises(UsageError, match="was sent already"):
-        await asyncio.to_thread(bench.drafts.load, job.id, source, again, progress=meanwhile)
+        await asyncio.to_thread(bench.drafts.load, job.id, *as_suggested(path, Kind.RANK), progress=meanwhile)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"

@@ -15,10 +15,7 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Split
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.run import runner
@@ -28,6 +25,7 @@ from cfbatch_gui.core.jobs.verifying import verify_job
 from tests.core.jobs.conftest import Bench, Clock
 from tests.prove.truth import write_input
 from tests.support import faults
+from tests.support.inputs import as_suggested
 from tests.support.practice import accepted
 from tests.thorough import tries
 
@@ -118,8 +116,7 @@ async def prepared(bench: Bench, clock: Clock, folder: Path, rng: Random) -> set
     async def sent(name: str, rows: int, kind: Kind = Kind.RANK) -> Job:
         job = bench.draft(write_input(folder / f"{name}.csv", kind, rng, rows=rows), kind, reuse=False)
         await bench.actions.send(job.id)
-        while any(batch.state in WAITING for batch in bench.ledger.job(job.id).batches):
-            await asyncio.sleep(0.001)
+        await bench.until(lambda: not any(batch.state in WAITING for batch in bench.ledger.job(job.id).batches))
         return bench.ledger.job(job.id)
 
     await bench.runner.wait((await sent("done", 30)).id)
@@ -230,10 +227,9 @@ async def finished(bench: Bench, folder: Path, form: str, rng: Random) -> tuple[
     if is_split:
         text = path.read_text("utf-8").replace(".", ". " + " ".join(f"Sentence {n} is here." for n in range(40)))
         path.write_text(text, "utf-8")
-    source = open_source(path)
     draft = bench.drafts.create(kind, form, "@cf/baai/bge-m3", "cloudflare")
-    mapping = replace(suggest_mapping(source, kind, preview(source)), split=Split(100, 10) if is_split else None)
-    job = await bench.run(bench.drafts.load(draft.id, source, mapping))
+    read = as_suggested(path, kind, split=Split(100, 10) if is_split else None)
+    job = await bench.run(bench.drafts.load(draft.id, *read))
     assert len(job.batches) > 1 and verify_job(bench.store.folder(job.id), job).is_whole
     return bench.store.folder(job.id), job
 

@@ -5,12 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cfbatch_gui.core.export_metadata import metadata_of
-from cfbatch_gui.core.inputs.file_rows import preview
-from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, ReadOptions
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
+from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.row_problems import count_sent_rows, problems, row_problems, save_problems
-from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results.exports import export, target_for
 from tests.core.jobs.conftest import Bench
 
@@ -21,20 +17,13 @@ TEXTS = 'id,text,note\n1,one,a\n2,"two" and more,b\n3,three,c\n4,5" screen,d\n5,
 TWO, SCREEN = ("2", "two and more", "b"), ("4", '5" screen', "d")
 
 
-def draft(bench: Bench, path: Path, kind: Kind, *, sends: bool) -> Job:
-    job = bench.drafts.create(kind, path.stem, "@cf/baai/bge-m3", "cloudflare")
-    source = open_source(path, ReadOptions(sends_doubtful=sends))
-    mapping = suggest_mapping(source, kind, preview(source))
-    return bench.drafts.load(job.id, source, mapping)
-
-
 def rows(path: Path) -> list[list[str]]:
     with path.open(encoding="utf-8-sig", newline="") as stream:
         return list(csv.reader(stream))
 
 
 async def test_left_out_they_are_counted_and_can_be_mended(bench: Bench, write: Write, tmp_path: Path) -> None:
-    job = draft(bench, write("a.csv", TEXTS), Kind.EMBED, sends=False)
+    job = bench.draft(write("a.csv", TEXTS), Kind.EMBED)
     folder = bench.drafts.folder(job.id)
     assert (job.rows_in, job.texts, job.problems) == (6, 3, 3)
     assert [(each.row, each.kind, each.raw) for each in problems(folder)] == [

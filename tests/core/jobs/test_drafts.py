@@ -7,15 +7,14 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, ReadOptions, Role
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.row_problems import problems
 from cfbatch_gui.core.jobs.drafts import as_recognised
 from cfbatch_gui.core.jobs.states import JobState
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import CLOUDS, scores
+from tests.support.inputs import as_suggested
 
 Write = Callable[[str, str], Path]
 
@@ -44,7 +43,7 @@ async def test_the_whole_file_is_kept_and_may_vanish(bench: Bench, write: Write)
 
 async def test_stopping_to_read_leaves_the_draft_as_it_was(bench: Bench, write: Write) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    source = open_source(write("many.csv", CLOUDS * 20_000))
+    many = write("many.csv", CLOUDS * 20_000)
 
     class StoppedError(Exception):
         pass
@@ -53,7 +52,7 @@ async def test_stopping_to_read_leaves_the_draft_as_it_was(bench: Bench, write: 
         raise StoppedError
 
     with pytest.raises(StoppedError):
-        bench.drafts.load(job.id, source, suggest_mapping(source, Kind.RANK, preview(source)), progress=stop)
+        bench.drafts.load(job.id, *as_suggested(many, Kind.RANK), progress=stop)
     assert bench.ledger.job(job.id).source_name == "clouds.csv"
     assert not list(bench.drafts.folder(job.id).path.glob("*.new.db"))
 

@@ -13,10 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import DataError, UsageError
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Split
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import requests
@@ -32,6 +29,7 @@ from cfbatch_gui.core.workers_ai.estimate import count_tokens, tokens_lower, tok
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES
 from tests.core.jobs.conftest import Bench
 from tests.parsed_requests import parse_requests
+from tests.support.inputs import as_suggested
 from tests.thorough import tries
 
 Write = Callable[[str, str], Path]
@@ -55,9 +53,8 @@ def filled(path: Path, queries: Queries, split: Split | None = None) -> JobFolde
     rows = [{"text": text} if query is None else {"query": query, "context": text} for query, text in pairs]
     file = path.with_name("rows.jsonl")
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    source, folder = open_source(file), JobFolder(path)
-    kind = Kind.EMBED if queries[0][0] is None else Kind.RANK
-    fill(folder, source, replace(suggest_mapping(source, kind, preview(source)), split=split))
+    folder = JobFolder(path)
+    fill(folder, *as_suggested(file, Kind.EMBED if queries[0][0] is None else Kind.RANK, split=split))
     return folder
 
 
@@ -198,8 +195,8 @@ def test_texts_of_which_the_model_may_read_the_beginning_only_are_named(
     split: Split | None,
     expected: list[tuple[int, int]],
 ) -> None:
-    source, folder = open_source(write("rows.csv", content)), JobFolder(tmp_path / "job")
-    fill(folder, source, replace(suggest_mapping(source, kind, preview(source)), split=split))
+    folder = JobFolder(tmp_path / "job")
+    fill(folder, *as_suggested(write("rows.csv", content), kind, split=split))
     preflight = examine(folder, job(kind, truncate=truncate), METADATA)
     found = list(too_long_texts(folder, METADATA))
     assert [(each.row, each.reason.parameters["high"]) for each in found] == expected  # type: ignore[attr-defined]
@@ -247,11 +244,10 @@ def test_the_same_text_is_sent_once_and_answered_everywhere(tmp_path: Path) -> N
 def test_shared_contexts_are_those_of_each_query_named_apart(tmp_path: Path, write: Write, split: Split | None) -> None:
     long_text = " ".join(f"Sentence number {n} is here." for n in range(60))
     contexts = ["one", long_text, "one", "two", long_text]
-    first = open_source(write("q.csv", "query\nwhy\nwho\nwhy\nhow\n"))
-    second = open_source(write("c.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in contexts)))
+    first = write("q.csv", "query\nwhy\nwho\nwhy\nhow\n")
+    second = write("c.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in contexts))
     shared, apart = JobFolder(tmp_path / "shared"), tmp_path / "apart"
-    mapping = suggest_mapping(first, Kind.RANK, preview(first), second, preview(second))
-    read = fill(shared, first, replace(mapping, split=split), second)
+    read = fill(shared, *as_suggested(first, Kind.RANK, second, split=split))
     assert (read.queries, read.texts) == (3, 15)
     planned, bodies = packed(shared, Kind.RANK)
     assert (planned, bodies) == packed(filled(apart, [(q, contexts) for q in ("why", "who", "how")], split), Kind.RANK)

@@ -54,15 +54,8 @@ async def start_without(bench: Bench, *files: Path) -> None:
 
 async def queued(bench: Bench, job: Job) -> Job:
     """Wait until every batch is at the service."""
-    while not all(batch.state.is_at_service for batch in bench.store.job(job.id).batches):
-        await bench.clock.sleep(0)
+    await bench.until(lambda: all(batch.state.is_at_service for batch in bench.store.job(job.id).batches))
     return bench.store.job(job.id)
-
-
-async def carried_on(bench: Bench, job: Job) -> Job:
-    """Carry on, and wait for the job's end."""
-    await bench.runner.carry_on(job.id)
-    return await bench.runner.wait(job.id)
 
 
 @pytest.mark.parametrize("harm", [delete, garble, flip])
@@ -79,7 +72,7 @@ async def test_a_job_on_its_way_is_collected_after_the_ledger_was_lost(
     assert [(each.id, each.batches[0].request_id) for each in bench.opened.recovered] == [(job.id, request_id)]
     assert [path.read_bytes() for path in bench.paths.root.glob("ledger.db.damaged-*")] == damaged
     assert bench.ledger.job(job.id).state is JobState.PAUSED and bench.opened.damage
-    assert (await carried_on(bench, job)).state is JobState.DONE
+    assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
     assert len(bench.faulty.submits) == 1
     assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
 
@@ -93,7 +86,7 @@ async def test_a_batch_that_may_have_left_is_not_sent_again(bench: Bench, write:
         for path in bench.paths.root.parent.rglob("*.jsonl"):
             path.unlink()
     await start_without(bench)
-    assert (await carried_on(bench, job)).batches[0].state is BatchState.OUTCOME_UNKNOWN
+    assert (await bench.ended(bench.runner.carry_on(job.id))).batches[0].state is BatchState.OUTCOME_UNKNOWN
     assert len(bench.faulty.submits) == 1
 
 
@@ -125,7 +118,7 @@ async def test_answers_in_the_folder_are_enough_when_ledger_and_ids_are_lost(ben
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     asked = len(bench.faulty.arrivals)
     await start_without(bench, bench.paths.ledger, bench.paths.submissions)
-    assert (await carried_on(bench, job)).state is JobState.DONE
+    assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
     assert len(bench.faulty.arrivals) == asked
 
 
@@ -134,7 +127,7 @@ async def test_a_copy_of_a_finished_jobs_folder_is_not_sent(bench: Bench, write:
     await bench.stop()
     shutil.copytree(bench.paths.job(job.id), bench.paths.job("copied"))
     bench.start()
-    assert (await carried_on(bench, bench.ledger.job("copied"))).state is JobState.DONE
+    assert (await bench.ended(bench.runner.carry_on("copied"))).state is JobState.DONE
     assert len(bench.faulty.submits) == 1
     await bench.restart()  # reads the state from the disk
     assert bench.ledger.job(job.id).batches == job.batches
@@ -147,10 +140,9 @@ async def test_what_was_sent_again_is_collected_after_the_ledger_was_lost(bench:
     job = await bench.run(bench.draft(write("four.csv", "question,answer\n" + rows), Kind.RANK))
     bench.faulty.follow()
     await bench.actions.send_failed_again(job.id)
-    while not bench.store.job(job.id).batches[1].state.is_at_service:
-        await bench.clock.sleep(0)
+    await bench.until(lambda: bench.store.job(job.id).batches[1].state.is_at_service)
     await start_without(bench)
-    assert (await carried_on(bench, job)).state is JobState.DONE
+    assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
     assert len(bench.faulty.submits) == 2
     assert all(score is not None for _, score in scores(bench, job.id))
 
@@ -163,7 +155,7 @@ async def test_the_answer_to_an_earlier_attempt_does_not_end_the_later_one(bench
     await bench.actions.send_again(job.id, 1)
     await queued(bench, job)
     await start_without(bench)
-    assert (await carried_on(bench, job)).state is JobState.DONE
+    assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
     assert len(bench.faulty.submits) == 2
 
 
@@ -172,15 +164,14 @@ async def test_a_start_that_is_cut_short_leaves_no_attempt_to_be_taken_for_a_lat
 ) -> None:
     bench.faulty.follow(faults.reset_after_body(on="submit"))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    await bench.actions.send_again(job.id, 1)
-    job = await bench.runner.wait(job.id)
+    job = await bench.ended(bench.actions.send_again(job.id, 1))
     await bench.stop()
     bench.paths.ledger.unlink()
     with monkeypatch.context() as cut, suppress(AttributeError):
         cut.delattr(Ledger, "learn_attempts")
         open_or_recover(bench.paths)
     bench.start()
-    assert (await carried_on(bench, job)).state is JobState.DONE
+    assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
     assert len(bench.faulty.submits) == 2
 
 
@@ -203,7 +194,7 @@ async def test_an_older_ledger_does_not_send_what_was_accepted_since(
     bench.paths.ledger.write_bytes(older)
     bench.start()
     await bench.runner.resume_all()
-    done = await carried_on(bench, job)
+    done = await bench.ended(bench.runner.carry_on(job.id))
     assert done.state is JobState.DONE and done.batches[0].request_id == known.batches[0].request_id
     assert len(bench.faulty.submits) == 1
 
@@ -235,7 +226,7 @@ async def test_a_backup_has_all_that_was_paid_for_and_sends_nothing_by_itself(
     folder = bench.store.folder(draft.id)
     body = body_of(folder, draft, plan(folder, draft).batches[0])
     count = back_up(bench.paths, tmp_path / "backup.zip")
-    assert (await carried_on(bench, unsent)).state is JobState.DONE
+    assert (await bench.ended(bench.runner.carry_on(unsent.id))).state is JobState.DONE
     await bench.stop()
     shutil.rmtree(bench.paths.root)
     with zipfile.ZipFile(tmp_path / "backup.zip") as archive:
@@ -279,7 +270,7 @@ async def test_a_copy_in_the_same_home_learns_what_left_from_the_original(
     """Beside the original, or in its place."""
     shutil.copytree(bench.paths.root, tmp_path / "copy")
     bench.start()
-    done = await carried_on(bench, waiting)
+    done = await bench.ended(bench.runner.carry_on(waiting.id))
     await bench.stop()
     if is_put_back:
         shutil.rmtree(bench.paths.root)
@@ -290,7 +281,7 @@ async def test_a_copy_in_the_same_home_learns_what_left_from_the_original(
     learned = bench.ledger.batch(waiting.id, 1)
     assert (learned.state, learned.request_id) == (BatchState.QUEUED, done.batches[0].request_id)
     await bench.runner.resume_all()
-    assert (await carried_on(bench, waiting)).state is JobState.DONE
+    assert (await bench.ended(bench.runner.carry_on(waiting.id))).state is JobState.DONE
     assert len(bench.accepted_bodies()) == 1
 
 
@@ -300,7 +291,7 @@ async def test_a_folder_put_back_without_what_is_kept_elsewhere_asks(
     shutil.copytree(bench.paths.root, tmp_path / "backup")
     assert bench.paths.state is not None
     bench.start()
-    await carried_on(bench, waiting)
+    await bench.ended(bench.runner.carry_on(waiting.id))
     await bench.stop()
     (lines,) = bench.paths.state.glob("*.jsonl")
     lines.unlink()
@@ -308,7 +299,7 @@ async def test_a_folder_put_back_without_what_is_kept_elsewhere_asks(
     (tmp_path / "backup").rename(bench.paths.root)
     bench.start()
     assert bench.opened.doubt is Doubt.OLDER
-    await carried_on(bench, waiting)
+    await bench.ended(bench.runner.carry_on(waiting.id))
     assert len(bench.accepted_bodies()) == 1
 
 
@@ -320,13 +311,13 @@ async def test_an_older_ledger_does_not_send_what_left_since_whatever_the_clock_
     bench.clock.set_by = days * DAY
     bench.start()
     bench.faulty.follow(faults.reset_after_body(on="submit", billed=True))
-    unknown = await carried_on(bench, waiting)
+    unknown = await bench.ended(bench.runner.carry_on(waiting.id))
     assert unknown.batches[0].state is BatchState.OUTCOME_UNKNOWN
     await bench.stop()
     bench.paths.ledger.write_bytes(older)
     bench.start()
     assert bench.ledger.batch(waiting.id, 1).state is BatchState.OUTCOME_UNKNOWN
-    await carried_on(bench, waiting)
+    await bench.ended(bench.runner.carry_on(waiting.id))
     assert len(bench.accepted_bodies()) == 1
 
 
@@ -336,8 +327,7 @@ async def test_what_is_at_the_service_is_collected_while_the_question_is_open(
     bench.start()
     other = bench.draft(write("other.csv", CLOUDS), Kind.RANK)
     await bench.actions.send(other.id)
-    while not bench.store.job(other.id).batches[0].state.is_at_service:
-        await bench.clock.sleep(0)
+    await bench.until(lambda: bench.store.job(other.id).batches[0].state.is_at_service)
     await bench.stop()
     use(bench, bench.paths.root.rename(tmp_path / "moved"))
     assert bench.opened.doubt is Doubt.PLACE

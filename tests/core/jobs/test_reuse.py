@@ -13,16 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Split
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.states import Job, JobOptions, JobState
 from cfbatch_gui.core.jobs.verifying import Outcome, asked_for_again, verify_job
 from cfbatch_gui.core.practice.app import practice_app
 from tests.core.jobs.conftest import Bench, Clock
 from tests.support.faulty_service import FaultyService
+from tests.support.inputs import as_suggested
 from tests.thorough import tries
 
 Write = Callable[[str, str], Path]
@@ -214,8 +212,7 @@ async def test_what_was_taken_and_is_damaged_later_is_named_and_can_be_sent(
     check = verify_job(folder, june, mend=True)
     june = bench.ledger.change(june.id, lambda known: asked_for_again(known, check))
     assert (june.state, june.reused_lost) == (JobState.PARTLY_DONE, 3 if kind is Kind.EMBED else 5)
-    await bench.actions.send_failed_again(june.id)
-    june = await bench.runner.wait(june.id)
+    june = await bench.ended(bench.actions.send_failed_again(june.id))
     assert (june.state, june.reused_lost, len(june.batches)) == (JobState.DONE, 0, 1)
     assert verify_job(folder, june).is_whole
     if kind is Kind.EMBED:
@@ -310,8 +307,7 @@ def _draft(bench: Bench, path: Path, content: str, kind: Kind, split: Split | No
     path.write_text(content, encoding="utf-8")
     job = bench.drafts.create(kind, path.stem, "@cf/baai/bge-m3", "cloudflare")
     bench.drafts.change(job.id, options=replace(job.options, reuse=reuse))
-    source = open_source(path)
-    return bench.drafts.load(job.id, source, replace(suggest_mapping(source, kind, preview(source)), split=split))
+    return bench.drafts.load(job.id, *as_suggested(path, kind, split=split))
 
 
 def _sent(bench: Bench, since: int) -> frozenset[tuple[str, str]]:

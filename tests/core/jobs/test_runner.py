@@ -49,8 +49,7 @@ async def test_states_are_seen_in_their_order(bench: Bench, write: Write) -> Non
 async def test_a_job_is_picked_up_after_a_restart(bench: Bench, write: Write) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
     await bench.actions.send(job.id)
-    while not any(seen.batches and seen.batches[0].state is BatchState.QUEUED for seen in bench.seen):
-        await bench.clock.sleep(0)
+    await bench.until(lambda: any(seen.batches and seen.batches[0].state is BatchState.QUEUED for seen in bench.seen))
     await bench.restart()
     await bench.runner.resume_all()
     done = await bench.runner.wait(job.id)
@@ -62,17 +61,14 @@ async def test_a_job_is_picked_up_after_a_restart(bench: Bench, write: Write) ->
 async def test_a_paused_job_asks_nothing_until_it_is_carried_on(bench: Bench, write: Write) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
     await bench.actions.send(job.id)
-    while not bench.faulty.submits:
-        await bench.clock.sleep(0)
+    await bench.until(lambda: bench.faulty.submits)
     paused = await bench.runner.pause(job.id)
-    while bench.store.job(job.id).batches[0].state is BatchState.SENDING:
-        await bench.clock.sleep(0)
+    await bench.until(lambda: bench.store.job(job.id).batches[0].state is not BatchState.SENDING)
     assert paused.state is JobState.PAUSED and paused.paused_because == STOPPED_BY_USER
     asked = len(bench.faulty.arrivals)
     await bench.clock.sleep(60)
     assert len(bench.faulty.arrivals) == asked
-    await bench.runner.carry_on(job.id)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
 
 
 async def test_a_job_that_never_left_and_is_stopped_is_not_said_to_be_at_the_service(
@@ -82,8 +78,7 @@ async def test_a_job_that_never_left_and_is_stopped_is_not_said_to_be_at_the_ser
     await bench.actions.send(job.id)
     paused = await bench.runner.pause(job.id)
     assert paused.paused_because == STOPPED_HERE and bench.faulty.submits == []
-    await bench.runner.carry_on(job.id)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
 
 
 async def test_a_folder_that_cannot_be_written_stops_the_job_and_loses_nothing(
@@ -100,8 +95,7 @@ async def test_a_folder_that_cannot_be_written_stops_the_job_and_loses_nothing(
     assert stopped.batches[0].state in (BatchState.PLANNED, BatchState.QUEUED, BatchState.RUNNING)
     place.unlink()
     place.mkdir()
-    await bench.runner.carry_on(job.id)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
     assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
     assert len(bench.faulty.submits) == 1
 
@@ -112,8 +106,7 @@ async def test_only_the_refused_requests_are_sent_again(bench: Bench, write: Wri
     job = await bench.run(bench.draft(write("four.csv", "question,answer\n" + rows), Kind.RANK))
     assert job.state is JobState.PARTLY_DONE and job.batches[0].failed_requests == 2
     bench.faulty.follow()
-    await bench.actions.send_failed_again(job.id)
-    done = await bench.runner.wait(job.id)
+    done = await bench.ended(bench.actions.send_failed_again(job.id))
     assert done.state is JobState.DONE and len(done.batches) == 2
     again = json.loads(bench.accepted_bodies()[1])["requests"]
     assert [request["query"] for request in again] == ["query 1", "query 3"]
@@ -142,7 +135,6 @@ async def test_a_refused_batch_is_sent_again_as_it_was(bench: Bench, write: Writ
     bench.faulty.follow(faults.refusal(code=5006, message="AiError: bad input"))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.state is JobState.FAILED
-    await bench.actions.send_failed_again(job.id)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert (await bench.ended(bench.actions.send_failed_again(job.id))).state is JobState.DONE
     refused, accepted = bench.faulty.submits
     assert refused.sha256 == accepted.sha256

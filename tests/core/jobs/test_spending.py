@@ -8,10 +8,7 @@ import pytest
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import OverBudget, UsageError
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.spending import TOKENS, PastTimes, Spent, over_budget, past_times, spent_today
@@ -26,6 +23,7 @@ from tests.core.endpoints.conftest import ACCOUNT, service
 from tests.support import faults
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
+from tests.support.inputs import as_suggested
 
 MODEL = "@cf/baai/bge-m3"
 MIDNIGHT = 1_790_035_200.0  # 00:00 UTC
@@ -140,8 +138,7 @@ class World:
         """Send the rows of a file and wait for the job."""
         self.faulty.follow(fault)
         job = self.program.drafts.create(Kind.RANK, path.stem, "@cf/baai/bge-m3", connection)
-        source = open_source(path)
-        self.program.drafts.load(job.id, source, suggest_mapping(source, Kind.RANK, preview(source)))
+        self.program.drafts.load(job.id, *as_suggested(path, Kind.RANK))
         await self.program.actions.send(job.id)
         job = await self.program.runner.wait(job.id)
         self.faulty.follow()

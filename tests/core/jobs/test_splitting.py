@@ -106,8 +106,7 @@ async def test_a_layout_that_the_ledger_does_not_learn_of_is_made_again(
         job = await bench.run(bench.drafts.change(job.id, options=replace(job.options, at_once=at_once)))
     assert job.state is JobState.PAUSED and picky.taken == []
     await bench.restart()
-    await bench.runner.carry_on(job.id)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
     assert Counter(picky.taken) == Counter(TEXTS[:250]) and wrong_results(bench.store.folder(job.id)) == []
     assert bench.results(job.id) == 250
 

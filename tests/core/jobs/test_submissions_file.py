@@ -88,9 +88,7 @@ async def run_without_room_for_the_id(bench: Bench, path: Path) -> Job:
     """Run a job during which the submissions file becomes unwritable after its batch has left."""
     bench.faulty.follow(faults.stall(on="submit", seconds=0.3, billed=True))
     running = asyncio.create_task(bench.run(bench.draft(path, Kind.RANK)))
-    async with asyncio.timeout(240):
-        while not bench.faulty.submits:
-            await asyncio.sleep(0.005)
+    await bench.until(lambda: bench.faulty.submits)
     make_unwritable(bench.paths.submissions)
     job = await running
     assert job.state is JobState.DONE  # the ledger has the id, so the job goes on
@@ -110,9 +108,7 @@ async def test_an_id_that_could_not_be_written_down_is_written_later(
     if is_restarted:
         bench.start()
         await bench.runner.resume_all()
-    async with asyncio.timeout(240):
-        while not submissions(bench.paths.submissions):
-            await asyncio.sleep(0.01)
+    await bench.until(lambda: submissions(bench.paths.submissions))
     await bench.restart()
     await bench.runner.resume_all()
     (written,) = submissions(bench.paths.submissions)
@@ -128,18 +124,12 @@ async def test_an_adopted_id_is_kept_twice_and_watched_whoever_gave_up_waiting(b
     make_unwritable(bench.paths.submissions)
     (found,) = accepted(bench.service_folder)
     adopting = asyncio.create_task(bench.actions.adopt(job.id, 1, found.request_id))
-    async with asyncio.timeout(240):
-        while bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN:
-            await asyncio.sleep(0.01)
+    await bench.until(lambda: bench.ledger.job(job.id).batches[0].state is not BatchState.OUTCOME_UNKNOWN)
     adopting.cancel()  # as the window does: it removes the card, and its task, once the batch is queued
     make_writable(bench.paths.submissions)
-    async with asyncio.timeout(240):
-        while not submissions(bench.paths.submissions):
-            await asyncio.sleep(0.01)
+    await bench.until(lambda: submissions(bench.paths.submissions))
     assert bench.ledger.job(job.id).batches[0].request_id == found.request_id
-    async with asyncio.timeout(240):
-        while bench.ledger.job(job.id).state is not JobState.DONE:
-            await asyncio.sleep(0.01)
+    await bench.until(lambda: bench.ledger.job(job.id).state is JobState.DONE)
 
 
 async def test_nothing_leaves_while_the_attempt_cannot_be_written_down(bench: Bench, write: Write) -> None:
@@ -148,6 +138,5 @@ async def test_nothing_leaves_while_the_attempt_cannot_be_written_down(bench: Be
     assert job.state is JobState.PAUSED and "submissions.jsonl" in job.paused_because
     assert job.batches[0].state is BatchState.PLANNED and not bench.faulty.submits
     bench.paths.submissions.rmdir()
-    await bench.runner.carry_on(job.id)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
     assert [each.event for each in read_submissions(bench.paths.submissions).lines] == [Event.SENDING, Event.ACCEPTED]

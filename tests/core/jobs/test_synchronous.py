@@ -65,8 +65,7 @@ async def test_a_lost_answer_is_an_unknown_outcome_and_the_others_go_on(
     (lost,) = [batch for batch in job.batches if batch.state is BatchState.OUTCOME_UNKNOWN]
     with pytest.raises(UsageError, match="no request ID"):
         await bench.actions.adopt(job.id, lost.number, "some-id")
-    await bench.actions.send_again(job.id, lost.number)
-    done = await bench.runner.wait(job.id)
+    done = await bench.ended(bench.actions.send_again(job.id, lost.number))
     assert done.state is JobState.DONE and None not in [score for _, score in scores(bench, job.id)]
     assert len(bench.faulty.submits) == 7
 
@@ -105,8 +104,7 @@ async def test_a_request_that_is_refused_fails_alone(bench: Bench, write: Write,
     assert job.state is JobState.PARTLY_DONE and job.batches_done == 5
     (failed,) = [batch for batch in job.batches if batch.state is BatchState.FAILED]
     assert failed.error
-    await bench.actions.send_failed_again(job.id)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert (await bench.ended(bench.actions.send_failed_again(job.id))).state is JobState.DONE
 
 
 @pytest.mark.parametrize(
@@ -137,8 +135,7 @@ async def test_a_model_without_a_queue_offers_to_run_synchronously(bench: Bench,
     assert [batch.state for batch in job.batches] == [BatchState.DONE, BatchState.FAILED, BatchState.FAILED]
     assert {batch.error_action for batch in job.batches[1:]} == {Action.RUN_SYNCHRONOUSLY}
     bench.faulty.follow()
-    await bench.actions.run_synchronously(job.id)
-    job = await bench.runner.wait(job.id)
+    job = await bench.ended(bench.actions.run_synchronously(job.id))
     assert job.state is JobState.DONE and [batch.number for batch in job.batches] == list(
         range(1, len(job.batches) + 1)
     )
@@ -159,8 +156,7 @@ async def test_an_accepted_batch_outlives_a_model_that_lost_its_queue(bench: Ben
     with pytest.raises(UsageError, match="accepted by the service already"):
         await bench.actions.run_synchronously(job.id)
     bench.faulty.follow()
-    await bench.runner.carry_on(job.id)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
     assert len(bench.faulty.submits) == 1
 
 

@@ -43,8 +43,7 @@ async def test_the_right_id_is_adopted(bench: Bench, write: Write) -> None:
     job = await unknown(bench, write)
     (known,) = accepted(bench.service_folder)
     request_id = known.request_id
-    await bench.actions.adopt(job.id, 1, request_id)
-    done = await bench.runner.wait(job.id)
+    done = await bench.ended(bench.actions.adopt(job.id, 1, request_id))
     assert done.state is JobState.DONE and done.batches[0].request_id == request_id
     assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
 
@@ -79,8 +78,7 @@ async def test_an_adopted_answer_that_comes_later_must_prove_whose_it_is(bench: 
     (known,) = accepted(bench.service_folder)
     waiting = faults.any_reply(on="poll", body='{"result":{"status":"queued"},"success":true,"errors":[]}')
     bench.faulty.follow(waiting, faults.mutate(on="poll", times=0, how="references_null"))
-    await bench.actions.adopt(job.id, 1, known.request_id)
-    done = await bench.runner.wait(job.id)
+    done = await bench.ended(bench.actions.adopt(job.id, 1, known.request_id))
     assert done.batches[0].state is BatchState.OUTCOME_UNKNOWN and not done.batches[0].request_id
     assert [score for _, score in scores(bench, job.id)] == [None, None, None]
 
@@ -105,7 +103,6 @@ async def test_a_wrong_id_is_given_up_when_its_answer_is_refused(
         refused = await bench.runner.wait(job.id)
         assert refused.state is JobState.OUTCOME_UNKNOWN and not refused.batches[0].request_id
     for each, request_id in ((job, right), (other, wrong)):
-        await bench.actions.adopt(each.id, 1, request_id)
-        assert (await bench.runner.wait(each.id)).state is JobState.DONE
+        assert (await bench.ended(bench.actions.adopt(each.id, 1, request_id))).state is JobState.DONE
         assert scores(bench, each.id)[0][0] == "This is a story about an orange cloud"
     assert len(bench.faulty.submits) == 2

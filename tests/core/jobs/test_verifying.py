@@ -54,8 +54,7 @@ async def test_a_lost_batch_is_asked_for_again_at_the_service(bench: Bench, writ
     waiting = bench.ledger.change(job.id, lambda known: asked_for_again(known, check))
     assert waiting.batches[0].state is BatchState.QUEUED and not Embeddings(folder).present().any()
     submits = len(bench.faulty.submits)
-    await bench.runner.carry_on(job.id)
-    again = await bench.runner.wait(job.id)
+    again = await bench.ended(bench.runner.carry_on(job.id))
     assert again.state is JobState.DONE and len(bench.faulty.submits) == submits
     assert results(folder) == right and verify_job(folder, again).is_whole
 
@@ -79,8 +78,7 @@ async def test_requests_that_failed_and_were_sent_again_are_no_damage(bench: Ben
     folder = bench.store.folder(job.id)
     assert job.batches[0].failed_requests == 2 and verify_job(folder, job).is_whole
     bench.faulty.follow()
-    await bench.actions.send_failed_again(job.id)
-    job = await bench.runner.wait(job.id)
+    job = await bench.ended(bench.actions.send_failed_again(job.id))
     assert job.state is JobState.DONE and verify_job(folder, job).is_whole
     right = results(folder)
     with folder.open() as database:
@@ -210,8 +208,7 @@ async def test_what_no_answer_completes_is_not_exported_and_asked_for_again(put_
     assert [(each.batch, each.may_ask) for each in check.lost] == [(2, True)]
     submits = len(bench.faulty.submits)
     bench.ledger.change(job.id, lambda known: asked_for_again(known, check))
-    await bench.runner.carry_on(job.id)
-    job = await bench.runner.wait(job.id)
+    job = await bench.ended(bench.runner.carry_on(job.id))
     assert exported(job, folder) == right and len(bench.faulty.submits) == submits
 
 

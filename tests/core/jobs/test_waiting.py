@@ -1,6 +1,5 @@
 """Intervals between polls keep their bounds, also when the clock is changed."""
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -39,12 +38,10 @@ async def test_an_outage_is_waited_out_by_one_for_all_and_over_within_a_minute(
     bench.start_runner(patience=None)
     job = bench.draft(write("texts.txt", "".join(f"text {n}\n" for n in range(24))), Kind.EMBED)
     await bench.actions.send(job.id)
-    while not all(batch.request_id for batch in bench.store.job(job.id).batches):
-        await asyncio.sleep(0)
+    await bench.until(lambda: all(batch.request_id for batch in bench.store.job(job.id).batches))
     began, asked = bench.clock.now, len(bench.faulty.arrivals)
     bench.faulty.shut() if outage is None else bench.faulty.follow(outage)
-    while bench.clock.now < began + 3_600:
-        await asyncio.sleep(0)
+    await bench.until(lambda: bench.clock.now >= began + 3_600)
     during, back = len(bench.faulty.arrivals), bench.clock.now
     bench.faulty.open() if outage is None else bench.faulty.follow()
     done = await bench.runner.wait(job.id)
@@ -73,8 +70,7 @@ async def test_a_batch_is_collected_though_the_clock_was_set_back(
     bench.faulty.follow(faults.refusal(on="poll", status=429, code=3040, retry_after="900"))
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
     await bench.actions.send(job.id)
-    while not bench.ledger.batch(job.id, 1).next_check_at:
-        await asyncio.sleep(0)
+    await bench.until(lambda: bench.ledger.batch(job.id, 1).next_check_at)
     bench.clock.set_by = -86_400.0
     slept = sum(bench.clock.slept)
     if is_restarted:
@@ -91,10 +87,8 @@ async def test_carrying_on_sends_at_once_although_the_service_asked_for_time(
     bench.faulty.follow(faults.refusal(on="submit", status=429, code=3040, retry_after="900"))
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
     await bench.actions.send(job.id)
-    while not bench.store.job(job.id).batches[0].next_check_at:
-        await asyncio.sleep(0)
+    await bench.until(lambda: bench.store.job(job.id).batches[0].next_check_at)
     await bench.runner.pause(job.id)
     paused = bench.clock.now
-    await bench.runner.carry_on(job.id)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
     assert bench.faulty.arrivals[1].at < paused + 60

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import ForeignReply, ReplyError
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.workers_ai.answers import (
     Answer,
     Embedded,
@@ -26,7 +27,6 @@ from cfbatch_gui.core.workers_ai.answers import (
     read_envelope,
     read_run,
 )
-from cfbatch_gui.core.workers_ai.requests import AnswerKind
 
 DIMENSION = 3
 
@@ -37,7 +37,7 @@ def value_of(request: int, item: int, index: int = 0) -> float:
 
 
 def element(index: int, wanted: Expected) -> dict[str, Any]:
-    if wanted.kind == "scores":
+    if wanted.kind is Kind.RANK:
         result: dict[str, Any] = {
             "response": [{"id": i, "score": value_of(index, i)} for i in range(wanted.count)],
         }
@@ -65,11 +65,11 @@ def vectors_of(matched: Matched) -> Any:
 
 def plain(results: list[Matched]) -> list[Any]:
     return [
-        (r.index, r.error)
+        r.error
         if isinstance(r, Refused)
-        else (r.index, r.scores.tolist())
+        else r.scores.tolist()
         if isinstance(r, Scored)
-        else (r.index, r.vectors.tolist(), r.pooling)
+        else (r.vectors.tolist(), r.pooling)
         for r in results
     ]
 
@@ -77,14 +77,14 @@ def plain(results: list[Matched]) -> list[Any]:
 def right(expected: list[Expected]) -> list[Any]:
     """The expected result, computed without the code under test."""
     return [
-        (index, [value_of(index, i) for i in range(wanted.count)])
-        if wanted.kind == "scores"
-        else (index, [[value_of(index, i, p) for p in range(DIMENSION)] for i in range(wanted.count)], "cls")
+        [value_of(index, i) for i in range(wanted.count)]
+        if wanted.kind is Kind.RANK
+        else ([[value_of(index, i, p) for p in range(DIMENSION)] for i in range(wanted.count)], "cls")
         for index, wanted in enumerate(expected)
     ]
 
 
-kinds: st.SearchStrategy[AnswerKind] = st.sampled_from(["scores", "embeddings"])
+kinds = st.sampled_from(Kind)
 batches = st.lists(st.tuples(kinds, st.integers(1, 4)), min_size=1, max_size=5).map(
     lambda shapes: [Expected(f"ref-{i}", kind, count) for i, (kind, count) in enumerate(shapes)]
 )
@@ -104,7 +104,7 @@ def test_the_order_of_arrival_means_nothing(expected: list[Expected], random: An
     assert plain(run(elements, expected)) == right(expected)
 
 
-TWO = [Expected("a", "embeddings", 1), Expected("b", "embeddings", 1)]
+TWO = [Expected("a", Kind.EMBED, 1), Expected("b", Kind.EMBED, 1)]
 VECTOR = {"data": [[1, 2]]}
 
 
@@ -153,11 +153,11 @@ FIRST = {"id": 0, "score": 1}
 )
 def test_scores_are_one_a_context_and_such_as_models_give(scores: Any) -> None:
     with pytest.raises(ReplyError):
-        run([{"id": 0, "result": {"response": scores}}], [Expected("a", "scores", 2)])
+        run([{"id": 0, "result": {"response": scores}}], [Expected("a", Kind.RANK, 2)])
 
 
 def test_a_request_sent_without_a_reference_goes_by_its_id_alone() -> None:
-    wanted = [Expected("", "embeddings", 1), Expected("", "embeddings", 1)]
+    wanted = [Expected("", Kind.EMBED, 1), Expected("", Kind.EMBED, 1)]
     results = run([{"id": 1, "result": {"data": [[5]]}}, {"id": 0, "result": {"data": [[4]]}}], wanted)
     assert [r.vectors.tolist() for r in results if isinstance(r, Embedded)] == [[[4.0]], [[5.0]]]
     with pytest.raises(ReplyError):
@@ -165,7 +165,7 @@ def test_a_request_sent_without_a_reference_goes_by_its_id_alone() -> None:
 
 
 def test_a_reference_that_two_requests_share_names_neither() -> None:
-    wanted = [Expected("same", "embeddings", 1), Expected("same", "embeddings", 1)]
+    wanted = [Expected("same", Kind.EMBED, 1), Expected("same", Kind.EMBED, 1)]
     with pytest.raises(ReplyError):
         run([{"external_reference": "same", "result": VECTOR}] * 2, wanted)
     assert len(run([{"id": i, "external_reference": "same", "result": VECTOR} for i in (1, 0)], wanted)) == 2
@@ -182,7 +182,7 @@ def test_the_dimension_of_earlier_batches_binds() -> None:
 def test_float32_comes_back_bit_for_bit(numbers: list[float]) -> None:
     if not any(numbers):
         return
-    [only] = run([{"id": 0, "result": {"data": [numbers]}}], [Expected("", "embeddings", 1)])
+    [only] = run([{"id": 0, "result": {"data": [numbers]}}], [Expected("", Kind.EMBED, 1)])
     assert vectors_of(only).tobytes() == np.array([numbers], dtype=np.float32).tobytes()
 
 
@@ -199,7 +199,7 @@ def answer(body: Any, *, framed: bool = True) -> Answer:
     return read_answer(framed_as(body, framed=framed))
 
 
-def matched(element: Any, kind: Any = "embeddings", key: str = "responses") -> Matched:
+def matched(element: Any, kind: Kind = Kind.EMBED, key: str = "responses") -> Matched:
     [only] = match(done(framed_as({key: [{"external_reference": "r", **element}]})), [Expected("r", kind, 2)])
     return only
 
@@ -241,7 +241,7 @@ def test_a_usage_that_is_none_spoils_no_result(usage: str, tokens: int) -> None:
     text = f'{{"responses":[{{"id":0,"result":{{"response":[{{"id":0,"score":0.5}}]}}}}],"usage":{usage}}}'
     finished = done(text.encode())
     assert finished.tokens == tokens
-    assert len(list(match(finished, [Expected("a", "scores", 1)]))) == 1
+    assert len(list(match(finished, [Expected("a", Kind.RANK, 1)]))) == 1
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_anything_else_is_a_reply_error(data: bytes) -> None:
     ],
 )
 def test_scores_stand_in_the_order_of_the_contexts(result: Any) -> None:
-    only = matched({"id": 0, "result": result, "success": True}, "scores")
+    only = matched({"id": 0, "result": result, "success": True}, Kind.RANK)
     assert isinstance(only, Scored)
     assert only.scores.tolist() == [1.0, 0.5]
     assert only.scores.dtype == np.float64
@@ -303,7 +303,7 @@ def test_vectors_stand_under_two_keys_and_at_two_depths(result: Any, key: str) -
 def test_vectors_may_be_laid_out_over_many_lines() -> None:
     body = {"responses": [{"id": 0, "result": {"data": VECTORS}}]}
     finished = done(json.dumps(body, indent="\t").replace("\n", "\r\n").encode())
-    [only] = match(finished, [Expected("r", "embeddings", 2)])
+    [only] = match(finished, [Expected("r", Kind.EMBED, 2)])
     assert np.array_equal(vectors_of(only), np.array(VECTORS, dtype=np.float32))
 
 
@@ -320,13 +320,13 @@ def test_vectors_may_be_laid_out_over_many_lines() -> None:
 )
 def test_a_failed_element_keeps_its_words(element: Any, words: str) -> None:
     data = json.dumps({"responses": [{"id": 0, **element}]}, ensure_ascii=False, separators=(",", ":")).encode()
-    assert list(match(done(data), [Expected("r", "embeddings", 2)])) == [Refused(0, words)]
+    assert list(match(done(data), [Expected("r", Kind.EMBED, 2)])) == [Refused(words)]
 
 
 def test_a_number_is_the_nearest_float32() -> None:
     written = ["0.1", "16777217", "-0.023254394531250001", "1e-45", "3.4028234e38", "0.73974609375", "-0.0", "1E-3"]
     data = f'{{"responses":[{{"id":0,"result":{{"data":[[{",".join(written)}]]}}}}]}}'.encode()
-    [only] = match(done(data), [Expected("", "embeddings", 1)])
+    [only] = match(done(data), [Expected("", Kind.EMBED, 1)])
     assert vectors_of(only).tobytes() == np.array([[float(number) for number in written]], dtype=np.float32).tobytes()
 
 
@@ -340,7 +340,7 @@ def some(*references: str | None, failed: int | None = None) -> list[Any]:
     ]
 
 
-OURS = [Expected("a", "scores", 2), Expected("b", "scores", 2)]
+OURS = [Expected("a", Kind.RANK, 2), Expected("b", Kind.RANK, 2)]
 
 
 @pytest.mark.parametrize(
@@ -382,14 +382,14 @@ def test_the_answer_to_a_batch_is_none_to_a_single_request(name: str) -> None:
 def test_half_a_character_in_an_error_spoils_no_result(text: bytes) -> None:
     data = b'{"responses":[{"id":0,"result":{"response":[{"id":0,"score":0.5}]},"success":true},'
     data += b'{"id":1,"success":false,"error":%s}]}' % text
-    scored, refused = match(done(data), [Expected("a", "scores", 1), Expected("b", "scores", 1)])
+    scored, refused = match(done(data), [Expected("a", Kind.RANK, 1), Expected("b", Kind.RANK, 1)])
     assert isinstance(scored, Scored) and isinstance(refused, Refused)
     assert "\ufffd" in refused.error or "\\ufffd" in refused.error  # an error that is an object is shown as JSON
 
 
 def test_a_backslash_before_an_escape_is_no_surrogate() -> None:
     finished = done(b'{"responses":[{"id":0,"success":false,"error":"C:\\\\ud800 \\ud83d\\ude00"}]}')
-    (refused,) = match(finished, [Expected("a", "scores", 1)])
+    (refused,) = match(finished, [Expected("a", Kind.RANK, 1)])
     assert isinstance(refused, Refused) and refused.error == "C:\\ud800 😀"
 
 
@@ -455,6 +455,6 @@ def test_the_answers_on_the_pages_of_the_service_are_read(page: str, request_id:
     assert read_answer(data) == Waiting("queued", request_id, "@cf/baai/bge-m3")
     finished = done((ANSWERS / f"{page}_done.json").read_bytes())
     assert finished.tokens == 12
-    [scored] = match(finished, [Expected("reference-1", "scores", 3)])
+    [scored] = match(finished, [Expected("reference-1", Kind.RANK, 3)])
     assert isinstance(scored, Scored)
     assert scored.scores.tolist() == [0.73974609375, 0.642578125, 0.6220703125]

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.workers_ai.catalogue import MODELS, find_model, price
-from cfbatch_gui.core.workers_ai.estimate import Script, answer_bytes, script_of, tokens_lower, tokens_upper
+from cfbatch_gui.core.workers_ai.estimate import answer_bytes, script_of, tokens_lower, tokens_upper
 from cfbatch_gui.core.workers_ai.requests import (
     Request,
     batch_size,
@@ -103,28 +104,28 @@ def test_an_answer_is_expected_to_be_no_smaller_than_it_is() -> None:
     frame = {"id": 1_000, "result": {}, "success": True, "external_reference": "x" * 40}
     vector = [-0.023254394531250013] * 1_024
     data = json.dumps(frame | {"result": {"data": [vector] * 10, "shape": [10, 1_024], "pooling": "cls"}})
-    assert len(data.replace(", ", ",")) <= answer_bytes("embeddings", 10, 1_024) <= 2 * len(data)
+    assert len(data.replace(", ", ",")) <= answer_bytes(Kind.EMBED, 10, 1_024) <= 2 * len(data)
     scores = [{"id": i, "score": 0.12345678901234567} for i in range(1_000)]
     data = json.dumps(frame | {"result": {"response": scores}}, separators=(",", ":"))
-    assert len(data) <= answer_bytes("scores", 1_000, 1_024) <= 2 * len(data)
-    assert answer_bytes("embeddings", 1, 0) > answer_bytes("embeddings", 1, 1_024)
+    assert len(data) <= answer_bytes(Kind.RANK, 1_000, 1_024) <= 2 * len(data)
+    assert answer_bytes(Kind.EMBED, 1, 0) > answer_bytes(Kind.EMBED, 1, 1_024)
 
 
 @pytest.mark.parametrize(
     ("text", "script"),
     [
-        ("", Script.LATIN),
-        ("Wie ändere ich das Maß?", Script.LATIN),
-        ("Как сменить пароль в CF Batch?", Script.CYRILLIC),
-        ("كيف أغير كلمة المرور", Script.ARABIC),
-        ("पासवर्ड कैसे बदलें", Script.INDIC),
-        ("如何重置 iPhone 的密码", Script.CJK),
-        ("👍👍 → ∞", Script.OTHER),
-        ("Привет " * 400 + "hello " * 4_000, Script.CYRILLIC),
+        ("", ""),
+        ("Wie ändere ich das Maß?", "LATIN"),
+        ("Как сменить пароль в CF Batch?", "CYRILLIC"),
+        ("كيف أغير كلمة المرور", "ARABIC"),
+        ("पासवर्ड कैसे बदलें", "DEVANAGARI"),
+        ("如何重置 iPhone 的密码", "CJK"),
+        ("👍👍 → ∞", ""),
+        ("Привет " * 100 + "hello " * 4_000, "CYRILLIC"),
     ],
 )
-def test_script(text: str, script: Script) -> None:
-    assert script_of(text) is script
+def test_script(text: str, script: str) -> None:
+    assert script_of(text) == script
 
 
 def test_a_model_that_is_not_listed_gets_cautious_metadata() -> None:

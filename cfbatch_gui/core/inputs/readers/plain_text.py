@@ -74,8 +74,10 @@ def whole_text(file: BinaryIO, name: str, encoding: str, progress: Callable[[int
 
 
 _MEMBER = "word/document.xml"
-_SPACE = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_STRICT = "{http://purl.oclc.org/ooxml/wordprocessingml/main}"
+# Text that was deleted or moved away, readings above characters, a second form of what stands beside it, and formats.
+_NOT_SHOWN = frozenset({"del", "moveFrom", "rt", "Fallback", "pPr", "instrText"})
+_CHARACTERS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "sym": " "}  # a symbol's font is not known
+_FALSE = ("0", "false", "off")
 
 
 def recognise_docx(candidate: Candidate) -> Source | None:
@@ -121,18 +123,34 @@ def _paragraphs(xml: BinaryIO) -> Generator[str, None, None]:
         raise ValueError("a document type")
     xml.seek(0)
     parts: list[list[str]] = []  # a paragraph may hold a text box with paragraphs of its own
+    runs: list[int] = []  # where each open run begins in its paragraph
+    hidden: set[int] = set()  # how deep the open runs are that are not shown
+    passed_over = 0  # open elements whose content is not shown
     for event, element in ElementTree.iterparse(xml, ("start", "end")):  # noqa: S314 - no document type, no entities
-        name = element.tag.removeprefix(_SPACE).removeprefix(_STRICT)
-        if name == "p":
-            if event == "start":
-                parts.append([])
-            elif parts:
-                yield "".join(parts.pop())
-                element.clear()
-        elif event == "end" and parts:
-            if name == "t":
-                parts[-1].append(element.text or "")
-            elif name in ("tab", "br", "cr"):
-                parts[-1].append("\t" if name == "tab" else "\n")
-            elif name in ("tbl", "r", "tr"):
-                element.clear()
+        name = element.tag.rpartition("}")[2]
+        if name in _NOT_SHOWN:
+            passed_over += 1 if event == "start" else -1
+        elif passed_over:
+            continue
+        elif name == "p" and event == "start":
+            parts.append([])
+        elif not parts:
+            continue
+        elif event == "start":
+            if name == "r":
+                runs.append(len(parts[-1]))
+        elif name == "p":
+            yield "".join(parts.pop())
+            element.clear()
+        elif name == "t":
+            parts[-1].append(element.text or "")
+        elif name in _CHARACTERS:
+            parts[-1].append(_CHARACTERS[name])
+        elif name == "vanish" and not any(value in _FALSE for value in element.attrib.values()) and runs:
+            hidden.add(len(runs))
+        elif name == "r":
+            begin = runs.pop()
+            if len(runs) + 1 in hidden:
+                del parts[-1][begin:]
+                hidden.discard(len(runs) + 1)
+            element.clear()

@@ -20,7 +20,7 @@ from cfbatch_gui.core.jobs.reuse import NOTHING, Reusable
 from cfbatch_gui.core.jobs.states import Batch, Job, JobState
 from cfbatch_gui.core.messages import Message, counted_message, day_in_words, message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, find_model, price
-from cfbatch_gui.core.workers_ai.estimate import Script, script_of, tokens_lower, tokens_upper
+from cfbatch_gui.core.workers_ai.estimate import script_of, tokens_lower, tokens_upper
 
 SYNCHRONOUS_REQUESTS = 60  # four at a time and a second each: about a quarter of a minute
 SYNCHRONOUS_TOKENS = 300_000
@@ -191,7 +191,7 @@ def _put_right(ratios: Sequence[tuple[float, float]], low: int, high: int) -> tu
 
 def _script(folder: JobFolder, metadata: ModelMetadata) -> str | None:
     """The script of nearly all tokens of a job, by texts taken evenly from all of it; "" for several, None for none."""
-    weights: Counter[Script] = Counter()
+    weights: Counter[str] = Counter()
     with folder.open(read_only=True) as database:
         (count,) = database.execute("SELECT coalesce(max(text_no), 0) FROM texts").fetchone()
         numbers = sorted({1 + sample * count // _SAMPLED for sample in range(_SAMPLED)}) if count else []

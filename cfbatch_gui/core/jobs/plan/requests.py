@@ -26,7 +26,7 @@ from cfbatch_gui.core.system.threads import check_stopped
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import answer_bytes, tokens_lower, tokens_most
 from cfbatch_gui.core.workers_ai.limits import MAX_ANSWER_BYTES, MAX_TEXTS_PER_BATCH
-from cfbatch_gui.core.workers_ai.requests import AnswerKind, Frame, batch_size, frame_of
+from cfbatch_gui.core.workers_ai.requests import Frame, batch_size, frame_of
 
 _BLOCK = 100_000  # items read and cut at a time
 _FETCHED = 2_000  # texts read at a time
@@ -341,11 +341,10 @@ def cut_into_batches(
     requests: Iterable[Request], kind: Kind, metadata: ModelMetadata, *, is_synchronous: bool = False
 ) -> Iterator[list[Request]]:
     """The requests of each batch, in order; a request that is run synchronously is a batch of its own."""
-    form: AnswerKind = "scores" if kind is Kind.RANK else "embeddings"
     batch: list[Request] = []
     size = texts = answer = 0
     for request in requests:
-        expected = answer_bytes(form, request.texts, metadata.dimension)
+        expected = answer_bytes(kind, request.texts, metadata.dimension)
         if batch and (
             is_synchronous
             or _EMPTY_BODY + size + request.size + len(batch) > metadata.body_bytes

@@ -21,7 +21,6 @@ from cfbatch_gui.core.job_folder.vector_file import VectorFile, new_vectors, ope
 from cfbatch_gui.core.jobs.plan.packing import TEXTS_OF_REQUEST
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import Embedded, Expected, Finished, Matched, Refused, Scored, match
-from cfbatch_gui.core.workers_ai.requests import AnswerKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +73,7 @@ def sent_requests(database: sqlite3.Connection, kind: Kind, batch: int) -> tuple
         f"SELECT request_no, reference, {TEXTS_OF_REQUEST} FROM requests r WHERE batch = ? ORDER BY position",  # noqa: S608 - a constant
         (batch,),
     ).fetchall()
-    form: AnswerKind = "scores" if kind is Kind.RANK else "embeddings"
-    return [request[0] for request in requests], [Expected(reference, form, count) for _, reference, count in requests]
+    return [request[0] for request in requests], [Expected(reference, kind, count) for _, reference, count in requests]
 
 
 @dataclass(slots=True)
@@ -96,8 +94,9 @@ class _Collecting:
         dimension = stored if isinstance(stored, int) else None
         required = self._references_required or metadata_value(self._database, "references_echoed") is True
         with ExitStack() as files:  # closed, and on the disk, before the transaction is committed
-            for matched in match(finished, expected, dimension=dimension, references_required=required):
-                self._store(matched, numbers[matched.index], files)
+            answers = match(finished, expected, dimension=dimension, references_required=required)
+            for number, matched in zip(numbers, answers, strict=True):
+                self._store(matched, number, files)
             if self._vectors is not None:
                 self._vectors.flush()
         if any(element.external_reference for element in finished.elements):

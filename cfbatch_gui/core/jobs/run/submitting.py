@@ -218,7 +218,7 @@ class Submitter:
 
     def _check_id(self, job: Job, answer: Waiting | bytes) -> None:
         """Raise OutcomeUnknown for the id of another batch: the answer is then not to this one."""
-        if isinstance(answer, Waiting) and self._store.has_request_id(job.connection, answer.request_id):
+        if isinstance(answer, Waiting) and self._store.job_with(job.connection, answer.request_id):
             raise OutcomeUnknown(_ANOTHERS_ID, detail=f"request ID {answer.request_id[:80]}")
 
     async def accepted(self, batch: Batch, request_id: str, word: str = "queued") -> None:

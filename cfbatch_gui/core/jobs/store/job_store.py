@@ -58,9 +58,9 @@ class JobStore:
         """A batch as it is now. Raises UsageError when there is none."""
         return self._ledger.batch(job_id, number)
 
-    def has_request_id(self, connection: str, request_id: str) -> bool:
+    def job_with(self, connection: str, request_id: str) -> Job | None:
         of_connection = (job for job in self._ledger.jobs() if job.connection == connection)
-        return any(batch.request_id == request_id for job in of_connection for batch in job.batches)
+        return next((job for job in of_connection if any(each.request_id == request_id for each in job.batches)), None)
 
     def folder(self, job_id: str) -> JobFolder:
         return JobFolder(self.paths.job(job_id))

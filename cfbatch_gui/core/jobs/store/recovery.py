@@ -12,7 +12,6 @@ import msgspec
 
 from cfbatch_gui.core.errors import DataError, LedgerDamaged
 from cfbatch_gui.core.job_folder.folder import JOB, JobFolder, sending_begun
-from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.data_folder import (
     Doubt,
@@ -274,16 +273,12 @@ def _batch(folder: JobFolder, planned: Batch, lines: Sequence[Submission], begun
 
 def write_manifest(folder: JobFolder, job: Job) -> None:
     """Keep the job in its folder, batches included. Raises DiskFull and DataError."""
-    with folder.open() as database:
-        put_metadata_value(database, JOB, msgspec.to_builtins(job, enc_hook=str))  # messages as their text
+    folder.keep_fact(JOB, msgspec.to_builtins(job, enc_hook=str))  # messages as their text
 
 
 def read_manifest(folder: JobFolder) -> Job | None:
     """None when there is none. Raises DataError."""
-    if not folder.data.exists():
-        return None
-    with folder.open(read_only=True) as database:
-        found = metadata_value(database, JOB)
+    found = folder.fact(JOB)
     if found is None:
         return None
     try:
