@@ -358,6 +358,9 @@ class SavedCard(ConnectionCard):
             button.setFocus(Qt.FocusReason.ActiveWindowFocusReason)
             self._had_focus = False
 
+    def doing(self) -> str:
+        return self._doing.text()
+
     # The test
 
     async def show_test(self, test: Awaitable[tuple[CheckResult, ...]]) -> None:
