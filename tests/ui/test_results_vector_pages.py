@@ -223,7 +223,7 @@ async def test_scores_of_a_ranking_versus_similarities(pages: Pages) -> None:
     assert found is not None
     assert found.scores == pytest.approx(found.similarities, abs=1e-3)  # the practice service scores by its own vectors
     assert page.summary.whole_text().startswith("2 pairs of 3 have both texts here")
-    assert page._describe(0).splitlines()[:2] == [first, second]
+    assert page._described(0)[:2] == (first, second)
     assert page.panel.text() == second
     assert [row[:2] for row in page.chart.data().rows] == [(first, second), (first, "Saucepan of steel, number 0")]
     assert page.picture.isVisible()
