@@ -1,6 +1,5 @@
 """Columns that the user chooses, and texts that were sent in parts."""
 
-import io
 import json
 import re
 import sqlite3
@@ -11,15 +10,13 @@ import arro3.io
 import numpy as np
 import openpyxl
 import pytest
-from babel.messages.catalog import Catalog as Source
-from babel.messages.mofile import write_mo
 
 from cfbatch_gui.core.errors import ExportError, UsageError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Measure, Target, columns_of, export, target_for
-from cfbatch_gui.core.system.languages import Catalogue, Language
+from cfbatch_gui.core.system.languages import load_language
 from tests.core.results.folders import FAILED, Outcome, Pair, Table, unit_vectors
 from tests.core.results.test_exports_csv import read
 
@@ -239,42 +236,15 @@ def test_only_the_chosen_texts_are_written(table: Table, tmp_path: Path, target:
         assert np.array_equal(np.load(path), np.eye(4, 8, dtype=np.float32)[1:3])
 
 
-GERMAN = {
-    "Ranking": "Rangliste",
-    "Problems": "Probleme",
-    "Per query": "Je Anfrage",
-    "About": "Über",
-    "Rank": "Rang",
-    "Score": "Wert",
-    "Reason": "Grund",
-    "Query": "Anfrage",
-    "rank": "rang",
-    "error": "fehler",
-    "Row {number}: {reason}": "Zeile {number}: {reason}",
-    "There is no text in {column}.": "In {column} steht kein Text.",
-}
-
-
-@pytest.fixture(scope="module")
-def german() -> Language:
-    source = Source(locale="de")
-    for text, translation in GERMAN.items():
-        source.add(text, translation)
-    stream = io.BytesIO()
-    write_mo(stream, source)
-    stream.seek(0)
-    return Language("de", "Deutsch", ",", ".", catalogue=Catalogue(stream))
-
-
-def test_a_workbook_has_sheets_headers_and_reasons_in_the_users_language(
-    mixed: Table, tmp_path: Path, german: Language
-) -> None:
-    export(mixed.folder, mixed.metadata(), tmp_path / "out.xlsx", say=german.said)
+def test_a_workbook_has_sheets_headers_and_reasons_in_the_users_language(mixed: Table, tmp_path: Path) -> None:
+    german = load_language("de").said
+    export(mixed.folder, mixed.metadata(), tmp_path / "out.xlsx", say=german)
     book = openpyxl.load_workbook(tmp_path / "out.xlsx")
-    assert book.sheetnames == ["Rangliste", "Probleme", "Je Anfrage", "Über"]
-    headers = [cell.value for cell in book["Rangliste"][1]]
-    assert {"Rang", "Wert"} <= set(headers)
-    assert book["Je Anfrage"]["A1"].value == "question", "the header of their own file"
-    reasons = [row[-1] for row in book["Probleme"].iter_rows(values_only=True)]
-    assert reasons[0] == "Grund"
+    assert book.sheetnames == [german(name) for name in ("Ranking", "Problems", "Per query", "About")]
+    assert book.sheetnames[-1] == "Über"
+    headers = [cell.value for cell in book[german("Ranking")][1]]
+    assert {german("Rank"), german("Score")} <= set(headers)
+    assert book[german("Per query")]["A1"].value == "question", "the header of their own file"
+    reasons = [row[-1] for row in book[german("Problems")].iter_rows(values_only=True)]
+    assert reasons[0] == german("Reason")
     assert "Zeile 10: In “article” steht kein Text." in reasons
