@@ -136,7 +136,8 @@ def six_ranked(tmp_path: Path) -> Table:
 def wanted(target: Target, options: ExportOptions) -> set[str]:
     """The ids of what is to be in the file, from the definition of `six_ranked`."""
     scored_only = target.measure is Measure.SCORES
-    has_limits = target.has_limits and not target.is_folder  # a collection has all its texts
+    # A collection has all its texts, and the user's own sheet all its rows.
+    has_limits = target.has_limits and not target.is_folder and target.measure is not Measure.ALL_ROWS
     ranks = {"i1": (1, 0.75), "i2": (2, 0.5), "i4": (3, 0.25), "i5": (1, 0.6), "i6": (2, 0.4)}
     there = set(ranks) if scored_only else {*ranks, "i3"}
     if options.items is None and target.name in ("csv", "csv-excel", "xlsx", "xlsx-rows", "parquet"):
@@ -178,6 +179,18 @@ def test_the_file_has_exactly_the_chosen_contexts(tmp_path: Path, target: Target
     assert is_beside is not target.is_for_people, "beside a file for people there is nothing else"
     chosen = None if options.items is None else len(options.items)
     assert json.loads(exported.manifest.read_bytes())["export"]["chosen"] == chosen
+
+
+def test_the_own_sheet_keeps_what_is_beyond_the_limits_without_its_figures(tmp_path: Path) -> None:
+    table, path = six_ranked(tmp_path), tmp_path / "out.xlsx"
+    target = target_for(path, Kind.RANK, "xlsx-rows")
+    exported = export(table.folder, table.metadata(), path, target, options=ExportOptions(top_k=2, threshold=0.5))
+    _, *rows = openpyxl.load_workbook(path)["Ranking"].iter_rows(values_only=True)
+    assert [(row[2], *row[5:7]) for row in rows] == [
+        ("i1", 1, 0.75), ("i2", 2, 0.5), ("i3", None, None), ("i4", None, None), ("i5", 1, 0.6), ("i6", None, None),
+        ("i9", None, None),
+    ]  # fmt: skip
+    assert json.loads(exported.manifest.read_bytes())["export"]["dropped_by_top_k_or_threshold"] == 2
 
 
 def test_the_failed_rows_of_a_selection(tmp_path: Path) -> None:
