@@ -317,10 +317,11 @@ class VectorRows:
             page = self._embeddings.page(start, start + BLOCK)
             yield list(compress(page, self._present[start : start + BLOCK].tolist()))
 
-    def vector_blocks(self) -> Iterator[NDArray[np.float32]]:
-        """The vectors of `blocks` without their texts, in larger blocks. Raises ExportError as `blocks`."""
+    def vector_blocks(self, *, again: bool = False) -> Iterator[NDArray[np.float32]]:
+        """The vectors of `blocks` without their texts, in larger blocks. Raises ExportError as `blocks`, not `again`."""
         size = max(BLOCK, _MANY_BYTES // max(1, 4 * self.dimension))
-        return (vectors for _, _, vectors in self._finite_blocks(size))
+        found = self._embeddings.vector_blocks(self._present, size) if again else self._finite_blocks(size)
+        return (vectors for _, _, vectors in found)
 
     def _finite_blocks(self, size: int) -> Iterator[VectorBlock]:
         done = 0
