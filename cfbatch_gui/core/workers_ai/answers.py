@@ -423,11 +423,7 @@ def what_it_holds(element: Element) -> Expected | None:
 
 
 def match(
-    finished: Finished,
-    expected: Sequence[Wanted],
-    *,
-    dimension: int | None = None,
-    references_required: bool = False,
+    finished: Finished, expected: Sequence[Wanted], *, dimension: int | None = None, references_required: bool = False
 ) -> Iterator[Matched]:
     """Yield the result of each request, in the order of `expected`.
 

@@ -31,11 +31,7 @@ def service(
     folder: Path, *, token: str = TOKEN, seconds_queued: float = 0.0, seconds_running: float = 0.0
 ) -> Application:
     return practice_app(
-        folder,
-        seconds_queued=seconds_queued,
-        seconds_running=seconds_running,
-        token=token,
-        load_model=HashedNgrams,
+        folder, seconds_queued=seconds_queued, seconds_running=seconds_running, token=token, load_model=HashedNgrams
     )
 
 

@@ -39,10 +39,7 @@ PAIRS = "query,context\nclouds,an orange cloud\nclouds,a llama\nanimals,a llama\
         (ID, (ID, "")),
         (f'  "{ID}"\n', (ID, "")),
         (json.dumps(QUEUED), (ID, MODEL)),
-        (
-            json.dumps({"result": QUEUED, "success": True, "errors": [], "messages": []}, indent=2),
-            (ID, MODEL),
-        ),
+        (json.dumps({"result": QUEUED, "success": True, "errors": [], "messages": []}, indent=2), (ID, MODEL)),
         (f"HTTP/2 200\ncf-ray: 1\n\n{json.dumps(QUEUED)}\n$ ", (ID, MODEL)),
         (json.dumps({"request_id": ID}), (ID, "")),
         ("000-000-000", ("000-000-000", "")),

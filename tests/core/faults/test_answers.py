@@ -41,7 +41,7 @@ from tests.thorough import tries
 MODEL = "@cf/baai/bge-m3"
 EXAMPLES = tries(30, 5_000)
 ODD_VALUES: list[Any] = [
-    *(None, True, False, "", "1", "queued", -1, 0, 1, 2, 0.0, 1.5, 10**30, [], {}, [[]], [[1.0]], {"id": 0}),
+    *(None, True, False, "", "1", "queued", -1, 0, 1, 2, 0.0, 1.5, 10**30, [], {}, [[]], [[1.0]], {"id": 0})
 ]
 FOREIGN = '{"result":{"request_id":"another","responses":[]},"success":true,"errors":[],"messages":[]}'
 DONE, FAILED = BatchState.DONE, BatchState.FAILED

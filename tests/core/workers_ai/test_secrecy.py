@@ -88,10 +88,7 @@ def all_logged(caplog: pytest.LogCaptureFixture) -> Callable[[], str]:
 
 @pytest.mark.parametrize(("name", "call"), list(zip(FAULTS, cycle(CALLS.values()), strict=False)), ids=FAULTS)
 async def test_no_failure_tells_the_token(
-    faulty: FaultyService,
-    name: str,
-    call: Callable[[WorkersAI], Awaitable[object]],
-    all_logged: Callable[[], str],
+    faulty: FaultyService, name: str, call: Callable[[WorkersAI], Awaitable[object]], all_logged: Callable[[], str]
 ) -> None:
     faulty.follow(FAULTS[name])
     async with connected(faulty.url) as client:
@@ -105,9 +102,7 @@ async def test_no_failure_tells_the_token(
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize(
-    "address",
-    ["http://127.0.0.1:9/client/v4", "https to http"],
-    ids=["nobody there", "no TLS there"],
+    "address", ["http://127.0.0.1:9/client/v4", "https to http"], ids=["nobody there", "no TLS there"]
 )
 async def test_no_failure_to_connect_tells_the_token(
     faulty: FaultyService, address: str, call: Callable[[WorkersAI], Awaitable[object]], all_logged: Callable[[], str]

@@ -81,10 +81,7 @@ class Proxy:
 async def test_no_keys_of_a_session_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: None) -> None:
     keys = tmp_path / "keys.log"
     monkeypatch.setenv("SSLKEYLOGFILE", str(keys))
-    async with (
-        service(tmp_path / "service", server_side()) as faulty,
-        connected(faulty.url, limits=LONG) as client,
-    ):
+    async with service(tmp_path / "service", server_side()) as faulty, connected(faulty.url, limits=LONG) as client:
         queued = await client.submit(MODEL, BODY)
         await client.ask(MODEL, queued.request_id)
         assert not keys.exists()
@@ -123,10 +120,7 @@ def old_tls() -> ssl.SSLContext:
 
 
 async def test_tls_1_1_is_refused(tmp_path: Path, trusted: None) -> None:
-    async with (
-        service(tmp_path / "service", old_tls()) as faulty,
-        connected(faulty.url, limits=LONG) as client,
-    ):
+    async with service(tmp_path / "service", old_tls()) as faulty, connected(faulty.url, limits=LONG) as client:
         with pytest.raises(Unreachable):
             await client.submit(MODEL, BODY)
         assert faulty.arrivals == []
@@ -436,10 +430,7 @@ async def test_a_server_that_speaks_first_is_sent_nothing(monkeypatch: pytest.Mo
 
 
 async def test_a_submit_whose_answer_is_in_doubt_has_an_unknown_outcome() -> None:
-    async with (
-        raw(reply(QUEUED) + reply(QUEUED)) as server,
-        connected(server.url, limits=LONG) as client,
-    ):
+    async with raw(reply(QUEUED) + reply(QUEUED)) as server, connected(server.url, limits=LONG) as client:
         with pytest.raises(OutcomeUnknown):
             await client.submit(MODEL, BODY)
 
