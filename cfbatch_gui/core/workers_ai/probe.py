@@ -277,11 +277,6 @@ def _listed_price(evidence: Evidence) -> Samples:
         yield found, abs(found / known.dollars_per_million - 1) < 0.1
 
 
-def _unknown_id(evidence: Evidence) -> Samples:
-    for error in evidence.errors(Step.UNKNOWN_ID):
-        yield str(error.code), isinstance(error, RequestGone)
-
-
 def _queue_taken(evidence: Evidence) -> Samples:
     refused = [False for error in evidence.errors(Step.SUBMIT) if isinstance(error, QueueNotSupported)]
     return _true([True] if evidence.request_ids else refused[:1])
@@ -321,20 +316,11 @@ def _references(evidence: Evidence) -> Samples:
             yield is_right, is_right
 
 
-def _usage(evidence: Evidence) -> Samples:
-    for each in evidence.answers.values():
-        yield each.tokens, each.tokens > 0
-
-
 def _usage_estimate(evidence: Evidence) -> Samples:
     batches = [batch for batch in evidence.plan.batches if batch.form in evidence.answers]
     low, high = (sum(batch.tokens[end] for batch in batches) for end in (0, 1))
-    counted = [sum(tokens for tokens, _ in _usage(evidence))] if evidence.holds("usage") else []
+    counted = [sum(each.tokens for each in evidence.answers.values())] if evidence.holds("usage") else []
     return _within(counted, low / _MARGIN, high * _MARGIN)
-
-
-def _best_score(evidence: Evidence) -> Samples:
-    return _true(texts[1:][scores.index(max(scores))] == _QUERY for texts, scores in evidence.scores())
 
 
 def _score_and_cosine(evidence: Evidence) -> Iterator[float]:
@@ -382,16 +368,16 @@ _CHECKS: Final[dict[str, Callable[[Evidence], Samples]]] = {
     "catalogue-queue": lambda e: _true([is_marked_for_batches(e.listed)] if e.listed and e.request_ids else ()),
     "catalogue-dimension": _listed_dimension,
     "catalogue-price": _listed_price,
-    "unknown-id": _unknown_id,
+    "unknown-id": lambda e: ((str(error.code), isinstance(error, RequestGone)) for error in e.errors(Step.UNKNOWN_ID)),
     "queue-taken": _queue_taken,
     "no-queue-code": _no_queue_code,
     "gateway-batches": _gateway_batches,
     "done-again": _done_again,
     "references": _references,
-    "usage": _usage,
+    "usage": lambda e: ((each.tokens, each.tokens > 0) for each in e.answers.values()),
     "usage-estimate": _usage_estimate,
     "scores-range": lambda e: _within((each for _, scores in e.scores() for each in scores), *_SCORES),
-    "scores-meaning": _best_score,
+    "scores-meaning": lambda e: _true(texts[1:][scores.index(max(scores))] == _QUERY for texts, scores in e.scores()),
     "scores-cosine": lambda e: _within(_score_and_cosine(e), 0, _SAME_SCORE),
     "vector-order": lambda e: _within(_same_texts(e), *_SAME_VECTOR),
     "vector-pooling": _pooling,

@@ -215,16 +215,13 @@ def _by_batch(lines: Iterable[Submission]) -> _Lines:
 
 def _accepted(batch: Batch, submission: Submission) -> Batch:
     return replace(
-        batch,
+        batch.saying(),
         state=BatchState.QUEUED,
         attempt=submission.attempt,
         request_id=submission.request_id,
         sha256=submission.sha256,
         sent_at=submission.time,
         adopted=submission.adopted,
-        error="",
-        error_detail="",
-        error_action="",
     )
 
 
