@@ -30,8 +30,10 @@ TRANSLATIONS = ROOT / "resources" / "translations"
 KEYWORDS: Final[dict[str, Any]] = {
     "tr": {1: (1,), 2: (1, (2, "c"))},
     "_tr": {1: (1,), 2: (1, (2, "c"))},
+    "worded": (1,),
     "plural": (2, 3),
     "message": (1,),
+    "usage_error": (1,),
     "counted_message": (2, 3),
     "breach": (1,),
 }

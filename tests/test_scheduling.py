@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.console import ExitStatus
 from tests.journeys.terminal import practice_service
 from tests.scheduled_machine import BOTH, FILES, NEEDS_A_PERSON, PAGE, ROWS, RUN, TOKEN, Machine, text_of
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.console import ExitStatus
 from tests.journeys.terminal import ACCOUNT
 from tests.scheduled_machine import BOTH, NEEDS_A_PERSON, TOKEN, Machine, fields_of_cron, text_of
 

@@ -34,15 +34,28 @@ def judge(file: PollutedFile, path: Path) -> Verdict:
         source, rows = _read(path)
     except UserError:
         return Verdict(0, len(file.clean.rows) - 2, is_refused=True)
-    numbers = _numbers(file)
-    meant = {numbers[index]: _plain(cells) for index, cells in enumerate(file.clean.cells) if index}
-    names_are_right = _plain(source.columns[: len(file.clean.cells[0])]) == _plain(file.clean.cells[0])
-    is_said = any(row.number == 1 for row in rows if row.problem)
-    silent = sum(_is_wrong(row, meant) for row in rows) + (not names_are_right and not is_said)
-    read = {row.number for row in rows if not row.problem and _plain(row.cells) == meant.get(row.number)}
-    other = {numbers[index] for index in range(1, len(numbers)) if index != file.row}
-    silent += sum(not _is_covered(number, rows) for number in meant)
-    return Verdict(0 if source.notices else silent, len(other - read))
+    meant = list(map(_plain, file.clean.cells))
+    names_are_right = _plain(source.columns[: len(meant[0])]) == meant[0]
+    silent = int(not names_are_right and not any(row.number == 1 and row.problem for row in rows))
+    at, is_said = 1, False  # the next row that was meant, and whether a row above was said to have a problem
+    read = set[int]()
+    for row in rows:
+        if row.problem:
+            is_said = True
+        elif (found := _place(row, meant, at)) is None:
+            silent += 1
+        else:
+            silent += 0 if is_said else found - at
+            read.add(found)
+            at, is_said = found + 1, False
+    silent += 0 if is_said else len(meant) - at
+    return Verdict(0 if source.notices else silent, len({*range(1, len(meant))} - {file.row} - read))
+
+
+def _place(row: Row, meant: list[Cells], at: int) -> int | None:
+    """The index of the first row from `at` on that was meant with these cells."""
+    cells = _plain(row.cells)
+    return next((at + index for index, each in enumerate(meant[at:]) if _fitted(cells, len(each)) == each), None)
 
 
 def is_silent_in_csv_module(file: PollutedFile) -> bool:
@@ -56,19 +69,6 @@ def is_silent_in_csv_module(file: PollutedFile) -> bool:
     return bool(found - meant or sound - found)
 
 
-def _is_covered(number: int, rows: list[Row]) -> bool:
-    """Whether a row that begins in this line was read, or is part of one with a problem."""
-    above = max((row for row in rows if row.number <= number), key=lambda row: row.number, default=None)
-    return above is not None and (above.number == number or above.problem != "")
-
-
-def _is_wrong(row: Row, meant: dict[int, Cells]) -> bool:
-    if row.problem:
-        return False
-    expected = meant.get(row.number)
-    return expected is None or _fitted(_plain(row.cells), len(expected)) != expected
-
-
 def _fitted(cells: Cells, width: int) -> Cells:
     return cells[:width] if not any(cells[width:]) else cells
 
@@ -76,15 +76,6 @@ def _fitted(cells: Cells, width: int) -> Cells:
 def _read(path: Path) -> tuple[Source, list[Row]]:
     source = open_source(path)
     return source, list(read_rows(source))
-
-
-def _numbers(file: PollutedFile) -> list[int]:
-    """The line in which each record begins."""
-    numbers, line = [], 1
-    for row in file.clean.rows:
-        numbers.append(line)
-        line += 1 + row.count("\n")
-    return numbers
 
 
 def _plain(cells: Cells) -> Cells:

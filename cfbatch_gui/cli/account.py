@@ -1,24 +1,18 @@
 """`cfbatch account`: the jobs that the user's account collects."""
 
-import argparse
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
 
 from cfbatch_gui.cli import reading, working
-from cfbatch_gui.cli.console import Console, agreed, one_line
-from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.console import Call, ExitStatus, agreed, one_line, table
 from cfbatch_gui.cli.jobs import kind_words, time_words
-from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.cli.language import number, plural, tr, usage_error
 from cfbatch_gui.cli.parser import Actions, IntermixedParser, Parser
-from cfbatch_gui.cli.progress import FINAL, Progress
-from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.input_values import AttachedInput
+from cfbatch_gui.cli.progress import FINAL
+from cfbatch_gui.cli.working import Work
 from cfbatch_gui.core.jobs.elsewhere import AccountJob
 from cfbatch_gui.core.jobs.states import Job, has_copies
-from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.paths import Paths
 
 EXAMPLES = """
   cfbatch account take-over k4m8n2pq --connection "My Worker"
@@ -52,115 +46,100 @@ def _add_taking_options(parser: Parser) -> None:
     working.add_output_arguments(parser)
 
 
-async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    async with working.opened(paths, console) as (program, progress):
-        return int(await arguments.act(program, arguments, progress))
+async def run(call: Call) -> int | None:
+    async with working.opened(call) as work:
+        return await call.act(work)
 
 
-async def _list(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
-    console = progress.console
-    connection = await working.usable_connection(program, arguments.connection, console)
-    jobs = await program.elsewhere.listed(connection)
-    if arguments.json:
-        console.print_json({"jobs": [{"job": job.id, "name": job.title, **asdict(job)} for job in jobs]})
-        return ExitStatus.DONE
+async def _list(work: Work) -> None:
+    connection = await working.usable_connection(work, work.connection)
+    jobs = await work.program.elsewhere.listed(connection)
     rows = [
         (job.id, kind_words(job.kind), number(job.batches), time_words(job.at),
          tr("yes") if job.is_here else tr("no"), one_line(job.title))
         for job in jobs
     ]  # fmt: skip
-    console.print_list(
-        rows,
-        (tr("JOB"), tr("KIND"), tr("BATCHES"), tr("HANDED OVER"), tr("HERE"), tr("NAME")),
+    titles = (tr("JOB"), tr("KIND"), tr("BATCHES"), tr("HANDED OVER"), tr("HERE"), tr("NAME"))
+    work.answer(
+        {"jobs": [{"job": job.id, "name": job.title, **asdict(job)} for job in jobs]},
+        table(titles, rows, work.console.width),
         tr("There is no job in your account. “cfbatch run FILE … --collect-in-account” has it collect one."),
     )
-    return ExitStatus.DONE
 
 
-async def _take_over(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
-    console = progress.console
-    if len(arguments.files) > 2:
-        raise UsageError(message("Two files at most: one of queries and one of contexts."))
-    job: Job | None = None
-    try:
-        connection = await working.usable_connection(program, arguments.connection, console)
-        found = _find(await program.elsewhere.listed(connection), arguments.job)
-        outputs = working.check_outputs(arguments.out, found.kind, arguments.files)
-        inputs = await asyncio.to_thread(_inputs, arguments, found, program.paths) if arguments.files else None
-        attached = AttachedInput(inputs.source, inputs.mapping, inputs.second) if inputs else None
-        job = await program.elsewhere.take_over(connection, found, attached)
-        working.remember(program.folder(job.id), outputs)
-        console.say(
-            plural(
-                found.batches,
-                "Took job {id} over, “{name}”: {n} batch, which your account collects.",
-                "Took job {id} over, “{name}”: {n} batches, which your account collects.",
-                id=job.id,
-                name=one_line(job.name),
-            )
+async def _take_over(work: Work) -> ExitStatus:
+    if len(work.files) > 2:
+        raise usage_error("Two files at most: one of queries and one of contexts.")
+    return await working.see_through(work, _taken_over(work))
+
+
+async def _taken_over(work: Work) -> Job:
+    connection, found = await _found(work)
+    outputs = working.check_outputs(work.out, found.kind, work.files)
+    inputs = await asyncio.to_thread(_inputs, work, found) if work.files else None
+    job = await work.program.elsewhere.take_over(connection, found, inputs)
+    working.remember(work.program.folder(job.id), outputs)
+    work.console.say(
+        plural(
+            found.batches,
+            "Took job {id} over, “{name}”: {n} batch, which your account collects.",
+            "Took job {id} over, “{name}”: {n} batches, which your account collects.",
+            id=job.id,
+            name=one_line(job.name),
         )
-        (job,) = await working.wait_for(program, [job], progress)
-    except asyncio.CancelledError:
-        console.say(working.stopped_sentence(job and program.ledger.job(job.id)))
-        raise
-    return working.present(program, job, console, as_json=arguments.json)
+    )
+    return job
 
 
-def _inputs(arguments: argparse.Namespace, found: AccountJob, paths: Paths) -> reading.Inputs:
+def _inputs(call: Call, found: AccountJob) -> reading.Inputs:
     """The account knows the kind of job, not all of how the files were read."""
-    if arguments.kind is None and not arguments.recipe:
-        arguments.kind = found.kind
-    reading.settle_kind(arguments, paths)
+    if call.kind is None and not call.recipe:
+        call.kind = found.kind
+    reading.settle_kind(call)
     try:
-        return reading.open_inputs(arguments, *arguments.files)
+        return reading.open_inputs(call, *call.files)
     except reading.ColumnsUnsettled as error:
         return error.inputs
 
 
-async def _remove(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
-    console = progress.console
-    connection = await working.usable_connection(program, arguments.connection, console)
-    found = _find(await program.elsewhere.listed(connection), arguments.job)
+async def _remove(work: Work) -> ExitStatus:
+    connection, found = await _found(work)
     words = tr("This deletes job {id}, “{name}”, from your account. Answers that no computer has fetched are lost.")
-    console.say(words, id=found.id, name=one_line(found.title))
-    if not agreed(console, arguments.yes):
+    work.console.say(words, id=found.id, name=one_line(found.title))
+    if not agreed(work.console, work.yes):
         return ExitStatus.FAILED
-    await program.elsewhere.remove(connection, found)
-    console.say(tr("Deleted job {id} from your account."), id=found.id)
+    await work.program.elsewhere.remove(connection, found)
+    work.console.say(tr("Deleted job {id} from your account."), id=found.id)
     return ExitStatus.DONE
 
 
-async def _clear(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
-    job = program.ledger.find(arguments.job)
+async def _clear(work: Work) -> None:
+    job = work.program.ledger.find(work.job)
     if job.state not in FINAL:
-        raise UsageError(
-            message("Job {id} is not finished. Its copies go when all of its answers are here.", id=job.id)
-        )
+        raise usage_error("Job {id} is not finished. Its copies go when all of its answers are here.", id=job.id)
     if job.taken_over:
-        raise UsageError(
-            message(
-                "Job {id} was sent by another computer, which may not have its answers yet. To delete it from your "
-                "account all the same: cfbatch account remove {id}.",
-                id=job.id,
-            )
+        raise usage_error(
+            "Job {id} was sent by another computer, which may not have its answers yet. To delete it from your account "
+            "all the same: cfbatch account remove {id}.",
+            id=job.id,
         )
-    if not has_copies(job):
-        progress.console.say(tr("Your account has no copies of job {id}."), id=job.id)
-        return ExitStatus.DONE
-    await program.runner.account.clear(job.id, at_once=True)
-    progress.console.say(tr("Deleted your account's copies of job {id}. Its results are here."), id=job.id)
-    return ExitStatus.DONE
+    if has_copies(job):
+        await work.program.runner.account.clear(job.id, at_once=True)
+        words = tr("Deleted your account's copies of job {id}. Its results are here.")
+    else:
+        words = tr("Your account has no copies of job {id}.")
+    work.console.say(words, id=job.id)
 
 
-def _find(jobs: Sequence[AccountJob], words: str) -> AccountJob:
-    """By id or name, else by the beginning of the id."""
+async def _found(work: Work) -> tuple[str, AccountJob]:
+    """The connection, and the job by id or name, else by the beginning of the id."""
+    connection, words = await working.usable_connection(work, work.connection), work.job
+    jobs = await work.program.elsewhere.listed(connection)
     found = [job for job in jobs if words in (job.id, job.title)] or [job for job in jobs if job.id.startswith(words)]
     if len(found) == 1 and words:
-        return found[0]
-    raise UsageError(
-        message(
-            "{n} jobs in your account have the id or the name “{name}”. “cfbatch account list” lists them.",
-            n=len(found),
-            name=words,
-        )
+        return connection, found[0]
+    raise usage_error(
+        "{n} jobs in your account have the id or the name “{name}”. “cfbatch account list” lists them.",
+        n=len(found),
+        name=words,
     )

@@ -1,18 +1,17 @@
 """`cfbatch attach`: watch and collect a batch that was submitted elsewhere."""
 
-import argparse
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from cfbatch_gui.cli import reading, working
-from cfbatch_gui.cli.console import Console
-from cfbatch_gui.cli.language import tr
+from cfbatch_gui.cli.console import Call
+from cfbatch_gui.cli.language import tr, usage_error
 from cfbatch_gui.cli.parser import Parser
-from cfbatch_gui.core.errors import InputError, UsageError
-from cfbatch_gui.core.inputs.input_values import AttachedInput
+from cfbatch_gui.cli.working import Work
+from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.paths import Paths
 
 EXAMPLES = """
   cfbatch attach 768f15b7-4fd6-4498-906e-ad94ffc7f8d2 --connection cloudflare
@@ -40,41 +39,36 @@ def add_arguments(parser: Parser) -> None:
     working.add_output_arguments(parser)
 
 
-async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    if len(arguments.input) > 2:
-        raise UsageError(message("Two files at most: one of queries and one of contexts."))
-    if arguments.input:
-        reading.settle_kind(arguments, paths)
-    if arguments.out and arguments.kind is None:
-        raise UsageError(message("Say what the result is: --rank for scores or --embed for vectors."))
-    outputs = working.check_outputs(arguments.out, arguments.kind, arguments.input) if arguments.out else ()
-    async with reading.standard_input_as_file(Path(arguments.job)) as path:
-        pasted = await asyncio.to_thread(_read, path, arguments.job)
-    async with working.opened(paths, console) as (program, progress):
-        job: Job | None = None
-        try:
-            connection = await working.usable_connection(program, arguments.connection, console)
-            found = (
-                await asyncio.to_thread(reading.open_inputs, arguments, *arguments.input) if arguments.input else None
-            )
-            for sentence in found.guesses() if found else ():
-                console.say(sentence)
-            inputs = AttachedInput(found.source, found.mapping, found.second) if found else None
-            job = await program.elsewhere.attach(
-                connection,
-                pasted,
-                usual_model=arguments.model or program.settings.model,
-                name=(arguments.name or "").strip(),
-                inputs=inputs,
-            )
-            working.remember(program.folder(job.id), outputs)
-            sentence = tr("Job {id}: request ID {request_id}, model {model}.")
-            console.say(sentence, id=job.id, request_id=job.batches[0].request_id, model=job.model)
-            (job,) = await working.wait_for(program, [job], progress)
-        except asyncio.CancelledError:
-            console.say(working.stopped_sentence(job and program.ledger.job(job.id)))
-            raise
-        return working.present(program, job, console, as_json=arguments.json)
+async def run(call: Call) -> int:
+    if len(call.input) > 2:
+        raise usage_error("Two files at most: one of queries and one of contexts.")
+    if call.input:
+        reading.settle_kind(call)
+    if call.out and call.kind is None:
+        raise usage_error("Say what the result is: --rank for scores or --embed for vectors.")
+    outputs = working.check_outputs(call.out, call.kind, call.input) if call.out else ()
+    async with reading.standard_input_as_file(Path(call.job)) as path:
+        pasted = await asyncio.to_thread(_read, path, call.job)
+    async with working.opened(call) as work:
+        return await working.see_through(work, _attached(work, pasted, outputs))
+
+
+async def _attached(work: Work, pasted: str, outputs: Sequence[Path]) -> Job:
+    connection = await working.usable_connection(work, work.connection)
+    inputs = await asyncio.to_thread(reading.open_inputs, work, *work.input) if work.input else None
+    for sentence in inputs.guesses() if inputs else ():
+        work.console.say(sentence)
+    job = await work.program.elsewhere.attach(
+        connection,
+        pasted,
+        usual_model=work.model or work.program.settings.model,
+        name=(work.name or "").strip(),
+        inputs=inputs,
+    )
+    working.remember(work.program.folder(job.id), outputs)
+    words = tr("Job {id}: request ID {request_id}, model {model}.")
+    work.console.say(words, id=job.id, request_id=job.batches[0].request_id, model=job.model)
+    return job
 
 
 def _read(path: Path, words: str) -> str:

@@ -1,22 +1,20 @@
 """`cfbatch check`: what would be sent and what it may cost; nothing is sent or kept."""
 
-import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cfbatch_gui.cli import pricing, reading, working
-from cfbatch_gui.cli.console import Console, labelled, one_line
-from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli import reading, working
+from cfbatch_gui.cli.console import Call, ExitStatus, fields_of, labelled, one_line
 from cfbatch_gui.cli.jobs import read_ledger
-from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.cli.language import number, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.connections.address_book import service_mark_at
-from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
+from cfbatch_gui.core.errors import EncodingUnknown, UserError
 from cfbatch_gui.core.inputs.encodings import CHOICES
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, Role, Source
 from cfbatch_gui.core.inputs.layouts import describe
@@ -31,18 +29,10 @@ from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.reuse import EarlierResults
 from cfbatch_gui.core.jobs.states import Job, JobOptions
-from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.system.threads import in_thread
-from cfbatch_gui.core.versions import (
-    Change,
-    Differences,
-    check_comparable,
-    compare_versions,
-    find_predecessor,
-)
+from cfbatch_gui.core.versions import Change, Differences, check_comparable, compare_versions, find_predecessor
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
@@ -58,7 +48,7 @@ def add_arguments(parser: Parser) -> None:
             window)
         """
     )
-    pricing.add_reuse_arguments(parser)
+    working.add_reuse_arguments(parser)
     parser.add_options(
         """
         --compared-with JOB  say what is new, changed and gone since this earlier job (default: the one that it is a
@@ -70,25 +60,22 @@ def add_arguments(parser: Parser) -> None:
     )
 
 
-async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
+async def run(call: Call) -> int:
     try:
-        reading.settle_kind(arguments, paths)
+        reading.settle_kind(call)
         with TemporaryDirectory(prefix="cfbatch-", ignore_cleanup_errors=True) as kept:
-            async with reading.standard_input_as_file(arguments.file) as arguments.file:
-                checked = await in_thread(_examine, arguments, paths, JobFolder(Path(kept) / "job"), console)
+            async with reading.standard_input_as_file(call.file) as call.file:
+                checked = await in_thread(_examine, call, JobFolder(Path(kept) / "job"))
+            call.answer(_facts(checked) if call.json else None, _lines(call, checked))
     except UserError as error:
-        if arguments.json:
-            console.print_json(open_question(error, arguments))
+        if call.json:
+            call.console.print_json(_open_question(error, call))
         raise
-    if arguments.json:
-        console.print_json(_facts(checked))
-    else:
-        console.print_result(_lines(checked))
-    if arguments.budget is not None:
-        pricing.check_budget(checked.preflight, arguments.budget, Budget(), Spent())
-    doubtful = sum(each.kind == ProblemKind.DOUBTFUL_ROW for each in checked.found)
-    status = ExitStatus.BAD_INPUT if checked.preflight.blocker else ExitStatus.DONE
-    return reading.status_with_doubtful(status, doubtful, arguments.doubtful, console)
+    preflight = checked.preflight
+    if call.budget is not None:
+        working.check_budget(preflight, call.budget, Budget(), Spent())
+    status = ExitStatus.BAD_INPUT if preflight.blocker else ExitStatus.DONE
+    return reading.status_with_doubtful(call, status, preflight.problems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,24 +84,21 @@ class _Checked:
 
     inputs: reading.Inputs
     rows: int
-    model: str
-    connection: str
+    job: Job
+    folder: JobFolder
     preflight: Preflight
-    found: tuple[StoredProblem, ...]
-    doubtful_sent: tuple[StoredProblem, ...]
     cut: tuple[StoredProblem, ...]
-    lines: tuple[str, ...]  # the rows with a problem, in words
     earlier: Job | None
     differences: Differences | None
 
 
-def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, console: Console) -> _Checked:
-    settings, book = working.read_address_book(paths)
-    model = arguments.model or settings.model
-    connection = book.find(arguments.connection) if arguments.connection else settings.connection or PRACTICE.id
+def _examine(call: Call, folder: JobFolder) -> _Checked:
+    settings, book = call.settings, working.read_address_book(call)
+    model = call.model or settings.model
+    connection = book.find(call.connection) if call.connection else settings.connection or PRACTICE.id
     known_model = find_model(model)
-    inputs = reading.open_inputs(arguments, arguments.file, arguments.second)
-    on_counts = partial(reading.say_counts, console)
+    inputs = reading.open_inputs(call, call.file, call.second)
+    on_counts = partial(reading.say_counts, call.console)
     try:
         filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_counts=on_counts)
     except EncodingUnknown as error:
@@ -122,49 +106,30 @@ def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, con
         filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_counts=on_counts)
     for doubt in encoding_doubts(folder, [(each.path.name, as_recognised(each)) for each in inputs.sources]):
         raise doubt.error()
-    options = JobOptions(reuse=arguments.reuse is not False)
-    job = Job("check", arguments.file.stem, arguments.kind, model, connection, time.time(), options)
+    options = JobOptions(reuse=call.reuse is not False)
+    job = Job("check", call.file.stem, call.kind, model, connection, time.time(), options)
 
     def folder_of(job_id: str) -> JobFolder:
-        return folder if job_id == job.id else JobFolder(paths.job(job_id))
+        return folder if job_id == job.id else JobFolder(call.paths.job(job_id))
 
-    with closing(read_ledger(paths, console)) as ledger:
+    with closing(read_ledger(call)) as ledger:
         reusable = EarlierResults(ledger.jobs, folder_of, lambda each: service_mark_at(book, each.connection)).find(job)
-        asked_for = arguments.compared_with
+        asked_for = call.compared_with
         earlier = ledger.find(asked_for) if asked_for else find_predecessor(job, ledger.jobs(), folder_of)
         counted = (each for each in ledger.jobs() if book.is_counted_by_cloudflare(each.connection))
         past = [(each, folder_of(each.id)) for each in counted]
     if earlier is not None and earlier.kind is not job.kind:
-        raise UsageError(message("“{name}” is another kind of job, so it cannot be compared.", name=earlier.name))
+        raise usage_error("“{name}” is another kind of job, so it cannot be compared.", name=earlier.name)
     if earlier is not None:
         check_comparable(folder, folder_of(earlier.id))
     preflight = calibrated(examine(folder, job, reusable=reusable), job, folder, known_model, past)
     cut = tuple(too_long_texts(folder, known_model)) if preflight.too_long else ()
-    return _Checked(
-        *(inputs, filled.rows, model, connection, preflight),
-        *(problems(folder), problems(folder, kind=ProblemKind.DOUBTFUL_SENT), cut),
-        tuple(_problem_lines(folder, preflight, cut, arguments.doubtful, console.width)),
-        earlier,
-        compare_versions(folder, folder_of(earlier.id)) if earlier is not None else None,
-    )
+    differences = compare_versions(folder, folder_of(earlier.id)) if earlier is not None else None
+    return _Checked(inputs, filled.rows, job, folder, preflight, cut, earlier, differences)
 
 
-def _problem_lines(
-    folder: JobFolder, preflight: Preflight, cut: Sequence[StoredProblem], choice: str | None, width: int
-) -> Iterator[str]:
-    for problem in preflight.problems:
-        yield from reading.lines_of_problem(folder, problem, choice, width)
-    if cut:
-        yield plural(
-            len(cut),
-            "Of {n} text the model may read the beginning only.",
-            "Of {n} texts the model may read the beginning only.",
-        )
-        yield from reading.lines_of_rows(folder, cut[: reading.SHOWN], width, total=len(cut))
-
-
-def _lines(checked: _Checked) -> Iterator[str]:
-    inputs, preflight = checked.inputs, checked.preflight
+def _lines(call: Call, checked: _Checked) -> Iterator[str]:
+    inputs, preflight, cut = checked.inputs, checked.preflight, checked.cut
     for source in inputs.sources:
         yield f"{source.path.name}: {said(explain(source))}"
         if source is inputs.source and not source.is_header_sure:
@@ -177,11 +142,20 @@ def _lines(checked: _Checked) -> Iterator[str]:
     yield said(describe(inputs.mapping, preflight.queries, preflight.texts))
     yield from map(said, preflight.notices)
     yield from _lines_of_version(checked)
-    yield from pricing.lines_of_reuse(preflight, inputs.mapping.kind, checked.connection)
+    yield from working.lines_of_reuse(preflight, checked.job.kind, checked.job.connection)
     yield from labelled(_sums(checked), 9)
     if inputs.source.candidates is not None:
         yield reading.words_of_choice(inputs.source.candidates)
-    yield from checked.lines
+    for problem in preflight.problems:
+        yield from reading.lines_of_problem(call, checked.folder, problem)
+    if cut:
+        yield plural(
+            len(cut),
+            "Of {n} text the model may read the beginning only.",
+            "Of {n} texts the model may read the beginning only.",
+        )
+        shown = cut[: reading.SHOWN]
+        yield from reading.lines_of_rows(checked.folder, shown, call.console.width, total=len(cut))
     if preflight.blocker:
         yield said(preflight.blocker)
 
@@ -189,29 +163,19 @@ def _lines(checked: _Checked) -> Iterator[str]:
 def _sums(checked: _Checked) -> Iterator[tuple[str, str]]:
     preflight = checked.preflight
     low, high = preflight.price_low, preflight.price_high
+    batches, learned = len(preflight.batches), preflight.learned_from
     yield tr("Rows"), number(checked.rows)
     if preflight.queries:
         yield tr("Queries"), number(preflight.queries)
     yield tr("Texts"), number(preflight.texts)
-    yield (
-        tr("Requests"),
-        plural(
-            len(preflight.batches),
-            "{requests} in {n} batch",
-            "{requests} in {n} batches",
-            requests=number(preflight.requests),
-        ),
-    )
-    yield (
-        tr("Bytes"),
-        tr("{all}, the largest batch {largest}").format(
-            all=number(preflight.total_bytes), largest=number(preflight.largest_bytes)
-        ),
-    )
-    tokens = pricing.tokens_words(preflight)
-    if preflight.learned_from:
+    requests = plural(batches, "{requests} in {n} batch", "{requests} in {n} batches", requests=preflight.requests)
+    yield tr("Requests"), requests
+    sizes = {"all": preflight.total_bytes, "largest": preflight.largest_bytes}
+    yield tr("Bytes"), worded("{all}, the largest batch {largest}", **sizes)
+    tokens = working.tokens_words(preflight)
+    if learned:
         tokens = plural(
-            preflight.learned_from,
+            learned,
             "{tokens}, learned from {n} finished job",
             "{tokens}, learned from {n} finished jobs",
             tokens=tokens,
@@ -220,130 +184,94 @@ def _sums(checked: _Checked) -> Iterator[tuple[str, str]]:
     if not high.is_listed:
         yield tr("Dollars"), tr("price not listed")
         return
-    yield (
-        tr("Neurons"),
-        tr("{low} to {high}, {share} of a day's free use, which begins anew at {time}").format(
-            low=number(low.neurons, ",.0f"),
-            high=number(high.neurons, ",.0f"),
-            share=pricing.share_words(high),
-            time=pricing.reset_words(),
-        ),
+    neurons = worded(
+        "{low} to {high}, {share} of a day's free use, which begins anew at {time}",
+        low=number(low.neurons, ",.0f"),
+        high=number(high.neurons, ",.0f"),
+        share=working.share_words(high),
+        time=working.reset_words(),
     )
-    yield (
-        tr("Dollars"),
-        tr("{low} to {high}, without what is free").format(
-            low=number(low.dollars, ".4f"), high=number(high.dollars, ".4f")
-        ),
-    )
+    yield tr("Neurons"), neurons
+    yield tr("Dollars"), worded("{low} to {high}, without what is free", low=low.dollars, high=high.dollars)
 
 
 def _facts(checked: _Checked) -> dict[str, object]:
     inputs, preflight, mapping = checked.inputs, checked.preflight, checked.inputs.mapping
+    doubtful = problems(checked.folder, kind=ProblemKind.DOUBTFUL_SENT)
     return {
         "files": [_file(source) for source in inputs.sources],
-        "kind": mapping.kind,
-        "layout": mapping.layout,
+        **fields_of(mapping, "kind", "layout", "template", "split"),
         "roles": dict(zip(inputs.source.columns, mapping.roles, strict=True)),
         "second_roles": dict(zip(inputs.second.columns, mapping.second_roles, strict=True)) if inputs.second else {},
-        "template": mapping.template,
-        "split": mapping.split,
-        "model": checked.model,
+        "model": checked.job.model,
         "rows": checked.rows,
-        "queries": preflight.queries,
-        "texts": preflight.texts,
+        **fields_of(preflight, "queries", "texts", "requests", "notices", "blocker"),
         "repeated_texts": preflight.repeated,
-        "reuse": pricing.json_of_reuse(preflight),
+        "reuse": working.json_of_reuse(preflight),
         "version": _json_of_version(checked),
-        "requests": preflight.requests,
-        "batches": [{"requests": b.requests, "texts": b.texts, "bytes": b.bytes} for b in preflight.batches],
-        "tokens": {
-            "low": preflight.tokens_low,
-            "high": preflight.tokens_high,
-            "learned_from": preflight.learned_from,
-        },
+        "batches": [fields_of(each, "requests", "texts", "bytes") for each in preflight.batches],
+        "tokens": {"low": preflight.tokens_low, "high": preflight.tokens_high, "learned_from": preflight.learned_from},
         "price": {"low": preflight.price_low, "high": preflight.price_high},
-        "notices": preflight.notices,
-        "problems": [_problem(each) for each in checked.found],
-        "doubtful_sent": [_problem(each) for each in checked.doubtful_sent],
+        "problems": [_problem(each) for each in problems(checked.folder)],
+        "doubtful_sent": [_problem(each) for each in doubtful],
         "too_long": [_problem(each) for each in checked.cut],
         "candidates": reading.words_of_rule(rule) if (rule := inputs.source.candidates) is not None else None,
-        "blocker": preflight.blocker,
     }
 
 
 def _file(source: Source) -> dict[str, object]:
-    return {
-        "name": source.path.name,
-        "format": source.format,
-        "recognised": explain(source),
-        "encoding": source.encoding,
-        "encoding_is_guessed": source.is_encoding_guessed,
-        "separator": source.separator,
-        "sheet": source.sheet,
-        "has_header": source.has_header,
-        "is_header_sure": source.is_header_sure,
-        "columns": source.columns,
-        "notices": source.notices,
-    }
+    names = ("format", "encoding", "separator", "sheet", "has_header", "is_header_sure", "columns", "notices")
+    guessed = {"recognised": explain(source), "encoding_is_guessed": source.is_encoding_guessed}
+    return {"name": source.path.name, **fields_of(source, *names), **guessed}
 
 
 def _problem(problem: StoredProblem) -> dict[str, object]:
-    about = {"file": problem.file, "row": problem.row, "kind": problem.kind, "reason": problem.reason}
-    return about | reading.json_of_row(problem)
+    return fields_of(problem, "file", "row", "kind", "reason") | reading.json_of_row(problem)
 
 
-def open_question(error: UserError, arguments: argparse.Namespace) -> dict[str, object]:
+def _open_question(error: UserError, call: Call) -> dict[str, object]:
     """Its sentence, its kind (null when no argument answers it), and the answers, the likeliest first."""
-    about, answers = _answers(error, arguments)
+    about, answers = "", []
+    if isinstance(error, EncodingUnknown):
+        about, answers = "encoding", _encodings(error, call)
+    elif isinstance(error, reading.ColumnsUnsettled):
+        about, answers = "columns", list(_columns(error.inputs))
+    elif call.kind is None and not call.recipe:
+        rank, embed = ("--rank", "order contexts by query"), ("--embed", "turn texts into vectors")
+        about, answers = "kind", [{"arguments": [argument], "means": words} for argument, words in (rank, embed)]
     return {"question": about if answers else None, "sentence": error.message, "answers": answers}
 
 
-def _answers(error: UserError, arguments: argparse.Namespace) -> tuple[str, list[Answer]]:
-    if isinstance(error, EncodingUnknown):
-        return "encoding", list(_encodings(error, arguments))
-    if isinstance(error, reading.ColumnsUnsettled):
-        return "columns", list(_columns(error.inputs))
-    if arguments.kind is None and not arguments.recipe:
-        return "kind", [
-            _answer("--rank", means="order contexts by query"),
-            _answer("--embed", means="turn texts into vectors"),
-        ]
-    return "", []
-
-
-def _encodings(error: EncodingUnknown, arguments: argparse.Namespace) -> Iterator[Answer]:
-    is_of_second = arguments.second is not None and error.file_name == arguments.second.name
-    if arguments.encoding is None and not is_of_second:
-        likely = (error.guess, *error.others)
-        for codec, title in sorted(CHOICES, key=lambda choice: likely.index(choice[0]) if choice[0] in likely else 9):
-            yield _answer("--encoding", codec, means=title)
+def _encodings(error: EncodingUnknown, call: Call) -> list[Answer]:
+    if call.encoding is not None or (call.second is not None and error.file_name == call.second.name):
+        return []
+    likely = (error.guess, *error.others)
+    choices = sorted(CHOICES, key=lambda choice: likely.index(choice[0]) if choice[0] in likely else 9)
+    return [{"arguments": ["--encoding", codec], "means": title} for codec, title in choices]
 
 
 def _columns(inputs: reading.Inputs) -> Iterator[Answer]:
     mapping, second = inputs.mapping, inputs.second
     text = Role.TEXT if mapping.kind is Kind.EMBED else Role.CONTEXT
+    wanted = []
     if mapping.kind is Kind.RANK and Role.QUERY not in mapping.roles:
-        yield from (_answer("--role", f"{column}={Role.QUERY}") for column in inputs.source.columns)
+        wanted += [(column, Role.QUERY) for column in inputs.source.columns]
     if text not in (mapping.second_roles if second else mapping.roles) and not mapping.template:
-        yield from (_answer("--role", f"{column}={text}") for column in (second or inputs.source).columns)
-
-
-def _answer(*arguments: str, means: str = "") -> Answer:
-    return {"arguments": list(arguments)} | ({"means": means} if means else {})
+        wanted += [(column, text) for column in (second or inputs.source).columns]
+    return ({"arguments": ["--role", f"{column}={role}"]} for column, role in wanted)
 
 
 def _lines_of_version(checked: _Checked) -> Iterator[str]:
     if checked.earlier is None or (each := checked.differences) is None:
         return
-    counts = (
+    counts = [
         plural(len(each.added), "{n} new", "{n} new"),
         plural(len(each.changed), "{n} changed", "{n} changed"),
-        plural(len(each.moved), "{n} under another id", "{n} under another id") if len(each.moved) else "",
+        *([plural(len(each.moved), "{n} under another id", "{n} under another id")] if len(each.moved) else []),
         plural(len(each.unchanged), "{n} as before", "{n} as before"),
         plural(len(each.removed), "{n} gone", "{n} gone"),
-    )
-    words = tr("Since “{name}”: {counts}.")
-    yield words.format(name=one_line(checked.earlier.name), counts=" · ".join(filter(None, counts)))
+    ]
+    yield worded("Since “{name}”: {counts}.", name=one_line(checked.earlier.name), counts=" · ".join(counts))
 
 
 def _json_of_version(checked: _Checked) -> dict[str, object] | None:

@@ -13,11 +13,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from cfbatch_gui.cli.console import Console, handled_signals
-from cfbatch_gui.cli.exit_status import ExitStatus, exit_statuses_help, status_of_error
-from cfbatch_gui.cli.language import language_for, tr
+from cfbatch_gui.cli.console import Call, Console, ExitStatus, exit_statuses_help, handled_signals, status_of_error
+from cfbatch_gui.cli.language import language_for, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser
-from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
+from cfbatch_gui.core.errors import EncodingUnknown, UserError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.file_names import check_utf8
@@ -60,17 +59,17 @@ def run_command_line(argv: Sequence[str] | None = None) -> int:
 def run_command(argv: Sequence[str]) -> int:
     console = Console()
     try:
-        arguments = command_parser(argv).parse_args(argv)
+        call = command_parser(argv).parse_args(argv, Call())
     except SystemExit as end:  # argparse has printed the reason
         return int(end.code or 0)
     forbid_core_dumps()
-    data_dir = arguments.data_dir.absolute() if "data_dir" in arguments else default_root(os.environ)
-    paths = Paths(data_dir)
-    log_file = logs.set_up(paths)
+    data_dir = call.data_dir.absolute() if "data_dir" in call else default_root(os.environ)
+    call.console, call.paths = console, Paths(data_dir)
+    log_file = logs.set_up(call.paths)
     try:
         _check_names(argv, data_dir)
-        status = arguments.run(arguments, paths, console)
-        return int(status if isinstance(status, int) else _run(status))
+        status = call.run(call)
+        return int((_run(status) if isinstance(status, Coroutine) else status) or ExitStatus.DONE)
     except UserError as error:
         _log.info("%s: %s (%s)", type(error).__name__, error.message, error.detail)
         console.say_error(error)
@@ -81,12 +80,13 @@ def run_command(argv: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - no caller would report it
-        _log.exception("cfbatch %s failed", arguments.command)
+        _log.exception("cfbatch %s failed", call.command)
         console.say(
-            tr(
+            worded(
                 "cfbatch: Something went wrong that should not have. What was sent is kept, “cfbatch resume” goes on"
-                " with it. {details}"
-            ).format(details=_where_details_are(paths, error))
+                " with it. {details}",
+                details=_where_details_are(call.paths, error),
+            )
         )
         return ExitStatus.FAILED
     finally:
@@ -96,7 +96,7 @@ def run_command(argv: Sequence[str]) -> int:
 def _check_names(argv: Sequence[str], data_dir: Path) -> None:
     """Raise UsageError for what could be neither kept nor found again."""
     if data_dir.is_file():
-        raise UsageError(message("“{path}” is a file. The program's data want a folder.", path=data_dir))
+        raise usage_error("“{path}” is a file. The program's data want a folder.", path=data_dir)
     check_utf8(*argv, str(data_dir))
     with suppress(FileNotFoundError):  # the working folder was deleted
         check_utf8(str(Path.cwd()))
@@ -104,15 +104,15 @@ def _check_names(argv: Sequence[str], data_dir: Path) -> None:
 
 def _where_details_are(paths: Paths, error: Exception) -> str:
     if paths.log.exists():  # not where the folder for the data was never made, or cannot be written
-        return tr("The details are in {path}.").format(path=paths.log)
-    return tr("The details are: {details}.").format(details=f"{type(error).__name__}: {logs.redacted(str(error))}")
+        return worded("The details are in {path}.", path=paths.log)
+    return worded("The details are: {details}.", details=f"{type(error).__name__}: {logs.redacted(str(error))}")
 
 
-def _run(command: Coroutine[Any, Any, int]) -> int:
+def _run(command: Coroutine[Any, Any, int | None]) -> int | None:
     import asyncio  # which “cfbatch jobs” does without
     from concurrent.futures import ThreadPoolExecutor
 
-    async def cancelled_by_signals() -> int:
+    async def cancelled_by_signals() -> int | None:
         """Ctrl+C and SIGTERM cancel the command, which closes what it has open. Then the process ends, whatever its
         threads are at: what they leave on the disk is what a crash would leave.
         """

@@ -1,21 +1,17 @@
 """`cfbatch compare`: the rankings of two or more jobs over the same items, and the measures of a ranking."""
 
-import argparse
 import asyncio
 import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
-from cfbatch_gui.cli.console import Console, one_line, table
-from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.console import Call, ExitStatus, fields_of, one_line, table
 from cfbatch_gui.cli.jobs import found_jobs
-from cfbatch_gui.cli.language import figures, number, percent, plural, tr
+from cfbatch_gui.cli.language import figures, number, percent, plural, score, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser, checked
-from cfbatch_gui.cli.working import check_outputs
-from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.cli.working import check_outputs, described, say_wrote
 from cfbatch_gui.core.evaluation.comparison import (
     TOP_K,
     Comparison,
@@ -35,32 +31,23 @@ from cfbatch_gui.core.evaluation.joining import Run, matched_words, read_run
 from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, RunMeasures, answers, evaluate, remarks
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades, read_book_grades
 from cfbatch_gui.core.evaluation.significance import LEVEL, TOLD_APART, Paired
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.book import USUAL_NAME, Shelf
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.results.labels import UnusableLabels
-from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.settings import Settings
-from cfbatch_gui.core.workers_ai.connection_kinds import title_of
-
-_MOST_QUERIES = 10
 
 
 def judged_by(book: BookGrades | None) -> str:
-    """Such as "the labels", or "the book “Support” and the labels"."""
+    """Such as "the labels", or the book “Support” and the labels"."""
     if book is None:
         return tr("the labels")
-    return tr("the book “{name}” and the labels").format(name=one_line(book.name))
+    return worded("the book “{name}” and the labels", name=one_line(book.name))
 
 
-def lines_of_quality(
-    run: Run, evaluation: Evaluation | None, book: BookGrades | None = None
-) -> Iterator[tuple[str, str]]:
+def lines_of_quality(run: Run, evaluation: Evaluation | None, book: BookGrades | None) -> Iterator[tuple[str, str]]:
     """Pairs of label and text; nothing for a job without judgements."""
     if run.unusable is not None:
         yield tr("Labels"), unusable_words(run.unusable)
@@ -72,7 +59,7 @@ def lines_of_quality(
         "by {judgements}: means of {n} judged query ({others} others left out); of the first {k} {share} are judged",
         "by {judgements}: means of {n} judged queries ({others} others left out); of the first {k} {share} are judged",
         judgements=judged_by(book),
-        others=number(evaluation.left_out),
+        others=evaluation.left_out,
         k=evaluation.k,
         share=percent(measures.judged_share),
     )
@@ -82,17 +69,15 @@ def lines_of_quality(
     yield from (("", said(words)) for words in remarks((measures,)))
     name = next(iter(measures.values))
     values = measures.values[name]
-    worst = [index for index in values.argsort(kind="stable").tolist() if values[index] < 1][:_MOST_QUERIES]
+    worst = [index for index in values.argsort(kind="stable").tolist() if values[index] < 1][:_MOST]
     if worst:
-        yield tr("Worst"), tr("{measure} of single queries:").format(measure=name)
+        yield tr("Worst"), worded("{measure} of single queries:", measure=name)
     for index in worst:
         query = evaluation.queries[index]
-        yield "", f"{number(float(values[index]), '.4f')}  {_query_words(query.id, query.text)}"
+        yield "", f"{score(float(values[index]))}  {_query_words(query.id, query.text)}"
 
 
-def json_of_quality(
-    run: Run, evaluation: Evaluation | None, book: BookGrades | None = None
-) -> dict[str, object] | None:
+def json_of_quality(run: Run, evaluation: Evaluation | None, book: BookGrades | None) -> dict[str, object] | None:
     if evaluation is None and run.unusable is None:
         return None
     found: dict[str, object] = {"labels_left_out": run.unusable}
@@ -101,10 +86,8 @@ def json_of_quality(
         found |= {
             "book": book.name if book is not None else None,
             "queries": len(evaluation.queries),
-            "left_out": evaluation.left_out,
             "judgements": evaluation.judged,
-            "relevant": evaluation.relevant,
-            "measures_nothing": evaluation.measures_nothing,
+            **fields_of(evaluation, "left_out", "relevant", "measures_nothing"),
             **json_of_measures(measures),
             "by_query": [
                 {
@@ -125,9 +108,8 @@ def json_of_measures(run: RunMeasures) -> dict[str, object]:
     ties = {name: [mean.lowest, mean.highest] for name, mean in run.means.items() if mean.depends_on_ties}
     return {
         **{name: mean.value for name, mean in run.means.items()},
-        "without_answer": run.without_answer,
+        **fields_of(run, "without_answer", "judged_share"),
         "listed_twice": run.repeated,
-        "judged_share": run.judged_share,
         "lowest_and_highest_by_ties": ties,
     }
 
@@ -141,25 +123,23 @@ def unusable_words(unusable: UnusableLabels) -> str:
     return words.format(sentence=sentence, grades=grades)
 
 
-def answer_words(found: Paired, job: int, metric: str) -> str:
+def _answer_words(found: Paired, job: int, metric: str) -> Iterator[str]:
     """Whether a difference to the first can be seen, with its interval, and what would tell."""
-    queries = plural(found.better + found.worse + found.same, "{n} query", "{n} queries")
-    words = tr("Of {queries} {job} is better than 1 for {better} and worse for {worse}: {answer}.").format(
-        queries=queries, job=job, better=number(found.better), worse=number(found.worse), answer=_answer(found)
+    yield worded(
+        "Of {queries} {job} is better than 1 for {better} and worse for {worse}: {answer}.",
+        queries=plural(found.better + found.worse + found.same, "{n} query", "{n} queries"),
+        job=job,
+        better=found.better,
+        worse=found.worse,
+        answer=_answer(found),
     )
     if found.low is not None and found.high is not None:
-        words += " " + tr("{measure} changes by {difference}, 95 % {low} to {high}, p = {p}.").format(
-            measure=metric,
-            difference=number(found.difference, "+.4f"),
-            low=number(found.low, "+.4f"),
-            high=number(found.high, "+.4f"),
-            p=number(found.p, ".3f"),
-        )
+        difference, low, high = (number(each, "+.4f") for each in (found.difference, found.low, found.high))
+        words = tr("{measure} changes by {difference}, 95 % {low} to {high}, p = {p}.")
+        yield words.format(measure=metric, difference=difference, low=low, high=high, p=number(found.p, ".3f"))
     if found.needed and not found.is_seen:
-        words += " " + tr("To see a difference of {size}, judge about {n} more queries.").format(
-            size=number(TOLD_APART, "g"), n=number(found.needed)
-        )
-    return words
+        size = number(TOLD_APART, "g")
+        yield worded("To see a difference of {size}, judge about {n} more queries.", size=size, n=found.needed)
 
 
 def _answer(found: Paired) -> str:
@@ -176,11 +156,11 @@ def add_judgements_argument(parser: Parser) -> None:
     )
 
 
-def read_judgements(paths: Paths, name: str | None) -> BookGrades | None:
+def read_judgements(call: Call) -> BookGrades | None:
     """None for a book that is not there and was not asked for. Blocking. Raises UsageError, DataError."""
-    with closing(Shelf(paths.judgements, read_only=True, clock=time.time)) as shelf:
-        used = name or Settings.load(paths.settings).judgement_book or USUAL_NAME
-        return read_book_grades(shelf.book(used)) if name or shelf.has(used) else None
+    with closing(Shelf(call.paths.judgements, read_only=True, clock=time.time)) as shelf:
+        used = call.judgements or call.settings.judgement_book or USUAL_NAME
+        return read_book_grades(shelf.book(used)) if call.judgements or shelf.has(used) else None
 
 
 _MOST = 10
@@ -225,86 +205,61 @@ def add_arguments(parser: Parser) -> None:
     add_judgements_argument(parser)
 
 
-async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    if arguments.top is not None and arguments.top < 1:
-        raise UsageError(message("--top must be 1 or more."))
-    limit: Limit | None = arguments.fail_if_worse
-    top = arguments.top or (limit.k if limit is not None and limit.k else TOP_K)
+async def run(call: Call) -> int | None:
+    if call.top is not None and call.top < 1:
+        raise usage_error("--top must be 1 or more.")
+    limit: Limit | None = call.fail_if_worse
+    top = call.top or (limit.k if limit is not None and limit.k else TOP_K)
     if limit is not None and limit.k not in (None, top):
-        raise UsageError(
-            message("--top {top} and --fail-if-worse {metric} differ; give one of them.", top=top, metric=limit.metric)
-        )
-    texts, queries = arguments.out, arguments.queries
+        metric = limit.metric
+        raise usage_error("--top {top} and --fail-if-worse {metric} differ; give one of them.", top=top, metric=metric)
+    texts, queries = call.out, call.queries
     check_outputs([path for path in (texts, queries) if path is not None], None)
-    jobs = _jobs(paths, console, arguments.jobs)
-    comparison = await asyncio.to_thread(_read, paths, jobs)
+    jobs = found_jobs(call, *call.jobs)
+    if len({job.id for job in jobs}) < max(2, len(jobs)):
+        raise usage_error("Name two jobs or more, each of them once. “cfbatch jobs” lists them.")
+    comparison = await asyncio.to_thread(_read, call, jobs)
     moves = [query_moves(comparison, other, top_k=top) for other in range(1, len(jobs))]
-    book = await asyncio.to_thread(read_judgements, paths, arguments.judgements)
+    book = await asyncio.to_thread(read_judgements, call)
     evaluation = await asyncio.to_thread(evaluate, comparison.runs, comparison.joined, k=top, book=book)
-    report = Report(comparison, moves, evaluation, top, max(0, arguments.most), book)
-    if arguments.json:
-        console.print_json(report.facts())
-    else:
-        console.print_result(report.lines(console.width))
-    with listing(paths.unfinished):
+    report = Report(comparison, moves, evaluation, top, max(0, call.most), book)
+    call.answer(report.facts() if call.json else None, report.lines(call.console.width))
+    with listing(call.paths.unfinished):
         if texts is not None:
-            _say_wrote(console, await asyncio.to_thread(write_texts, comparison, texts), texts)
+            say_wrote(call.console, await asyncio.to_thread(write_texts, comparison, texts), texts)
         if queries is not None:
             count = await asyncio.to_thread(write_queries, comparison, queries, top_k=top, evaluation=evaluation)
-            _say_wrote(console, count, queries)
+            say_wrote(call.console, count, queries)
     if limit is None:
-        return ExitStatus.DONE
+        return None
     status, sentence = check(evaluation, limit)
-    console.say(said(sentence))
+    call.console.say(said(sentence))
     return status
 
 
-def _say_wrote(console: Console, rows: int, path: Path) -> None:
-    console.say(plural(rows, "Wrote {n} row to {path}", "Wrote {n} rows to {path}", path=path))
-
-
-def _jobs(paths: Paths, console: Console, names: Sequence[str]) -> Sequence[Job]:
-    jobs = found_jobs(paths, console, *names)
-    if len({job.id for job in jobs}) < max(2, len(jobs)):
-        raise UsageError(message("Name two jobs or more, each of them once. “cfbatch jobs” lists them."))
-    return jobs
-
-
-def _read(paths: Paths, jobs: Sequence[Job]) -> Comparison:
-    connections = Settings.load(paths.settings).connections
-    runs = [
-        read_run(JobFolder(paths.job(job.id)), metadata_of(job, title_of(connections, job.connection))) for job in jobs
-    ]
-    return compare(runs)
+def _read(call: Call, jobs: Sequence[Job]) -> Comparison:
+    return compare([read_run(JobFolder(call.paths.job(job.id)), described(call, job)) for job in jobs])
 
 
 def check(evaluation: Evaluation | None, limit: Limit) -> tuple[ExitStatus, Message]:
     """The status of the job that is worst off, and a sentence about it."""
     if evaluation is None or evaluation.measures_nothing:
-        return (
-            ExitStatus.TOO_FEW_JUDGED,
-            message("Nothing is judged, or every candidate has the same grade: nothing can be told."),
-        )
+        words = message("Nothing is judged, or every candidate has the same grade: nothing can be told.")
+        return ExitStatus.TOO_FEW_JUDGED, words
     names = tuple(evaluation.runs[0].means)
     metric = next((name for name in names if name.casefold() == limit.metric.casefold()), None)
     if metric is None:
-        raise UsageError(
-            message("There is no measure “{name}”. There are: {names}.", name=limit.metric, names=", ".join(names))
-        )
+        listed = ", ".join(names)
+        raise usage_error("There is no measure “{name}”. There are: {names}.", name=limit.metric, names=listed)
     shares = [run.judged_share for run in evaluation.runs]
-    if min(shares) < ENOUGH_JUDGED:
-        job = shares.index(min(shares)) + 1
-        return (
-            ExitStatus.TOO_FEW_JUDGED,
-            message(
-                "Of the first {k} texts of job {job} only {share:.0%} are judged; {needed:.0%} are needed to rely on"
-                " the figures.",
-                k=evaluation.k,
-                job=job,
-                share=min(shares),
-                needed=ENOUGH_JUDGED,
-            ),
+    least = min(shares)
+    if least < ENOUGH_JUDGED:
+        words = message(
+            "Of the first {k} texts of job {job} only {share:.0%} are judged; {needed:.0%} are needed to rely on the"
+            " figures."
         )
+        values = {"k": evaluation.k, "job": shares.index(least) + 1, "share": least, "needed": ENOUGH_JUDGED}
+        return ExitStatus.TOO_FEW_JUDGED, words.filled(**values)
     results = []
     for other, found in enumerate(answers(evaluation, metric), 2):
         if found.difference >= -limit.by:
@@ -316,8 +271,8 @@ def check(evaluation: Evaluation | None, limit: Limit) -> tuple[ExitStatus, Mess
             if found.needed:
                 verdict = message("below by more, but that may be chance; judge about {n:,} more", n=found.needed)
         words = message("{metric} of job {job} changes by {difference:+.4f} (p = {p:.3f}): {verdict}.")
-        values = {"metric": metric, "job": other, "difference": found.difference, "p": found.p, "verdict": verdict}
-        results.append((status, words.filled(**values)))
+        filled = words.filled(metric=metric, job=other, difference=found.difference, p=found.p, verdict=verdict)
+        results.append((status, filled))
     order = (ExitStatus.WORSE, ExitStatus.CANNOT_TELL, ExitStatus.DONE)
     return min(results, key=lambda result: order.index(result[0]))
 
@@ -334,17 +289,18 @@ class Report:
     evaluation: Evaluation | None
     top_k: int
     most: int
-    book: BookGrades | None = None
+    book: BookGrades | None
 
     def facts(self) -> dict[str, object]:
         comparison, found = self.comparison, self.evaluation
         runs = zip(comparison.runs, comparison.joined, strict=True)
+        others = zip(comparison.runs[1:], self.moves, strict=True)
+        size = {"queries": len(comparison.queries), "contexts": len(comparison.query)}
         return {
             "jobs": [
                 {
                     "job": run.metadata.id,
-                    "name": run.metadata.name,
-                    "model": run.metadata.model,
+                    **fields_of(run.metadata, "name", "model"),
                     "queries": len(run.table.asked),
                     "contexts": len(run.table),
                     "scored": run.scored,
@@ -353,16 +309,12 @@ class Report:
                 }
                 for index, (run, joined) in enumerate(runs)
             ],
-            "compared": {
-                "queries": len(comparison.queries),
-                "contexts": len(comparison.query),
-                "partial": comparison.is_partial,
-            },
+            "compared": {**size, "partial": comparison.is_partial},
             "rbo_p": P,
             "top_k": self.top_k,
             "with_first": [
                 {"job": run.metadata.id, **asdict(summary(moves)), "moved_most": self._most(moves)}
-                for run, moves in zip(comparison.runs[1:], self.moves, strict=True)
+                for run, moves in others
             ],
             "metrics": None if found is None else self._metrics(found),
             "answers": None if found is None else self._answers(found),
@@ -370,13 +322,8 @@ class Report:
         }
 
     def _metrics(self, found: Evaluation) -> dict[str, object]:
-        return {
-            "queries": len(found.queries),
-            "left_out": found.left_out,
-            "conflicts": found.conflicts,
-            "measures_nothing": found.measures_nothing,
-            "jobs": [json_of_measures(run) for run in found.runs],
-        }
+        counts = fields_of(found, "left_out", "conflicts", "measures_nothing")
+        return {"queries": len(found.queries), **counts, "jobs": [json_of_measures(run) for run in found.runs]}
 
     def _answers(self, found: Evaluation) -> list[dict[str, object]]:
         """What each other job is to the first by the first metric."""
@@ -396,28 +343,26 @@ class Report:
         if comparison.is_partial:
             yield tr("Partial: not every context has a score. What all jobs have scored is compared.")
             yield ""
-        rows = [
-            (
-                f"{index}",
-                number(len(run.table.asked)),
-                _of(run.scored, len(run.table)),
-                run.metadata.model,
-                run.metadata.name,
-            )
-            for index, run in enumerate(comparison.runs, 1)
-        ]
-        yield from table((tr("JOB"), tr("QUERIES"), tr("SCORES"), tr("MODEL"), tr("NAME")), rows, width)
+        jobs = []
+        for index, run in enumerate(comparison.runs, 1):
+            asked, scored = number(len(run.table.asked)), _of(run.scored, len(run.table))
+            jobs.append((f"{index}", asked, scored, run.metadata.model, run.metadata.name))
+        yield from table((tr("JOB"), tr("QUERIES"), tr("SCORES"), tr("MODEL"), tr("NAME")), jobs, width)
         yield ""
-        queries, contexts = len(comparison.queries), len(comparison.query)
-        yield tr("Compared: {queries} queries with {contexts} contexts that all have scored").format(
-            queries=number(queries), contexts=number(contexts)
+        yield worded(
+            "Compared: {queries} queries with {contexts} contexts that all have scored",
+            queries=len(comparison.queries),
+            contexts=len(comparison.query),
         )
         for index, joined in enumerate(comparison.joined[1:], 2):
-            yield tr("Matched 1 and {job}: queries {queries}; contexts {contexts} (never by their place)").format(
-                job=index, queries=said(matched_words(joined.queries)), contexts=said(matched_words(joined.texts))
+            yield worded(
+                "Matched 1 and {job}: queries {queries}; contexts {contexts} (never by their place)",
+                job=index,
+                queries=said(matched_words(joined.queries)),
+                contexts=said(matched_words(joined.texts)),
             )
         yield ""
-        top, rbo = tr("TOP {k}").format(k=self.top_k), tr("RBO (p={p})").format(p=number(P, "g"))
+        top, rbo = worded("TOP {k}", k=self.top_k), worded("RBO (p={p})", p=number(P, "g"))
         rows = [
             (f"{index}", *_scores(total), _of(total.other_first, total.queries), _of(total.unmoved, total.queries))
             for index, total in enumerate(map(summary, self.moves), 2)
@@ -426,7 +371,7 @@ class Report:
         for index, moves in enumerate(self.moves, 2):
             if most := self._most(moves):
                 yield ""
-                yield tr("Moved most from 1 to {job}:").format(job=index)
+                yield worded("Moved most from 1 to {job}:", job=index)
                 moved = [
                     (*_scores(move), number(move.largest_change), _query_words(move.id, move.text)) for move in most
                 ]
@@ -434,7 +379,7 @@ class Report:
         for index, run in enumerate(comparison.runs, 1):
             if run.unusable is not None:
                 yield ""
-                yield tr("Job {job}: {sentence}").format(job=index, sentence=unusable_words(run.unusable))
+                yield worded("Job {job}: {sentence}", job=index, sentence=unusable_words(run.unusable))
         if self.evaluation is not None:
             yield ""
             yield from self._metric_lines(self.evaluation, width)
@@ -443,57 +388,46 @@ class Report:
         moved = [move for move in most_moved_first(moves) if move.largest_change]
         return moved[: self.most]
 
-    def _metric_lines(self, evaluation: Evaluation, width: int) -> Iterator[str]:
-        names = tuple(evaluation.runs[0].means)
-        rows = [
-            (
-                f"{index}",
-                *(figures(run.means[name].text()) for name in names),
-                percent(run.judged_share),
-                number(run.without_answer),
-            )
-            for index, run in enumerate(evaluation.runs, 1)
-        ]
-        yield tr(
+    def _metric_lines(self, found: Evaluation, width: int) -> Iterator[str]:
+        names = tuple(found.runs[0].means)
+        yield worded(
             "By {judgements} of {queries} queries ({left_out} without judgements left out, {conflicts} contexts"
-            " labelled differently; a query without an answer counts 0):"
-        ).format(
+            " labelled differently; a query without an answer counts 0):",
             judgements=judged_by(self.book),
-            queries=number(len(evaluation.queries)),
-            left_out=number(evaluation.left_out),
-            conflicts=number(evaluation.conflicts),
+            queries=len(found.queries),
+            left_out=found.left_out,
+            conflicts=found.conflicts,
         )
-        titles = (tr("JOB"), *names, tr("JUDGED@{k}").format(k=evaluation.k), tr("NO ANSWER"))
+        titles = (tr("JOB"), *names, worded("JUDGED@{k}", k=found.k), tr("NO ANSWER"))
+        rows = []
+        for index, run in enumerate(found.runs, 1):
+            means = (figures(run.means[name].text()) for name in names)
+            rows.append((f"{index}", *means, percent(run.judged_share), number(run.without_answer)))
         yield from table(titles, rows, width)
-        yield from map(said, remarks(evaluation.runs))
-        if not any(run.has_contrast for run in evaluation.runs):
+        yield from map(said, remarks(found.runs))
+        if not any(run.has_contrast for run in found.runs):
             return
-        for index, found in enumerate(answers(evaluation), 2):
+        for index, answer in enumerate(answers(found), 2):
             yield ""
-            yield answer_words(found, index, names[0])
-            if rows := self._changed_rows(query_changes(self.comparison, evaluation, index - 1, names[0])):
-                yield from table(("1", f"{index}", tr("DIFFERENCE"), tr("QUERY")), rows, width)
+            yield " ".join(_answer_words(answer, index, names[0]))
+            changed = self._changed_rows(query_changes(self.comparison, found, index - 1, names[0]))
+            yield from table(("1", f"{index}", tr("DIFFERENCE"), tr("QUERY")), changed, width)
 
     def _changed_rows(self, changes: Sequence[QueryChange]) -> list[tuple[str, ...]]:
-        changed = sorted(changes, key=lambda each: -abs(each.difference))
+        changed = sorted(changes, key=lambda each: -abs(each.difference))[: self.most]
         return [
-            (
-                figures(score_text(each.value)),
-                figures(score_text(each.other_value)),
-                number(each.difference, "+.4f"),
-                one_line(each.text),
-            )
-            for each in changed[: self.most]
+            (score(each.value), score(each.other_value), number(each.difference, "+.4f"), one_line(each.text))
+            for each in changed
             if abs(each.difference) > _SHOWN
         ]
 
 
 def _of(some: int, all_: int) -> str:
-    return tr("{n} of {all}").format(n=number(some), all=number(all_))
+    return worded("{n} of {all}", n=some, all=all_)
 
 
 def _scores(found: MoveSummary | QueryMove) -> tuple[str, str]:
-    return figures(score_text(found.rbo)), figures(score_text(found.top))
+    return score(found.rbo), score(found.top)
 
 
 def _query_words(query_id: str, text: str) -> str:

@@ -1,27 +1,23 @@
 """`cfbatch connections`: the connections to the service."""
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from cfbatch_gui.cli import worker_setup
-from cfbatch_gui.cli.console import Console, agreed, from_variable, read_secret, table
-from cfbatch_gui.cli.exit_status import ExitStatus
-from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.cli.console import Call, ExitStatus, agreed, fields_of, from_variable, read_secret, table
+from cfbatch_gui.cli.language import number, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Actions, Parser, number_in
-from cfbatch_gui.cli.pricing import most_words
-from cfbatch_gui.cli.working import check_outputs, opened, read_address_book, say_where
+from cfbatch_gui.cli.working import Work, check_outputs, most_words, opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
-from cfbatch_gui.core.errors import NotConnected, OutcomeUnknown, UsageError
+from cfbatch_gui.core.errors import NotConnected, OutcomeUnknown
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from cfbatch_gui.core.worker_setup.worker_setup import Stopped
 from cfbatch_gui.core.workers_ai import probe
 from cfbatch_gui.core.workers_ai.api_tokens import read_pasted
@@ -96,115 +92,109 @@ def _add_options(parser: Parser) -> None:
     _add_collecting_options(parser)
 
 
-async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
+async def run(call: Call) -> int | None:
     try:
-        return int(await arguments.act(arguments, paths, console))
+        return await call.act(call)
     except Stopped as error:
-        return worker_setup.stopped(error, console)
+        return worker_setup.stopped(error, call.console)
 
 
-async def _list(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    settings, book = read_address_book(paths)
-    facts = await book.summaries()
+async def _list(call: Call) -> None:
+    settings = call.settings
+    facts = await read_address_book(call).summaries()
     used = settings.connection or PRACTICE.id
-    if arguments.json:
-        console.print_json({"connections": [_object(each, used, settings.connections) for each in facts]})
-        return ExitStatus.DONE
-    rows = [
-        (
-            each.id,
-            said(each.title),
-            each.kind,
-            tr("ready") if each.is_ready else tr("not ready"),
-            tr("default", "connection") if each.id == used else "",
-            _list_words(each, settings.connections),
-        )
-        for each in facts
-    ]
+    collecting = [each.id for each in settings.connections if each.collects]
+    rows = []
+    for each in facts:
+        words = said(each.sentence)
+        if each.id in collecting:
+            words = worded("{sentence} It collects in your account.", sentence=words)
+        is_ready = tr("ready") if each.is_ready else tr("not ready")
+        is_default = tr("default", "connection") if each.id == used else ""
+        rows.append((each.id, said(each.title), each.kind, is_ready, is_default, words))
     titles = (tr("ID"), tr("NAME"), tr("KIND"), tr("STATE"), tr("NEW JOBS"), "")
-    console.print_result(table(titles, rows, console.width))
-    return ExitStatus.DONE
+    call.answer(
+        {"connections": [_object(each, settings) for each in facts]},
+        table(titles, rows, call.console.width),
+    )
 
 
-async def _add(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    prompt = tr("The Worker's secret: ") if arguments.kind == "worker" else tr("API token: ")
-    given = read_secret(prompt, arguments.secret_from)
-    gateway_token = from_variable(arguments.gateway_token_from) if arguments.gateway_token_from else ""
-    async with opened(paths, console) as (program, _):
-        record, secret = _record(arguments, given, program)
+async def _add(call: Call) -> int:
+    prompt = tr("The Worker's secret: ") if call.kind == "worker" else tr("API token: ")
+    given = read_secret(prompt, call.secret_from)
+    gateway_token = from_variable(call.gateway_token_from) if call.gateway_token_from else ""
+    async with opened(call) as work:
+        program = work.program
+        record, secret = _record(call, given, program)
         if record.id == CLOUDFLARE:
             await program.connections.save_cloudflare(record.account_id, secret)
         else:
             record = await program.connections.save(record, secret=secret, gateway_secret=gateway_token)
-        if arguments.use:
+        if call.use:
             await program.keep_settings(connection=record.id)
-        console.say(tr("Added “{name}”, {id}."), name=record.name, id=record.id)
+        call.console.say(tr("Added “{name}”, {id}."), name=record.name, id=record.id)
         if record.collects:
-            console.say(_collecting_words(record))
+            call.console.say(_collecting_words(record))
         for secret_id in (record.id, gateway_secret_id(record.id)):
-            await say_where(program, record.name, secret_id, console)
+            await say_where(work, record.name, secret_id)
         model = program.settings.model
-        results = () if arguments.no_test else await program.connections.check(record.id, model)
+        results = () if call.no_test else await program.connections.check(record.id, model)
         if record.id == CLOUDFLARE and results and not has_failed(results):
             await program.connections.use_if_none(record.id)
-        return await _answer(program, record.id, results, arguments, console)
+        return await _answer(work, record.id, results)
 
 
-async def _test(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    async with opened(paths, console) as (program, _):
-        found = program.address_book.find(arguments.connection)
-        results = await program.connections.check(found, arguments.model or program.settings.model)
-        return await _answer(program, found, results, arguments, console)
+async def _test(call: Call) -> int:
+    async with opened(call) as work:
+        found = work.program.address_book.find(call.connection)
+        results = await work.program.connections.check(found, call.model or work.program.settings.model)
+        return await _answer(work, found, results)
 
 
-async def _remove(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    async with opened(paths, console) as (program, _):
-        found = program.address_book.find(arguments.connection)
+async def _remove(call: Call) -> None:
+    async with opened(call) as work:
+        program = work.program
+        found = program.address_book.find(call.connection)
         if found == PRACTICE.id:
-            raise UsageError(message("The practice service is always there."))
+            raise usage_error("The practice service is always there.")
         at_work = [
-            job
+            job.id
             for job in program.ledger.jobs()
             if job.connection == found and any(not batch.state.is_final for batch in job.batches)
         ]
-        if at_work and not arguments.force:
-            raise UsageError(
-                message(
-                    "Jobs are under way there: {jobs}. With --force they pause, and what is at the service can be"
-                    " collected only by adding them again with their request IDs.",
-                    jobs=", ".join(job.id for job in at_work),
-                )
+        if at_work and not call.force:
+            raise usage_error(
+                "Jobs are under way there: {jobs}. With --force they pause, and what is at the service can be"
+                " collected only by adding them again with their request IDs.",
+                jobs=", ".join(at_work),
             )
         title = program.address_book.title(found)
         await program.connections.remove(found)
-        console.say(tr("Removed “{name}” and its secrets."), name=said(title))
-        return ExitStatus.DONE
+        call.console.say(tr("Removed “{name}” and its secrets."), name=said(title))
 
 
-def _record(arguments: argparse.Namespace, given: str, program: Program) -> tuple[SavedConnection, str]:
+def _record(call: Call, given: str, program: Program) -> tuple[SavedConnection, str]:
     """The connection to save, and its secret; an account id pasted with the secret is used too."""
     saved = program.address_book.saved()
-    name = arguments.name or free_name(_TITLES[arguments.kind], (each.name for each in saved))
-    record = _as_asked(SavedConnection("", name, arguments.kind), arguments)
-    if arguments.kind == "worker":
-        if not arguments.url:
-            raise UsageError(message("Give the Worker's address: --url https://….workers.dev"))
-        return replace(record, url=arguments.url, paid_plan=arguments.paid_plan), given
+    name = call.name or free_name(_TITLES[call.kind], (each.name for each in saved))
+    record = _as_asked(SavedConnection("", name, call.kind), call)
+    if call.kind == "worker":
+        if not call.url:
+            raise usage_error("Give the Worker's address: --url https://….workers.dev")
+        return replace(record, url=call.url, paid_plan=call.paid_plan), given
     pasted = read_pasted(given)
     if pasted.problem:
         raise NotConnected(pasted.problem)
     secret = pasted.token.reveal() if pasted.token else given
-    record = replace(record, account_id=arguments.account or pasted.account_id)
+    record = replace(record, account_id=call.account or pasted.account_id)
     if not record.account_id:
-        raise UsageError(
-            message("Give the account's id: --account, or what you copied, with the id in it, as the secret.")
-        )
-    if arguments.kind == "gateway":
-        gateway = _gateway(arguments.gateway or "") or pasted.gateway
+        raise usage_error("Give the account's id: --account, or what you copied, with the id in it, as the secret.")
+    if call.kind == "gateway":
+        gateway = _gateway(call.gateway or "") or pasted.gateway
         if not gateway:
-            raise UsageError(message("Give the gateway's id: --gateway, as the dashboard shows it."))
-        return replace(record, gateway=gateway, by_header=arguments.by_header), secret
-    if not arguments.name and not pasted.base_url and not saved[0].account_id:  # the first account
+            raise usage_error("Give the gateway's id: --gateway, as the dashboard shows it.")
+        return replace(record, gateway=gateway, by_header=call.by_header), secret
+    if not call.name and not pasted.base_url and not saved[0].account_id:  # the first account
         return replace(record, id=CLOUDFLARE, name=saved[0].name), secret
     return replace(record, url=pasted.base_url), secret
 
@@ -213,45 +203,27 @@ def _gateway(text: str) -> str:
     return read_pasted(text).gateway if "://" in text else text
 
 
-async def _answer(
-    program: Program,
-    connection_id: str,
-    results: Sequence[CheckResult],
-    arguments: argparse.Namespace,
-    console: Console,
-) -> ExitStatus:
-    facts = next(each for each in await program.connections.summaries() if each.id == connection_id)
-    if arguments.json:
-        tested = [{"title": each.title, "ok": each.ok, "sentence": each.sentence} for each in results]
-        used = program.settings.connection or PRACTICE.id
-        found = {**_object(facts, used, program.settings.connections), "test": tested}
-        console.print_json(found)
-    else:
-        console.print_result(
-            said(_RESULTS[each.ok].filled(title=each.title, sentence=each.sentence)).rstrip()
-            for each in results
-            if each.ok or each.sentence
-        )
+async def _answer(work: Work, connection_id: str, results: Sequence[CheckResult]) -> ExitStatus:
+    facts = next(each for each in await work.program.connections.summaries() if each.id == connection_id)
+    tested = [fields_of(each, "title", "ok", "sentence") for each in results]
+    lines = (
+        said(_RESULTS[each.ok].filled(title=each.title, sentence=each.sentence)).rstrip()
+        for each in results
+        if each.ok or each.sentence
+    )
+    work.answer({**_object(facts, work.program.settings), "test": tested}, lines)
     return ExitStatus.DONE if not results or has_passed(results) else ExitStatus.NO_CONNECTION
 
 
-def _list_words(facts: ConnectionSummary, saved: Sequence[SavedConnection]) -> str:
-    if any(each.id == facts.id and each.collects for each in saved):
-        return tr("{sentence} It collects in your account.").format(sentence=said(facts.sentence))
-    return said(facts.sentence)
-
-
-def _object(facts: ConnectionSummary, used: str, saved: Sequence[SavedConnection]) -> dict[str, object]:
-    record = next((each for each in saved if each.id == facts.id and each.kind == "worker"), None)
+def _object(facts: ConnectionSummary, settings: Settings) -> dict[str, object]:
+    saved = [each for each in settings.connections if each.id == facts.id and each.kind == "worker"]
     return {
-        "id": facts.id,
+        **fields_of(facts, "id", "kind", "sentence"),
         "name": facts.title,
-        "kind": str(facts.kind),
         "ready": facts.is_ready,
         "confirmed": facts.is_confirmed,
-        "for_new_jobs": facts.id == used,
-        "sentence": facts.sentence,
-        **({"collects": record.collects, "keep_days": record.keep_days} if record else {}),
+        "for_new_jobs": facts.id == (settings.connection or PRACTICE.id),
+        **(fields_of(saved[0], "collects", "keep_days") if saved else {}),
     }
 
 
@@ -269,32 +241,29 @@ def _add_collecting_options(parser: Parser) -> None:
     )
 
 
-async def _change(arguments: argparse.Namespace, paths: Paths, console: Console) -> ExitStatus:
-    if arguments.collects is None and arguments.keep_days is None:
-        raise UsageError(message("Say what is to change: --collects, --no-collects or --keep-days DAYS."))
-    async with opened(paths, console) as (program, _):
-        found = program.address_book.find(arguments.connection)
-        record = next((each for each in program.address_book.saved() if each.id == found), None)
+async def _change(call: Call) -> None:
+    if call.collects is None and call.keep_days is None:
+        raise usage_error("Say what is to change: --collects, --no-collects or --keep-days DAYS.")
+    async with opened(call) as work:
+        found = work.program.address_book.find(call.connection)
+        record = next((each for each in work.program.address_book.saved() if each.id == found), None)
         if record is None:  # the practice service, which is not saved
             record = SavedConnection(found, "", "cloudflare")
-        record = await program.connections.save(_as_asked(record, arguments))
-    console.say(_collecting_words(record))
-    return ExitStatus.DONE
+        record = await work.program.connections.save(_as_asked(record, call))
+    call.console.say(_collecting_words(record))
 
 
-def _as_asked(record: SavedConnection, arguments: argparse.Namespace) -> SavedConnection:
-    collects = record.collects if arguments.collects is None else arguments.collects
-    days = record.keep_days if arguments.keep_days is None else arguments.keep_days
-    if record.kind != "worker" and (arguments.collects is not None or arguments.keep_days is not None):
-        raise UsageError(
-            message("Only a Worker of your own can collect answers in your account. Name the connection of one.")
-        )
+def _as_asked(record: SavedConnection, call: Call) -> SavedConnection:
+    collects = record.collects if call.collects is None else call.collects
+    days = record.keep_days if call.keep_days is None else call.keep_days
+    if record.kind != "worker" and (call.collects is not None or call.keep_days is not None):
+        raise usage_error("Only a Worker of your own can collect answers in your account. Name the connection of one.")
     return replace(record, collects=collects, keep_days=days)
 
 
 def _collecting_words(record: SavedConnection) -> str:
     if not record.collects:
-        return tr("“{name}”: the answers are asked for from this computer.").format(name=record.name)
+        return worded("“{name}”: the answers are asked for from this computer.", name=record.name)
     return plural(
         record.keep_days,
         "“{name}”: your account collects the answers, and keeps its copies for {n} day when all of them are here.",
@@ -330,12 +299,14 @@ def add_probe_arguments(parser: Parser) -> None:
     )
 
 
-async def run_probe(arguments: argparse.Namespace, paths: Paths, console: Console) -> ExitStatus:
-    report: Path | None = arguments.report
+async def run_probe(call: Call) -> ExitStatus:
+    report: Path | None = call.report
     check_outputs([report] if report is not None else [], None)
-    async with opened(paths, console) as (program, _):
-        found = program.address_book.find(arguments.connection)
-        plan = program.connections.plan_probe(found, arguments.model or program.settings.model)
+    console = call.console
+    async with opened(call) as work:
+        program = work.program
+        found = program.address_book.find(call.connection)
+        plan = program.connections.plan_probe(found, call.model or program.settings.model)
         is_practice = found == PRACTICE.id
         console.say(
             plural(
@@ -349,21 +320,17 @@ async def run_probe(arguments: argparse.Namespace, paths: Paths, console: Consol
                 price=tr("it costs nothing") if is_practice else most_words(plan.price, digits=5),
             )
         )
-        if not agreed(console, is_practice or arguments.yes):
+        if not agreed(console, is_practice or call.yes):
             return ExitStatus.FAILED
         result = await program.connections.probe(
-            found, plan, show=lambda sentence: console.say(said(sentence)), wait_seconds=arguments.wait
+            found, plan, show=lambda sentence: console.say(said(sentence)), wait_seconds=call.wait
         )
     if report is not None:
         text = probe.json_report(result) if report.suffix.lower() == ".json" else probe.text_report(result)
         write_atomically(report, text.encode())
         console.say(tr("Wrote the report to {path}. Look at it before you send it to anybody."), path=report)
     console.say(said(probe.counts_sentence(result.findings)))
-    console.print_result((probe.json_report(result) if arguments.json else probe.text_report(result)).splitlines())
-    return status_of(result)
-
-
-def status_of(result: probe.ProbeResult) -> ExitStatus:
+    console.print_result((probe.json_report(result) if call.json else probe.text_report(result)).splitlines())
     if any(isinstance(each.error, OutcomeUnknown) for each in result.evidence.calls):
         return ExitStatus.OUTCOME_UNKNOWN
     if not result.is_whole or any(each.outcome is probe.Outcome.NOT_HELD for each in result.findings):

@@ -1,4 +1,4 @@
-"""The two output streams, and functions that fit text into a line."""
+"""What every command has at hand: its call, two streams, lines that fit, and exit statuses."""
 
 import io
 import json
@@ -7,21 +7,105 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
+from enum import IntEnum
 from math import isnan
 from types import FrameType
-from typing import Any, TextIO
+from typing import Any, Final, Self, TextIO
 
-from cfbatch_gui.cli.language import tr
-from cfbatch_gui.core.errors import ExportError, UsageError, UserError
+from cfbatch_gui.cli.language import filled, tr, usage_error
+from cfbatch_gui.core.errors import (
+    ConnectionProblem,
+    ExportError,
+    InputError,
+    OutcomeUnknown,
+    OverBudget,
+    UsageError,
+    UserError,
+)
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import Settings
 
 WIDTH_WITHOUT_TERMINAL = 100
 _ENCODING_VARIABLE = "PYTHONIOENCODING"
 _JOINERS = "\u200c\u200d"  # invisible, and required in some scripts and emoji
+
+
+class Call(Namespace):
+    """A command as it was called: its arguments, where its data are, and where it prints.
+
+    `act` is what the named command of a command does; like every command it returns its exit status, or nothing.
+    """
+
+    act: Callable[..., Awaitable[int | None]]
+    paths: Paths
+    console: "Console"
+
+    @property
+    def settings(self) -> Settings:
+        return Settings.load(self.paths.settings)
+
+    def answer(self, facts: object, lines: Iterable[str], otherwise: str = "") -> None:
+        """Print one object with `--json`, else lines; `otherwise` is said where there are none."""
+        if self.json:
+            self.console.print_json(facts)
+        elif not self.console.print_result(lines) and otherwise:
+            self.console.say(otherwise)
+
+
+class ExitStatus(IntEnum):
+    """With its description in `cfbatch --help`, "" for one that is not listed there."""
+
+    words: str
+
+    def __new__(cls, number: int, words: str = "") -> Self:
+        status = int.__new__(cls, number)
+        status._value_ = number
+        status.words = words
+        return status
+
+    DONE = 0, message("done")
+    FAILED = 1, message("failed, done in part, or doubtful rows left out")
+    BAD_INPUT = 2, message("bad usage or input")  # also argparse's exit status
+    OUTCOME_UNKNOWN = 3, message("outcome unknown")
+    NO_CONNECTION = 4, message("no connection or token refused")
+    OVER_BUDGET = 5, message("over budget")  # nothing was sent
+    WORSE = 6, message("a ranking is worse than --fail-if-worse allows")
+    CANNOT_TELL = 7, message("it may be worse, which these judgements cannot tell")
+    TOO_FEW_JUDGED = 8, message("too few of the first texts are judged")
+    LEFT = 9, message("left to your account, which collects the answers")
+    NOT_LEFT = 10, message("not left, as your account does not collect them")
+    INTERRUPTED = 128 + signal.SIGINT  # 128 + SIGINT, as shells report it
+    TERMINATED = 128 + signal.SIGTERM
+
+
+def exit_statuses_help() -> str:
+    statuses = [f"  {status:<2d}  {said(status.words)}" for status in ExitStatus if status.words]
+    return "\n".join([tr("exit status:"), *statuses])
+
+
+def worst_of(statuses: Iterable[ExitStatus]) -> ExitStatus:
+    """What goes on by itself in the account comes before nothing but what is done."""
+    mild = (ExitStatus.DONE, ExitStatus.LEFT)
+    return max(statuses, key=lambda status: (status not in mild, status), default=ExitStatus.DONE)
+
+
+_OF_ERRORS: Final = (
+    ((InputError, UsageError), ExitStatus.BAD_INPUT),
+    (ConnectionProblem, ExitStatus.NO_CONNECTION),
+    (OutcomeUnknown, ExitStatus.OUTCOME_UNKNOWN),
+    (OverBudget, ExitStatus.OVER_BUDGET),
+    (UserError, ExitStatus.FAILED),
+)
+
+
+def status_of_error(error: UserError) -> ExitStatus:
+    return next(status for kinds, status in _OF_ERRORS if isinstance(error, kinds))
 
 
 class Console:
@@ -59,7 +143,7 @@ class Console:
         return f"\r{' ' * (self.width - 1)}\r" if self._is_windows else "\r\x1b[K"
 
     def say(self, text: str, **values: object) -> None:
-        self.write_error(f"{text.format(**values) if values else text}\n")
+        self.write_error(f"{filled(text, values) if values else text}\n")
 
     def say_error(self, error: UserError) -> None:
         self.say(f"cfbatch: {one_line(said(error.message))}")
@@ -76,17 +160,12 @@ class Console:
         """In ASCII, which every encoding preserves."""
         self.print_result([json.dumps(value, indent=2, default=_plain)])
 
-    def print_list(self, rows: Sequence[Sequence[str]], titles: Sequence[str], otherwise: str) -> None:
-        """A table, or the sentence `otherwise` where there is nothing to list."""
-        if rows:
-            self.print_result(table(titles, rows, self.width))
-        else:
-            self.say(otherwise)
-
-    def print_result(self, lines: Iterable[str]) -> None:
-        """A broken pipe is ignored. Raises ExportError."""
+    def print_result(self, lines: Iterable[str]) -> int:
+        """How many lines there were. A broken pipe is ignored. Raises ExportError."""
+        count = 0
         try:
             for line in lines:
+                count += 1
                 self._out.write(f"{line}\n")
             self._out.flush()
         except BrokenPipeError:
@@ -95,6 +174,7 @@ class Console:
             _silence(self._out)
             words = message("The result could not be printed: {reason}. The job and its results are kept.")
             raise ExportError(words.filled(reason=error.strerror)) from error
+        return count
 
 
 def _plain(value: Any) -> object:
@@ -104,6 +184,11 @@ def _plain(value: Any) -> object:
         found = {name: getattr(value, name) for name in names}
         return {name: None if isinstance(each, float) and isnan(each) else each for name, each in found.items()}
     return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def fields_of(value: object, *names: str) -> dict[str, Any]:
+    """For an object that programs read."""
+    return {name: getattr(value, name) for name in names}
 
 
 def one_line(text: str) -> str:
@@ -149,7 +234,9 @@ def width_of(text: str) -> int:
 
 
 def table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """Columns are as wide as their longest text; the last one gets the rest of the line."""
+    """Columns are as wide as their longest text; the last one gets the rest of the line. Nothing without rows."""
+    if not rows:
+        return
     *columns, last = zip(titles, *rows, strict=True)
     wide = [max(map(width_of, set(column))) for column in columns]
     rest = max(20, width - sum(wide) - 2 * len(wide))
@@ -175,7 +262,7 @@ def agreed(console: Console, is_said: bool) -> bool:
     if is_said:
         return True
     if sys.stdin is None or not sys.stdin.isatty():
-        raise UsageError(message("Nothing was sent. Agree to it with --yes."))
+        raise usage_error("Nothing was sent. Agree to it with --yes.")
     console.write_error(tr("Go on? [y/N] "))
     with handled_signals(_end_prompt):
         if sys.stdin.readline().strip().casefold() in ("y", "yes", tr("y", "answer"), tr("yes", "answer")):
@@ -201,7 +288,7 @@ def read_secret(prompt: str, variable: str = "") -> str:
 def from_variable(variable: str) -> str:
     text = os.environ.get(variable, "")
     if not text:
-        raise UsageError(message("The environment variable {name} is not set, or empty.", name=variable))
+        raise usage_error("The environment variable {name} is not set, or empty.", name=variable)
     return text
 
 

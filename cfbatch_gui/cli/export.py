@@ -1,6 +1,5 @@
 """`cfbatch export`: write a job's results to files."""
 
-import argparse
 import asyncio
 import locale
 from contextlib import nullcontext
@@ -8,25 +7,18 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from cfbatch_gui.cli.console import Console
-from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.console import Call, ExitStatus
 from cfbatch_gui.cli.jobs import found_jobs
-from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.cli.language import plural, tr, usage_error
 from cfbatch_gui.cli.parser import Parser
-from cfbatch_gui.cli.working import check_outputs, say_file
-from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.export_metadata import metadata_of
+from cfbatch_gui.cli.working import check_outputs, described, say_file
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.verifying import complete_results
-from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Preset, Target, export, target_for
 from cfbatch_gui.core.system.files import listing
-from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.versions import changed_since, removed_list
-from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 
 _NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))
 
@@ -51,62 +43,62 @@ def add_arguments(parser: Parser) -> None:
     )
 
 
-async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    if not arguments.out and not arguments.to:
-        raise UsageError(message("Say where to write: --out PATH, or --to FORMAT PATH."))
-    job, *earlier = found_jobs(paths, console, *filter(None, (arguments.job, arguments.changed_since)))
-    outputs = _outputs(arguments, job)
+async def run(call: Call) -> int:
+    if not call.out and not call.to:
+        raise usage_error("Say where to write: --out PATH, or --to FORMAT PATH.")
+    job, *earlier = found_jobs(call, *filter(None, (call.job, call.changed_since)))
+    folder = JobFolder(call.paths.job(job.id))
+    outputs = _outputs(call, job)
     if not job.has_results and any(target.needs_results for _, target in outputs):
-        raise UsageError(message("Job {id} has no results yet. “cfbatch show {id}” says how far it is.", id=job.id))
+        raise usage_error("Job {id} has no results yet. “cfbatch show {id}” says how far it is.", id=job.id)
     options = ExportOptions(
-        separator=arguments.separator or list_separator(),
-        top_k=arguments.top_k,
-        threshold=arguments.threshold,
-        columns=arguments.columns,
+        separator=call.separator or list_separator(),
+        top_k=call.top_k,
+        threshold=call.threshold,
+        columns=call.columns,
     )
     if job.has_results:
-        await asyncio.to_thread(complete_results, JobFolder(paths.job(job.id)), job)
+        await asyncio.to_thread(complete_results, folder, job)
     changed = None
     if earlier:
-        changed = await asyncio.to_thread(changed_since, job, earlier[0], lambda job_id: JobFolder(paths.job(job_id)))
+        changed = await asyncio.to_thread(changed_since, job, earlier[0], lambda each: JobFolder(call.paths.job(each)))
         options = replace(options, items=changed.items)
-    _check_use(options, job.kind, [target for _, target in outputs])
-    if arguments.separator and not any(target.preset is Preset.EXCEL for _, target in outputs):
-        raise UsageError(message("--separator has no use here: it is for CSV for Excel."))
-    metadata = metadata_of(job, title_of(Settings.load(paths.settings).connections, job.connection))
-    with listing(paths.unfinished):
+    _check_use(call, job.kind, [target for _, target in outputs])
+    metadata = described(call, job)
+    with listing(call.paths.unfinished):
         for path, target in outputs:
-            folder = JobFolder(paths.job(job.id))
             with removed_list(changed, path) if changed else nullcontext() as removed:
                 if changed is None or changed.items:
                     note = changed.note(removed) if changed else None
                     write = partial(export, folder, metadata, path, target, options=options, note=note)
-                    say_file(console, await asyncio.to_thread(write))
+                    say_file(call.console, await asyncio.to_thread(write))
             if changed and not changed.items:
-                console.say(tr("Nothing is new or changed, so {path} was not written."), path=path)
+                call.console.say(tr("Nothing is new or changed, so {path} was not written."), path=path)
             if changed and removed:
                 gone = plural(len(changed.removed), "{n} row is gone", "{n} rows are gone")
-                console.say(tr("{gone}, as is listed in {path}"), gone=gone, path=removed)
+                call.console.say(tr("{gone}, as is listed in {path}"), gone=gone, path=removed)
     if job.batches_done < len(job.batches):
         sentence = tr("The job is not whole: {done} of {n} batches are done.")
-        console.say(sentence, done=number(job.batches_done), n=number(len(job.batches)))
+        call.console.say(sentence, done=job.batches_done, n=len(job.batches))
         return ExitStatus.FAILED
     return ExitStatus.DONE
 
 
-def _outputs(arguments: argparse.Namespace, job: Job) -> list[tuple[Path, Target]]:
-    names = [arguments.format or ""] * len(arguments.out) + [name for name, _ in arguments.to]
-    given = [*arguments.out, *(Path(path) for _, path in arguments.to)]
+def _outputs(call: Call, job: Job) -> list[tuple[Path, Target]]:
+    names = [call.format or ""] * len(call.out) + [name for name, _ in call.to]
+    given = [*call.out, *(Path(path) for _, path in call.to)]
     paths = check_outputs(given, job.kind, [Path(job.source_path)], formats=names)
     return [(path, target_for(path, job.kind, name)) for path, name in zip(paths, names, strict=True)]
 
 
-def _check_use(options: ExportOptions, kind: Kind, targets: list[Target]) -> None:
-    if options.columns is not None and not any(target.has_columns for target in targets):
-        raise UsageError(message("--columns has no use here: the columns of this format are always the same."))
+def _check_use(call: Call, kind: Kind, targets: list[Target]) -> None:
+    if call.columns is not None and not any(target.has_columns for target in targets):
+        raise usage_error("--columns has no use here: the columns of this format are always the same.")
     has_limits = kind is Kind.RANK and any(target.has_limits for target in targets)
-    if (options.top_k is not None or options.threshold is not None) and not has_limits:
-        raise UsageError(message("--top-k and --threshold have no use here: they are for the scores of a ranking."))
+    if (call.top_k is not None or call.threshold is not None) and not has_limits:
+        raise usage_error("--top-k and --threshold have no use here: they are for the scores of a ranking.")
+    if call.separator and not any(target.preset is Preset.EXCEL for target in targets):
+        raise usage_error("--separator has no use here: it is for CSV for Excel.")
 
 
 def list_separator() -> str:

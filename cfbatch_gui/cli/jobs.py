@@ -1,14 +1,12 @@
 """`cfbatch jobs`: list all jobs. Imports little, as many scripts begin by it."""
 
-import argparse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from time import localtime
 from typing import Final, TypeVar
 
-from cfbatch_gui.cli.console import Console, one_line, table
-from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.console import Call, fields_of, one_line, table
 from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import account_cell, json_of_account, place_of
@@ -19,7 +17,6 @@ from cfbatch_gui.core.jobs.store.ledger import Ledger, without_collection
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 
 T = TypeVar("T")
@@ -40,41 +37,40 @@ def add_arguments(parser: Parser) -> None:
     parser.add_options("--json  print one JSON object")
 
 
-def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    if arguments.json:
-        with closing(read_ledger(paths, console)) as ledger:
-            console.print_json({"jobs": [summary_of(job) for job in ledger.jobs()]})
-    elif jobs := _read(paths, console, Ledger.listed):
-        saved = Settings.load(paths.settings).connections
+def run(call: Call) -> None:
+    if call.json:
+        with closing(read_ledger(call)) as ledger:
+            call.console.print_json({"jobs": [summary_of(job) for job in ledger.jobs()]})
+    elif jobs := _read(call, Ledger.listed):
+        saved = call.settings.connections
         with without_collection():
-            console.print_result(lines_of_jobs(jobs, console.width, partial(title_of, saved)))
+            call.console.print_result(lines_of_jobs(jobs, call.console.width, partial(title_of, saved)))
     else:
-        console.say(tr("There are no jobs yet. “cfbatch run FILE --rank” makes one."))
-    return ExitStatus.DONE
+        call.console.say(tr("There are no jobs yet. “cfbatch run FILE --rank” makes one."))
 
 
-def found_jobs(paths: Paths, console: Console, *names: str) -> list[Job]:
+def found_jobs(call: Call, *names: str) -> list[Job]:
     """By id, the beginning of it, or name; another process may have the ledger open. Raises UsageError."""
-    with closing(read_ledger(paths, console)) as ledger:
+    with closing(read_ledger(call)) as ledger:
         return [ledger.find(name) for name in names]
 
 
-def read_ledger(paths: Paths, console: Console) -> Ledger:
+def read_ledger(call: Call) -> Ledger:
     """The ledger, to be closed. One that is gone, empty or damaged is put together first, which is said."""
-    return _read(paths, console, Ledger.open_read_only)
+    return _read(call, Ledger.open_read_only)
 
 
-def _read(paths: Paths, console: Console, read: Callable[[Paths], T]) -> T:
+def _read(call: Call, read: Callable[[Paths], T]) -> T:
     try:
-        return read(paths)
+        return read(call.paths)
     except LedgerDamaged:
         from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 
-        opened = open_or_recover(paths)
+        opened = open_or_recover(call.paths)
         opened.ledger.close()
         for sentence in opened.damage:
-            console.say(said(sentence))
-        return read(paths)
+            call.console.say(said(sentence))
+        return read(call.paths)
 
 
 def lines_of_jobs(jobs: Sequence[Job | ListedJob], width: int, title: Callable[[str], str]) -> Iterator[str]:
@@ -95,25 +91,12 @@ def lines_of_jobs(jobs: Sequence[Job | ListedJob], width: int, title: Callable[[
 
 
 def summary_of(job: Job) -> dict[str, object]:
+    names = ("number", "state", "request_id", "requests", "bytes")
     return {
         "job": job.id,
-        "name": job.name,
-        "kind": job.kind.value,
-        "model": job.model,
-        "connection": job.connection,
-        "state": job.state.value,
+        **fields_of(job, "name", "kind", "model", "connection", "state"),
         "account": json_of_account(job),
-        "batches": [
-            {
-                "number": batch.number,
-                "state": batch.state.value,
-                "request_id": batch.request_id,
-                "requests": batch.requests,
-                "bytes": batch.bytes,
-                "account": place_of(batch),
-            }
-            for batch in job.batches
-        ],
+        "batches": [fields_of(batch, *names) | {"account": place_of(batch)} for batch in job.batches],
     }
 
 

@@ -1,35 +1,31 @@
 """`cfbatch judgements`: books of judgements in and out of files."""
 
-import argparse
 import asyncio
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict
+from operator import attrgetter
+from typing import Any
 
 from cfbatch_gui.cli.compare import unusable_words
-from cfbatch_gui.cli.console import Console, labelled, one_line
-from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.console import Call, ExitStatus, labelled, one_line, table
 from cfbatch_gui.cli.jobs import found_jobs
-from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.cli.language import number, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.cli.working import opened
-from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.joining import label_judgements, read_run
 from cfbatch_gui.core.evaluation.judged import disagreements
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements import files
-from cfbatch_gui.core.judgements.agreement import Agreement, agreement_words, between_judges, with_themselves
+from cfbatch_gui.core.judgements.agreement import agreement_words, between_judges, with_themselves
 from cfbatch_gui.core.judgements.book import USUAL_NAME, Book, Shelf, Tally
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades, parse_grades, read_unusable_labels
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.settings import Settings
 
 FORMS = {
     files.Form.TREC: message("qrels: query id, 0, document id, grade"),
@@ -87,28 +83,29 @@ def _forms_help() -> str:
     )
 
 
-async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    status: int = await arguments.act(arguments, paths, console)
-    return status
+async def run(call: Call) -> int | None:
+    return await call.act(call)
 
 
-async def _import(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    found = await asyncio.to_thread(files.read_judgements, arguments.file)
-    if not arguments.skip_bad:
+async def _import(call: Call) -> int:
+    found = await asyncio.to_thread(files.read_judgements, call.file)
+    if not call.skip_bad:
         files.check_all_read(found)
-    async with opened(paths, console) as (program, _):
-        job = program.ledger.find(arguments.job) if arguments.job else None
+    async with opened(call) as work:
+        program = work.program
+        job = program.ledger.find(call.job) if call.job else None
         subjects = await asyncio.to_thread(files.JobSubjects, program.folder(job.id)) if job is not None else None
-        book = await asyncio.to_thread(program.judgements.book_for, arguments.book or "")
-        judge = arguments.judge or arguments.file.name
+        book = await asyncio.to_thread(program.judgements.book_for, call.book or "")
+        judge = call.judge or call.file.name
         done = await asyncio.to_thread(
             files.import_judgements, book, found.judgements, judge=judge, time=time.time(), job=subjects
         )
-    if arguments.json:
-        console.print_json({"book": book.name, "form": found.form, **asdict(done), "bad": len(found.bad)})
-    for words in _import_words(book, done, has_job=job is not None, bad=len(found.bad)):
-        console.say(words)
-    return ExitStatus.FAILED if found.bad else ExitStatus.DONE
+    bad = len(found.bad)
+    if call.json:
+        call.console.print_json({"book": book.name, "form": found.form, **asdict(done), "bad": bad})
+    for words in _import_words(book, done, has_job=job is not None, bad=bad):
+        call.console.say(words)
+    return ExitStatus.FAILED if bad else ExitStatus.DONE
 
 
 def _import_words(book: Book, done: files.Imported, *, has_job: bool, bad: int) -> Iterator[str]:
@@ -116,12 +113,14 @@ def _import_words(book: Book, done: files.Imported, *, has_job: bool, bad: int) 
         done.read,
         "Read {n} judgement; {new} are new in “{book}”.",
         "Read {n} judgements; {new} are new in “{book}”.",
-        new=number(done.added),
+        new=done.added,
         book=one_line(book.name),
     )
     if has_job:
-        yield tr("{some} are about texts of the job; {others} are not, and are kept all the same.").format(
-            some=number(done.matched), others=number(done.unmatched)
+        yield worded(
+            "{some} are about texts of the job; {others} are not, and are kept all the same.",
+            some=done.matched,
+            others=done.unmatched,
         )
     if done.conflicting:
         yield plural(
@@ -133,111 +132,91 @@ def _import_words(book: Book, done: files.Imported, *, has_job: bool, bad: int) 
         yield plural(bad, "{n} line left out, which is no judgement.", "{n} lines left out, which are no judgements.")
 
 
-async def _export(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    job = next(iter(found_jobs(paths, console, arguments.job)), None) if arguments.job else None
-    with closing(Shelf(paths.judgements, read_only=True, clock=time.time)) as shelf, listing(paths.unfinished):
-        book = shelf.book(_name(arguments, paths))
-        count = await asyncio.to_thread(_write, book, arguments.file, files.Form(arguments.format), paths, job)
-    console.say(plural(count, "Wrote {n} judgement to {path}", "Wrote {n} judgements to {path}", path=arguments.file))
-    return ExitStatus.DONE
+async def _export(call: Call) -> None:
+    job = next(iter(found_jobs(call, call.job)), None) if call.job else None
+    with closing(_shelf(call)) as shelf, listing(call.paths.unfinished):
+        book = shelf.book(call.book or call.settings.judgement_book or USUAL_NAME)
+        count = await asyncio.to_thread(_write, call, book, job)
+    words = plural(count, "Wrote {n} judgement to {path}", "Wrote {n} judgements to {path}", path=call.file)
+    call.console.say(words)
 
 
-def _write(book: Book, path: Path, form: files.Form, paths: Paths, job: Job | None) -> int:
+def _shelf(call: Call) -> Shelf:
+    return Shelf(call.paths.judgements, read_only=True, clock=time.time)
+
+
+def _write(call: Call, book: Book, job: Job | None) -> int:
+    form = files.Form(call.format)
     if job is None:
-        return files.write_judgements(book, path, form)
-    folder = JobFolder(paths.job(job.id))
+        return files.write_judgements(book, call.file, form)
+    folder = JobFolder(call.paths.job(job.id))
     labels = label_judgements(read_run(folder, metadata_of(job, "")), time=0.0) if job.has_results else ()
-    return files.write_judgements(book, path, form, files.JobSubjects(folder), labels=labels)
+    return files.write_judgements(book, call.file, form, files.JobSubjects(folder), labels=labels)
 
 
-async def _show(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    with closing(Shelf(paths.judgements, read_only=True, clock=time.time)) as shelf:
-        names = (shelf.book(arguments.book).name,) if arguments.book else shelf.names()
+async def _show(call: Call) -> None:
+    with closing(_shelf(call)) as shelf:
+        names = (shelf.book(call.book).name,) if call.book else shelf.names()
         described = [_described(shelf.book(name)) for name in names]
-    if arguments.json:
-        console.print_json({"books": described})
-    elif arguments.book:
-        console.print_result(labelled(_lines_of_book(described[0]), 15))
-    else:
-        console.print_list(
-            [(one_line(each.name), *map(number, each.counts)) for each in described],
-            (tr("BOOK"), tr("JUDGED"), tr("CANNOT TELL"), tr("QUERIES"), tr("JUDGES")),
-            tr("There is no book of judgements yet. “cfbatch judgements import FILE” makes one."),
-        )
-    return ExitStatus.DONE
-
-
-async def _grades(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    async with opened(paths, console) as (program, _):
-        job = program.ledger.find(arguments.job)
-        folder = program.folder(job.id)
-        with folder.open(read_only=True) as database:
-            unusable, chosen = read_unusable_labels(database), dict(chosen_grades(database))
-        if arguments.forget:
-            chosen = {}
-        elif arguments.use:
-            chosen = parse_grades(arguments.use)
-        elif arguments.accept:
-            if unusable is None or not unusable.proposal:
-                raise UsageError(
-                    message("Nothing can be proposed for the labels of this job. Say it with --use, like yes=1,no=0.")
-                )
-            chosen = dict(unusable.proposal)
-        elif unusable is not None:
-            console.say(tr("{sentence}."), sentence=unusable_words(unusable))
-        if arguments.use or arguments.accept or arguments.forget:
-            await asyncio.to_thread(keep_grades, folder, chosen)
-    for label, grade in sorted(chosen.items(), key=lambda pair: pair[1]):
-        console.print_result([f"{grade:>4}  {one_line(label)}"])
-    return ExitStatus.DONE
-
-
-@dataclass(frozen=True, slots=True)
-class _Described:
-    name: str
-    grades: tuple[str, ...]
-    tally: Tally
-    disagreements: int
-    between_judges: Agreement
-    with_themselves: Agreement
-
-    @property
-    def counts(self) -> tuple[int, ...]:
-        return self.tally.pairs, self.tally.untold, self.tally.queries, self.tally.judges
-
-
-def _described(book: Book) -> _Described:
-    return _Described(
-        book.name,
-        tuple(grade.name for grade in book.scale.grades),
-        book.tally(),
-        len(disagreements(book)),
-        between_judges(book),
-        with_themselves(book),
+    counts = attrgetter("pairs", "untold", "queries", "judges")
+    rows = [(one_line(each["name"]), *map(number, counts(each["tally"]))) for each in described]
+    titles = (tr("BOOK"), tr("JUDGED"), tr("CANNOT TELL"), tr("QUERIES"), tr("JUDGES"))
+    call.answer(
+        {"books": described},
+        labelled(_lines_of_book(described[0]), 15) if call.book else table(titles, rows, call.console.width),
+        tr("There is no book of judgements yet. “cfbatch judgements import FILE” makes one."),
     )
 
 
-def _lines_of_book(book: _Described) -> Iterator[tuple[str, str]]:
-    yield tr("Book"), one_line(book.name)
-    yield tr("Grades"), one_line(" < ".join(map(said, book.grades)))
-    judged = tr("{texts} texts for {queries} queries, by {judges} judges")
-    pairs, untold, queries, judges = map(number, book.counts)
-    yield tr("Judged"), judged.format(texts=pairs, queries=queries, judges=judges)
-    yield tr("Cannot tell"), untold
-    if book.between_judges.pairs:
-        yield tr("Judges"), said(agreement_words(book.between_judges))
-    if book.with_themselves.pairs:
-        yield tr("Shown again"), said(agreement_words(book.with_themselves))
-    if book.disagreements:
-        yield (
-            tr("To settle"),
-            plural(
-                book.disagreements,
-                "{n} disagreement, in the window under “Judge its texts…”",
-                "{n} disagreements, in the window under “Judge its texts…”",
-            ),
+async def _grades(call: Call) -> None:
+    async with opened(call) as work:
+        folder = work.program.folder(work.program.ledger.find(call.job).id)
+        with folder.open(read_only=True) as database:
+            unusable, chosen = read_unusable_labels(database), dict(chosen_grades(database))
+        if call.forget:
+            chosen = {}
+        elif call.use:
+            chosen = parse_grades(call.use)
+        elif call.accept:
+            if unusable is None or not unusable.proposal:
+                raise usage_error(
+                    "Nothing can be proposed for the labels of this job. Say it with --use, like yes=1,no=0."
+                )
+            chosen = dict(unusable.proposal)
+        elif unusable is not None:
+            call.console.say(tr("{sentence}."), sentence=unusable_words(unusable))
+        if call.use or call.accept or call.forget:
+            await asyncio.to_thread(keep_grades, folder, chosen)
+    grades = sorted(chosen.items(), key=lambda pair: pair[1])
+    call.console.print_result(f"{grade:>4}  {one_line(label)}" for label, grade in grades)
+
+
+def _described(book: Book) -> dict[str, Any]:
+    return {
+        "name": book.name,
+        "grades": [grade.name for grade in book.scale.grades],
+        "tally": book.tally(),
+        "disagreements": len(disagreements(book)),
+        "between_judges": between_judges(book),
+        "with_themselves": with_themselves(book),
+    }
+
+
+def _lines_of_book(book: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    tally: Tally = book["tally"]
+    yield tr("Book"), one_line(book["name"])
+    yield tr("Grades"), one_line(" < ".join(map(said, book["grades"])))
+    judged = {"texts": tally.pairs, "queries": tally.queries, "judges": tally.judges}
+    yield tr("Judged"), worded("{texts} texts for {queries} queries, by {judges} judges", **judged)
+    yield tr("Cannot tell"), number(tally.untold)
+    if book["between_judges"].pairs:
+        yield tr("Judges"), said(agreement_words(book["between_judges"]))
+    if book["with_themselves"].pairs:
+        yield tr("Shown again"), said(agreement_words(book["with_themselves"]))
+    if book["disagreements"]:
+        to_settle = plural(
+            book["disagreements"],
+            "{n} disagreement, in the window under “Judge its texts…”",
+            "{n} disagreements, in the window under “Judge its texts…”",
         )
-
-
-def _name(arguments: argparse.Namespace, paths: Paths) -> str:
-    return arguments.book or Settings.load(paths.settings).judgement_book or USUAL_NAME
+        yield tr("To settle"), to_settle

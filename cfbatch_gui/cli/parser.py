@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
 from cfbatch_gui import __version__
-from cfbatch_gui.cli.language import tr
+from cfbatch_gui.cli.language import tr, worded
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 
@@ -143,7 +143,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
-        sentence = tr("{program}: error: {sentence}").format(program=self.prog, sentence=said(message))
+        sentence = worded("{program}: error: {sentence}", program=self.prog, sentence=said(message))
         self.exit(2, f"{sentence}\n")
 
 

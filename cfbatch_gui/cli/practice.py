@@ -1,17 +1,14 @@
 """`cfbatch practice serve`: the practice service on a port of this computer."""
 
-import argparse
 import os
 from collections.abc import Sequence
 from contextlib import suppress
 
-from cfbatch_gui.cli.console import Console
-from cfbatch_gui.cli.exit_status import ExitStatus
-from cfbatch_gui.cli.language import number, tr
+from cfbatch_gui.cli.console import Call
+from cfbatch_gui.cli.language import number, tr, worded
 from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system import processes
-from cfbatch_gui.core.system.paths import Paths
 
 TOKEN_VARIABLE = processes.OF_PRACTICE
 _ACCOUNT = "0" * 32
@@ -20,10 +17,11 @@ _PORT, _SECONDS = 8787, 5.0
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     command = Actions(parser, parents).add("serve", tr("serve the practice service on this computer"), run)
-    command.description = tr(
+    command.description = worded(
         "Serve the practice service on 127.0.0.1 until Ctrl+C. It speaks Cloudflare's Batch API; nothing\n"
-        "leaves this computer and nothing is paid. Any bearer token is taken, unless\n{variable} names one."
-    ).format(variable=TOKEN_VARIABLE)
+        "leaves this computer and nothing is paid. Any bearer token is taken, unless\n{variable} names one.",
+        variable=TOKEN_VARIABLE,
+    )
     command.add_options(
         """
         --port PORT  0 takes any free one (default: {port})
@@ -36,22 +34,22 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     command.set_defaults(port=_PORT, seconds_queued=_SECONDS, seconds_running=_SECONDS)
 
 
-def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
+def run(call: Call) -> None:
     """Serve until Ctrl+C. The queue survives restarts."""
     token = os.environ.get(TOKEN_VARIABLE, "")
     app = practice_app(
-        paths.practice,
-        seconds_queued=arguments.seconds_queued,
-        seconds_running=arguments.seconds_running,
-        seconds_mutating=arguments.seconds_running,
+        call.paths.practice,
+        seconds_queued=call.seconds_queued,
+        seconds_running=call.seconds_running,
+        seconds_mutating=call.seconds_running,
         token=token,
     )
     from cfbatch_gui.core.practice.server import serve  # imports uvicorn: slow
 
     def announce(url: str) -> None:
         bearer = f"${TOKEN_VARIABLE}" if token else "practice"
-        console.say(tr("The practice service listens on {url} (Ctrl+C ends it). Try it:"), url=url)
-        console.say(
+        call.console.say(tr("The practice service listens on {url} (Ctrl+C ends it). Try it:"), url=url)
+        call.console.say(
             f"""
 curl "{url}/accounts/{_ACCOUNT}/ai/run/@cf/baai/bge-m3?queueRequest=true" \\
  --header "Authorization: Bearer {bearer}" --header "Content-Type: application/json" \\
@@ -61,6 +59,5 @@ curl "{url}/accounts/{_ACCOUNT}/ai/run/@cf/baai/bge-m3?queueRequest=true" \\
         )
 
     with suppress(KeyboardInterrupt):
-        serve(app, arguments.port, listening=announce)
-    console.say(tr("Stopped."))
-    return ExitStatus.DONE
+        serve(app, call.port, listening=announce)
+    call.console.say(tr("Stopped."))

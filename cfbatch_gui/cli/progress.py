@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from cfbatch_gui.cli.console import Console, elided, width_of
-from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.cli.language import number, plural, tr, worded
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, ListedJob, account_progress, has_copies
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.languages import said
@@ -57,7 +57,7 @@ def uses_account(job: Job | ListedJob) -> bool:
 def account_line(job: Job | ListedJob, most: int = 5) -> str:
     """Such as "1 waiting in your account, 2.5 MB · 40 at the service · 3 here"."""
     found = account_progress(job)
-    waiting = tr("waiting in your account, {size} MB").format(size=number(found.bytes_in_account / 1e6, ",.1f"))
+    waiting = worded("waiting in your account, {size} MB", size=number(found.bytes_in_account / 1e6, ",.1f"))
     parts = (
         (found.in_account, waiting),
         (found.at_service, said(_STATES[Place.AT_SERVICE])),
@@ -93,7 +93,7 @@ def facts_of_account(job: Job) -> Iterator[tuple[str, str]]:
     yield tr("Account"), account_line(job)
     yield tr("Problem"), problem_line(job)
     if job.state in FINAL and has_copies(job):
-        yield tr("Copies"), tr("in your account; “cfbatch account clear {id}” deletes them").format(id=job.id)
+        yield tr("Copies"), worded("in your account; “cfbatch account clear {id}” deletes them", id=job.id)
 
 
 def json_of_account(job: Job) -> dict[str, object] | None:
@@ -128,7 +128,7 @@ class Progress:
         if self.console.is_interactive and self._clock() - self._drawn_at > _SECONDS_BETWEEN:
             self._drawn_at = self._clock()
             if whole:
-                self._draw(tr("reading {name}").format(name=name), read / whole)
+                self._draw(worded("reading {name}", name=name), read / whole)
             else:
                 self._draw(plural(read, "reading {name}: {n} row", "reading {name}: {n} rows", name=name))
 
@@ -207,7 +207,7 @@ def describe(batches: Sequence[Batch]) -> str:
 
 def _unknown_words(batches: Sequence[Batch]) -> list[str]:
     words = {batch.service_word for batch in batches if batch.state.is_at_service} - {"", *BatchState}
-    return [tr("the service says “{word}”").format(word=word) for word in sorted(words)]
+    return [worded("the service says “{word}”", word=word) for word in sorted(words)]
 
 
 def _with_bar(share: float, text: str, width: int) -> str:

@@ -1,25 +1,24 @@
 """The arguments for how a file is read and for the roles of its columns."""
 
-import argparse
 import asyncio
 import shutil
 import sys
 import textwrap
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cfbatch_gui.cli.console import Console, elided, padded, width_of
-from cfbatch_gui.cli.exit_status import ExitStatus
-from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, padded, width_of
+from cfbatch_gui.cli.language import plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser, checked
-from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
+from cfbatch_gui.core.errors import EncodingUnknown, InputError
 from cfbatch_gui.core.inputs.column_names import index_of, listed
 from cfbatch_gui.core.inputs.encodings import shown_name
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import (
+    AttachedInput,
     CandidatePool,
     CandidateRule,
     FileFormat,
@@ -38,16 +37,10 @@ from cfbatch_gui.core.inputs.recipes import Recipe, RecipeBook, fitted
 from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed, open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.row_problems import (
-    StoredProblem,
-    problem_columns,
-    problems,
-    with_signs,
-)
+from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_columns, problems, with_signs
 from cfbatch_gui.core.jobs.plan.preflight import ProblemCount
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.paths import Paths
 
 STANDARD_INPUT = Path("-")
 _UNITS = {"line": FileFormat.LINES, "paragraph": FileFormat.PARAGRAPHS, "file": FileFormat.WHOLE}
@@ -93,7 +86,7 @@ def add_reading_arguments(parser: Parser) -> None:
         --role COLUMN=ROLE...  what a column is for: {roles}
         --layout LAYOUT  of a ranking: {layouts}
         --encoding NAME  of the first file, such as utf-8, cp1252 or shift_jis
-        --separator SIGN  of the first file: , ; | or tab
+        --separator SIGN  of the first file: , ; | tab, or any other one or two characters
         --header yes|no  is the first row of the first file a header?
         --sheet NAME  of the first file, when it is a workbook
         --texts-by line|paragraph|file  how plain text is cut into texts
@@ -136,18 +129,15 @@ def candidate_rule(text: str) -> CandidateRule:
     return CandidateRule(pool, int(size))
 
 
-def settle_kind(arguments: argparse.Namespace, paths: Paths) -> None:
+def settle_kind(call: Call) -> None:
     """Look up `--recipe`, which also determines whether to rank or to embed."""
-    arguments.recipe = RecipeBook(paths.recipes).recipe(arguments.recipe) if arguments.recipe else None
-    if arguments.recipe is None:
-        if arguments.kind is None:
-            raise UsageError(message("Say what to do with the file: --rank or --embed, or --recipe NAME."))
-        return
-    kind = arguments.recipe.mapping.kind
-    if arguments.kind not in (None, kind):
-        sentence = message("The recipe “{name}” is one for --{kind}.", name=arguments.recipe.name, kind=kind.value)
-        raise UsageError(sentence)
-    arguments.kind = kind
+    call.recipe = RecipeBook(call.paths.recipes).recipe(call.recipe) if call.recipe else None
+    kind = call.recipe.mapping.kind if call.recipe else call.kind
+    if kind is None:
+        raise usage_error("Say what to do with the file: --rank or --embed, or --recipe NAME.")
+    if call.kind not in (None, kind):
+        raise usage_error("The recipe “{name}” is one for --{kind}.", name=call.recipe.name, kind=kind.value)
+    call.kind = kind
 
 
 @asynccontextmanager
@@ -157,7 +147,7 @@ async def standard_input_as_file(path: Path) -> AsyncIterator[Path]:
         yield path if path.name else await asyncio.to_thread(path.absolute)
         return
     if sys.stdin is None or sys.stdin.isatty():
-        raise UsageError(message("“-” reads from another program: write “program | cfbatch …”, or name a file."))
+        raise usage_error("“-” reads from another program: write “program | cfbatch …”, or name a file.")
     with TemporaryDirectory(prefix="cfbatch-", ignore_cleanup_errors=True) as folder:
         copy = Path(folder) / "standard input"
         with copy.open("wb") as file:
@@ -183,21 +173,17 @@ def words_of_rule(rule: CandidateRule) -> str:
 
 def words_of_choice(rule: CandidateRule) -> str:
     """For an input that does not name its candidates."""
-    return tr(
+    return worded(
         "No file says which texts are the candidates of each query: “{rule}” is taken. --candidates judged, sample:N or"
-        " corpus chooses."
-    ).format(rule=words_of_rule(rule))
+        " corpus chooses.",
+        rule=words_of_rule(rule),
+    )
 
 
 _TEXTS = (Role.TEXT, Role.CONTEXT)
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    source: Source
-    second: Source | None
-    mapping: Mapping
-
+class Inputs(AttachedInput):
     @property
     def sources(self) -> tuple[Source, ...]:
         return (self.source, self.second) if self.second else (self.source,)
@@ -212,8 +198,11 @@ class Inputs:
     def guesses(self) -> Iterator[str]:
         for source in self.sources:
             if source.is_encoding_guessed:
-                sentence = tr("{name} is read as {encoding}, our guess; save it as UTF-8 to be sure.")
-                yield sentence.format(name=source.path.name, encoding=said(shown_name(source.encoding)))
+                yield worded(
+                    "{name} is read as {encoding}, our guess; save it as UTF-8 to be sure.",
+                    name=source.path.name,
+                    encoding=said(shown_name(source.encoding)),
+                )
 
 
 class ColumnsUnsettled(InputError):
@@ -224,67 +213,63 @@ class ColumnsUnsettled(InputError):
         self.inputs = inputs
 
 
-def open_inputs(arguments: argparse.Namespace, first: Path, second: Path | None = None) -> Inputs:
+def open_inputs(call: Call, first: Path, second: Path | None = None) -> Inputs:
     """Recognise the files and their columns' roles; a recipe stands above that, and the arguments above both.
 
     To be called after `settle_kind`. Raises InputError and UsageError.
     """
-    recipe, options = arguments.recipe, _options(arguments)
+    recipe, options = call.recipe, _options(call)
     source = open_source(first, options)
     if options.candidates is not None and source.candidates is None and recipe is None:
-        raise UsageError(
-            message(
-                "{name} says itself what belongs to each query. --candidates is for a data set with a corpus, queries"
-                " and judgements, and no run.",
-                name=first.name,
-            )
+        raise usage_error(
+            "{name} says itself what belongs to each query. --candidates is for a data set with a corpus, queries"
+            " and judgements, and no run.",
+            name=first.name,
         )
     of_both = ReadOptions(sends_doubtful=options.sends_doubtful, leaves_hidden=options.leaves_hidden)
     other = open_source(second, of_both) if second else None
     if recipe is not None:
         mapping = _by_recipe(recipe, source, other)
     else:
-        mapping = suggest_mapping(source, arguments.kind, preview(source), other, preview(other) if other else ())
-    mapping = _over(_with_roles(mapping, source, other, arguments.roles), arguments)
+        mapping = suggest_mapping(source, call.kind, preview(source), other, preview(other) if other else ())
+    mapping = _over(_with_roles(mapping, source, other, call.roles), call)
     missing = check_mapping(mapping, source, other)
     if missing:
         words = message("{missing} Use --role COLUMN=ROLE. The columns are {columns}.")
         columns = listed((*source.columns, *(other.columns if other else ())))
-        raise ColumnsUnsettled(words.filled(missing=missing, columns=columns), Inputs(source, other, mapping))
-    return Inputs(source, other, mapping)
+        raise ColumnsUnsettled(words.filled(missing=missing, columns=columns), Inputs(source, mapping, other))
+    return Inputs(source, mapping, other)
 
 
-def _options(arguments: argparse.Namespace) -> ReadOptions:
+def _options(call: Call) -> ReadOptions:
     """For the first file."""
     options = ReadOptions(
-        encoding=arguments.encoding,
-        separator=arguments.separator,
-        has_header=_ANSWERS.get(arguments.header or ""),
-        sheet=arguments.sheet,
-        unit=_UNITS.get(arguments.texts_by or ""),
-        sends_doubtful=arguments.doubtful == "send",
-        leaves_hidden=arguments.hidden == "skip",
-        candidates=arguments.candidates,
+        encoding=call.encoding,
+        separator=call.separator,
+        has_header=_ANSWERS.get(call.header or ""),
+        sheet=call.sheet,
+        unit=_UNITS.get(call.texts_by or ""),
+        sends_doubtful=call.doubtful == "send",
+        leaves_hidden=call.hidden == "skip",
+        candidates=call.candidates,
     )
-    recipe: Recipe | None = arguments.recipe
+    recipe: Recipe | None = call.recipe
     if recipe is None:
         return options
     said = {each.name: value for each in fields(options) if (value := getattr(options, each.name)) is not None}
     return replace(recipe.options, **said)
 
 
-def _over(mapping: Mapping, arguments: argparse.Namespace) -> Mapping:
+def _over(mapping: Mapping, call: Call) -> Mapping:
     """Raises UsageError for a layout that does not fit the files."""
-    if arguments.layout is not None:
-        mapping = with_layout(mapping, arguments.layout)
-        if mapping.layout is not arguments.layout:
-            raise UsageError(
-                message(
-                    "The layout “{layout}” does not go with what is to be done with these files.",
-                    layout=arguments.layout.value,
-                )
+    if call.layout is not None:
+        mapping = with_layout(mapping, call.layout)
+        if mapping.layout is not call.layout:
+            raise usage_error(
+                "The layout “{layout}” does not go with what is to be done with these files.",
+                layout=call.layout.value,
             )
-    template, split = arguments.template or mapping.template, arguments.split or mapping.split
+    template, split = call.template or mapping.template, call.split or mapping.split
     return replace(mapping, template=template, split=split)
 
 
@@ -327,8 +312,8 @@ def _find(column: str, role: Role, source: Source, second: Source | None) -> tup
         if index is not None:
             return is_second, index
     columns = (*source.columns, *(second.columns if second else ()))
-    raise UsageError(
-        message("There is no column “{column}”. The columns are {columns}.", column=column, columns=listed(columns))
+    raise usage_error(
+        "There is no column “{column}”. The columns are {columns}.", column=column, columns=listed(columns)
     )
 
 
@@ -345,7 +330,7 @@ def lines_of_rows(folder: JobFolder, rows: Sequence[StoredProblem], width: int, 
     wide = max(width_of(in_the_file), width_of(as_read))
     room = max(_NARROWEST, width - wide - len(_INDENT) - 2)
     for row in rows:
-        text = tr("row {n}: {reason}").format(n=number(row.row), reason=said(reason_of(row)))
+        text = worded("row {n}: {reason}", n=row.row, reason=said(reason_of(row)))
         if not row.raw:
             yield f"  {elided(text, width - 2)}"
             continue
@@ -356,22 +341,23 @@ def lines_of_rows(folder: JobFolder, rows: Sequence[StoredProblem], width: int, 
             shown = " | ".join(f"{name}: {with_signs(cell[:room])}" for name, cell in cells)
             yield f"{_INDENT}{padded(as_read, wide)}  {elided(shown, room)}"
     if total > len(rows):
-        yield "  " + tr("and {n} more").format(n=number(total - len(rows)))
+        yield "  " + worded("and {n} more", n=total - len(rows))
 
 
-def lines_of_problem(folder: JobFolder, problem: ProblemCount, choice: str | None, width: int) -> Iterator[str]:
+def lines_of_problem(call: Call, folder: JobFolder, problem: ProblemCount) -> Iterator[str]:
     """Its sentence and its first rows; no rows of which the user has said that they are to be skipped."""
     yield said(problem.sentence)
-    if problem.kind is not ProblemKind.DOUBTFUL_ROW or choice != "skip":
+    if problem.kind is not ProblemKind.DOUBTFUL_ROW or call.doubtful != "skip":
         rows = problems(folder, kind=problem.kind, limit=SHOWN)
-        yield from lines_of_rows(folder, rows, width, total=problem.count)
+        yield from lines_of_rows(folder, rows, call.console.width, total=problem.count)
 
 
-def status_with_doubtful(status: ExitStatus, left_out: int, choice: str | None, console: Console) -> ExitStatus:
+def status_with_doubtful(call: Call, status: ExitStatus, found: Sequence[ProblemCount]) -> ExitStatus:
     """FAILED instead of DONE if rows were left out about which nobody has decided."""
-    if status is not ExitStatus.DONE or not left_out or choice is not None:
+    left_out = sum(each.count for each in found if each.kind is ProblemKind.DOUBTFUL_ROW)
+    if status is not ExitStatus.DONE or not left_out or call.doubtful is not None:
         return status
-    console.say(
+    call.console.say(
         plural(
             left_out,
             "{n} doubtful row is left out: exit status {failed}. “--doubtful send” sends such rows as they were read;"

@@ -1,24 +1,20 @@
 """`cfbatch run`: make a job of a file, run it, and print or write its results."""
 
-import argparse
 import asyncio
 from dataclasses import replace
 from functools import partial
 
-from cfbatch_gui.cli import pricing, reading, working
-from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli import reading, working
+from cfbatch_gui.cli.console import Call
 from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.parser import Parser
-from cfbatch_gui.cli.progress import Progress
+from cfbatch_gui.cli.working import Work
 from cfbatch_gui.core.errors import EncodingUnknown, InputError
 from cfbatch_gui.core.inputs.layouts import describe
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
-from cfbatch_gui.core.jobs.plan.spending import read_planned
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
@@ -43,107 +39,88 @@ def add_arguments(parser: Parser) -> None:
         """
     )
     working.add_collecting_arguments(parser)
-    pricing.add_reuse_arguments(parser)
-    pricing.add_budget_argument(parser)
+    working.add_reuse_arguments(parser)
+    working.add_budget_argument(parser)
     parser.add_options("--name NAME  what to call the job (default: the file's name)")
     working.add_output_arguments(parser)
 
 
-async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    reading.settle_kind(arguments, paths)
-    async with reading.standard_input_as_file(arguments.file) as arguments.file:
-        return await _run(arguments, paths, console)
+async def run(call: Call) -> int:
+    reading.settle_kind(call)
+    async with reading.standard_input_as_file(call.file) as call.file:
+        call.out = working.check_outputs(call.out, call.kind, [path for path in (call.file, call.second) if path])
+        async with working.opened(call) as work:
+            status = await working.see_through(work, _sent(work))
+            return reading.status_with_doubtful(work, status, work.problems)
 
 
-async def _run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    files = [path for path in (arguments.file, arguments.second) if path]
-    arguments.out = working.check_outputs(arguments.out, arguments.kind, files)
-    async with working.opened(paths, console) as (program, progress):
-        job: Job | None = None
-        try:
-            connection = await working.usable_connection(program, arguments.connection, console)
-            working.check_may_collect(program, connection, arguments)
-            inputs = await asyncio.to_thread(reading.open_inputs, arguments, arguments.file, arguments.second)
-            job = _draft(program, arguments, connection)
-            job = await _send(program, job, inputs, arguments, progress)
-            may_leave = working.leaving_status if arguments.leave else None
-            (job,) = await working.wait_for(program, [job], progress, may_leave=may_leave)
-        except asyncio.CancelledError:
-            console.say(working.stopped_sentence(job and program.ledger.job(job.id)))
-            raise
-        status = working.present(program, job, console, leaves=arguments.leave, as_json=arguments.json)
-        left_out = (await asyncio.to_thread(read_planned, program.folder(job.id))).doubtful
-        return reading.status_with_doubtful(status, left_out, arguments.doubtful, console)
-
-
-def _draft(program: Program, arguments: argparse.Namespace, connection: str) -> Job:
-    name = (arguments.name or "").strip() or arguments.file.stem
-    job = program.drafts.create(arguments.kind, name, arguments.model or program.settings.model, connection)
-    options = replace(
-        job.options, at_once=arguments.at_once, reuse=arguments.reuse is not False, collect_in_account=arguments.collect
-    )
-    return program.drafts.change(job.id, options=options)
-
-
-async def _send(
-    program: Program, job: Job, inputs: reading.Inputs, arguments: argparse.Namespace, progress: Progress
-) -> Job:
+async def _sent(work: Work) -> Job:
     """A draft that cannot be sent is deleted."""
-    console, folder = progress.console, program.folder(job.id)
+    program = work.program
+    connection = await working.usable_connection(work, work.connection)
+    working.check_may_collect(work, connection)
+    inputs = await asyncio.to_thread(reading.open_inputs, work, work.file, work.second)
+    name = (work.name or "").strip() or work.file.stem
+    job = program.drafts.create(work.kind, name, work.model or program.settings.model, connection)
+    options = replace(job.options, at_once=work.at_once, reuse=work.reuse is not False, collect_in_account=work.collect)
+    job = work.made = program.drafts.change(job.id, options=options)
     try:
-        try:
-            job = await _load(program, job, inputs, progress)
-        except EncodingUnknown as error:
-            inputs = inputs.as_guessed(error)
-            job = await _load(program, job, inputs, progress)
-        for sentence in inputs.guesses():
-            console.say(sentence)
-        await asyncio.to_thread(_refuse_doubts, program, job)
-        preflight = await in_thread(program.examine, job.id)
-        for notice in (*(each for source in inputs.sources for each in source.notices), *preflight.notices):
-            console.say(said(notice))
-        for problem in preflight.problems:
-            for line in reading.lines_of_problem(folder, problem, arguments.doubtful, console.width):
-                console.say(line)
-        _say_plan(inputs, job, preflight, console)
-        working.say_limit(program, job, len(preflight.batches), console)
-        if job.connection != PRACTICE.id:
-            spent = await asyncio.to_thread(program.spent_today)
-            pricing.check_budget(preflight, arguments.budget, program.settings.budget, spent)
-        working.remember(folder, arguments.out)
-        return await program.actions.send(job.id)
+        return await _send(work, job, inputs)
     except BaseException:
         if not program.ledger.job(job.id).is_sent:
             program.drafts.delete(job.id)
         raise
 
 
-def _refuse_doubts(program: Program, job: Job) -> None:
-    for doubt in program.drafts.encoding_doubts(job.id):
+async def _send(work: Work, job: Job, inputs: reading.Inputs) -> Job:
+    program, console, folder = work.program, work.console, work.program.folder(job.id)
+    try:
+        job = await _load(work, job, inputs)
+    except EncodingUnknown as error:
+        inputs = inputs.as_guessed(error)
+        job = await _load(work, job, inputs)
+    for sentence in inputs.guesses():
+        console.say(sentence)
+    for doubt in await asyncio.to_thread(program.drafts.encoding_doubts, job.id):
         raise doubt.error()
+    preflight = await in_thread(program.examine, job.id)
+    work.problems = preflight.problems
+    for notice in (*(each for source in inputs.sources for each in source.notices), *preflight.notices):
+        console.say(said(notice))
+    for problem in preflight.problems:
+        for line in reading.lines_of_problem(work, folder, problem):
+            console.say(line)
+    _say_plan(work, inputs, job, preflight)
+    working.say_limit(work, job, len(preflight.batches))
+    if job.connection != PRACTICE.id:
+        spent = await asyncio.to_thread(program.spent_today)
+        working.check_budget(preflight, work.budget, program.settings.budget, spent)
+    working.remember(folder, work.out)
+    return await program.actions.send(job.id)
 
 
-async def _load(program: Program, job: Job, inputs: reading.Inputs, progress: Progress) -> Job:
+async def _load(work: Work, job: Job, inputs: reading.Inputs) -> Job:
     source = inputs.source
     whole = source.size if is_read_by_bytes(source) else 0
 
     def show(read: int) -> None:
-        progress.show_read(source.path.name, read, whole)
+        work.progress.show_read(source.path.name, read, whole)
 
     try:
         given = job.id, source, inputs.mapping, inputs.second
-        counts = partial(reading.say_counts, progress.console)
-        return await in_thread(program.drafts.load, *given, progress=show, on_counts=counts)
+        counts = partial(reading.say_counts, work.console)
+        return await in_thread(work.program.drafts.load, *given, progress=show, on_counts=counts)
     finally:
-        progress.end()
+        work.progress.end()
 
 
-def _say_plan(inputs: reading.Inputs, job: Job, preflight: Preflight, console: Console) -> None:
+def _say_plan(work: Work, inputs: reading.Inputs, job: Job, preflight: Preflight) -> None:
     """Raises InputError when nothing can be sent."""
+    console = work.console
     if preflight.blocker:
         raise InputError(preflight.blocker)
     console.say(said(describe(inputs.mapping, preflight.queries, preflight.texts)))
-    for line in pricing.lines_of_reuse(preflight, job.kind, job.connection):
+    for line in working.lines_of_reuse(preflight, job.kind, job.connection):
         console.say(line)
     if not preflight.batches:
         return
@@ -156,5 +133,5 @@ def _say_plan(inputs: reading.Inputs, job: Job, preflight: Preflight, console: C
     words = tr("Job {id}: {sends}, {tokens} tokens, {price}.")
     if job.connection == PRACTICE.id:
         words = tr("Job {id}: {sends}, {tokens} tokens.")
-    tokens, price = pricing.tokens_words(preflight), pricing.price_words(preflight)
+    tokens, price = working.tokens_words(preflight), working.price_words(preflight)
     console.say(words, id=job.id, sends=sends, tokens=tokens, price=price)

@@ -1,16 +1,10 @@
 """`cfbatch settle`: decide about a batch of unknown outcome."""
 
-import argparse
-
-from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.console import Call
+from cfbatch_gui.cli.language import usage_error
 from cfbatch_gui.cli.parser import Parser
-from cfbatch_gui.cli.pricing import add_budget_argument, send_again
-from cfbatch_gui.cli.working import opened, present, wait_for
-from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.cli.working import Work, add_budget_argument, opened, present, send_again, wait_for
 from cfbatch_gui.core.jobs.states import BatchState, Job
-from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.paths import Paths
 
 
 def add_arguments(parser: Parser) -> None:
@@ -32,20 +26,19 @@ def add_arguments(parser: Parser) -> None:
     add_budget_argument(parser)
 
 
-async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    async with opened(paths, console) as (program, progress):
-        job = program.ledger.find(arguments.job)
-        number = arguments.batch or _in_doubt(job)
-        (job,) = await wait_for(program, [await _settle(program, job, number, arguments)], progress)
-        return present(program, job, console, as_json=arguments.json)
+async def run(call: Call) -> int:
+    async with opened(call) as work:
+        job = work.program.ledger.find(work.job)
+        (job,) = await wait_for(work, await _settle(work, job, work.batch or _in_doubt(job)))
+        return present(work, job)
 
 
-async def _settle(program: Program, job: Job, number: int, arguments: argparse.Namespace) -> Job:
-    if arguments.request_id:
-        return await program.actions.adopt(job.id, number, arguments.request_id.strip())
-    if arguments.send_again:
-        return await send_again(program, job.id, number, asked=arguments.budget)
-    return await program.actions.dismiss(job.id, number)
+async def _settle(work: Work, job: Job, number: int) -> Job:
+    if work.request_id:
+        return await work.program.actions.adopt(job.id, number, work.request_id.strip())
+    if work.send_again:
+        return await send_again(work, job.id, number)
+    return await work.program.actions.dismiss(job.id, number)
 
 
 def _in_doubt(job: Job) -> int:
@@ -53,7 +46,5 @@ def _in_doubt(job: Job) -> int:
     if len(numbers) == 1:
         return numbers[0]
     if not numbers:
-        raise UsageError(message("No batch of job {id} has an unknown outcome.", id=job.id))
-    raise UsageError(
-        message("Say which batch: {numbers} have an unknown outcome.", numbers=", ".join(map(str, numbers)))
-    )
+        raise usage_error("No batch of job {id} has an unknown outcome.", id=job.id)
+    raise usage_error("Say which batch: {numbers} have an unknown outcome.", numbers=", ".join(map(str, numbers)))

@@ -1,15 +1,13 @@
 """`cfbatch show`: one job with its statistics."""
 
-import argparse
 import asyncio
 
 from cfbatch_gui.cli import report
 from cfbatch_gui.cli.compare import add_judgements_argument, json_of_quality, lines_of_quality, read_judgements
-from cfbatch_gui.cli.console import Console, labelled
-from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.console import Call, labelled
 from cfbatch_gui.cli.jobs import found_jobs
+from cfbatch_gui.cli.language import usage_error
 from cfbatch_gui.cli.parser import Parser, number_in
-from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.joining import Run, read_run
 from cfbatch_gui.core.evaluation.judged import Evaluation, measure
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades
@@ -21,8 +19,6 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.groups import MOST_CLUSTERS, find_clusters, find_duplicates
 from cfbatch_gui.core.results.score_table import read_score_table
-from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 
 _NO_SIMILARITY = message("“{text}” is no similarity; give a number above 0 and at most 1, like 0.95")
@@ -47,46 +43,40 @@ def add_arguments(parser: Parser) -> None:
     add_judgements_argument(parser)
 
 
-async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    (job,) = found_jobs(paths, console, arguments.job)
-    folder = JobFolder(paths.job(job.id))
-    groups = await asyncio.to_thread(_groups, job, folder, arguments, console.width)
-    quality = await asyncio.to_thread(_quality, job, folder, paths, arguments.judgements)
-    if arguments.json:
+async def run(call: Call) -> None:
+    console = call.console
+    (job,) = found_jobs(call, call.job)
+    folder = JobFolder(call.paths.job(job.id))
+    groups = await asyncio.to_thread(_groups, job, folder, call)
+    quality = await asyncio.to_thread(_quality, job, folder, call)
+    if call.json:
         more = {"quality": json_of_quality(*quality) if quality else None}
         console.print_json(report.facts_of_job(job, folder, more=more | {name: facts for name, facts, _ in groups}))
-        return ExitStatus.DONE
-    title = title_of(Settings.load(paths.settings).connections, job.connection)
+        return
+    title = title_of(call.settings.connections, job.connection)
     console.print_result(report.lines_of_job(job, folder, console.width, title))
     if quality is not None and (lines := list(labelled(lines_of_quality(*quality), 11))):
         console.print_result(["", *lines])
     for _, _, lines in groups:
         console.print_result(lines)
-    return ExitStatus.DONE
 
 
-def _quality(
-    job: Job, folder: JobFolder, paths: Paths, book_name: str | None
-) -> tuple[Run, Evaluation | None, BookGrades | None] | None:
+def _quality(job: Job, folder: JobFolder, call: Call) -> tuple[Run, Evaluation | None, BookGrades | None] | None:
     if job.kind is not Kind.RANK or not folder.data.exists() or not read_score_table(folder).has_score.any():
         return None
-    run, book = read_run(folder, metadata_of(job, "")), read_judgements(paths, book_name)
+    run, book = read_run(folder, metadata_of(job, "")), read_judgements(call)
     return run, measure(run, book=book), book
 
 
-def _groups(
-    job: Job, folder: JobFolder, arguments: argparse.Namespace, width: int
-) -> list[tuple[str, dict[str, object], list[str]]]:
+def _groups(job: Job, folder: JobFolder, call: Call) -> list[tuple[str, dict[str, object], list[str]]]:
     """Near duplicates and clusters, as far as they are asked for: a name, facts, and lines."""
-    threshold, number = arguments.duplicates, arguments.clusters
+    threshold, number, width = call.duplicates, call.clusters, call.console.width
     if threshold is None and number is None:
         return []
     if job.kind is not Kind.EMBED:
-        raise UsageError(
-            message("Only jobs that turn texts into vectors have near duplicates and clusters; this one ranks.")
-        )
+        raise usage_error("Only jobs that turn texts into vectors have near duplicates and clusters; this one ranks.")
     if not folder.data.exists():
-        raise UsageError(message("Nothing has come back from this job yet."))
+        raise usage_error("Nothing has come back from this job yet.")
     texts, found = Embeddings(folder, metadata_of(job, "").failed_batches), []
     if threshold is not None:
         alike = find_duplicates(texts, threshold)

@@ -1,6 +1,5 @@
 """`cfbatch vectorize`: a job's vectors in an index of Cloudflare Vectorize."""
 
-import argparse
 import asyncio
 import dataclasses
 from collections.abc import Iterator, Sequence
@@ -10,19 +9,14 @@ from functools import partial
 
 import msgspec
 
-from cfbatch_gui.cli.console import Console, elided, labelled
-from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, labelled, table
 from cfbatch_gui.cli.jobs import time_words
-from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.cli.language import number, plural, score, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Actions, Parser, names_in_line
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.working import opened, usable_connection
-from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.cli.working import Work, opened, usable_connection
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.vectorize.client import IndexMissing, Metric
 from cfbatch_gui.core.vectorize.push_values import (
     Hit,
@@ -95,41 +89,40 @@ def _add_push_options(parser: Parser) -> None:
     )
 
 
-async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    async with opened(paths, console) as (program, progress):
-        await program.prepare("vectorize")
-        job = program.ledger.find(arguments.job) if "job" in arguments else None
-        wanted = arguments.connection or (job.connection if job else None)
-        arguments.connection = await usable_connection(program, wanted, console)
-        return int(await arguments.act(program, arguments, progress, job))
+async def run(call: Call) -> int | None:
+    async with opened(call) as work:
+        await work.program.prepare("vectorize")
+        job = work.program.ledger.find(call.job) if "job" in call else None
+        work.connection = await usable_connection(work, call.connection or (job.connection if job else None))
+        return await call.act(work, job)
 
 
-async def _push(program: Program, arguments: argparse.Namespace, progress: Progress, job: Job) -> ExitStatus:
-    console, connection = progress.console, arguments.connection
-    options = _options(arguments, await asyncio.to_thread(program.vectorize.columns, job.id))
-    show = partial(_show, progress)
+async def _push(work: Work, job: Job) -> ExitStatus:
+    console, vectorize = work.console, work.program.vectorize
+    options = _options(work, await asyncio.to_thread(vectorize.columns, job.id))
+    show = partial(_show, work.progress)
     try:
-        check = await program.vectorize.check(job.id, connection, arguments.index, options, show=show)
-        progress.end()
+        check = await vectorize.check(job.id, work.connection, work.index, options, show=show)
+        work.progress.end()
         if check.problems:
-            return _refused(check, arguments, console)
+            return _refused(work, check)
         _say_check(check, options, console)
-        await _ready_index(program, job, arguments, console)
-        push = await program.vectorize.push(job.id, connection, arguments.index, options, show=show)
+        await _ready_index(work, job)
+        push = await vectorize.push(job.id, work.connection, work.index, options, show=show)
     except asyncio.CancelledError:
-        progress.end()
+        work.progress.end()
         console.say("\n" + tr("Stopped. What was accepted is written down; the same command goes on with the rest."))
         raise
     finally:
-        progress.end()
+        work.progress.end()
     for note in push.notes:
         if note not in check.notes:
             console.say(said(note))
-    if arguments.json:
-        sentence = f"{push.sentence} {push.finding}"
-        console.print_json({**msgspec.structs.asdict(push), "sentence": sentence, "check": check})
-    else:
-        console.print_result([said(push.sentence), said(push.finding), *_lines_of_push(push)])
+    sentence = f"{push.sentence} {push.finding}"
+    work.answer(
+        {**msgspec.structs.asdict(push), "sentence": sentence, "check": check},
+        [said(push.sentence), said(push.finding), *_lines_of_push(push)],
+    )
     return ExitStatus.DONE if push.outcome is PushOutcome.VERIFIED else ExitStatus.FAILED
 
 
@@ -143,30 +136,23 @@ def _show(progress: Progress, push: PushProgress) -> None:
     progress.show(text, push.done / push.total if push.total else None, also_elsewhere=is_step)
 
 
-def _options(arguments: argparse.Namespace, columns: Sequence[str]) -> PushOptions:
+def _options(work: Work, columns: Sequence[str]) -> PushOptions:
     metadata: list[MetadataColumn] = []
-    for given in arguments.metadata:
+    for given in work.metadata:
         column, sign, key = given.rpartition("=")
         is_renamed = bool(sign) and given not in columns and column in columns
         metadata.append(MetadataColumn(column, key) if is_renamed else MetadataColumn(given, given))
-    source = IdSource.ROWS if arguments.row_ids else IdSource.COLUMN if arguments.ids else IdSource.OWN
-    return PushOptions(
-        source,
-        arguments.ids or "",
-        arguments.namespace or "",
-        tuple(metadata),
-        numbers_as_text=arguments.numbers_as_text,
-        delete_removed=arguments.delete_removed,
-        everything=arguments.everything,
-    )
+    source = IdSource.ROWS if work.row_ids else IdSource.COLUMN if work.ids else IdSource.OWN
+    flags = {name: getattr(work, name) for name in ("numbers_as_text", "delete_removed", "everything")}
+    return PushOptions(source, work.ids or "", work.namespace or "", tuple(metadata), **flags)
 
 
-def _refused(check: PushCheck, arguments: argparse.Namespace, console: Console) -> ExitStatus:
+def _refused(work: Work, check: PushCheck) -> ExitStatus:
     for problem in check.problems:
-        console.say(f"cfbatch: {_problem_words(problem)}")
-    console.say(tr("Nothing was sent."))
-    if arguments.json:
-        console.print_json({"check": check})
+        work.console.say(f"cfbatch: {_problem_words(problem)}")
+    work.console.say(tr("Nothing was sent."))
+    if work.json:
+        work.console.print_json({"check": check})
     return ExitStatus.BAD_INPUT
 
 
@@ -174,14 +160,14 @@ def _problem_words(problem: PushProblem) -> str:
     if not problem.rows:
         return said(problem.sentence)
     rows = ", ".join(map(number, problem.rows)) + (", …" if problem.count > len(problem.rows) else "")
-    return tr("{sentence} Rows: {rows}").format(sentence=said(problem.sentence), rows=rows)
+    return worded("{sentence} Rows: {rows}", sentence=said(problem.sentence), rows=rows)
 
 
 def _say_check(check: PushCheck, options: PushOptions, console: Console) -> None:
     for note in check.notes:
         console.say(said(note))
     words = tr("To send: {new} new and {changed} changed; {unchanged} are in the index as they are.")
-    console.say(words, new=number(check.new), changed=number(check.changed), unchanged=number(check.unchanged))
+    console.say(words, new=check.new, changed=check.changed, unchanged=check.unchanged)
     if check.without_vector:
         console.say(plural(check.without_vector, "{n} text has no vector yet.", "{n} texts have no vector yet."))
     if check.gone and not options.delete_removed:
@@ -196,28 +182,25 @@ def _say_check(check: PushCheck, options: PushOptions, console: Console) -> None
         console.say(plural(count, "{n} vector of “{job}” is deleted.", "{n} vectors of “{job}” are deleted.", job=name))
 
 
-async def _ready_index(program: Program, job: Job, arguments: argparse.Namespace, console: Console) -> None:
+async def _ready_index(work: Work, job: Job) -> None:
     """Raises IndexMissing where it is not to be created."""
-    calls = program.vectorize.calls(arguments.connection)
+    calls = work.program.vectorize.calls(work.connection)
     try:
-        index = await calls.get(arguments.index)
+        index = await calls.get(work.index)
     except IndexMissing:
-        if not arguments.create:
+        if not work.create:
             raise
-        metric = Metric(arguments.metric or Metric.COSINE)  # of all models of the service, the right one
-        dimension = await asyncio.to_thread(program.vectorize.dimension_of, job.id)
-        await calls.create(arguments.index, dimension, metric)
+        metric = Metric(work.metric or Metric.COSINE)  # of all models of the service, the right one
+        dimension = await asyncio.to_thread(work.program.vectorize.dimension_of, job.id)
+        await calls.create(work.index, dimension, metric)
         words = tr("Created the index {index}: {dimension} numbers a vector, {metric}.")
-        console.say(words, index=arguments.index, dimension=number(dimension), metric=metric)
+        work.console.say(words, index=work.index, dimension=dimension, metric=metric)
         return
-    if arguments.metric and index.metric != arguments.metric:
-        raise UsageError(
-            message(
-                "The index {index} is there already and compares by {metric}. Leave --metric out, or choose another "
-                "name.",
-                index=index.name,
-                metric=index.metric,
-            )
+    if work.metric and index.metric != work.metric:
+        raise usage_error(
+            "The index {index} is there already and compares by {metric}. Leave --metric out, or choose another name.",
+            index=index.name,
+            metric=index.metric,
         )
 
 
@@ -232,30 +215,23 @@ def _lines_of_push(push: Push) -> Iterator[str]:
     return labelled(rows, _LABEL)
 
 
-async def _list(program: Program, arguments: argparse.Namespace, progress: Progress, _: None) -> ExitStatus:
-    console = progress.console
-    indexes = await program.vectorize.calls(arguments.connection).list_indexes()
-    if arguments.json:
-        console.print_json({"indexes": [msgspec.to_builtins(each) for each in indexes]})
-        return ExitStatus.DONE
-    console.print_list(
-        [
-            (each.name, number(each.dimensions), each.metric, _moment(each.created_on), each.description or "")
-            for each in indexes
-        ],
-        (tr("NAME"), tr("numbers"), tr("metric"), tr("created"), tr("description")),
+async def _list(work: Work, _: None) -> None:
+    indexes = await work.program.vectorize.calls(work.connection).list_indexes()
+    rows = [
+        (each.name, number(each.dimensions), each.metric, _moment(each.created_on), each.description or "")
+        for each in indexes
+    ]
+    titles = (tr("NAME"), tr("numbers"), tr("metric"), tr("created"), tr("description"))
+    work.answer(
+        {"indexes": [msgspec.to_builtins(each) for each in indexes]},
+        table(titles, rows, work.console.width),
         tr("There is no index in this account yet. “cfbatch vectorize push … --create” makes one."),
     )
-    return ExitStatus.DONE
 
 
-async def _info(program: Program, arguments: argparse.Namespace, progress: Progress, _: None) -> ExitStatus:
-    console = progress.console
-    calls = program.vectorize.calls(arguments.connection)
-    index, info = await calls.get(arguments.index), await calls.info(arguments.index)
-    if arguments.json:
-        console.print_json(msgspec.to_builtins(index) | msgspec.to_builtins(info))
-        return ExitStatus.DONE
+async def _info(work: Work, _: None) -> None:
+    calls = work.program.vectorize.calls(work.connection)
+    index, info = await calls.get(work.index), await calls.info(work.index)
     rows = [
         (tr("index"), index.name),
         (tr("vectors"), number(info.vector_count)),
@@ -264,26 +240,22 @@ async def _info(program: Program, arguments: argparse.Namespace, progress: Progr
         (tr("created"), _moment(index.created_on)),
         (tr("taken in until"), _moment(str(info.processed_up_to_datetime or ""))),
     ]
-    console.print_result(labelled(rows, _LABEL))
-    return ExitStatus.DONE
+    work.answer(msgspec.to_builtins(index) | msgspec.to_builtins(info), labelled(rows, _LABEL))
 
 
-async def _search(program: Program, arguments: argparse.Namespace, progress: Progress, job: Job) -> ExitStatus:
-    console = progress.console
-    price = program.vectorize.search_price(job.id, arguments.sentence)
+async def _search(work: Work, job: Job) -> None:
+    vectorize = work.program.vectorize
+    price = vectorize.search_price(job.id, work.sentence)
     if price.neurons:
         words = tr("The sentence is one request to {model}: at most {neurons} neurons.")
-        console.say(words, model=job.model, neurons=number(price.neurons, ".2g"))
-    found = await program.vectorize.search(job.id, arguments.connection, arguments.index, arguments.sentence)
-    if arguments.json:
-        console.print_json({**dataclasses.asdict(found), "sentence": found.sentence})
-    else:
-        console.print_result(_lines_of_search(found, arguments.index, console.width))
-    return ExitStatus.DONE
+        work.console.say(words, model=job.model, neurons=number(price.neurons, ".2g"))
+    found = await vectorize.search(job.id, work.connection, work.index, work.sentence)
+    facts = {**dataclasses.asdict(found), "sentence": found.sentence}
+    work.answer(facts, _lines_of_search(found, work.index, work.console.width))
 
 
 def _lines_of_search(found: SearchResult, index: str, width: int) -> Iterator[str]:
-    yield tr("found by {index}").format(index=index)
+    yield worded("found by {index}", index=index)
     yield from _lines_of_hits(found.hits, width)
     yield tr("nearest by exact comparison")
     yield from _lines_of_hits(found.exact, width)
@@ -293,7 +265,7 @@ def _lines_of_search(found: SearchResult, index: str, width: int) -> Iterator[st
 def _lines_of_hits(hits: Sequence[Hit], width: int) -> Iterator[str]:
     for hit in hits:
         text = hit.text if hit.text is not None else tr("not of this job")
-        yield elided(f"{number(hit.score, '.4f')}  {hit.id}  {text}", width)
+        yield elided(f"{score(hit.score)}  {hit.id}  {text}", width)
 
 
 def _moment(text: str | None) -> str:

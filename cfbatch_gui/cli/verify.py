@@ -1,16 +1,14 @@
 """`cfbatch verify`: hold results against the answers that are kept."""
 
-import argparse
 import asyncio
 import os
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
 
-from cfbatch_gui.cli.console import Console
-from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.console import Call, ExitStatus
 from cfbatch_gui.cli.jobs import read_ledger
-from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.cli.language import plural, tr, worded
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
@@ -18,7 +16,6 @@ from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.verifying import JobCheck, Outcome, asked_for_again, verify_job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.paths import Paths
 
 
 def add_arguments(parser: Parser) -> None:
@@ -31,61 +28,55 @@ def add_arguments(parser: Parser) -> None:
     )
 
 
-async def run(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
+async def run(call: Call) -> int:
     """Exit status 0: all is whole, or was put right."""
-    if arguments.mend:
-        program = await Program.open(paths.root, environ=os.environ)
+    if call.mend:
+        program = await Program.open(call.paths.root, environ=os.environ)
         try:
-            checks = await asyncio.to_thread(_check, program.ledger, program.paths, arguments, console)
+            checks = await asyncio.to_thread(_check, call, program.ledger)
         finally:
             await program.close()
     else:
-        with closing(read_ledger(paths, console)) as ledger:
-            checks = await asyncio.to_thread(_check, ledger, paths, arguments, console)
-    if arguments.json:
-        found = [{"job": check.job_id, **asdict(check), "whole": check.is_mended} for check in checks]
-        console.print_json({"jobs": found})
-    elif checks:
-        console.print_result(line for check in checks for line in _lines(check))
-    else:
-        console.say(tr("No job has been sent yet, so there is nothing to check."))
+        with closing(read_ledger(call)) as ledger:
+            checks = await asyncio.to_thread(_check, call, ledger)
+    call.answer(
+        {"jobs": [{"job": check.job_id, **asdict(check), "whole": check.is_mended} for check in checks]},
+        (line for check in checks for line in _lines(check)),
+        tr("No job has been sent yet, so there is nothing to check."),
+    )
     return ExitStatus.DONE if all(check.is_mended for check in checks) else ExitStatus.FAILED
 
 
-def _check(ledger: Ledger, paths: Paths, arguments: argparse.Namespace, console: Console) -> list[JobCheck]:
-    jobs: Sequence[Job] = [ledger.find(arguments.job)] if arguments.job else ledger.jobs()
+def _check(call: Call, ledger: Ledger) -> list[JobCheck]:
+    jobs: Sequence[Job] = [ledger.find(call.job)] if call.job else ledger.jobs()
     checks = []
     for job in jobs:
         if not job.is_sent:
             continue
-        check = verify_job(JobFolder(paths.job(job.id)), job, mend=arguments.mend)
+        check = verify_job(JobFolder(call.paths.job(job.id)), job, mend=call.mend)
         if check.lost:
             ledger.change(job.id, lambda known, check=check: asked_for_again(known, check))  # type: ignore[misc]
         checks.append(check)
-        if console.is_interactive and len(jobs) > 1:
-            console.say(tr("Checked {n} of {all}"), n=number(len(checks)), all=number(len(jobs)))
+        if call.console.is_interactive and len(jobs) > 1:
+            call.console.say(tr("Checked {n} of {all}"), n=len(checks), all=len(jobs))
     return checks
 
 
 def _lines(check: JobCheck) -> list[str]:
-    about = f"{check.job_id} “{check.name}”"
+    about, count = f"{check.job_id} “{check.name}”", len(check.findings)
+    left = sum(finding.outcome is not Outcome.HEALED for finding in check.findings)
     if check.is_whole:
-        return [tr("{job}: whole").format(job=about)]
-    count = len(check.findings)
+        return [worded("{job}: whole", job=about)]
     if check.is_mended:
         head = plural(
-            count,
-            "{job}: whole again, {n} finding put right",
-            "{job}: whole again, {n} findings put right",
-            job=about,
+            count, "{job}: whole again, {n} finding put right", "{job}: whole again, {n} findings put right", job=about
         )
     else:
-        left = sum(finding.outcome is not Outcome.HEALED for finding in check.findings)
         head = plural(
             count,
             "{job}: {n} finding, {left} not put right",
             "{job}: {n} findings, {left} not put right",
             job=about,
-            left=number(left),
+            left=left,
         )
     return [head, *(f"  {said(finding.sentence)}" for finding in check.findings)]

@@ -1,19 +1,25 @@
 """`cfbatch connections set-up` and `take-down`: the user's Worker, by a token that is used once."""
 
-import argparse
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from cfbatch_gui.cli.console import Console, agreed, from_variable, one_line, read_secret
-from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error
-from cfbatch_gui.cli.language import plural, tr
+from cfbatch_gui.cli.console import (
+    Call,
+    Console,
+    ExitStatus,
+    agreed,
+    from_variable,
+    one_line,
+    read_secret,
+    status_of_error,
+)
+from cfbatch_gui.cli.language import plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import opened, read_address_book, say_where
-from cfbatch_gui.core.errors import NotConnected, UsageError
+from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.messages import enumerated, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.worker_setup import account
 from cfbatch_gui.core.worker_setup.worker_setup import COSTS, NotOurs, SecretWouldBeLost, Stopped, WorkerSetup
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret, read_pasted
@@ -76,27 +82,28 @@ def _add_common(parser: Parser) -> None:
     )
 
 
-async def set_up(arguments: argparse.Namespace, paths: Paths, console: Console) -> ExitStatus:
-    names = account.names_of(arguments.worker) if arguments.worker else account.names_of()
-    account_id = _account_id(arguments, paths)
+async def set_up(call: Call) -> ExitStatus:
+    console = call.console
+    names = account.names_of(call.worker) if call.worker else account.names_of()
+    account_id = _account_id(call)
     calls = account.setting_up_calls(names, account_id)
-    if not _shown(calls, account_id, said(COSTS), arguments, console):
-        return ExitStatus.DONE if arguments.dry_run else ExitStatus.FAILED
-    own_secret = check_secret(from_variable(arguments.secret_from)) if arguments.secret_from else None
-    token = _token(arguments)
-    async with opened(paths, console) as (program, _):
-        done = await _setup_of(program).set_up(
+    if not _shown(calls, account_id, said(COSTS), call):
+        return ExitStatus.DONE if call.dry_run else ExitStatus.FAILED
+    own_secret = check_secret(from_variable(call.secret_from)) if call.secret_from else None
+    token = _token(call)
+    async with opened(call) as work:
+        done = await _setup_of(work.program).set_up(
             *(account_id, token, names),
-            title=arguments.name,
-            paid_plan=arguments.paid_plan,
-            may_replace=arguments.replace,
+            title=call.name,
+            paid_plan=call.paid_plan,
+            may_replace=call.replace,
             own_secret=own_secret,
             must_keep_secret=True,
             show=_printing(calls, console),
         )
         connection = done.connection
-        if arguments.use:
-            await program.keep_settings(connection=connection.id)
+        if call.use:
+            await work.program.keep_settings(connection=connection.id)
         words = tr("Done: connection “{name}” was added.") if done.is_new else tr("Done: connection “{name}” is kept.")
         console.say(words, name=connection.name)
         if done.has_other_secret:
@@ -104,41 +111,38 @@ async def set_up(arguments: argparse.Namespace, paths: Paths, console: Console) 
         words = tr("A new address may take a minute until it answers; then test it with “{command}”.")
         console.say(words, command=f"cfbatch connections test {connection.id}")
         console.say(tr("The token is not needed any more: delete it in the dashboard."))
-        await say_where(program, connection.name, connection.id, console)
-        if arguments.json:
-            found = {"id": connection.id, "name": connection.name, "url": connection.url, "added": done.is_new}
-            console.print_json(found)
+        await say_where(work, connection.name, connection.id)
+        call.answer({"id": connection.id, "name": connection.name, "url": connection.url, "added": done.is_new}, ())
     return ExitStatus.DONE
 
 
-async def take_down(arguments: argparse.Namespace, paths: Paths, console: Console) -> ExitStatus:
-    _, book = read_address_book(paths)
-    found = book.find(arguments.connection) if arguments.connection else ""
+async def take_down(call: Call) -> ExitStatus:
+    book, console = read_address_book(call), call.console
+    found = book.find(call.connection) if call.connection else ""
     url = next((each.url for each in book.saved() if each.id == found), "")
-    if arguments.forget and not found:
-        raise UsageError(message("Name the connection that is to be forgotten."))
-    if not arguments.worker and not found:
-        raise UsageError(message("Name the connection to the Worker, or the Worker: --worker cf-batch-door."))
-    names = account.names_of(arguments.worker) if arguments.worker else account.names_at(url)
-    account_id = _account_id(arguments, paths)
-    calls = account.removing_calls(names, account_id, keep_bucket=arguments.keep_answers)
-    stays = tr("The connection in this program stays.") if not arguments.forget else ""
-    if not _shown(calls, account_id, stays, arguments, console):
-        return ExitStatus.DONE if arguments.dry_run else ExitStatus.FAILED
-    token = _token(arguments)
-    async with opened(paths, console) as (program, _):
-        taken = await _setup_of(program).take_down(
-            *(account_id, token, names), keep_bucket=arguments.keep_answers, show=_printing(calls, console)
+    if call.forget and not found:
+        raise usage_error("Name the connection that is to be forgotten.")
+    if not call.worker and not found:
+        raise usage_error("Name the connection to the Worker, or the Worker: --worker cf-batch-door.")
+    names = account.names_of(call.worker) if call.worker else account.names_at(url)
+    account_id = _account_id(call)
+    calls = account.removing_calls(names, account_id, keep_bucket=call.keep_answers)
+    stays = tr("The connection in this program stays.") if not call.forget else ""
+    if not _shown(calls, account_id, stays, call):
+        return ExitStatus.DONE if call.dry_run else ExitStatus.FAILED
+    token = _token(call)
+    async with opened(call) as work:
+        taken = await _setup_of(work.program).take_down(
+            *(account_id, token, names), keep_bucket=call.keep_answers, show=_printing(calls, console)
         )
-        if arguments.forget:
-            await program.connections.remove(found)
+        if call.forget:
+            await work.program.connections.remove(found)
     console.say(tr("Done: “{name}” is not in the account any more."), name=names.worker)
     if taken.bucket:
         console.say(plural(taken.answers, "{n} stored object was deleted.", "{n} stored objects were deleted."))
     console.say(tr("The token is not needed any more: delete it in the dashboard."))
-    if arguments.json:
-        gone = {"worker": taken.worker, "workflow": taken.workflow, "bucket": taken.bucket, "objects": taken.answers}
-        console.print_json(gone)
+    gone = {"worker": taken.worker, "workflow": taken.workflow, "bucket": taken.bucket, "objects": taken.answers}
+    call.answer(gone, ())
     return ExitStatus.DONE
 
 
@@ -146,29 +150,25 @@ def _setup_of(program: Program) -> WorkerSetup:
     return WorkerSetup(program.address_book, program.credentials, program.connections)
 
 
-def _account_id(arguments: argparse.Namespace, paths: Paths) -> str:
+def _account_id(call: Call) -> str:
     """The account that was named, else that of the first connection; "" only where nothing is sent."""
-    given = arguments.account or read_address_book(paths)[1].account_id
-    if not given and not arguments.dry_run:
-        raise UsageError(message("Give the account's id: --account."))
+    given = call.account or read_address_book(call).account_id
+    if not given and not call.dry_run:
+        raise usage_error("Give the account's id: --account.")
     return clean_account_id(given) if given else ""
 
 
-def _shown(
-    calls: Sequence[account.Call], account_id: str, sentence: str, arguments: argparse.Namespace, console: Console
-) -> bool:
+def _shown(calls: Sequence[account.Call], account_id: str, sentence: str, call: Call) -> bool:
     """Print the calls, and a sentence about them; whether the user agrees. The account's id may be ""."""
-    lines = [line for number, call in enumerate(calls, 1) for line in _lines_of(number, call)]
-    if arguments.dry_run:
-        if arguments.json:
-            console.print_json({"calls": calls})
-        else:
-            console.print_result(lines)
+    console = call.console
+    lines = [line for number, each in enumerate(calls, 1) for line in _lines_of(number, each)]
+    if call.dry_run:
+        call.answer({"calls": calls}, lines)
         return False
     console.say(tr("These calls are made to Cloudflare, in this order:"))
     for line in lines:
         console.say(line)
-    permissions = enumerated([*dict.fromkeys(call.permission for call in calls)])
+    permissions = enumerated([*dict.fromkeys(each.permission for each in calls)])
     words = tr(
         "The token needs {permissions} for this account; the dashboard calls these “Edit”. Make one for this, here:"
     )
@@ -176,17 +176,17 @@ def _shown(
     console.say(account.token_page(account_id))
     if sentence:
         console.say(sentence)
-    return agreed(console, arguments.yes)
+    return agreed(console, call.yes)
 
 
 def _lines_of(number: int, call: account.Call) -> tuple[str, str]:
-    needs = tr("needs {permission}").format(permission=call.permission)
+    needs = worded("needs {permission}", permission=call.permission)
     return f"{number:2}. {said(call.sentence)}", f"    {call.words}  {needs}"
 
 
-def _token(arguments: argparse.Namespace) -> Token:
+def _token(call: Call) -> Token:
     """Out of whatever was pasted."""
-    given = read_secret(tr("One-time API token: "), arguments.token_from)
+    given = read_secret(tr("One-time API token: "), call.token_from)
     pasted = read_pasted(given)
     if pasted.problem:
         raise NotConnected(pasted.problem)

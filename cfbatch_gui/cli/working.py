@@ -1,34 +1,30 @@
-"""What the commands that run jobs share, and `--collect-in-account` and `--leave`."""
+"""What the commands that run jobs share: waiting and leaving, files that are owed, what a job costs."""
 
-import argparse
 import asyncio
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime
 from pathlib import Path
+from typing import Any, Final
 
 import msgspec
 
-from cfbatch_gui.cli.console import Console
-from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error
-from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.cli.console import Call, Console, ExitStatus, status_of_error
+from cfbatch_gui.cli.language import number, percent, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.report import facts_of_job, lines_of_result
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, AddressBook
-from cfbatch_gui.core.connections.credentials import (
-    CLOUDFLARE,
-    TOKEN_VARIABLE,
-    Credentials,
-    TokenSource,
-    variable_of,
-)
-from cfbatch_gui.core.errors import NotConnected, UsageError, UserError
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, Credentials, TokenSource, variable_of
+from cfbatch_gui.core.errors import NotConnected, OverBudget, UsageError, UserError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.plan.preflight import Preflight, ProblemCount, reuse_sentence
+from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget
 from cfbatch_gui.core.jobs.states import (
     BatchState,
     Job,
@@ -44,31 +40,41 @@ from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import Exported, export, target_for
+from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.settings import Settings
+from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
+from cfbatch_gui.core.workers_ai.catalogue import Price, next_reset
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, title_of
 
 _GLANCE = 0.2  # seconds between two looks at whether jobs may be left
 PATIENCE = 5  # a command ends after so many failures in a row to reach the service
 WITH_RESULTS = (JobState.DONE, JobState.PARTLY_DONE)
 
 
+class Work(Call):
+    """A call with the program open. `made` is the job that it makes, once there is one; `problems` are its rows'."""
+
+    program: Program
+    progress: Progress
+    made: Job | None = None
+    problems: Sequence[ProblemCount] = ()
+    leave: bool = False
+
+
 @asynccontextmanager
-async def opened(paths: Paths, console: Console) -> AsyncIterator[tuple[Program, Progress]]:
-    progress = Progress(console)
-    program = await Program.open(paths.root, environ=os.environ, on_change=progress.show_job, patience=PATIENCE)
+async def opened(call: Call) -> AsyncIterator[Work]:
+    progress = Progress(call.console)
+    program = await Program.open(call.paths.root, environ=os.environ, on_change=progress.show_job, patience=PATIENCE)
     try:
         lost = await program.check_books() if program.ledger.was_left_open else ()
         for sentence in (*program.damage, *lost):
-            console.say(said(sentence))
+            call.console.say(said(sentence))
         if program.doubt is not None:
-            console.say(
-                tr("{sentence} Say so with “cfbatch resume --folder-was moved”, or “copied”."), sentence=said(HELD_BACK)
-            )
-        yield program, progress
+            words = tr("{sentence} Say so with “cfbatch resume --folder-was moved”, or “copied”.")
+            call.console.say(words, sentence=said(HELD_BACK))
+        yield Work(**vars(call), program=program, progress=progress)
     finally:
         await program.close()
 
@@ -93,11 +99,21 @@ def stopped_sentence(job: Job | None, *, others: bool = False) -> str:
     return "\n" + goes_on.format(command="cfbatch resume" if others else f"cfbatch resume {job.id}")
 
 
-async def wait_for(
-    program: Program, jobs: Sequence[Job], progress: Progress, *, may_leave: Callable[[Job], object] | None = None
-) -> tuple[Job, ...]:
+async def see_through(work: Work, making: Coroutine[Any, Any, Job]) -> ExitStatus:
+    """Make a job, wait for it and present it; one that is interrupted says what becomes of the job."""
+    try:
+        work.made = await making
+        (job,) = await wait_for(work, work.made, may_leave=leaving_status if work.leave else None)
+    except asyncio.CancelledError:
+        work.console.say(stopped_sentence(work.made and work.program.ledger.job(work.made.id)))
+        raise
+    return present(work, job)
+
+
+async def wait_for(work: Work, *jobs: Job, may_leave: Callable[[Job], object] | None = None) -> tuple[Job, ...]:
     """Until each job is final, needs the user, or may be left."""
-    progress.follow(*jobs, is_leaving=may_leave is not None)
+    program = work.program
+    work.progress.follow(*jobs, is_leaving=may_leave is not None)
     waiting = {job.id: asyncio.ensure_future(program.runner.wait(job.id)) for job in jobs}
     try:
         while going_on := {
@@ -110,46 +126,36 @@ async def wait_for(
     finally:
         for task in waiting.values():
             task.cancel()
-        progress.end()
+        work.progress.end()
 
 
-def read_address_book(paths: Paths) -> tuple[Settings, AddressBook]:
-    settings = Settings.load(paths.settings)
-    book = AddressBook(
-        lambda: settings.connections,
-        paths,
-        Credentials(environ=os.environ),
-        environ=os.environ,
-        practice_times=(0.0, 0.0),
-        clock=time.time,
-    )
-    return settings, book
+def read_address_book(call: Call) -> AddressBook:
+    credentials, clock = Credentials(environ=os.environ), time.time
+    saved = call.settings.connections
+    return AddressBook(lambda: saved, call.paths, credentials, environ=os.environ, practice_times=(0, 0), clock=clock)
 
 
-async def say_where(program: Program, name: str, secret_id: str, console: Console) -> None:
+async def say_where(work: Work, name: str, secret_id: str) -> None:
     """On a system without a keyring: which environment variable to set."""
-    stored_in = await program.credentials.token_source(secret_id, check=check_secret)
-    if stored_in is TokenSource.SESSION:
-        console.say(
-            tr(
-                "There is no keyring on this computer, so the secret is gone when this command ends. Set the"
-                " environment variable {variable} to it before you use “{name}”."
-            ),
-            variable=variable_of(secret_id),
-            name=name,
+    if await work.program.credentials.token_source(secret_id, check=check_secret) is TokenSource.SESSION:
+        words = tr(
+            "There is no keyring on this computer, so the secret is gone when this command ends. Set the environment"
+            " variable {variable} to it before you use “{name}”."
         )
+        work.console.say(words, variable=variable_of(secret_id), name=name)
 
 
-async def usable_connection(program: Program, asked_for: str | None, console: Console) -> str:
+async def usable_connection(work: Work, asked_for: str | None) -> str:
     """Raises NotConnected, before any file is read, when it cannot be used."""
+    program = work.program
     wanted = program.address_book.find(asked_for) if asked_for else program.settings.connection or PRACTICE.id
     facts = next((facts for facts in await program.connections.summaries() if facts.id == wanted), None)
     if facts is None:
         raise NotConnected(message("There is no connection “{name}”.", name=wanted))
     if not facts.is_ready:
         raise NotConnected(message("{sentence} {way_out}", sentence=facts.sentence, way_out=_way_to_connect(wanted)))
-    words = tr("Connection: {title}. {sentence}").format(title=said(facts.title), sentence=said(facts.sentence))
-    console.say(words.rstrip())
+    shown = worded("Connection: {title}. {sentence}", title=said(facts.title), sentence=said(facts.sentence))
+    work.console.say(shown.rstrip())
     return wanted
 
 
@@ -174,15 +180,15 @@ def status_of_job(job: Job, trouble: UserError | None) -> ExitStatus:
             return status_of_error(trouble) if trouble else ExitStatus.FAILED
 
 
-def conclude(
-    program: Program, job: Job, console: Console, *, leaves: bool = False, written: list[Exported] | None = None
-) -> ExitStatus:
+def conclude(work: Work, job: Job, written: list[Exported] | None = None) -> ExitStatus:
     """The files that were asked for are added to `written`, one by one. Raises UserError when one cannot be written."""
-    folder, left = program.folder(job.id), leaving_status(job) if leaves else None
+    program, console = work.program, work.console
+    folder, left = program.folder(job.id), leaving_status(job) if work.leave else None
     console.say(sentence(job) if left is None else _leaving_sentence(job, left))
-    if left is not None or job.state not in WITH_RESULTS:
-        say_owed(folder, console)
-    elif paths := owed(folder):
+    paths = owed(folder)
+    if paths and (left is not None or job.state not in WITH_RESULTS):
+        console.say(tr("Not written yet: {paths}."), paths=", ".join(map(str, paths)))
+    elif paths:
         complete_results(folder, job)
         for index, path in enumerate(paths, start=1):
             file = export(folder, metadata_of(job, program.address_book.title(job.connection)), path)
@@ -194,22 +200,32 @@ def conclude(
     return status_of_job(job, program.runner.pause_error(job.id)) if left is None else left
 
 
-def say_owed(folder: JobFolder, console: Console) -> None:
-    if paths := owed(folder):
-        console.say(tr("Not written yet: {paths}."), paths=", ".join(map(str, paths)))
-
-
-def present(program: Program, job: Job, console: Console, *, leaves: bool = False, as_json: bool = False) -> ExitStatus:
+def present(work: Work, job: Job) -> ExitStatus:
     """The object is printed also when a file cannot be written: it lists those that were."""
     files: list[Exported] = []
+    folder = work.program.folder(job.id)
     try:
-        status = conclude(program, job, console, leaves=leaves, written=files)
-        if job.state in WITH_RESULTS and not as_json:
-            console.print_result(lines_of_result(job, program.folder(job.id), console.width))
+        status = conclude(work, job, files)
+        if job.state in WITH_RESULTS and not work.json:
+            work.console.print_result(lines_of_result(job, folder, work.console.width))
         return status
     finally:
-        if as_json:
-            console.print_json(facts_of_job(job, program.folder(job.id), files))
+        if work.json:
+            work.console.print_json(facts_of_job(job, folder, files))
+
+
+_SENTENCES: Final = {
+    JobState.DONE: message("Job {id} is done: {what}."),
+    JobState.PARTLY_DONE: message("Job {id} is done in part. {error}"),
+    JobState.FAILED: message("Job {id} failed. {error}"),
+    JobState.OUTCOME_UNKNOWN: message(
+        "Outcome unknown for job {id}. {error} Decide with “cfbatch settle {id}”, or in the window."
+    ),
+    JobState.DRAFT: message("Job {id} was never sent."),
+}
+_STOPPED: Final = message("Job {id} stopped. The job is kept: “cfbatch resume {id}” goes on with it.")
+_STOPPED_BY: Final = message("Job {id} stopped. {error} The job is kept: “cfbatch resume {id}” goes on with it.")
+_PRACTISED: Final = message("Job {id} is done: {what} (practice service, on this computer).")
 
 
 def sentence(job: Job) -> str:
@@ -217,28 +233,22 @@ def sentence(job: Job) -> str:
     what = plural(job.texts, "{n} text", "{n} texts")
     if job.tokens:  # which synchronous answers may lack
         what = plural(job.tokens, "{texts}, {n} token", "{texts}, {n} tokens", texts=what)
-    match job.state:
-        case JobState.DONE if job.connection == PRACTICE.id:
-            template = tr("Job {id} is done: {what} (practice service, on this computer).")
-        case JobState.DONE:
-            template = tr("Job {id} is done: {what}.")
-        case JobState.PARTLY_DONE:
-            template = tr("Job {id} is done in part. {error}")
-        case JobState.FAILED:
-            template = tr("Job {id} failed. {error}")
-        case JobState.OUTCOME_UNKNOWN:
-            template = tr("Outcome unknown for job {id}. {error} Decide with “cfbatch settle {id}”, or in the window.")
-        case JobState.DRAFT:
-            template = tr("Job {id} was never sent.")
-        case _ if job.error:
-            template = tr("Job {id} stopped. {error} The job is kept: “cfbatch resume {id}” goes on with it.")
-        case _:
-            template = tr("Job {id} stopped. The job is kept: “cfbatch resume {id}” goes on with it.")
-    return template.format(id=job.id, error=said(job.error), what=what)
+    words = _SENTENCES.get(job.state, _STOPPED_BY if job.error else _STOPPED)
+    if job.state is JobState.DONE and job.connection == PRACTICE.id:
+        words = _PRACTISED
+    return tr(words).format(id=job.id, error=said(job.error), what=what)
+
+
+def described(call: Call, job: Job) -> JobMetadata:
+    return metadata_of(job, title_of(call.settings.connections, job.connection))
+
+
+def say_wrote(console: Console, rows: int, path: Path) -> None:
+    console.say(plural(rows, "Wrote {n} row to {path}", "Wrote {n} rows to {path}", path=path))
 
 
 def say_file(console: Console, file: Exported) -> None:
-    console.say(plural(file.rows, "Wrote {n} row to {path}", "Wrote {n} rows to {path}", path=file.path))
+    say_wrote(console, file.rows, file.path)
     if file.next_command:
         console.say(tr("Next:") + f"\n{file.next_command}")
 
@@ -271,19 +281,15 @@ def check_outputs(
         is_folder = kind is not None and target_for(target, kind, form).is_folder
         name = str(target).casefold() if platform in ("win32", "darwin") else str(target)  # as the system's disks do
         if name in names:
-            raise UsageError(message("“{path}” is given twice. Each file needs a name of its own.", path=path))
+            raise usage_error("“{path}” is given twice. Each file needs a name of its own.", path=path)
         if any(target.exists() and each.exists() and target.samefile(each) for each in inputs):
-            raise UsageError(message("“{path}” is the file that is read. Choose another name.", path=path))
+            raise usage_error("“{path}” is the file that is read. Choose another name.", path=path)
         if target.is_dir() and not is_folder:
-            raise UsageError(message("“{path}” is a folder. Give the name of a file.", path=path))
+            raise usage_error("“{path}” is a folder. Give the name of a file.", path=path)
         if not target.parent.is_dir():
-            raise UsageError(
-                message("There is no folder “{path}”. Make it first, or choose another name.", path=path.parent)
-            )
+            raise usage_error("There is no folder “{path}”. Make it first, or choose another name.", path=path.parent)
         if not os.access(target.parent, os.W_OK):
-            raise UsageError(
-                message("You may not write in the folder “{path}”. Choose another name.", path=path.parent)
-            )
+            raise usage_error("You may not write in the folder “{path}”. Choose another name.", path=path.parent)
         checked.append(target)
         names.add(name)
     return tuple(checked)
@@ -320,48 +326,46 @@ def add_collecting_arguments(parser: Parser) -> None:
     )
 
 
-def check_may_collect(program: Program, connection_id: str, arguments: argparse.Namespace) -> None:
+def check_may_collect(work: Work, connection_id: str) -> None:
     """Raise UsageError for a new job that cannot be collected, or left, as the arguments say."""
-    connection = program.address_book.connection(connection_id)
-    if arguments.collect or arguments.leave:
+    connection = work.program.address_book.connection(connection_id)
+    if work.collect or work.leave:
         check_is_worker(connection)
-    if arguments.leave:
-        is_collected = connection.collects if arguments.collect is None else arguments.collect
-        _check_may_leave(at_once=arguments.at_once, is_collected=is_collected)
+    if work.leave:
+        is_collected = connection.collects if work.collect is None else work.collect
+        _check_may_leave(at_once=work.at_once, is_collected=is_collected)
 
 
-def check_may_leave(program: Program, jobs: Iterable[Job], *, collect: bool | None) -> None:
-    """Raise UsageError when one of these jobs cannot be left."""
-    for job in jobs:
-        connection = program.address_book.connection(job.connection)
+def check_may_leave(work: Work, jobs: Iterable[Job]) -> None:
+    """Raise UsageError when one of these jobs cannot be left, which `--leave` asks for."""
+    for job in jobs if work.leave else ():
+        connection = work.program.address_book.connection(job.connection)
         going_on = [batch for batch in job.batches if not batch.state.is_final]
         is_collected = account_progress(job).is_used or wants_account(job, connection)
         try:
             check_is_worker(connection)
             _check_may_leave(
                 at_once=bool(going_on) and all(batch.at_once for batch in going_on),
-                is_collected=is_collected if collect is None else collect,
+                is_collected=is_collected if work.collect is None else work.collect,
             )
         except UsageError as error:
-            raise UsageError(message("Job {id}: {sentence}", id=job.id, sentence=error.message)) from error
+            raise usage_error("Job {id}: {sentence}", id=job.id, sentence=error.message) from error
 
 
 def _check_may_leave(*, at_once: bool, is_collected: bool) -> None:
     if at_once:
-        raise UsageError(
-            message("Requests without the queue are answered here, so such a job cannot be left. Leave out --leave.")
+        raise usage_error(
+            "Requests without the queue are answered here, so such a job cannot be left. Leave out --leave."
         )
     if not is_collected:
-        raise UsageError(
-            message(
-                "This job is not collected in your account, so it cannot be left. Say --collect-in-account as well, or "
-                "have the connection collect all of its jobs: cfbatch connections change NAME --collects."
-            )
+        raise usage_error(
+            "This job is not collected in your account, so it cannot be left. Say --collect-in-account as well, or "
+            "have the connection collect all of its jobs: cfbatch connections change NAME --collects."
         )
 
 
-def say_limit(program: Program, job: Job, batches: int, console: Console) -> None:
-    connection = program.address_book.connection(job.connection)
+def say_limit(work: Work, job: Job, batches: int) -> None:
+    connection = work.program.address_book.connection(job.connection)
     most = most_batches(connection)
     if not wants_account(job, connection) or connection.has_paid_worker or batches <= most:
         return
@@ -369,7 +373,7 @@ def say_limit(program: Program, job: Job, batches: int, console: Console) -> Non
         "On the Workers Free plan your account collects {most} batches of a job. This computer asks for the other"
         " {others}, so it is needed until these are here."
     )
-    console.say(words, most=number(most), others=number(batches - most))
+    work.console.say(words, most=most, others=batches - most)
 
 
 def is_fetched(program: Program, job: Job) -> bool:
@@ -399,10 +403,11 @@ def _leaving_sentence(job: Job, status: ExitStatus) -> str:
     if status is ExitStatus.OUTCOME_UNKNOWN:
         return sentence(job)
     if status is ExitStatus.NOT_LEFT:
-        return tr(
+        return worded(
             "Job {id} was not left, as your account does not collect all of its answers: this computer is still needed."
-            " “cfbatch resume {id}” goes on with it."
-        ).format(id=job.id)
+            " “cfbatch resume {id}” goes on with it.",
+            id=job.id,
+        )
     found = account_progress(job)
     return plural(
         found.in_account + found.at_service,
@@ -412,3 +417,106 @@ def _leaving_sentence(job: Job, status: ExitStatus) -> str:
         " {id}” fetches them.",
         id=job.id,
     )
+
+
+def add_budget_argument(parser: Parser) -> None:
+    parser.add_options(
+        """
+        --budget DOLLARS  send nothing if it may cost more; exit status {status} (default: the budget that is set in the
+            window)
+        """,
+        status=f"{ExitStatus.OVER_BUDGET:d}",
+    )
+
+
+def check_budget(preflight: Preflight, asked: float | None, usual: Budget, spent: Spent) -> None:
+    """Raise OverBudget above `asked` dollars, or, without them, above the saved budget."""
+    budget = usual if asked is None else budget_of(asked)
+    if sentence := over_budget(preflight.price_high, budget, spent):
+        raise OverBudget(_with_the_way_out(sentence))
+
+
+async def send_again(work: Work, job_id: str, *numbers: int) -> Job:
+    """Within `--budget`, or, without it, within the saved budget. Raises OverBudget."""
+    try:
+        budget = None if work.budget is None else budget_of(work.budget)
+        return await work.program.send_again(job_id, *numbers, budget=budget)
+    except OverBudget as error:
+        raise OverBudget(_with_the_way_out(error.message)) from error
+
+
+def budget_of(asked: float) -> Budget:
+    """0.0 becomes a tiny amount, because 0.0 would mean no limit."""
+    return Budget(a_job=max(asked, 1e-9))
+
+
+def _with_the_way_out(sentence: str) -> Message:
+    return message("{sentence} Nothing was sent. Allow more with --budget DOLLARS.", sentence=sentence)
+
+
+def tokens_words(preflight: Preflight) -> str:
+    """Such as "10 to 14"."""
+    low, high = preflight.tokens_low, preflight.tokens_high
+    return worded("{low} to {high}", low=low, high=high) if low != high else number(low)
+
+
+def price_words(preflight: Preflight) -> str:
+    """Such as "less than $0.01, 3.2% of a day's free use"."""
+    high = preflight.price_high
+    if not high.is_listed:
+        return most_words(high)
+    return worded("{price}, {share} of a day's free use", price=most_words(high), share=share_words(high))
+
+
+def most_words(price: Price, digits: int = 2) -> str:
+    """Such as "at most $1.20"."""
+    if not price.is_listed:
+        return tr("price not listed")
+    words, least = tr("at most ${amount}"), 10.0**-digits
+    if price.dollars < least:
+        words = tr("less than ${amount}")
+    return words.format(amount=number(max(price.dollars, least), f",.{digits}f"))
+
+
+def share_words(price: Price) -> str:
+    """Such as "3.2%", or "less than 0.1%" for what would be rounded to nothing."""
+    share = price.share_of_free_day
+    if share >= 0.001 or not share:
+        return percent(share, ".1%")
+    return worded("less than {share}", share=percent(0.001, ".1%"))
+
+
+def reset_words() -> str:
+    return f"{datetime.fromtimestamp(next_reset(time.time())).astimezone():%H:%M}"
+
+
+def add_reuse_arguments(parser: Parser) -> None:
+    """None, which is neither, means reuse."""
+    parser.add_options(
+        """
+        --[no-]reuse  take what earlier jobs have of it from there, and send only what is new (the default), or send
+            everything
+        """
+    )
+
+
+def lines_of_reuse(found: Preflight, kind: Kind, connection: str) -> Iterator[str]:
+    sentence = said(reuse_sentence(found, kind))
+    if not sentence or found.reuse is None:
+        return
+    yield sentence
+    if connection != PRACTICE.id and found.price_high.is_listed:
+        price, whole = found.price_high.dollars, found.reuse.high.dollars
+        yield worded("At most ${price} instead of ${whole}.", price=price, whole=whole)
+
+
+def json_of_reuse(found: Preflight) -> dict[str, object] | None:
+    if found.reuse is None:
+        return None
+    return {
+        "texts": found.reuse.texts,
+        "sent_texts": found.sent_texts,
+        "jobs": [{"job": each.job.id, "name": each.job.name, "texts": each.texts} for each in found.reuse.found.jobs],
+        "tokens": {"low": found.reuse.tokens_low, "high": found.reuse.tokens_high},
+        "price_without": {"low": found.reuse.low.dollars, "high": found.reuse.high.dollars},
+    }

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QDialog, QGridLayout, QListWidget, QListWidgetItem, QPlainTextEdit, QTextBrowser, QWidget
+from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QPlainTextEdit, QTextBrowser, QWidget
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.program import Program
@@ -28,8 +28,8 @@ from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.dialogs import ShownDialog
 from cfbatch_gui.ui.display import in_help, key_name, tr
-from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
-from cfbatch_gui.ui.widgets import Button, Label, LinkButton, column, row, split
+from cfbatch_gui.ui.theme import LARGE, WIDE, scaled
+from cfbatch_gui.ui.widgets import Button, Label, LinkButton, column, form, row, split
 
 _WIDTH, _HEIGHT = 900, 620  # pixels
 _TOPICS_WIDTH = 220
@@ -89,7 +89,7 @@ class _Page(QTextBrowser):
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._lay_out)
         self.setOpenLinks(False)
-        self.anchorClicked.connect(_open)
+        self.anchorClicked.connect(QDesktopServices.openUrl)
         self.document().setDocumentMargin(LARGE + 8)
 
     def show_page(self, text: str) -> None:
@@ -152,10 +152,6 @@ def _title(topic: Topic) -> str:
     return _text(topic).partition("\n")[0].lstrip("# ")
 
 
-def _open(address: QUrl) -> None:
-    QDesktopServices.openUrl(address)
-
-
 RELEASES = "https://github.com/cfbatch/CFBatch/releases"  # read by the user's browser alone
 _LOG_LINES = 60
 _ID = re.compile(r"\b[0-9a-f]{32}\b")  # of an account
@@ -178,7 +174,9 @@ class AboutDialog(ShownDialog):
         self.copy_button = Button(self.tr("Copy diagnostics"), "copy", self._copy, tip=tip)
         self._copied = Label("", "small")
         tip = self.tr("Opens the list of versions in your browser. The program itself never looks for a new one.")
-        self.news_button = LinkButton(self.tr("What is new"), "external-link", lambda: _open(QUrl(RELEASES)), tip=tip)
+        self.news_button = LinkButton(
+            self.tr("What is new"), "external-link", lambda: QDesktopServices.openUrl(QUrl(RELEASES)), tip=tip
+        )
         about = self.tr(
             "Ranks texts by meaning and turns them into vectors, with Cloudflare’s Workers AI Batch API."
             " It is not made by Cloudflare. It is free software under the MIT licence."
@@ -247,13 +245,10 @@ def diagnostics(program: Program) -> str:
 class ShortcutsDialog(ShownDialog):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(tr("Shortcuts"), parent)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(WIDE)
-        grid.setVerticalSpacing(SMALL)
-        for line, (keys, text) in enumerate(self.shortcuts()):
-            grid.addWidget(Label(key_name(keys), "quiet"), line, 0)
-            grid.addWidget(Label(text), line, 1)
-        self.lay_out(self.windowTitle(), grid)
+        lines = form(gap=WIDE)
+        for keys, text in self.shortcuts():
+            lines.addRow(Label(key_name(keys), "quiet"), Label(text))
+        self.lay_out(self.windowTitle(), lines)
 
     def shortcuts(self) -> tuple[tuple[str, str], ...]:
         return (

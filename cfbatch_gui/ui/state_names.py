@@ -38,41 +38,44 @@ class AnswerPlace(StrEnum):
 
 
 # The words of a queued or running batch, and those of a job at work, are not the same.
-_BATCHES: dict[BatchState, tuple[str, str, Role]] = {
-    BatchState.PLANNED: (message("Waiting to be sent"), "circle-dashed", "quiet"),
-    BatchState.SENDING: (message("Sending"), "send", "accent"),
-    BatchState.QUEUED: (message("Queued"), "clock", "quiet"),
-    BatchState.RUNNING: (message("Running"), "loader", "accent"),
-    BatchState.COLLECTING: (message("Collecting"), "download", "accent"),
-    BatchState.DONE: (message("Done"), "circle-check", "done"),
-    BatchState.FAILED: (message("Failed"), "circle-x", "error"),
-    BatchState.GONE: (message("No longer known"), "circle-x", "error"),
-    BatchState.OUTCOME_UNKNOWN: (message("Outcome unknown"), "triangle-alert", "attention"),
-    BatchState.DISMISSED: (message("Set aside"), "ban", "quiet"),
-}
-_PLACES: dict[AnswerPlace, tuple[str, str, Role]] = {
-    AnswerPlace.AT_SERVICE: (message("At the service"), "cloud", "quiet"),
-    AnswerPlace.IN_ACCOUNT: (message("Waiting in your account"), "inbox", "accent"),
-    AnswerPlace.HERE: (message("Here"), "circle-check", "done"),
-}
-_DRAFTS: dict[DraftPhase, tuple[str, str, Role]] = {
-    DraftPhase.EMPTY: (message("Draft"), "pencil", "quiet"),
-    DraftPhase.READING: (message("Reading"), "loader", "quiet"),
-    DraftPhase.INCOMPLETE: (message("Draft"), "pencil", "quiet"),
-    DraftPhase.READY: (message("Ready to send"), "pencil", "quiet"),
-}
-_JOBS: dict[JobState, tuple[str, str, Role]] = {
-    JobState.WAITING: (message("Waiting to be sent"), "clock", "quiet"),
-    JobState.WORKING: (message("Running"), "loader", "accent"),
-    JobState.PAUSED: (message("Paused"), "pause", "attention"),
-    JobState.OUTCOME_UNKNOWN: (message("Outcome unknown"), "triangle-alert", "attention"),
-    JobState.DONE: (message("Finished"), "circle-check", "done"),
-    JobState.PARTLY_DONE: (message("Finished in part"), "triangle-alert", "attention"),
-    JobState.FAILED: (message("Failed"), "circle-x", "error"),
+_WORDS: dict[type[StrEnum], dict[StrEnum, tuple[str, str, Role]]] = {
+    BatchState: {
+        BatchState.PLANNED: (message("Waiting to be sent"), "circle-dashed", "quiet"),
+        BatchState.SENDING: (message("Sending"), "send", "accent"),
+        BatchState.QUEUED: (message("Queued"), "clock", "quiet"),
+        BatchState.RUNNING: (message("Running"), "loader", "accent"),
+        BatchState.COLLECTING: (message("Collecting"), "download", "accent"),
+        BatchState.DONE: (message("Done"), "circle-check", "done"),
+        BatchState.FAILED: (message("Failed"), "circle-x", "error"),
+        BatchState.GONE: (message("No longer known"), "circle-x", "error"),
+        BatchState.OUTCOME_UNKNOWN: (message("Outcome unknown"), "triangle-alert", "attention"),
+        BatchState.DISMISSED: (message("Set aside"), "ban", "quiet"),
+    },
+    AnswerPlace: {
+        AnswerPlace.AT_SERVICE: (message("At the service"), "cloud", "quiet"),
+        AnswerPlace.IN_ACCOUNT: (message("Waiting in your account"), "inbox", "accent"),
+        AnswerPlace.HERE: (message("Here"), "circle-check", "done"),
+    },
+    DraftPhase: {
+        DraftPhase.EMPTY: (message("Draft"), "pencil", "quiet"),
+        DraftPhase.READING: (message("Reading"), "loader", "quiet"),
+        DraftPhase.INCOMPLETE: (message("Draft"), "pencil", "quiet"),
+        DraftPhase.READY: (message("Ready to send"), "pencil", "quiet"),
+    },
+    JobState: {
+        JobState.WAITING: (message("Waiting to be sent"), "clock", "quiet"),
+        JobState.WORKING: (message("Running"), "loader", "accent"),
+        JobState.PAUSED: (message("Paused"), "pause", "attention"),
+        JobState.OUTCOME_UNKNOWN: (message("Outcome unknown"), "triangle-alert", "attention"),
+        JobState.DONE: (message("Finished"), "circle-check", "done"),
+        JobState.PARTLY_DONE: (message("Finished in part"), "triangle-alert", "attention"),
+        JobState.FAILED: (message("Failed"), "circle-x", "error"),
+    },
 }
 
 
-def _words(text: str, icon: str, role: Role) -> StateWords:
+def state_words(state: BatchState | AnswerPlace | DraftPhase | JobState) -> StateWords:
+    text, icon, role = _WORDS[type(state)][state]
     return StateWords(said(text), icon, role)
 
 
@@ -88,37 +91,21 @@ def kind_words(kind: Kind) -> str:
     return tr("Ranking") if kind is Kind.RANK else tr("Vectors")
 
 
-def batch_words(state: BatchState) -> StateWords:
-    return _words(*_BATCHES[state])
-
-
-def place_words(place: AnswerPlace) -> StateWords:
-    return _words(*_PLACES[place])
-
-
-def draft_words(phase: DraftPhase) -> StateWords:
-    return _words(*_DRAFTS[phase])
-
-
-def job_words(state: JobState, phase: DraftPhase = DraftPhase.EMPTY) -> StateWords:
-    return draft_words(phase) if state is JobState.DRAFT else _words(*_JOBS[state])
-
-
 def is_collected(job: Job) -> bool:
     return any(batch.handed_over_at for batch in job.batches)
 
 
 def state_texts() -> list[str]:
     """All that may be said of a batch."""
-    return [said(text) for text, *_ in (*_BATCHES.values(), *_PLACES.values())]
+    return [state_words(state).text for state in (*BatchState, *AnswerPlace)]
 
 
 def words_of_batch(batch: Batch, *, in_collected_job: bool) -> StateWords:
     if batch.is_handed_over and batch.state is not BatchState.COLLECTING:
-        return place_words(AnswerPlace.IN_ACCOUNT if batch.is_in_account else AnswerPlace.AT_SERVICE)
+        return state_words(AnswerPlace.IN_ACCOUNT if batch.is_in_account else AnswerPlace.AT_SERVICE)
     if in_collected_job and batch.state is BatchState.DONE:
-        return place_words(AnswerPlace.HERE)
-    return batch_words(batch.state)
+        return state_words(AnswerPlace.HERE)
+    return state_words(batch.state)
 
 
 def words_of_job(job: Job, phase: DraftPhase = DraftPhase.EMPTY) -> StateWords:
@@ -126,8 +113,8 @@ def words_of_job(job: Job, phase: DraftPhase = DraftPhase.EMPTY) -> StateWords:
     state = job.state
     progress = account_progress(job) if state is JobState.WORKING else None
     if progress is None or not progress.lid_may_close:
-        return job_words(state, phase)
-    words = place_words(AnswerPlace.IN_ACCOUNT if progress.in_account else AnswerPlace.AT_SERVICE)
+        return state_words(phase if state is JobState.DRAFT else state)
+    words = state_words(AnswerPlace.IN_ACCOUNT if progress.in_account else AnswerPlace.AT_SERVICE)
     return replace(words, role="accent")
 
 

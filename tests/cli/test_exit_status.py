@@ -1,6 +1,6 @@
 import pytest
 
-from cfbatch_gui.cli.exit_status import status_of_error
+from cfbatch_gui.cli.console import status_of_error
 from cfbatch_gui.cli.working import status_of_job
 from cfbatch_gui.core import errors
 from cfbatch_gui.core.inputs.input_values import Kind

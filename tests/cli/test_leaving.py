@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.cli.console import Console
-from cfbatch_gui.cli.exit_status import ExitStatus, worst_of
+from cfbatch_gui.cli.console import Console, ExitStatus, worst_of
 from cfbatch_gui.cli.progress import (
     Progress,
     problem_line,

@@ -5,8 +5,8 @@ import pytest
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.jobs import lines_of_jobs
-from cfbatch_gui.cli.pricing import share_words
 from cfbatch_gui.cli.progress import Progress, describe
+from cfbatch_gui.cli.working import share_words
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.workers_ai.catalogue import Price

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.console import ExitStatus
 from cfbatch_gui.core.system.paths import Paths
 from tests.journeys.terminal import COMMAND, Terminal
 from tests.support.disks import read_only

@@ -220,7 +220,7 @@ class Tour:
         for tab in (tabs.RANKING, tabs.QUALITY, tabs.OVERVIEW, tabs.DETAILS):
             self._space.job_page.tabs.choose(tab)
             await self._stop(tab)
-        self._space.job_page.details.open_answer(0)
+        self._space.job_page.details.table.open_answer(0)
         await self._dialog("raw-answer")
         self._space.job_page.tabs.choose(tabs.RANKING)
         await settled(self._stage)
@@ -245,7 +245,7 @@ class Tour:
         """Before judging, and while judging."""
         self._space.evaluating.judge(self._stage.job("Support articles, April").id)
         await self._stop("judging-start")
-        self._space.evaluating.judging.start.begun.emit()
+        self._space.evaluating.judging.start.begin_button.click()
         await self._stop("judging")
 
     async def vectors(self) -> None:

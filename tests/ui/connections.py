@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from keyring.backend import KeyringBackend
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QLabel,
     QLineEdit,
+    QMenu,
     QMessageBox,
     QWidget,
 )
@@ -95,15 +96,24 @@ def paste(field: QLineEdit, text: str) -> None:
     QGuiApplication.clipboard().clear()
 
 
+def entries(menu: QMenu) -> dict[str, QAction]:
+    """What a menu has, by its words without their keys; for a job's menu, also what is hidden."""
+    return {action.text().partition("\t")[0]: action for action in menu.actions() if not action.isSeparator()}
+
+
+def offered(menu: QMenu) -> set[str]:
+    """The entries that can be chosen."""
+    return {text for text, action in entries(menu).items() if action.isVisible() and action.isEnabled()}
+
+
 def begin(page: ConnectionPage, entry: str) -> SavedCard:
     """Choose it in the menu "New connection"; the new card."""
-    next(action for action in page.new_button.menu().actions() if action.text() == entry).trigger()
+    entries(page.new_button.menu())[entry].trigger()
     return page.cards[-1]
 
 
 def choose(card: SavedCard, text: str) -> None:
-    """Choose an entry of the card's menu."""
-    next(action for action in card.more.menu().actions() if action.text() == text).trigger()
+    entries(card.more.menu())[text].trigger()
 
 
 async def settled(page: ConnectionPage, until: Callable[..., Any]) -> None:

@@ -17,6 +17,7 @@ from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder, Settin
 from cfbatch_gui.ui.dialogs import ask, open_file, save_file
 from cfbatch_gui.ui.widgets import Tabs
 from cfbatch_gui.ui.window.app import CrashHandler
+from tests.ui.connections import shown
 
 Until = Callable[..., Awaitable[None]]
 
@@ -27,13 +28,6 @@ def parent(qtbot: Any) -> QWidget:
     qtbot.addWidget(widget)
     widget.show()
     return widget
-
-
-async def asked(parent: QWidget, until: Until) -> QMessageBox:
-    await until(lambda: parent.findChild(QMessageBox) is not None)
-    box = parent.findChild(QMessageBox)
-    assert box is not None
-    return box
 
 
 @pytest.mark.parametrize(("words", "expected"), [("Delete", True), ("Cancel", False), ("", False)])
@@ -52,7 +46,7 @@ async def test_a_question_is_answered_by_its_button_or_escape_and_holds_up_nothi
     asking = asyncio.create_task(
         ask(parent, "Delete the job?", "Its answers go with it.", accept="Delete", danger=True)
     )
-    box = await asked(parent, until)
+    box = await shown(QMessageBox, until)
     before = ticks
     await until(lambda: ticks > before + 3)
     default = box.defaultButton()
@@ -68,24 +62,17 @@ async def test_a_question_is_answered_by_its_button_or_escape_and_holds_up_nothi
 
 async def test_a_cancelled_question_goes_away(parent: QWidget, until: Until) -> None:
     asking = asyncio.create_task(ask(parent, "Wait?", "For ever.", accept="Yes"))
-    await asked(parent, until)
+    await shown(QMessageBox, until)
     asking.cancel()
     await asyncio.wait({asking})
     await until(lambda: parent.findChild(QMessageBox) is None)
-
-
-async def file_dialog(parent: QWidget, until: Until) -> QFileDialog:
-    await until(lambda: parent.findChild(QFileDialog) is not None)
-    dialog = parent.findChild(QFileDialog)
-    assert dialog is not None
-    return dialog
 
 
 async def test_files_are_chosen(parent: QWidget, until: Until, tmp_path: Path) -> None:
     file = tmp_path / "texts.csv"
     file.write_text("text\nhello\n")
     opening = asyncio.create_task(open_file(parent, "Open", filters=("Spreadsheets (*.csv)",), folder=tmp_path))
-    dialog = await file_dialog(parent, until)
+    dialog = await shown(QFileDialog, until)
     field = dialog.findChild(QLineEdit, "fileNameEdit")
     assert field is not None
     field.setText(str(file))
@@ -93,7 +80,7 @@ async def test_files_are_chosen(parent: QWidget, until: Until, tmp_path: Path) -
     assert await asyncio.wait_for(opening, 240) == file
     await until(lambda: parent.findChild(QFileDialog) is None)
     saving = asyncio.create_task(save_file(parent, "Save", name="old/new: ranked", suffix="csv", folder=tmp_path))
-    dialog = await file_dialog(parent, until)
+    dialog = await shown(QFileDialog, until)
     dialog.accept()
     assert await asyncio.wait_for(saving, 240) == tmp_path / "old-new- ranked.csv"
 
@@ -109,7 +96,7 @@ async def test_a_dialog_begins_where_the_last_file_of_its_kind_was_saved(
         pictures.keep(here)
         for chosen, accepts in ((there, False), (there, True)):
             saving = asyncio.create_task(save_file(parent, "Save", name="a.png", folder=pictures))
-            dialog = await file_dialog(parent, until)
+            dialog = await shown(QFileDialog, until)
             assert Path(dialog.directory().path()) == here, "a dialog that was cancelled changes nothing"
             dialog.setDirectory(str(chosen))
             dialog.selectFile("a.png")

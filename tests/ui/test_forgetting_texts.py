@@ -1,6 +1,5 @@
 """The texts of a finished job go when the user says so, or after an export if the settings do; its results stay."""
 
-from collections.abc import AsyncIterator
 from itertools import product
 from pathlib import Path
 
@@ -11,23 +10,21 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import ExportOptions
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.results.export_dialog import ExportDialog
-from cfbatch_gui.ui.theme import Theme
 from tests.screen.past import run
-from tests.screen.stage import Stage, opened
+from tests.screen.stage import Stage
 from tests.ui.conftest import Until
-from tests.ui.connections import shown
+from tests.ui.connections import entries, shown
 
 JOB, SHOWN, FORGET = "Help centre", "To reset a forgotten password", "Remove its texts…"
 
 
 @pytest.fixture
-async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
-    async with opened(tmp_path / "data", theme) as stage:
-        await run(stage.program, JOB, resource("examples/help-centre-ranking.csv"), Kind.RANK)
-        stage.workspace.show_jobs()
-        stage.workspace.open_job(stage.job(JOB).id)
-        await stage.person.until(lambda: rows_say(stage, SHOWN))
-        yield stage
+async def stage(stage: Stage) -> Stage:
+    await run(stage.program, JOB, resource("examples/help-centre-ranking.csv"), Kind.RANK)
+    stage.workspace.show_jobs()
+    stage.workspace.open_job(stage.job(JOB).id)
+    await stage.person.until(lambda: rows_say(stage, SHOWN))
+    return stage
 
 
 def rows_say(stage: Stage, words: str) -> bool:
@@ -40,9 +37,7 @@ def rows_say(stage: Stage, words: str) -> bool:
 
 
 def entry(stage: Stage, text: str) -> QAction:
-    """An entry of the job's own menu."""
-    actions = stage.workspace.job_page.header.more.menu().actions()
-    return next(action for action in actions if action.text().partition("\t")[0] == text)
+    return entries(stage.workspace.job_page.header.more.menu())[text]
 
 
 async def test_after_a_question_texts_go_and_scores_stay(stage: Stage, until: Until) -> None:
@@ -64,11 +59,11 @@ async def test_after_a_question_texts_go_and_scores_stay(stage: Stage, until: Un
     await stage.person.until_sees("Texts that were removed cannot be judged.")
 
 
-@pytest.mark.parametrize("is_whole", [True, False])
+@pytest.mark.parametrize(("is_wanted", "is_whole"), [(True, True), (True, False), (False, True)])
 async def test_after_an_export_of_everything_if_the_settings_say_so(
-    stage: Stage, tmp_path: Path, until: Until, is_whole: bool
+    stage: Stage, tmp_path: Path, until: Until, is_wanted: bool, is_whole: bool
 ) -> None:
-    stage.program.change_settings(forget_after_export=True)
+    stage.program.change_settings(forget_after_export=is_wanted)
     stage.workspace.export(stage.job(JOB).id)
     export = await shown(ExportDialog, until)
     if not is_whole:
@@ -76,19 +71,9 @@ async def test_after_an_export_of_everything_if_the_settings_say_so(
     target = export.forms.chosen()[0]
     await export.write([(tmp_path / "all.xlsx", target)])
     assert (tmp_path / "all.xlsx").exists()
-    if is_whole:
+    if is_whole and is_wanted:
         await until(lambda: stage.job(JOB).texts_forgotten_at)
         await until(lambda: not rows_say(stage, SHOWN))
     else:
         await until(lambda: not stage.workspace.tasks.is_running(f"forget {stage.job(JOB).id}"))
-        assert not stage.job(JOB).texts_forgotten_at
-
-
-async def test_nothing_goes_after_an_export_unless_the_settings_say_so(
-    stage: Stage, tmp_path: Path, until: Until
-) -> None:
-    stage.workspace.export(stage.job(JOB).id)
-    export = await shown(ExportDialog, until)
-    await export.write([(tmp_path / "all.xlsx", export.forms.chosen()[0])])
-    assert not stage.workspace.tasks.is_running(f"forget {stage.job(JOB).id}")
-    assert rows_say(stage, SHOWN)
+        assert not stage.job(JOB).texts_forgotten_at and rows_say(stage, SHOWN)

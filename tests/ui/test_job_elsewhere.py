@@ -4,7 +4,6 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -26,7 +25,7 @@ from tests.screen.stage import Stage, opened
 from tests.support.faulty_service import FaultyService
 from tests.support.keyrings import MemoryKeyring
 from tests.ui.conftest import Until
-from tests.ui.connections import choose_path, click, shown
+from tests.ui.connections import choose_path, click, entries, shown
 from tests.ui.job_page_driver import MODEL, TIED, JobPageDriver
 
 REFUSED = "This model takes no batches."
@@ -76,10 +75,6 @@ async def by_curl(service: FaultyService, body: object = BODY) -> str:
     return answer.text
 
 
-def menu_entry(menu: Any, text: str) -> None:
-    next(action for action in menu.actions() if action.text() == text).trigger()
-
-
 async def test_a_batch_that_the_queue_did_not_take_is_run_synchronously(driver: JobPageDriver, until: Until) -> None:
     job = await driver.finished(TIED, Kind.RANK)
     refused = replace(
@@ -103,7 +98,7 @@ async def test_a_job_is_copied_as_code_with_its_requests(driver: JobPageDriver, 
     job = await driver.finished(TIED, Kind.RANK)
     await driver.show(job)
     for entry, marks in CODE.items():
-        menu_entry(driver.page.header.more.menu(), entry)
+        entries(driver.page.header.more.menu())[entry].trigger()
         copied = QGuiApplication.clipboard().text()
         assert all(mark in copied for mark in marks), copied
         assert driver.notices.texts()[0].startswith("Copied.")

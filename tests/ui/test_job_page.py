@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import STOPPED_HERE, Job, JobState
-from cfbatch_gui.ui.jobs.details_view import RawAnswerDialog
+from cfbatch_gui.ui.jobs.batch_table import RawAnswerDialog
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TEXTS, TIED, JobPageDriver, open_job_page
 

@@ -33,6 +33,7 @@ from tests.ui.connections import (
     paste,
     save,
     settled,
+    shown,
     states,
 )
 
@@ -183,9 +184,7 @@ async def test_rename_and_remove(
     QTest.keyClicks(card.token_block.field, SECRET)
     await save(page, card, until)
     choose(card, "Rename…")
-    await until(lambda: page.window().findChild(QInputDialog))
-    dialog = page.window().findChild(QInputDialog)
-    assert isinstance(dialog, QInputDialog)
+    dialog = await shown(QInputDialog, until)
     name = dialog.findChild(QLineEdit)
     assert isinstance(name, QLineEdit)
     QTest.keyClicks(name, "Batch in Berlin")

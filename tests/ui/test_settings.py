@@ -1,6 +1,5 @@
 """The page Settings: what is chosen there is kept, and what is kept is shown."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -11,18 +10,15 @@ from PySide6.QtWidgets import QApplication
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, FolderUse, Settings
 from cfbatch_gui.ui.settings import DATA, SPENDING, WINDOW, SettingsPage
-from cfbatch_gui.ui.theme import Scheme, Theme
-from tests.screen.stage import Stage, opened
+from tests.screen.stage import Stage
 from tests.ui.conftest import Until
 from tests.ui.connections import click
 
 
 @pytest.fixture
-async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
-    async with opened(tmp_path / "data", theme) as stage:
-        await open_settings(stage)
-        yield stage
-    theme.set_scheme(Scheme.LIGHT)
+async def stage(stage: Stage) -> Stage:
+    await open_settings(stage)
+    return stage
 
 
 async def open_settings(stage: Stage) -> None:

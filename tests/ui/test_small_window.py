@@ -1,27 +1,21 @@
 """The smallest window: the main buttons are in reach, texts have room, and nothing hangs out of it."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.paths import resource
-from cfbatch_gui.ui.theme import Theme
 from tests.screen.past import run
-from tests.screen.stage import Stage, opened
+from tests.screen.stage import Stage
 from tests.ui.conftest import Until
 
-SMALL = (800, 500)
 FIVE_WORDS = "To reset a forgotten password"
 
 
 @pytest.fixture
-async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
-    async with opened(tmp_path / "data", theme) as stage:
-        stage.workspace.window.resize(*SMALL)
-        yield stage
+async def stage(stage: Stage) -> Stage:
+    stage.workspace.window.resize(800, 500)
+    return stage
 
 
 async def finished(stage: Stage, kind: Kind) -> Job:

@@ -1,7 +1,5 @@
 """One way to undo: the notice's button, the list of notices, the menu and Ctrl+Z."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,20 +10,18 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.theme import Theme
 from tests.screen.past import draft
-from tests.screen.stage import Stage, opened
+from tests.screen.stage import Stage
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 HELP_CENTRE = resource("examples/help-centre-ranking.csv")
 
 
 @pytest.fixture
-async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
-    async with opened(tmp_path / "data", theme) as stage:
-        await stage.person.press(Qt.Key.Key_N, CTRL)  # the keyboard is in the window from here on
-        await stage.person.until_sees("Your data")
-        yield stage
+async def stage(stage: Stage) -> Stage:
+    await stage.person.press(Qt.Key.Key_N, CTRL)  # the keyboard is in the window from here on
+    await stage.person.until_sees("Your data")
+    return stage
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from cfbatch_gui.ui.window.main_window import MainWindow, NoticeListDialog
 from tests.screen.past import draft
 from tests.screen.stage import Stage
 from tests.ui.conftest import InMemory
+from tests.ui.connections import entries
 
 
 @pytest.fixture
@@ -35,11 +36,6 @@ def window(qtbot: Any) -> MainWindow:
 
 
 Role, HEURISTIC = QAction.MenuRole, QAction.MenuRole.TextHeuristicRole
-
-
-def entries(menu: QMenu) -> dict[str, QAction]:
-    """The entries of a menu by their words."""
-    return {action.text().partition("\t")[0]: action for action in menu.actions() if not action.isSeparator()}
 
 
 def menus(window: MainWindow) -> dict[str, QMenu]:

@@ -15,6 +15,7 @@ from cfbatch_gui.ui.theme import Theme
 from tests.screen.past import draft, run
 from tests.screen.stage import Stage, opened
 from tests.ui.conftest import Until
+from tests.ui.connections import entries, shown
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 HELP_CENTRE = resource("examples/help-centre-ranking.csv")
@@ -49,7 +50,7 @@ async def offered(stage: Stage, job_id: str) -> list[str]:
     library = stage.workspace.window.library
     library._menu(stage.program.ledger.job(job_id), QPoint(0, 0))
     menu = library.findChildren(QMenu)[-1]
-    texts = [action.text() for action in menu.actions() if action.text()]
+    texts = list(entries(menu))
     menu.close()
     await stage.person.until(lambda: not library.findChildren(QMenu))
     return texts
@@ -59,7 +60,7 @@ async def menu_job(stage: Stage, text: str) -> None:
     """Choose an entry of the menu Job."""
     menu = stage.workspace.menus._job
     menu.aboutToShow.emit()
-    next(action for action in menu.actions() if action.text() == text).trigger()
+    entries(menu)[text].trigger()
 
 
 async def test_three_jobs_are_archived_found_and_taken_out_again(stage: Stage) -> None:
@@ -95,9 +96,7 @@ async def test_each_menu_names_what_can_be_done_with_its_jobs(stage: Stage, unti
     expected = ["Compare these 2…", "Tag 3 jobs…", "Archive 2 jobs", "Delete 3 jobs"]
     assert await offered(stage, new.id) == expected, "a draft has no results, and stays"
     stage.workspace.job_actions.ask_name(new.id)
-    await until(lambda: stage.workspace.window.findChild(QInputDialog))
-    dialog = stage.workspace.window.findChild(QInputDialog)
-    assert isinstance(dialog, QInputDialog)
+    dialog = await shown(QInputDialog, until)
     dialog.setTextValue("  Better name ")
     dialog.accept()
     await until(lambda: stage.program.ledger.job(new.id).name == "Better name")

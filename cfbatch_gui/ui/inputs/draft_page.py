@@ -27,7 +27,7 @@ from cfbatch_gui.ui.inputs.text_editors import whole_reading
 from cfbatch_gui.ui.inputs.version_section import DraftVersions, VersionSection
 from cfbatch_gui.ui.job_actions import JobActions
 from cfbatch_gui.ui.notices import Notices, PageUndo
-from cfbatch_gui.ui.state_names import DraftPhase, draft_words, kept_phase
+from cfbatch_gui.ui.state_names import DraftPhase, kept_phase, state_words
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 from cfbatch_gui.ui.widgets import PageHeader, boxed, column, line, scrolled
 from cfbatch_gui.ui.widgets.bars import DropOverlay
@@ -211,7 +211,7 @@ class DraftPage(QWidget):
             return
         state, job = self.drafts.state(self.job_id()), self.drafts.job(self.job_id())
         self.header.set_title(job.name)
-        words = draft_words(self.phase(job))
+        words = state_words(self.phase(job))
         self.header.set_state(words.text, words.icon, words.role)
         self.what.show_state(state)
         self.data.show_state(state, job)

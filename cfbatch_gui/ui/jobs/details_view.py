@@ -1,42 +1,30 @@
-"""The details of a job as lines of text, its batches, and the dialog with the raw answer of one."""
-
-import asyncio
-import gzip
-from pathlib import Path
+"""The details of a job as lines of text, and its batches."""
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import QGridLayout, QMenu, QPlainTextEdit, QWidget
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QGridLayout, QWidget
 
-from cfbatch_gui.core.errors import DataError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.spending import Planned
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.dialogs import ShownDialog
-from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.jobs.job_summary import price_words, size_words, state_column, token_words
+from cfbatch_gui.ui.jobs.batch_table import BatchTable
+from cfbatch_gui.ui.jobs.job_summary import price_words, size_words, token_words
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.state_names import (
-    StateWords,
     connection_of,
     connection_title,
     is_collected,
     is_practice,
     title_words,
-    words_of_batch,
 )
-from cfbatch_gui.ui.tables.table_rows import NumberColumn
-from cfbatch_gui.ui.tables.table_view import Column, Rows, TableView
-from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
-from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, Card, IconLine, Label, add_action, boxed, column, row, scrolled
+from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, Card, Label, boxed, column, row, scrolled
 
-MOST_BYTES = 200_000  # of a raw answer that are shown
+_HIDDEN = ("note", "texts", "size", "time", "answer", "next")  # columns of the table
 _LABELS_WIDTH = 170
 _TABLE_HEIGHT = 220
 _DAY = 86_400.0  # seconds
@@ -48,7 +36,6 @@ class DetailsView(QWidget):
         super().__init__()
         self._program = program
         self._job: Job | None = None
-        self._is_collected = False
         self._lines: tuple[Line, ...] = ()
         self._form = QGridLayout()
         self._form.setHorizontalSpacing(LARGE)
@@ -57,20 +44,16 @@ class DetailsView(QWidget):
         self._form.setColumnStretch(1, 1)
         self.copy_button = Button(self.tr("Copy"), "copy", self.copy)
         self.folder_button = Button(self.tr("Show folder"), "folder-open", self.show_folder)
-        self.batches: Rows[Batch] = Rows(self._columns(), key=lambda batch: batch.number, parent=self)
         title = self.tr("Batches and their answers")
-        self.table = TableView(
-            "details/batches", title, self.batches, memory=memory, inset=True, on_opened=self.open_answer
-        )
+        self.table = BatchTable(program, "details/batches", title, _HIDDEN, memory=memory)
         self.table.setMinimumHeight(_TABLE_HEIGHT)
-        self.table.menu_opening.connect(self._add_to_menu)
         self._hint = Label(self.tr("A double click opens the answer as it came."), "small")
         self._lay_out()
 
     def show_job(self, job: Job, planned: Planned) -> None:
-        self._job, self._is_collected = job, is_collected(job)
+        self._job = job
         self._show_lines(self._words(job, planned))
-        self.batches.set_rows(job.batches)
+        self.table.show_job(job)
 
     def lines(self) -> tuple[Line, ...]:
         return self._lines
@@ -83,7 +66,7 @@ class DetailsView(QWidget):
         lines = [f"{name}: {value}" for name, value in self._lines]
         lines += [
             self.tr("Batch {n}: {state}, {id}").format(
-                n=batch.number, state=self._state(batch).text, id=batch.request_id or "–"
+                n=batch.number, state=self.table.state_of(batch).text, id=batch.request_id or "–"
             )
             for batch in batches
         ]
@@ -93,14 +76,6 @@ class DetailsView(QWidget):
         if self._job is not None:
             folder = self._program.folder(self._job.id).path
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
-
-    def open_answer(self, index: int) -> None:
-        batch = self.batches.row(index)
-        if self._job is not None and self._program.folder(self._job.id).reply(batch.number).exists():
-            RawAnswerDialog(self._program.folder(self._job.id), batch.number, self).open()
-
-    def copy_request_id(self, index: int) -> None:
-        QGuiApplication.clipboard().setText(self.batches.row(index).request_id)
 
     def _lay_out(self) -> None:
         about = Card(self._form, SMALL, row(self.copy_button, self.folder_button, None))
@@ -162,7 +137,7 @@ class DetailsView(QWidget):
         return " · ".join(found)
 
     def _account_words(self, job: Job) -> str:
-        if not self._is_collected:
+        if not is_collected(job):
             return ""
         handed = sum(bool(batch.handed_over_at) for batch in job.batches)
         if job.taken_over:
@@ -213,74 +188,3 @@ class DetailsView(QWidget):
             return self.tr("nothing, practice is free")
         price = price_words(job, planned)
         return self.tr("{price}, before what is free each day").format(price=price) if price else ""
-
-    def _columns(self) -> tuple[Column[Batch], ...]:
-        return (
-            Column(self.tr("Batch"), lambda batch: batch.number, key="batch", align="right", width=66),
-            state_column(self._state, width=110),
-            Column(self.tr("Request ID"), lambda batch: batch.request_id, key="request", stretch=True),
-            NumberColumn(self.tr("Requests"), lambda each: each.requests, key="requests", width=88, gives_way=True),
-            NumberColumn(self.tr("Tokens"), lambda each: each.tokens or None, key="tokens", width=88, gives_way=True),
-            NumberColumn(self.tr("Checks"), lambda each: each.checks, key="checks", width=78, gives_way=True),
-            Column(
-                self.tr("Sent"),
-                lambda batch: batch.sent_at or None,
-                display.moment,
-                key="sent",
-                width=166,
-                gives_way=True,
-                copies_text=True,
-            ),
-        )
-
-    def _state(self, batch: Batch) -> StateWords:
-        return words_of_batch(batch, in_collected_job=self._is_collected)
-
-    def _add_to_menu(self, menu: QMenu, index: int) -> None:
-        if self.batches.row(index).state is BatchState.DONE:
-            add_action(menu, self.tr("Open the answer"), lambda: self.open_answer(index), "file-text")
-        if self.batches.row(index).request_id:
-            add_action(menu, self.tr("Copy request ID"), lambda: self.copy_request_id(index), "copy")
-
-
-class RawAnswerDialog(ShownDialog):
-    """The beginning of a raw answer, read in a thread."""
-
-    def __init__(self, folder: JobFolder, batch: int, parent: QWidget | None = None) -> None:
-        title = tr("Answer to batch {n}").format(n=batch)
-        super().__init__(title, parent, (760, 560))
-        self._about = IconLine(self.tr("Reading…"), wrap=False)
-        self.text = QPlainTextEdit()
-        self.text.setReadOnly(True)
-        self.text.setTabChangesFocus(True)
-        self.text.setAccessibleName(title)
-        self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
-        copy = Button(self.tr("Copy"), "copy", lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
-        self.lay_out(title, self.text, foot=((self._about, 1), copy))
-        self.tasks = Tasks(self, self._show_error)
-        self.tasks.start("read", self._read(folder.reply(batch)))
-
-    async def _read(self, path: Path) -> None:
-        text, is_whole = await asyncio.to_thread(_beginning, path)
-        self.text.setPlainText(text)
-        most = display.size(MOST_BYTES)
-        self._about.set_line(
-            self.tr("The whole answer, as the service sent it.")
-            if is_whole
-            else self.tr("The first {size} of the answer, as the service sent it.").format(size=most)
-        )
-
-    def _show_error(self, error: UserError) -> None:
-        self._about.set_line(said(error.message), "triangle-alert", "attention")
-
-
-def _beginning(path: Path) -> tuple[str, bool]:
-    """The first MOST_BYTES bytes of an answer as text, and whether that is all of it. Raises DataError."""
-    try:
-        with gzip.open(path) as stream:
-            data = stream.read(MOST_BYTES + 1)
-    except (OSError, EOFError) as error:
-        raise DataError(
-            "This answer could not be read from the job's folder.", detail=f"{path.name}: {error}"
-        ) from error
-    return data[:MOST_BYTES].decode("utf-8", "replace"), len(data) <= MOST_BYTES

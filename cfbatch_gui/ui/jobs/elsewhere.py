@@ -9,7 +9,6 @@ from PySide6.QtCore import QDateTime, QItemSelection, QLocale, QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QGridLayout,
     QLineEdit,
     QPlainTextEdit,
     QSizePolicy,
@@ -56,6 +55,7 @@ from cfbatch_gui.ui.widgets import (
     Saying,
     boxed,
     column,
+    form,
     row,
 )
 
@@ -185,18 +185,28 @@ def _read_inputs(paths: tuple[Path, ...], kind: Kind | None) -> AttachedInput:
 _WIDTH, _TEXT_HEIGHT = 600, 110  # pixels
 
 
-class AttachDialog(FormDialog):
-    """A dialog that is opened with `open()` and deletes itself; `attached` carries the id of the new job."""
+class _BegunElsewhere(FormDialog):
+    """Open it with `open()`; it deletes itself. `added` carries the id of the job once it is here."""
 
-    attached = Signal(str)
+    added = Signal(str)
 
-    def __init__(self, program: Program, parent: QWidget) -> None:
-        super().__init__(tr("Add a job by its request ID"), parent)
-        self.add_button = PrimaryButton(tr("Add the job"), "plus", lambda: self.tasks.start("attach", self._attach()))
+    def __init__(self, program: Program, title: str, parent: QWidget | None, kind: Kind | None = None) -> None:
+        super().__init__(title, parent)
         self._program = program
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumWidth(_WIDTH)
         self.tasks = Tasks(self, self._show_error)
+        self.files = AttachedFiles(self.tasks, program.remembered_folder(FolderUse.INPUTS), kind=kind)
+        self.problem = Saying("circle-x", "error", "body")
+
+    def _show_error(self, error: UserError) -> None:
+        self.problem.set_line(said(error.message))
+
+
+class AttachDialog(_BegunElsewhere):
+    def __init__(self, program: Program, parent: QWidget) -> None:
+        super().__init__(program, tr("Add a job by its request ID"), parent)
+        self.add_button = PrimaryButton(tr("Add the job"), "plus", lambda: self.tasks.start("attach", self._attach()))
         self.text = QPlainTextEdit()
         self.text.setPlaceholderText(self.tr("The request ID, or the whole answer that curl or your Worker got"))
         self.text.setAccessibleName(self.tr("Request ID"))
@@ -207,31 +217,18 @@ class AttachDialog(FormDialog):
         self.connection = Choice(self.tr("Connection"))
         self.model = QLineEdit(program.settings.model)
         self.model.setAccessibleName(self.tr("Model"))
-        self.files = AttachedFiles(self.tasks, program.remembered_folder(FolderUse.INPUTS))
         self.files.changed.connect(self._files_changed)
-        self.problem = Saying("circle-x", "error", "body")
         self._lay_out()
         self._read_text()
         self.tasks.start("connections", self._list_connections())
 
     def _lay_out(self) -> None:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(MEDIUM)
-        grid.setVerticalSpacing(SMALL)
-        grid.setColumnStretch(1, 1)
-        for index, (name, field) in enumerate(
-            ((self.tr("Sent through"), self.connection), (self.tr("Model"), self.model))
-        ):
-            label = Label(name, "quiet")
-            label.setBuddy(field)
-            grid.addWidget(label, index, 0)
-            grid.addWidget(field, index, 1)
-        sent = Label(self.tr("What was sent"), "quiet")
-        sent.setMinimumHeight(scaled(CONTROL_HEIGHT))
-        grid.addWidget(sent, 2, 0, Qt.AlignmentFlag.AlignTop)
-        grid.addWidget(self.files, 2, 1)
+        fields = form()
+        fields.addRow(Label(self.tr("Sent through"), "quiet"), self.connection)
+        fields.addRow(Label(self.tr("Model"), "quiet"), self.model)
+        fields.addRow(Label(self.tr("What was sent"), "quiet"), self.files)
         about = self.tr("A job that curl, a script or a Worker has sent is watched here and its results are shown.")
-        content = (self.text, self.understood, grid, self.problem, None)
+        content = (self.text, self.understood, fields, self.problem, None)
         self.lay_out(self.windowTitle(), about, *content, accept=self.add_button)
 
     # What was pasted
@@ -291,7 +288,7 @@ class AttachDialog(FormDialog):
             )
         finally:
             self._set_possible("")
-        self.attached.emit(job.id)
+        self.added.emit(job.id)
         self.accept()
 
     def _name(self) -> str:
@@ -303,36 +300,22 @@ class AttachDialog(FormDialog):
         for widget in (self.text, self.connection, self.model, self.files):
             widget.setEnabled(not why_not)
 
-    def _show_error(self, error: UserError) -> None:
-        self.problem.set_line(said(error.message))
-
 
 _TASK = "take over"
 
 
-class TakeOverDialog(FormDialog):
-    """Open it with `open()`; it deletes itself. `taken` carries the id of the job once it is here.
-
-    `tasks` are the window's, so that its end waits until what was begun is put away.
-    """
-
-    taken = Signal(str)
+class TakeOverDialog(_BegunElsewhere):
+    """`tasks` are the window's, so that its end waits until what was begun is put away."""
 
     def __init__(
         self, program: Program, tasks: Tasks, connection_id: str, found: AccountJob, parent: QWidget | None = None
     ) -> None:
         title = tr("Take over “{name}”").format(name=display.one_line(found.title, 60))
-        super().__init__(title, parent)
+        super().__init__(program, title, parent, found.kind)
         self.take_button = PrimaryButton(tr("Take over"), "download", lambda: tasks.start(_TASK, self._take_over()))
-        self._program, self._tasks, self._connection_id, self._found = program, tasks, connection_id, found
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setMinimumWidth(_WIDTH)
-        self.files = AttachedFiles(
-            Tasks(self, self._show_error), program.remembered_folder(FolderUse.INPUTS), kind=found.kind
-        )
+        self._connection_id, self._found = connection_id, found
         self.files.changed.connect(self._files_changed)
         self.doing = Saying("loader", "accent", "quiet")
-        self.problem = Saying("circle-x", "error", "body")
         self.finished.connect(lambda _: tasks.cancel(_TASK))
         about = self.tr(
             "This computer then watches the job and fetches its answers too. Nothing is sent again, and nothing is paid"
@@ -362,16 +345,13 @@ class TakeOverDialog(FormDialog):
         finally:
             if isValid(self):  # not when the window was closed meanwhile
                 self._set_doing("")
-        self.taken.emit(job.id)
+        self.added.emit(job.id)
         self.accept()
 
     def _set_doing(self, doing: str) -> None:
         self.doing.set_line(doing)
         self.files.setEnabled(not doing)
         self.take_button.set_possible(self.tr("It is being taken over.") if doing else self.files.missing())
-
-    def _show_error(self, error: UserError) -> None:
-        self.problem.set_line(said(error.message))
 
 
 class AccountDialog(FormDialog):
@@ -540,7 +520,7 @@ class AccountDialog(FormDialog):
             self._open(chosen.id)
             return
         dialog = TakeOverDialog(self._program, self._tasks, self._connection_id, chosen, self)
-        dialog.taken.connect(self._open)
+        dialog.added.connect(self._open)
         dialog.open()
 
     def _open(self, job_id: str) -> None:

@@ -1,6 +1,6 @@
 """What is said of a sent job: size, duration, tokens, price, and what the user's account has of it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtWidgets import QWidget
@@ -24,15 +24,11 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.state_names import (
     AnswerPlace,
-    StateWords,
     amount,
-    batch_words,
     is_practice,
-    place_words,
     short_model,
-    state_texts,
+    state_words,
 )
-from cfbatch_gui.ui.tables.table_rows import Column
 from cfbatch_gui.ui.theme import LARGE, SMALL
 from cfbatch_gui.ui.widgets import Flow, Saying, StateLabel, boxed, column
 
@@ -136,18 +132,6 @@ def _expected(job: Job, planned: Planned, share: float) -> str:
     return shown if expected.dollars < _LEAST else tr("about {price}").format(price=shown)
 
 
-def state_column(state: Callable[[Batch], StateWords], *, width: int) -> Column[Batch]:
-    return Column(
-        tr("State"),
-        lambda batch: state(batch).text,
-        key="state",
-        width=width,
-        widest=state_texts(),
-        icon=lambda batch: (state(batch).icon, state(batch).role),
-        colour=lambda batch: state(batch).role,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class AccountWords:
     """`line` is "" where the figures say all; `may_close` marks it."""
@@ -222,7 +206,7 @@ def _line(job: Job, connection: Connection) -> str:
 class AccountPart(QWidget):
     def __init__(self) -> None:
         super().__init__()
-        self._looks = (batch_words(BatchState.PLANNED), *map(place_words, AnswerPlace))
+        self._looks = tuple(map(state_words, (BatchState.PLANNED, *AnswerPlace)))
         self.figures = tuple(StateLabel("", words.icon, words.role) for words in self._looks)
         self.line = Saying("info", role="body")
         self.setLayout(column(boxed(Flow(*self.figures, gap=LARGE)), self.line, gap=SMALL))

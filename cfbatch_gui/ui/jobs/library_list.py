@@ -229,13 +229,6 @@ class LibraryRows(QAbstractListModel):
         tail = 0
         while tail < shorter - head and _key(old[-1 - tail]) == _key(fresh[-1 - tail]):
             tail += 1
-        pairs = [(at, old[at], fresh[at]) for at in range(head)]
-        pairs += [(len(fresh) - 1 - at, old[-1 - at], fresh[-1 - at]) for at in range(tail)]
-        changed = [
-            (at, line_height(one) != line_height(other))
-            for at, one, other in pairs
-            if one is not other and one != other
-        ]
         old_end, fresh_end = len(old) - tail, len(fresh) - tail
         if old_end > head:
             self.beginRemoveRows(_ROOT, head, old_end - 1)
@@ -246,9 +239,12 @@ class LibraryRows(QAbstractListModel):
             self._entries = fresh
             self.endInsertRows()
         self._entries = fresh
-        for at, has_other_height in changed:
-            role = Qt.ItemDataRole.SizeHintRole if has_other_height else Qt.ItemDataRole.DisplayRole
-            self.dataChanged.emit(self.index(at), self.index(at), [role])
+        for at in (*range(head), *range(fresh_end, len(fresh))):
+            before, now = old[at if at < head else at - len(fresh)], fresh[at]
+            if before is not now and before != now:
+                is_as_high = line_height(before) == line_height(now)
+                role = Qt.ItemDataRole.DisplayRole if is_as_high else Qt.ItemDataRole.SizeHintRole
+                self.dataChanged.emit(self.index(at), self.index(at), [role])
 
 
 _SIDE = 12  # pixels between the list and the edges of the sidebar

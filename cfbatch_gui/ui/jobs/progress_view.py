@@ -1,9 +1,10 @@
 """The progress of a job: finished batches, the state of each batch, and what needs the user."""
 
 import asyncio
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
+from functools import partial
+from typing import Any
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
@@ -31,6 +32,7 @@ from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.budget import send_within_budget
 from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.jobs.batch_table import BatchTable
 from cfbatch_gui.ui.jobs.job_summary import (
     AccountPart,
     batch_price_words,
@@ -38,20 +40,14 @@ from cfbatch_gui.ui.jobs.job_summary import (
     is_over,
     is_under_way,
     running_words,
-    state_column,
     usual_words,
 )
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.state_names import (
-    StateWords,
     connection_of,
-    is_collected,
     is_practice,
-    words_of_batch,
 )
-from cfbatch_gui.ui.tables.table_rows import NumberColumn
-from cfbatch_gui.ui.tables.table_view import Column, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import (
@@ -65,7 +61,6 @@ from cfbatch_gui.ui.widgets import (
     LinkButton,
     NoticeBar,
     QuietButton,
-    Role,
     Saying,
     ThinProgress,
     boxed,
@@ -100,111 +95,6 @@ def ranges(numbers: list[int]) -> str:
     return ", ".join(str(part[0]) if len(part) == 1 else f"{part[0]}–{part[-1]}" for part in parts)
 
 
-_KNOWN_WORDS = ("", "queued", "running")
-
-
-def note_of(batch: Batch) -> tuple[str, Role]:
-    """What is said of a batch beside its state, and the role of its colour."""
-    if batch.error:
-        return said(batch.error), "attention"
-    if batch.is_in_account:
-        return display.size(batch.stored_bytes), "quiet"
-    if batch.state.is_at_service and batch.service_word not in _KNOWN_WORDS:
-        return tr("The service says: {word}").format(word=batch.service_word), "attention"
-    return "", "quiet"
-
-
-def time_words(batch: Batch, now: float) -> str:
-    """How long it took, or how long it has been in its state; `now` is in seconds since 1970."""
-    if batch.state is BatchState.PLANNED:
-        return ""
-    if batch.state is BatchState.DONE:
-        return tr("took {time}").format(time=display.duration(max(1.0, batch.changed_at - batch.sent_at)))
-    return display.short_duration(now - batch.changed_at)
-
-
-def next_check_words(batch: Batch, *, paused: bool, now: float, next_look: float | None = None) -> str:
-    """`next_look` is when the user's account is asked next what it has of the job, in seconds since 1970."""
-    if batch.state.is_final or batch.state is BatchState.OUTCOME_UNKNOWN:
-        return "–"
-    is_asked_by_account = batch.is_handed_over and not batch.is_in_account
-    moment = next_look if is_asked_by_account else batch.next_check_at or None
-    if paused or moment is None:
-        return ""
-    left = moment - now
-    if left < 1:
-        return tr("now")
-    return tr("in {time}").format(time=display.duration(left) if left < 60 else display.short_duration(left))
-
-
-class BatchTable(TableView):
-    def __init__(self, *, clock: Callable[[], float] = time.time, memory: Memory | None = None) -> None:
-        super().__init__("batches", tr("Batches"), memory=memory, inset=True)
-        self._clock, self._now = clock, 0.0
-        self._paused = self._collected = False
-        self._next_look: float | None = None
-        self.batches: Rows[Batch] = Rows(self._columns(), key=lambda batch: batch.number, sortable=False, parent=self)
-        self.show_rows(self.batches)
-
-    def show_job(self, job: Job, *, next_look: float | None = None) -> None:
-        self._now, self._paused, self._collected = self._clock(), bool(job.paused_because), is_collected(job)
-        self._next_look = next_look
-        self.batches.set_rows(job.batches)
-        self.viewport().update()
-
-    def _state(self, batch: Batch) -> StateWords:
-        return words_of_batch(batch, in_collected_job=self._collected)
-
-    def _next_check(self, batch: Batch) -> str:
-        return next_check_words(batch, paused=self._paused, now=self._now, next_look=self._next_look)
-
-    def _columns(self) -> tuple[Column[Batch], ...]:
-        return (
-            Column(tr("Batch"), lambda batch: batch.number, key="batch", align="right", width=66),
-            # Not known of a batch that was sent by another program.
-            NumberColumn(
-                tr("Texts"),
-                lambda batch: batch.texts,
-                lambda count: display.number(count) if count else "–",
-                key="texts",
-                width=76,
-                gives_way=True,
-            ),
-            Column(
-                tr("Size"),
-                lambda batch: batch.bytes,
-                lambda count: display.size(count) if count else "–",
-                key="size",
-                width=84,
-                hidden=True,
-            ),
-            state_column(self._state, width=150),
-            Column(
-                tr("Note"),
-                lambda batch: note_of(batch)[0],
-                key="note",
-                stretch=True,
-                colour=lambda batch: note_of(batch)[1],
-            ),
-            Column(
-                tr("Time"),
-                lambda batch: time_words(batch, self._now),
-                key="time",
-                width=110,
-                widest=[tr("took {time}").format(time=display.duration(3599))],
-                tip=tr("How long it took, or how long it has been in its state."),
-            ),
-            Column(
-                tr("Last answer"),
-                lambda batch: display.age(batch.checked_at, self._now) if batch.checked_at else "",
-                key="answer",
-                width=110,
-                hidden=True,
-            ),
-            Column(tr("Next check"), self._next_check, key="next", width=98, gives_way=True),
-        )
-
-
 class UnknownOutcomeCard(Card):
     def __init__(self, program: Program, job: Job, batch: Batch) -> None:
         self._title = Label("", "part")
@@ -230,7 +120,7 @@ class UnknownOutcomeCard(Card):
         self.dismiss_button = QuietButton(
             self.tr("Leave it out"),
             "x",
-            lambda: self.tasks.start("dismiss", self._dismiss()),
+            lambda: self.tasks.start("dismiss", self._actions.dismiss(job.id, batch.number)),
             tip=self.tr("Leave this batch without results. It can still be sent again."),
         )
         for each in (self.id_field, self.adopt_button, self.again_button, self.dismiss_button):
@@ -246,8 +136,9 @@ class UnknownOutcomeCard(Card):
         self._means.setText(" ".join((self._what_it_means(), self._what_it_cost(planned))))
 
     def adopt(self) -> None:
-        if self.id_field.text().strip():
-            self.tasks.start("adopt", self._adopt(self.id_field.text().strip()))
+        if request_id := self.id_field.text().strip():
+            self._error.hide()
+            self.tasks.start("adopt", self._actions.adopt(self._job.id, self._batch.number, request_id))
 
     def show_error(self, error: UserError) -> None:
         self._error.setText(said(error.message))
@@ -277,10 +168,6 @@ class UnknownOutcomeCard(Card):
         self.adopt_button.set_possible("" if text.strip() else self.tr("Paste the request ID first."))
         self._error.hide()
 
-    async def _adopt(self, request_id: str) -> None:
-        self._error.hide()
-        await self._actions.adopt(self._job.id, self._batch.number, request_id)
-
     async def _send_again(self) -> None:
         sure = await dialogs.ask(
             self.window(),
@@ -292,11 +179,9 @@ class UnknownOutcomeCard(Card):
         if sure:
             await send_within_budget(self, self._program, self._job.id, self._batch.number)
 
-    async def _dismiss(self) -> None:
-        await self._actions.dismiss(self._job.id, self._batch.number)
-
 
 _SECOND = 1000  # milliseconds
+_HIDDEN = ("request", "requests", "tokens", "checks", "sent", "size", "answer")  # columns of the table
 _TABLE_HEIGHT = 240  # pixels, at least
 
 
@@ -317,7 +202,7 @@ class ProgressView(QWidget):
         self.cards: dict[int, UnknownOutcomeCard] = {}
         self._troubles: list[Trouble] = []
         self.trouble_bars: list[NoticeBar] = []
-        self.table = BatchTable(clock=program.clock, memory=memory)
+        self.table = BatchTable(program, "batches", tr("Batches"), _HIDDEN, memory=memory)
         self._make_widgets()
         self._lay_out()
         self._seconds = QTimer(self, interval=_SECOND)
@@ -332,6 +217,7 @@ class ProgressView(QWidget):
         self._show_account(job)
         self._show_troubles(job)
         self._show_cards(job)
+        self._attention_box.setVisible(bool(self.trouble_bars or self.cards))
         self._tick()
         self._foot.set_line(self._foot_words(job))
         counted = (job.id, [batch.number for batch in job.batches if batch.state is BatchState.DONE])
@@ -344,7 +230,8 @@ class ProgressView(QWidget):
     def _make_widgets(self) -> None:
         self.pause_bar = NoticeBar("", "attention")
         self.account_bar = NoticeBar("", "attention")
-        self.account_bar.add_link(self.tr("Collect in my account"), self.collect_in_account)
+        collect = partial(self._start, "account", self._program.actions.collect_in_account)
+        self.account_bar.add_link(self.tr("Collect in my account"), collect)
         self.account = AccountPart()
         self.title = Label("", "part")
         self.readable = Label("", "quiet")
@@ -384,8 +271,11 @@ class ProgressView(QWidget):
         self.pause_bar.add_link(self.tr("Carry on"), self.carry_on)
 
     def carry_on(self) -> None:
+        self._start("carry on", self._program.runner.carry_on)
+
+    def _start(self, name: str, work: Callable[[str], Coroutine[Any, Any, object]]) -> None:
         if self._job is not None:
-            self.tasks.start("carry on", self._program.runner.carry_on(self._job.id))
+            self.tasks.start(name, work(self._job.id))
 
     def _show_account(self, job: Job) -> None:
         connection = connection_of(self._program, job)
@@ -398,14 +288,9 @@ class ProgressView(QWidget):
         for link in self.account_bar.links():
             link.setVisible(not job.taken_over)
 
-    def collect_in_account(self) -> None:
-        if self._job is not None:
-            self.tasks.start("account", self._program.actions.collect_in_account(self._job.id))
-
     def _show_troubles(self, job: Job) -> None:
         troubles = troubles_of(job)
         if troubles == self._troubles:
-            self._attention_box.setVisible(bool(self.trouble_bars or self.cards))
             return
         self._troubles = troubles
         for bar in self.trouble_bars:
@@ -415,7 +300,6 @@ class ProgressView(QWidget):
         self.trouble_bars = [self._trouble_bar(trouble) for trouble in troubles]
         for index, bar in enumerate(self.trouble_bars):
             self._attention.insertWidget(index, bar)
-        self._attention_box.setVisible(bool(self.trouble_bars or self.cards))
 
     def _trouble_bar(self, trouble: Trouble) -> NoticeBar:
         first = trouble[0]
@@ -432,29 +316,17 @@ class ProgressView(QWidget):
             bar.add_link(self.tr("Copy details"), lambda: QGuiApplication.clipboard().setText(redacted(details)))
         is_ours = self._job is not None and not (self._job.attached or self._job.taken_over)
         if first.error_action == Action.RUN_SYNCHRONOUSLY:
-            bar.add_link(self.tr("Run at once"), self.run_synchronously)
+            at_once = partial(self._start, "send again", self._program.actions.run_synchronously)
+            bar.add_link(self.tr("Run at once"), at_once)
         elif is_end and is_ours:
-            bar.add_link(self.tr("Send again"), lambda: self.send_again(trouble))
+            bar.add_link(self.tr("Send again"), partial(self._start, "send again", partial(self._send_again, trouble)))
         elif first.failed_requests and is_ours:
-            bar.add_link(self.tr("Send these again"), self.send_refused_again)
+            again = partial(self._start, "send again", partial(send_within_budget, self, self._program))
+            bar.add_link(self.tr("Send these again"), again)
         return bar
 
-    def run_synchronously(self) -> None:
-        if self._job is not None:
-            self.tasks.start("send again", self._program.actions.run_synchronously(self._job.id))
-
-    def send_refused_again(self) -> None:
-        if self._job is not None:
-            self.tasks.start("send again", send_within_budget(self, self._program, self._job.id))
-
-    def send_again(self, trouble: Trouble) -> None:
-        self.tasks.start("send again", self._send_again(trouble))
-
-    async def _send_again(self, trouble: Trouble) -> None:
-        if self._job is None:
-            return
-        job_id = self._job.id
-        if any(batch.request_id for batch in trouble) and not is_practice(self._job):
+    async def _send_again(self, trouble: Trouble, job_id: str) -> None:
+        if any(batch.request_id for batch in trouble) and not is_practice(self._program.ledger.job(job_id)):
             sure = await dialogs.ask(
                 self.window(),
                 self.tr("Send again?"),
@@ -473,7 +345,6 @@ class ProgressView(QWidget):
                 self.cards[number] = UnknownOutcomeCard(self._program, job, batch)
                 self._attention.addWidget(self.cards[number])
             self.cards[number].show_batch(job, batch, self._planned)
-        self._attention_box.setVisible(bool(self.trouble_bars or self.cards))
 
     def _remove_cards(self, numbers: set[int]) -> None:
         for number in numbers:

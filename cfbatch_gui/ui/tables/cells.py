@@ -84,11 +84,6 @@ class CellDelegate(QStyledItemDelegate):
                 self._paint_marked(painter, place.of(inner), flags, shown, self.marks(index, shown))
         painter.restore()
 
-    def _paint_line(self, painter: QPainter, inner: QRect, flags: Qt.AlignmentFlag, shown: str) -> None:
-        # The direction follows the script of the text, the alignment its column.
-        painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
-        painter.drawText(inner, flags, shown)
-
     def _paint_found(self, painter: QPainter, inner: QRect, flags: Qt.AlignmentFlag, shown: str, whole: str) -> None:
         """Paint the line with its marks; one cut before the first of them begins shortly before it."""
         spans = marked_spans(shown, self.sought)
@@ -106,7 +101,9 @@ class CellDelegate(QStyledItemDelegate):
         self, painter: QPainter, inner: QRect, flags: Qt.AlignmentFlag, shown: str, spans: list[tuple[int, int]]
     ) -> None:
         if not spans:
-            self._paint_line(painter, inner, flags, shown)
+            # The direction follows the script of the text, the alignment its column.
+            painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
+            painter.drawText(inner, flags, shown)
             return
         option = QTextOption(flags)
         option.setWrapMode(QTextOption.WrapMode.NoWrap)

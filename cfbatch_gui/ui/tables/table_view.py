@@ -31,6 +31,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QStyle, QTableView
 
 from cfbatch_gui.ui import display, icons, theme
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN, ICON, ICON_GAP, CellDelegate
@@ -141,7 +142,6 @@ class TableView(QTableView):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setWordWrap(False)
-        self.setAlternatingRowColors(False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -369,20 +369,15 @@ class TableView(QTableView):
             return
         header, names = self.horizontalHeader(), [column.name for column in self.columns()]
         by = header.sortIndicatorSection()
-        self._memory.set(
-            f"table/{self._name}",
-            json.dumps(
-                {
-                    "order": [names[header.logicalIndex(at)] for at in range(len(names))],
-                    "widths": self._chosen_widths(),
-                    "hidden": [
-                        names[at] for at in range(len(names)) if self.isColumnHidden(at) and at not in self._gone
-                    ],
-                    "sort": names[by] if 0 <= by < len(names) else "",
-                    "descending": header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder,
-                }
-            ),
-        )
+        hidden = (at for at in range(len(names)) if self.isColumnHidden(at) and at not in self._gone)
+        layout = {
+            "order": [names[header.logicalIndex(at)] for at in range(len(names))],
+            "widths": self._chosen_widths(),
+            "hidden": [names[at] for at in hidden],
+            "sort": names[by] if 0 <= by < len(names) else "",
+            "descending": header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder,
+        }
+        self._memory.set(f"table/{self._name}", json.dumps(layout))
 
     def _chosen_widths(self) -> dict[str, int]:
         """Those that differ from the usual ones, for the usual font."""
@@ -419,8 +414,7 @@ class TableView(QTableView):
 
 class ColumnsButton(QuietButton):
     def __init__(self, table: TableView) -> None:
-        super().__init__("", "columns-3")
-        self.setText(self.tr("Columns"))
+        super().__init__(tr("Columns"), "columns-3")
         menu = QMenu(self)
         menu.aboutToShow.connect(menu.clear)
         menu.aboutToShow.connect(lambda: table.fill_columns_menu(menu))

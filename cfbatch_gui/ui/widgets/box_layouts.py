@@ -7,6 +7,7 @@ from PySide6.QtCore import QEvent, QMargins, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
+    QFormLayout,
     QFrame,
     QHBoxLayout,
     QLayout,
@@ -20,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 
 BoxT = TypeVar("BoxT", bound=QBoxLayout)
 PAGE_MARGINS = (WIDE, LARGE, WIDE, LARGE)
@@ -36,6 +37,17 @@ def row(*items: Item, gap: int = SMALL, margins: tuple[int, int, int, int] = (0,
 def column(*items: Item, gap: int = SMALL, margins: tuple[int, int, int, int] = (0, 0, 0, 0)) -> QVBoxLayout:
     """`gap` and `margins` (left, top, right, bottom) are in pixels."""
     return _fill(QVBoxLayout(), items, gap, margins)
+
+
+def form(*, gap: int = MEDIUM) -> QFormLayout:
+    """Lines of a label and a field or a text; `gap`, between them, is in pixels."""
+    lines = QFormLayout()
+    lines.setContentsMargins(0, 0, 0, 0)
+    lines.setHorizontalSpacing(gap)
+    lines.setVerticalSpacing(SMALL)
+    lines.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+    lines.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
+    return lines
 
 
 def boxed(layout: QLayout, parent: QWidget | None = None) -> QWidget:

@@ -51,7 +51,7 @@ class TextPanel(Card):
     """`lines` is the number of lines shown while it is folded."""
 
     def __init__(self, *, lines: int = _FOLDED_LINES) -> None:
-        super().__init__(inset=True)
+        super().__init__(inset=True, gap=2, margins=(LARGE, 6, SMALL, MEDIUM))
         self._lines = lines
         self._is_open = False
         self._sought = ""
@@ -64,15 +64,9 @@ class TextPanel(Card):
         self._text.document().documentLayout().documentSizeChanged.connect(self._show_fold)
         self._problem = Label("", "attention", wrap=True)
         self._rest = ElidedLabel("", "small")
-        self.body.setContentsMargins(LARGE, 6, SMALL, MEDIUM)
-        self.body.setSpacing(2)
-        head = row(self._heading, 8)
-        head.addWidget(self._about, 1)
-        head.addWidget(self._fold)
-        self.body.addLayout(head)
-        self.body.addWidget(self._text)
-        self.body.addWidget(self._problem)
-        self.body.addWidget(self._rest)
+        self.body.addLayout(row(self._heading, 8, (self._about, 1), self._fold))
+        for part in (self._text, self._problem, self._rest):
+            self.body.addWidget(part)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._keep_head_height()
         self.set_open(False)

@@ -15,7 +15,7 @@ from cfbatch_gui.core.jobs.states import STOPPED, Job, JobState, account_progres
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.job_actions import AT_WORK
 from cfbatch_gui.ui.notices import announce
-from cfbatch_gui.ui.state_names import job_words
+from cfbatch_gui.ui.state_names import state_words
 from cfbatch_gui.ui.window.application import DESKTOP_ID, keep_token
 from cfbatch_gui.ui.window.main_window import MainWindow
 
@@ -154,8 +154,7 @@ class Announcements(QObject):
     def __init__(self, program: Program, window: MainWindow) -> None:
         super().__init__(window)
         self._program, self._window = program, window
-        self._states: dict[str, JobState] = {}
-        self._with_account: set[str] = set()  # jobs that need this computer no more until they are fetched
+        self._known: dict[str, tuple[JobState | None, bool]] = {}  # its state, and whether it is with the account
         self._bus: NotificationBus | None = None
         self._tray: QSystemTrayIcon | None = None
         self._last = ""
@@ -164,9 +163,7 @@ class Announcements(QObject):
         self._together.timeout.connect(self._show)
 
     def begin(self, jobs: Iterable[Job]) -> None:
-        known = tuple(jobs)
-        self._states = {job.id: job.state for job in known}
-        self._with_account = {job.id for job in known if account_progress(job).lid_may_close}
+        self._known = {job.id: (job.state, _is_with_account(job)) for job in jobs}
 
     async def connect_to_desktop(self) -> None:
         if sys.platform not in ("win32", "darwin"):
@@ -190,20 +187,15 @@ class Announcements(QObject):
 
     def job_changed(self, job: Job) -> None:
         """Tell what changed, unless it is being looked at or is the user's own doing."""
-        before, self._states[job.id] = self._states.get(job.id), job.state
+        before, was_with_account = self._known.get(job.id, (None, False))
+        self._known[job.id] = job.state, _is_with_account(job)
         if before is not job.state and job.is_sent and job.state is not JobState.WAITING:
-            announce(self._window, f"{job.name}: {job_words(job.state).text}", is_urgent=job.needs_user)
-        self._tell_of_account(job)
-        if before in AT_WORK and job.state not in AT_WORK:
-            self._tell_desktop(job)
-
-    def _tell_of_account(self, job: Job) -> None:
-        if job.state is not JobState.WORKING or not account_progress(job).lid_may_close:
-            self._with_account.discard(job.id)
-        elif job.id not in self._with_account:
-            self._with_account.add(job.id)
+            announce(self._window, f"{job.name}: {state_words(job.state).text}", is_urgent=job.needs_user)
+        if _is_with_account(job) and not was_with_account:
             words = self.tr("{name}: with your account. You can close this computer.")
             announce(self._window, words.format(name=job.name))
+        if before in AT_WORK and job.state not in AT_WORK:
+            self._tell_desktop(job)
 
     def _tell_desktop(self, job: Job) -> None:
         is_looked_at = self._window.isActiveWindow() and self._window.library.opened_job() == job.id
@@ -232,3 +224,8 @@ class Announcements(QObject):
             pattern = self.tr("“{name}” is finished.") if done else self.tr("“{name}” needs you.")
             return pattern.format(name=waiting[0].name)
         return self.tr("{done} finished, {others} need you.").format(done=done, others=len(waiting) - done)
+
+
+def _is_with_account(job: Job) -> bool:
+    """Whether it needs this computer no more until it is fetched."""
+    return job.state is JobState.WORKING and account_progress(job).lid_may_close

@@ -71,10 +71,10 @@ def preferred_languages(platform: str = sys.platform) -> list[str]:
 
 def speak(app: QApplication, language: Language) -> None:
     use_language(language)
+    is_of_system = QLocale.system().name().partition("_")[0] == language.code
+    QLocale.setDefault(QLocale.system() if is_of_system else QLocale(language.code))
     if language.code == ENGLISH.code:
-        QLocale.setDefault(QLocale(QLocale.Language.English) if not _system_is(ENGLISH) else QLocale.system())
         return
-    QLocale.setDefault(QLocale.system() if _system_is(language) else QLocale(language.code))
     app.installTranslator(CatalogueTranslator(language, app))
     own = QTranslator(app)  # asked first, for the words of Qt's own dialogs and menus
     folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
@@ -82,10 +82,6 @@ def speak(app: QApplication, language: Language) -> None:
         app.installTranslator(own)
     direction = Qt.LayoutDirection.RightToLeft if language.is_right_to_left else Qt.LayoutDirection.LeftToRight
     app.setLayoutDirection(direction)
-
-
-def _system_is(language: Language) -> bool:
-    return QLocale.system().name().partition("_")[0] == language.code
 
 
 _SIGNALS = tuple(
@@ -251,7 +247,9 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QAp
     try:
         program = await _open_or_hand_over(start, environ, notify)
     except UserError as error:
-        await _say(error)
+        _log.warning("%s: %s (%s)", type(error).__name__, error.message, error.detail)
+        _print(said(error.message))
+        await _say(said(error.message), error.detail)
         return 2
     if program is None:
         return 0
@@ -309,14 +307,23 @@ def _not_taken(files: Sequence[str]) -> DataInUse:
     return DataInUse(words, detail="\n".join(files))
 
 
-async def _say(error: UserError) -> None:
-    _log.warning("%s: %s (%s)", type(error).__name__, error.message, error.detail)
-    if sys.stderr is not None:  # as on Windows
-        print(said(error.message), file=sys.stderr, flush=True)  # noqa: T201
-    box = QMessageBox(QMessageBox.Icon.Warning, "CF Batch", said(error.message))
+async def _say(words: str, details: str, *, why: str = "") -> None:
+    """Say why there is no window, with details to copy."""
+    box = QMessageBox(QMessageBox.Icon.Warning, "CF Batch", words)
     box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setDetailedText(error.detail)
+    box.setInformativeText(why)
+    box.setDetailedText(details)
+    if details:
+        copy = box.addButton(tr("Copy details"), QMessageBox.ButtonRole.ActionRole)
+        copy.clicked.disconnect()  # it does not close the dialog
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(details))
+    box.addButton(tr("Close"), QMessageBox.ButtonRole.RejectRole)
     await dialogs.finished(box)
+
+
+def _print(words: str) -> None:
+    if sys.stderr is not None:  # as on Windows
+        print(words, file=sys.stderr, flush=True)  # noqa: T201
 
 
 class SingleWindow(QObject):
@@ -392,22 +399,9 @@ def say_failed_start(error: BaseException) -> int:
     """Say it, also where there is no data folder and so no log, and return the exit status."""
     words = tr("CF Batch could not start, because of an error inside the program. Your jobs are safe.")
     last = redacted("".join(traceback.format_exception_only(error)).strip())
-    if sys.stderr is not None:  # as on Windows
-        print(f"{words} {last}", file=sys.stderr, flush=True)  # noqa: T201
+    _print(f"{words} {last}")
     app = QApplication.instance() or QApplication(sys.argv[:1])
     if isinstance(app, QApplication):
-        loop.run(app, lambda: _show(words, error))
+        details = redacted("\n".join((about_versions(__version__), *traceback.format_exception(error))))
+        loop.run(app, lambda: _say(words, details, why=last))
     return STATUS
-
-
-async def _show(words: str, error: BaseException) -> None:
-    details = redacted("\n".join((about_versions(__version__), *traceback.format_exception(error))))
-    box = QMessageBox(QMessageBox.Icon.Critical, "CF Batch", words)
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setInformativeText(redacted("".join(traceback.format_exception_only(error)).strip()))
-    box.setDetailedText(details)
-    copy = box.addButton(tr("Copy details"), QMessageBox.ButtonRole.ActionRole)
-    copy.clicked.disconnect()  # it does not close the dialog
-    copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(details))
-    box.addButton(tr("Close"), QMessageBox.ButtonRole.RejectRole)
-    await dialogs.finished(box)

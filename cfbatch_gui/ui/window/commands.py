@@ -52,7 +52,7 @@ class Commands:
         from cfbatch_gui.ui.jobs.elsewhere import AttachDialog
 
         dialog = AttachDialog(self._program, self._window)
-        dialog.attached.connect(self._workspace.open_new)
+        dialog.added.connect(self._workspace.open_new)
         dialog.open()
 
     def show_account(self, connection_id: str = "") -> None:

@@ -95,8 +95,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._memory = memory
         self._may_close = False
-        self._is_painted = False
-        self._first_painting: asyncio.Future[None] | None = None
+        self._painted = asyncio.Event()
         self.setWindowTitle(self.tr("CF Batch"))
         self.setMinimumSize(*_SMALLEST)
         self.setAcceptDrops(True)
@@ -125,19 +124,14 @@ class MainWindow(QMainWindow):
             self.pages.addWidget(page)
 
     async def painted(self) -> None:
-        if self._is_painted or not self.isVisible():
-            return
-        if self._first_painting is None:
-            self._first_painting = asyncio.get_running_loop().create_future()
-        with suppress(TimeoutError):  # in a window that another one covers nothing may be painted
-            async with asyncio.timeout(_PAINTING):
-                await asyncio.shield(self._first_painting)
+        if self.isVisible():
+            with suppress(TimeoutError):  # in a window that another one covers nothing may be painted
+                async with asyncio.timeout(_PAINTING):
+                    await self._painted.wait()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        self._is_painted = True
-        if self._first_painting is not None and not self._first_painting.done():
-            self._first_painting.set_result(None)
+        self._painted.set()
 
     def come_forward(self, activation: str = "") -> None:
         """Come to the front, by the token that the desktop has given for it; "" is none."""

@@ -83,9 +83,9 @@ def test_contexts_in_one_cell(tmp_path: Path) -> None:
     assert found[:5] == [
         Query(2, "why", "", (Context(2, "one"), Context(2, "two", "2.0", "1"))),
         Query(3, "why", "", (Context(3, "first line"), Context(3, "second line "))),
-        Query(6, "why", "", (Context(6, "a"), Context(6, "b"))),
-        Problem(6, ProblemKind.EMPTY_CONTEXT, "Item 2 of the list of contexts is empty."),
-        Problem(7, ProblemKind.EMPTY_CONTEXT, "The query has no context in “c”."),
+        Query(4, "why", "", (Context(4, "a"), Context(4, "b"))),
+        Problem(4, ProblemKind.EMPTY_CONTEXT, "Item 2 of the list of contexts is empty."),
+        Problem(5, ProblemKind.EMPTY_CONTEXT, "The query has no context in “c”."),
     ]
     rest = [item for item in found[5:] if isinstance(item, Problem)]
     assert [problem.kind for problem in rest] == [ProblemKind.UNREADABLE_ROW] * 3 + [ProblemKind.EMPTY_CONTEXT]

@@ -15,7 +15,7 @@ from tests.screen.stage import Stage
 from tests.screen.worker_stage import WorkerStage
 from tests.support import faults
 from tests.ui.conftest import Until
-from tests.ui.connections import answer, click, shown
+from tests.ui.connections import answer, click, entries, offered, shown
 
 TEXTS = "id,text\n" + "".join(f"{n},a lamp of brass {n}\n" for n in range(20))
 
@@ -44,7 +44,7 @@ async def account_dialog(stage: Stage, until: Until) -> AccountDialog:
     """As the menu opens it, when it has its answer."""
     job_menu = stage.workspace.menus._job
     job_menu.aboutToShow.emit()
-    next(action for action in job_menu.actions() if action.text() == "In your account…").trigger()
+    entries(job_menu)["In your account…"].trigger()
     dialog = await shown(AccountDialog, until)
     await until(lambda: not stage.workspace.tasks.is_running("account list"))
     return dialog
@@ -87,9 +87,8 @@ async def test_a_job_is_taken_over_with_its_file_and_opened(
     await until(lambda: not any(isinstance(each, AccountDialog) for each in QApplication.topLevelWidgets()))
     known = await stage.program.runner.wait(job.id)
     assert known.state is JobState.DONE and known.taken_over and known.source_name == "lamps.csv"
-    more = stage.workspace.job_page.header.more.menu()
-    offered = {action.text() for action in more.actions() if action.isVisible() and action.isEnabled()}
-    assert "Duplicate" in offered and not {"Collect in my account", "Delete the copies in my account"} & offered
+    actions = offered(stage.workspace.job_page.header.more.menu())
+    assert "Duplicate" in actions and not {"Collect in my account", "Delete the copies in my account"} & actions
     dialog = await account_dialog(stage, until)
     assert cells(dialog)[0][4] == "Finished" and dialog.take_button.text() == "Open"
 
@@ -114,10 +113,8 @@ async def test_a_job_is_taken_over_without_its_file(
     click(taking.take_button)
     await until(lambda: stage.workspace.window.library.opened_job() == job.id)
     assert (await stage.program.runner.wait(job.id)).has_named_texts
-    more = stage.workspace.job_page.header.more.menu()
     await until(lambda: stage.workspace.job_page.job() == stage.program.ledger.job(job.id))
-    offered = {action.text() for action in more.actions() if action.isVisible() and action.isEnabled()}
-    assert not {"Duplicate", "Copy as curl"} & offered
+    assert not {"Duplicate", "Copy as curl"} & offered(stage.workspace.job_page.header.more.menu())
 
 
 async def test_removing_asks_and_says_what_is_lost(

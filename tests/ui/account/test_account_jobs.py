@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QMenu
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, JobState, account_progress
@@ -13,7 +13,7 @@ from cfbatch_gui.ui.jobs.progress_view import ProgressView
 from tests.screen.stage import Stage
 from tests.screen.worker_stage import WorkerStage
 from tests.ui.conftest import Until
-from tests.ui.connections import click
+from tests.ui.connections import answer, click, entries, offered
 
 CLOSE = "You can close this computer"
 
@@ -42,15 +42,8 @@ def shown(stage: Stage) -> ProgressView:
     return stage.workspace.job_page.progress
 
 
-def offered(stage: Stage) -> set[str]:
-    """What the menu of the job offers."""
-    actions = stage.workspace.job_page.header.more.menu().actions()
-    return {action.text().partition("\t")[0] for action in actions if action.isVisible() and action.isEnabled()}
-
-
-def choose(stage: Stage, text: str) -> None:
-    actions = stage.workspace.job_page.header.more.menu().actions()
-    next(action for action in actions if action.text() == text and action.isVisible()).trigger()
+def menu(stage: Stage) -> QMenu:
+    return stage.workspace.job_page.header.more.menu()
 
 
 def states(stage: Stage) -> list[str]:
@@ -72,7 +65,7 @@ async def test_from_the_service_to_here_by_way_of_the_account(
     assert figures(stage) == ["3 at the service", "0 waiting in your account", "0 here"]
     assert CLOSE in shown(stage).account.line.text() and not shown(stage)._foot.isVisible()
     assert page.check_button.text() == "Fetch now"
-    assert "Ask the service directly" in offered(stage) and "Collect in my account" not in offered(stage)
+    assert "Ask the service directly" in offered(menu(stage)) and "Collect in my account" not in offered(menu(stage))
     # A look that has begun would see the first batch at work and the last one done.
     await until(lambda: not worker.room.looking)
     worker.room.collects = lambda number: number != 2
@@ -92,7 +85,7 @@ async def test_from_the_service_to_here_by_way_of_the_account(
     assert page.details.as_text().count(": Here, ") == 3
     await until(lambda: worker.room.shards == {})  # deleted there, once all is here
     await until(lambda: "copies in your account" not in page.header.facts())
-    assert "Delete the copies in my account" not in offered(stage)
+    assert "Delete the copies in my account" not in offered(menu(stage))
 
 
 async def test_the_service_is_asked_directly_and_the_account_again(
@@ -101,17 +94,19 @@ async def test_the_service_is_asked_directly_and_the_account_again(
     job = await handed_over(stage, worker, texts, until)
     worker.room.collects = lambda number: False
     worker.finish()
-    choose(stage, "Ask the service directly")
+    entries(menu(stage))["Ask the service directly"].trigger()
     await until(lambda: stage.program.ledger.job(job.id).state is JobState.DONE)  # though the account has nothing
     other = await worker.send(stage.program, "Another", texts, Kind.EMBED)
     stage.workspace.open_job(other.id)
     await until(
-        lambda: stage.workspace.job_page.header.title() == "Another" and "Ask the service directly" in offered(stage)
+        lambda: (
+            stage.workspace.job_page.header.title() == "Another" and "Ask the service directly" in offered(menu(stage))
+        )
     )
     await stage.program.runner.pause(other.id)
-    choose(stage, "Ask the service directly")
-    await until(lambda: "Collect in my account" in offered(stage))
-    choose(stage, "Collect in my account")
+    entries(menu(stage))["Ask the service directly"].trigger()
+    await until(lambda: "Collect in my account" in offered(menu(stage)))
+    entries(menu(stage))["Collect in my account"].trigger()
     await until(lambda: account_progress(stage.program.ledger.job(other.id)).lid_may_close)
 
 
@@ -131,13 +126,8 @@ async def test_closing_warns_of_what_is_not_handed_over_and_of_nothing_else(
     assert shown(stage)._foot.isVisible()
     stage.workspace.window.close_requested.emit()
 
-    def boxes() -> list[QMessageBox]:
-        return [each for each in QApplication.topLevelWidgets() if isinstance(each, QMessageBox) and each.isVisible()]
-
-    await until(boxes)
-    assert boxes()[0].informativeText().endswith("What your account was not handed yet is handed over then.")
-    click(next(button for button in boxes()[0].buttons() if button.text() == "Cancel"))
-    await until(lambda: not boxes())
+    words = await answer(stage.workspace.window, "Cancel", until)
+    assert words.endswith("What your account was not handed yet is handed over then.")
 
 
 async def test_copies_that_are_kept_can_be_deleted(
@@ -154,8 +144,8 @@ async def test_copies_that_are_kept_can_be_deleted(
     page.tabs.choose("details")
     kept = dict(page.details.lines())["In your account"]
     assert kept.startswith("3 batches handed over · copies kept until ")
-    choose(stage, "Delete the copies in my account")
+    entries(menu(stage))["Delete the copies in my account"].trigger()
     await until(lambda: worker.room.shards == {})
     await until(lambda: "results are here" in " ".join(stage.workspace.window.notices.texts()))
-    await until(lambda: "Delete the copies in my account" not in offered(stage))
+    await until(lambda: "Delete the copies in my account" not in offered(menu(stage)))
     assert "copies deleted " in dict(page.details.lines())["In your account"]

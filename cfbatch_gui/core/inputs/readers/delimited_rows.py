@@ -50,6 +50,26 @@ _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 csv.field_size_limit(LONGEST_CELL)  # the default of 131,072 is less than a chapter of a book; the limit is per process
 
 
+_SIGN = "\ufdd0"  # stands for a separator of several characters while a file is read; Unicode keeps it for that
+
+
+def one_sign(separator: str) -> str:
+    return separator if len(separator) <= 1 else _SIGN
+
+
+def in_one_sign(text: str, separator: str) -> str:
+    """A text in which a separator of several characters is replaced by the sign that `one_sign` gives."""
+    return text if len(separator) <= 1 else text.replace(separator, _SIGN)
+
+
+def _separated_again(found: Block | Row, separator: str) -> Block | Row:
+    if isinstance(found, Row):
+        cells = tuple([cell.replace(_SIGN, separator) for cell in found.cells])
+        raw = found.raw.replace(_SIGN, separator)
+        return Row(found.number, cells, found.problem, found.problem_kind, raw)
+    return Block(found.numbers, [[cell.replace(_SIGN, separator) for cell in cells] for cells in found.rows])
+
+
 def csv_rows(lines: Iterable[str], separator: str, quoting: Quoting, *, strict: bool = False) -> Any:
     """A csv.reader for a way of quoting, before the escapes of PostgreSQL's COPY."""
     return csv.reader(lines, delimiter=separator, strict=strict, **_READER_OPTIONS[quoting])
@@ -299,7 +319,7 @@ class RecordChecks:
     """Checks the records of one reading of a file: pieces by one regular expression, single ones where that fails."""
 
     def __init__(self, source: Source) -> None:
-        self._separator, self._quoting, self._habits = source.separator, source.quoting, source.habits
+        self._separator, self._quoting, self._habits = one_sign(source.separator), source.quoting, source.habits
         self._width = len(source.columns)
         self._widths = frozenset(source.habits.widths or (self._width,))
         self._usual = self._widths | {0}  # a blank line has no cells
@@ -413,7 +433,7 @@ _MOST_READ_AGAIN = 64 * 1024 * 1024  # characters
 
 
 def read_delimited(source: Source, progress: Progress) -> Generator[Block | Row, None, None]:
-    """Yield the rows but blank lines.
+    """Yield the rows but blank lines, numbered as a spreadsheet program does: a cell may have several lines.
 
     A row of unusual width is a problem, one whose marks or line breaks look misplaced doubtful; below a row whose mark
     swallows others reading goes on.
@@ -462,24 +482,32 @@ class _Records:
     """One reading of the records of a file: those below the header, or with `checks` None every record as it is."""
 
     def __init__(self, file: BinaryIO, source: Source, progress: Progress, checks: RecordChecks | None) -> None:
-        self._source, self._checks = source, checks
+        self._source, self._separator, self._checks = source, one_sign(source.separator), checks
         self.header: tuple[str, ...] = ()  # known when the first block comes
         self._is_header_next = source.has_header and checks is not None
         pieces = text_pieces(
             file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure, longest=LONGEST_CELL
         )
+        if len(source.separator) > 1:
+            pieces = (in_one_sign(piece, source.separator) for piece in pieces)
         self._text = RawRecords(pieces, source.first_line)
         self._read_again = 0
+        self._further = 0  # lines so far that go on with the record of the line above
         self._next_line = source.first_line
         self._first_width = 0  # cells of the first record
         self._reader: Any = None  # from the first record of several lines on
 
     def _begin(self, line: int) -> None:
         self._above = line - 1  # lines above those that the reader gets
-        self._reader = csv_rows(self._text.lines_from(line), self._source.separator, self._source.quoting)
+        self._reader = csv_rows(self._text.lines_from(line), self._separator, self._source.quoting)
 
     def blocks(self) -> Iterator[Block | Row]:
         """Yield records in blocks, which are checked together."""
+        separator = self._source.separator
+        found = self._blocks()
+        return found if len(separator) <= 1 else (_separated_again(each, separator) for each in found)
+
+    def _blocks(self) -> Iterator[Block | Row]:
         while True:
             numbers, rows, is_too_large = self._next_records()
             if not rows and not is_too_large:
@@ -492,19 +520,21 @@ class _Records:
                 continue
             if list(last) == [END_MARK]:
                 return
-            number = numbers[len(rows)]
-            first_line = self._text.raw(number, number + 1)
-            if self._read_on_below(number):
+            line = numbers[len(rows)]
+            number, first_line = line - self._further, self._text.raw(line, line + 1)
+            if self._read_on_below(line):
                 yield Row(number, (), _SWALLOWS_ROWS, raw=first_line)
                 continue
-            yield Row(
-                number, tuple(last[:-1]), _never_closed(number) if is_open else _too_large(number), raw=first_line
-            )
+            problem = _never_closed(number) if is_open else _too_large(number)
+            yield Row(number, tuple(last[:-1]), problem, raw=first_line)
             return
 
-    def _checked(self, numbers: Sequence[int], rows: list[list[str]]) -> Iterator[Block | Row]:
+    def _checked(self, lines: Sequence[int], rows: list[list[str]]) -> Iterator[Block | Row]:
+        """Yield records; `lines` are their first lines, and the line below the last."""
         if not rows:
             return
+        numbers = range(lines[0] - self._further, lines[0] - self._further + len(rows) + 1)
+        self._further = lines[-1] - numbers[-1]
         if self._source.quoting is Quoting.COPY:
             rows = [list(map(copied, cells)) for cells in rows]
         if self._checks is None:
@@ -513,23 +543,24 @@ class _Records:
             return
         if self._is_header_next and any(rows):
             above = self._rows_above(rows)
-            numbers, rows = numbers[above:], rows[above:]
+            lines, numbers, rows = lines[above:], numbers[above:], rows[above:]
             if not rows:
                 return
-        problems = self._checks.problems_of(numbers, rows, self._text)
+        problems = self._checks.problems_of(lines, rows, self._text)
         start = 0
         for index, (reason, kind) in problems.items():
             yield from _as_they_are(numbers[start:index], rows[start:index])
             start = index + 1
-            number, below = numbers[index], numbers[index + 1]
-            raw, first_line = self._text.raw(number, below), self._text.raw(number, number + 1)
+            line, below = lines[index], lines[index + 1]
+            raw, first_line = self._text.raw(line, below), self._text.raw(line, line + 1)
             is_sound = reason in (LINE_BREAK, CUT_SHORT)
-            if below > number + 1 and not is_sound and self._read_on_below(number):
-                yield Row(number, (), _SWALLOWS_ROWS, raw=first_line)
+            if below > line + 1 and not is_sound and self._read_on_below(line):
+                self._further = line - numbers[index]
+                yield Row(numbers[index], (), _SWALLOWS_ROWS, raw=first_line)
                 return
-            yield Row(number, tuple(rows[index]), reason, kind, raw)
+            yield Row(numbers[index], tuple(rows[index]), reason, kind, raw)
         yield from _as_they_are(numbers[start : len(rows)], rows[start:])
-        self._text.forget(numbers[-1])
+        self._text.forget(lines[-1])
 
     def _rows_above(self, rows: list[list[str]]) -> int:
         """Take the header from the first block; how many of its records are blank lines or belong to the header."""
@@ -537,25 +568,25 @@ class _Records:
         self.header, self._is_header_next = tuple(rows[blank]), False
         return blank + rows_of_header(rows[blank:])
 
-    def _read_on_below(self, number: int) -> bool:
-        """Let the next records begin below the line `number`, if the line there is a row by itself."""
-        if self._read_again > _MOST_READ_AGAIN or not self._hides_rows(number):
+    def _read_on_below(self, line: int) -> bool:
+        """Let the next records begin below a line, if the one there is a row by itself."""
+        if self._read_again > _MOST_READ_AGAIN or not self._hides_rows(line):
             return False
-        self._read_again += self._text.size_from(number + 1)
-        self._begin(number + 1)
+        self._read_again += self._text.size_from(line + 1)
+        self._begin(line + 1)
         return True
 
-    def _hides_rows(self, number: int) -> bool:
+    def _hides_rows(self, line: int) -> bool:
         if self._checks is not None:
-            return self._checks.hides_rows(self._text, number)
-        below = width_of_line(self._text.raw(number + 1, number + 2), self._source.separator, self._source.quoting)
+            return self._checks.hides_rows(self._text, line)
+        below = width_of_line(self._text.raw(line + 1, line + 2), self._separator, self._source.quoting)
         return below == self._first_width > 1
 
     def _next_records(self) -> tuple[Sequence[int], list[list[str]], bool]:
         """The line of each record and of the next, the records, and whether the next is too large."""
         first = self._next_line
         if self._reader is None:
-            if (found := self._text.rows_of_part(self._source.separator, self._source.quoting)) is not None:
+            if (found := self._text.rows_of_part(self._separator, self._source.quoting)) is not None:
                 self._next_line += len(found)
                 return range(first, self._next_line + 1), found, False
             self._begin(first)

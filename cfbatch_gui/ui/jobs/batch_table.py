@@ -1,0 +1,207 @@
+"""The batches of a job as a table, and the raw answer to one of them."""
+
+import asyncio
+import gzip
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtGui import QFontDatabase, QGuiApplication
+from PySide6.QtWidgets import QMenu, QPlainTextEdit, QWidget
+
+from cfbatch_gui.core.errors import DataError, UserError
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.dialogs import ShownDialog
+from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.memory import Memory
+from cfbatch_gui.ui.state_names import StateWords, is_collected, state_texts, words_of_batch
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
+from cfbatch_gui.ui.tables.table_view import TableView
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.widgets import Button, IconLine, Role, add_action
+
+MOST_BYTES = 200_000  # of a raw answer that are shown
+_KNOWN_WORDS = ("", "queued", "running")
+
+
+def note_of(batch: Batch) -> tuple[str, Role]:
+    """What is said of a batch beside its state, and the role of its colour."""
+    if batch.error:
+        return said(batch.error), "attention"
+    if batch.is_in_account:
+        return display.size(batch.stored_bytes), "quiet"
+    if batch.state.is_at_service and batch.service_word not in _KNOWN_WORDS:
+        return tr("The service says: {word}").format(word=batch.service_word), "attention"
+    return "", "quiet"
+
+
+def time_words(batch: Batch, now: float) -> str:
+    """How long it took, or how long it has been in its state; `now` is in seconds since 1970."""
+    if batch.state is BatchState.PLANNED:
+        return ""
+    if batch.state is BatchState.DONE:
+        return tr("took {time}").format(time=display.duration(max(1.0, batch.changed_at - batch.sent_at)))
+    return display.short_duration(now - batch.changed_at)
+
+
+def next_check_words(batch: Batch, *, paused: bool, now: float, next_look: float | None = None) -> str:
+    """`next_look` is when the user's account is asked next what it has of the job, in seconds since 1970."""
+    if batch.state.is_final or batch.state is BatchState.OUTCOME_UNKNOWN:
+        return "–"
+    is_asked_by_account = batch.is_handed_over and not batch.is_in_account
+    moment = next_look if is_asked_by_account else batch.next_check_at or None
+    if paused or moment is None:
+        return ""
+    left = moment - now
+    if left < 1:
+        return tr("now")
+    return tr("in {time}").format(time=display.duration(left) if left < 60 else display.short_duration(left))
+
+
+class BatchTable(TableView):
+    """The batches of a job; Enter opens the answer to one as it came. The columns `hidden` are there for the asking."""
+
+    def __init__(
+        self, program: Program, name: str, title: str, hidden: Collection[str], *, memory: Memory | None = None
+    ) -> None:
+        super().__init__(name, title, memory=memory, inset=True, on_opened=self.open_answer)
+        self._program, self._now = program, 0.0
+        self._job: Job | None = None
+        self._next_look: float | None = None
+        columns = [replace(each, hidden=each.key in hidden) for each in self._columns()]
+        self.batches: Rows[Batch] = Rows(columns, key=lambda batch: batch.number, parent=self)
+        self.show_rows(self.batches)
+        self.menu_opening.connect(self._add_to_menu)
+
+    def show_job(self, job: Job, *, next_look: float | None = None) -> None:
+        self._job, self._now, self._next_look = job, self._program.clock(), next_look
+        self.batches.set_rows(job.batches)
+        self.viewport().update()
+
+    def state_of(self, batch: Batch) -> StateWords:
+        return words_of_batch(batch, in_collected_job=self._job is not None and is_collected(self._job))
+
+    def open_answer(self, index: int) -> None:
+        number = self.batches.row(index).number
+        if self._job is not None and self._program.folder(self._job.id).reply(number).exists():
+            RawAnswerDialog(self._program.folder(self._job.id), number, self).open()
+
+    def _add_to_menu(self, menu: QMenu, index: int) -> None:
+        batch = self.batches.row(index)
+        if batch.state is BatchState.DONE:
+            add_action(menu, tr("Open the answer"), lambda: self.open_answer(index), "file-text")
+        if batch.request_id:
+            copy = partial(QGuiApplication.clipboard().setText, batch.request_id)
+            add_action(menu, tr("Copy request ID"), copy, "copy")
+
+    def _next_check(self, batch: Batch) -> str:
+        is_paused = self._job is not None and bool(self._job.paused_because)
+        return next_check_words(batch, paused=is_paused, now=self._now, next_look=self._next_look)
+
+    def _columns(self) -> tuple[Column[Batch], ...]:
+        def or_dash(words: Callable[[int], str]) -> Callable[[int], str]:
+            """What is not known of a batch that was sent by another program is a dash."""
+            return lambda count: words(count) if count else "–"
+
+        moving: dict[str, Any] = {"sortable": False}  # these change every second
+        count: dict[str, Any] = {"width": 88, "gives_way": True}
+        return (
+            Column(tr("Batch"), lambda batch: batch.number, key="batch", align="right", width=66),
+            NumberColumn(tr("Texts"), lambda batch: batch.texts, or_dash(display.number), key="texts", **count),
+            Column(tr("Size"), lambda batch: batch.bytes, or_dash(display.size), key="size", width=84),
+            Column(
+                tr("State"),
+                lambda batch: self.state_of(batch).text,
+                key="state",
+                width=110,
+                widest=state_texts(),
+                icon=lambda batch: (self.state_of(batch).icon, self.state_of(batch).role),
+                colour=lambda batch: self.state_of(batch).role,
+            ),
+            Column(tr("Request ID"), lambda batch: batch.request_id, key="request", stretch=True),
+            Column(
+                tr("Note"),
+                lambda batch: note_of(batch)[0],
+                key="note",
+                stretch=True,
+                colour=lambda batch: note_of(batch)[1],
+            ),
+            NumberColumn(tr("Requests"), lambda batch: batch.requests, key="requests", **count),
+            NumberColumn(tr("Tokens"), lambda batch: batch.tokens or None, key="tokens", **count),
+            NumberColumn(tr("Checks"), lambda batch: batch.checks, key="checks", **count),
+            Column(
+                tr("Sent"),
+                lambda batch: batch.sent_at or None,
+                display.moment,
+                key="sent",
+                width=166,
+                gives_way=True,
+                copies_text=True,
+            ),
+            Column(
+                tr("Time"),
+                lambda batch: time_words(batch, self._now),
+                key="time",
+                width=110,
+                widest=[tr("took {time}").format(time=display.duration(3599))],
+                tip=tr("How long it took, or how long it has been in its state."),
+                **moving,
+            ),
+            Column(
+                tr("Last answer"),
+                lambda batch: display.age(batch.checked_at, self._now) if batch.checked_at else "",
+                key="answer",
+                width=110,
+                **moving,
+            ),
+            Column(tr("Next check"), self._next_check, key="next", width=98, gives_way=True, **moving),
+        )
+
+
+class RawAnswerDialog(ShownDialog):
+    """The beginning of a raw answer, read in a thread."""
+
+    def __init__(self, folder: JobFolder, batch: int, parent: QWidget | None = None) -> None:
+        title = tr("Answer to batch {n}").format(n=batch)
+        super().__init__(title, parent, (760, 560))
+        self._about = IconLine(self.tr("Reading…"), wrap=False)
+        self.text = QPlainTextEdit()
+        self.text.setReadOnly(True)
+        self.text.setTabChangesFocus(True)
+        self.text.setAccessibleName(title)
+        self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        copy = Button(self.tr("Copy"), "copy", lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
+        self.lay_out(title, self.text, foot=((self._about, 1), copy))
+        self.tasks = Tasks(self, self._show_error)
+        self.tasks.start("read", self._read(folder.reply(batch)))
+
+    async def _read(self, path: Path) -> None:
+        text, is_whole = await asyncio.to_thread(_beginning, path)
+        self.text.setPlainText(text)
+        most = display.size(MOST_BYTES)
+        self._about.set_line(
+            self.tr("The whole answer, as the service sent it.")
+            if is_whole
+            else self.tr("The first {size} of the answer, as the service sent it.").format(size=most)
+        )
+
+    def _show_error(self, error: UserError) -> None:
+        self._about.set_line(said(error.message), "triangle-alert", "attention")
+
+
+def _beginning(path: Path) -> tuple[str, bool]:
+    """The first MOST_BYTES bytes of an answer as text, and whether that is all of it. Raises DataError."""
+    try:
+        with gzip.open(path) as stream:
+            data = stream.read(MOST_BYTES + 1)
+    except (OSError, EOFError) as error:
+        raise DataError(
+            "This answer could not be read from the job's folder.", detail=f"{path.name}: {error}"
+        ) from error
+    return data[:MOST_BYTES].decode("utf-8", "replace"), len(data) <= MOST_BYTES
