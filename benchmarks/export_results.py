@@ -20,7 +20,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.checksums import note_results
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports import export, target_for
-from cfbatch_gui.core.results.exports.vector_rows import vector_texts
+from cfbatch_gui.core.results.exports.rows import vector_texts
 from cfbatch_gui.core.results.outcomes import JobMetadata
 
 QUERIES, CONTEXTS = 10_000, 20

@@ -82,7 +82,7 @@ async def _answer(figures: Figures, root: Path) -> None:
     page.judge([job])
     while not page.start.begin_button.isVisible() or page.tasks.running():  # noqa: ASYNC110 - no event says so
         await asyncio.sleep(0.01)
-    page.start.begun.emit()
+    page.start.begin_button.click()
     while (session := page.session) is None or page.tasks.running():  # noqa: ASYNC110
         await asyncio.sleep(0.01)
     times = []

@@ -29,7 +29,6 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.score_table import score_figures
 from cfbatch_gui.core.results.text_search import TextSearch
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.results.loaded_results import FigureReader
 from cfbatch_gui.ui.results.ranking_view import RankingView, read_ranking
 
 SCORES, SMALL = 1_000_000, 100
@@ -145,7 +144,7 @@ async def _page(figures: Figures, program: Program, jobs: Sequence[Job]) -> None
 
 async def _opened(program: Program, job: Job) -> tuple[float, RankingView]:
     """The computing time of this thread until the page of a job that was read is painted; then its first contexts."""
-    view = RankingView(program, Notices(), FigureReader(program))
+    view = RankingView(program, Notices())
     view.resize(1004, 700)
     view.show()
     read = await asyncio.to_thread(read_ranking, program.folder(job.id), {})

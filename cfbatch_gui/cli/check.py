@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cfbatch_gui.cli import reading, working
-from cfbatch_gui.cli.console import Call, ExitStatus, labelled, one_line
+from cfbatch_gui.cli.console import Call, ExitStatus, fields_of, labelled, one_line
 from cfbatch_gui.cli.jobs import read_ledger
 from cfbatch_gui.cli.language import number, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser
@@ -192,99 +192,73 @@ def _sums(checked: _Checked) -> Iterator[tuple[str, str]]:
         time=working.reset_words(),
     )
     yield tr("Neurons"), neurons
-    dollars = {"low": number(low.dollars, ".4f"), "high": number(high.dollars, ".4f")}
-    yield tr("Dollars"), worded("{low} to {high}, without what is free", **dollars)
+    yield tr("Dollars"), worded("{low} to {high}, without what is free", low=low.dollars, high=high.dollars)
 
 
 def _facts(checked: _Checked) -> dict[str, object]:
     inputs, preflight, mapping = checked.inputs, checked.preflight, checked.inputs.mapping
+    doubtful = problems(checked.folder, kind=ProblemKind.DOUBTFUL_SENT)
     return {
         "files": [_file(source) for source in inputs.sources],
-        "kind": mapping.kind,
-        "layout": mapping.layout,
+        **fields_of(mapping, "kind", "layout", "template", "split"),
         "roles": dict(zip(inputs.source.columns, mapping.roles, strict=True)),
         "second_roles": dict(zip(inputs.second.columns, mapping.second_roles, strict=True)) if inputs.second else {},
-        "template": mapping.template,
-        "split": mapping.split,
         "model": checked.job.model,
         "rows": checked.rows,
-        "queries": preflight.queries,
-        "texts": preflight.texts,
+        **fields_of(preflight, "queries", "texts", "requests", "notices", "blocker"),
         "repeated_texts": preflight.repeated,
         "reuse": working.json_of_reuse(preflight),
         "version": _json_of_version(checked),
-        "requests": preflight.requests,
-        "batches": [{"requests": b.requests, "texts": b.texts, "bytes": b.bytes} for b in preflight.batches],
+        "batches": [fields_of(each, "requests", "texts", "bytes") for each in preflight.batches],
         "tokens": {"low": preflight.tokens_low, "high": preflight.tokens_high, "learned_from": preflight.learned_from},
         "price": {"low": preflight.price_low, "high": preflight.price_high},
-        "notices": preflight.notices,
         "problems": [_problem(each) for each in problems(checked.folder)],
-        "doubtful_sent": [_problem(each) for each in problems(checked.folder, kind=ProblemKind.DOUBTFUL_SENT)],
+        "doubtful_sent": [_problem(each) for each in doubtful],
         "too_long": [_problem(each) for each in checked.cut],
         "candidates": reading.words_of_rule(rule) if (rule := inputs.source.candidates) is not None else None,
-        "blocker": preflight.blocker,
     }
 
 
 def _file(source: Source) -> dict[str, object]:
-    return {
-        "name": source.path.name,
-        "format": source.format,
-        "recognised": explain(source),
-        "encoding": source.encoding,
-        "encoding_is_guessed": source.is_encoding_guessed,
-        "separator": source.separator,
-        "sheet": source.sheet,
-        "has_header": source.has_header,
-        "is_header_sure": source.is_header_sure,
-        "columns": source.columns,
-        "notices": source.notices,
-    }
+    names = ("format", "encoding", "separator", "sheet", "has_header", "is_header_sure", "columns", "notices")
+    guessed = {"recognised": explain(source), "encoding_is_guessed": source.is_encoding_guessed}
+    return {"name": source.path.name, **fields_of(source, *names), **guessed}
 
 
 def _problem(problem: StoredProblem) -> dict[str, object]:
-    about = {"file": problem.file, "row": problem.row, "kind": problem.kind, "reason": problem.reason}
-    return about | reading.json_of_row(problem)
+    return fields_of(problem, "file", "row", "kind", "reason") | reading.json_of_row(problem)
 
 
 def _open_question(error: UserError, call: Call) -> dict[str, object]:
     """Its sentence, its kind (null when no argument answers it), and the answers, the likeliest first."""
-    about, answers = _answers(error, call)
+    about, answers = "", []
+    if isinstance(error, EncodingUnknown):
+        about, answers = "encoding", _encodings(error, call)
+    elif isinstance(error, reading.ColumnsUnsettled):
+        about, answers = "columns", list(_columns(error.inputs))
+    elif call.kind is None and not call.recipe:
+        rank, embed = ("--rank", "order contexts by query"), ("--embed", "turn texts into vectors")
+        about, answers = "kind", [{"arguments": [argument], "means": words} for argument, words in (rank, embed)]
     return {"question": about if answers else None, "sentence": error.message, "answers": answers}
 
 
-def _answers(error: UserError, call: Call) -> tuple[str, list[Answer]]:
-    if isinstance(error, EncodingUnknown):
-        return "encoding", list(_encodings(error, call))
-    if isinstance(error, reading.ColumnsUnsettled):
-        return "columns", list(_columns(error.inputs))
-    if call.kind is None and not call.recipe:
-        return "kind", [
-            _answer("--rank", means="order contexts by query"),
-            _answer("--embed", means="turn texts into vectors"),
-        ]
-    return "", []
-
-
-def _encodings(error: EncodingUnknown, call: Call) -> Iterator[Answer]:
-    is_of_second = call.second is not None and error.file_name == call.second.name
-    if call.encoding is None and not is_of_second:
-        likely = (error.guess, *error.others)
-        for codec, title in sorted(CHOICES, key=lambda choice: likely.index(choice[0]) if choice[0] in likely else 9):
-            yield _answer("--encoding", codec, means=title)
+def _encodings(error: EncodingUnknown, call: Call) -> list[Answer]:
+    if call.encoding is not None or (call.second is not None and error.file_name == call.second.name):
+        return []
+    likely = (error.guess, *error.others)
+    choices = sorted(CHOICES, key=lambda choice: likely.index(choice[0]) if choice[0] in likely else 9)
+    return [{"arguments": ["--encoding", codec], "means": title} for codec, title in choices]
 
 
 def _columns(inputs: reading.Inputs) -> Iterator[Answer]:
     mapping, second = inputs.mapping, inputs.second
     text = Role.TEXT if mapping.kind is Kind.EMBED else Role.CONTEXT
+    wanted = []
     if mapping.kind is Kind.RANK and Role.QUERY not in mapping.roles:
-        yield from (_answer("--role", f"{column}={Role.QUERY}") for column in inputs.source.columns)
+        wanted += [(column, Role.QUERY) for column in inputs.source.columns]
     if text not in (mapping.second_roles if second else mapping.roles) and not mapping.template:
-        yield from (_answer("--role", f"{column}={text}") for column in (second or inputs.source).columns)
-
-
-def _answer(*arguments: str, means: str = "") -> Answer:
-    return {"arguments": list(arguments)} | ({"means": means} if means else {})
+        wanted += [(column, text) for column in (second or inputs.source).columns]
+    return ({"arguments": ["--role", f"{column}={role}"]} for column, role in wanted)
 
 
 def _lines_of_version(checked: _Checked) -> Iterator[str]:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 
-from cfbatch_gui.cli.console import Call, ExitStatus, one_line, table
+from cfbatch_gui.cli.console import Call, ExitStatus, fields_of, one_line, table
 from cfbatch_gui.cli.jobs import found_jobs
-from cfbatch_gui.cli.language import figures, number, percent, plural, tr, usage_error, worded
+from cfbatch_gui.cli.language import figures, number, percent, plural, score, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser, checked
 from cfbatch_gui.cli.working import check_outputs, described, say_wrote
 from cfbatch_gui.core.evaluation.comparison import (
@@ -36,7 +36,6 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.book import USUAL_NAME, Shelf
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.results.labels import UnusableLabels
-from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.languages import said
 
@@ -75,7 +74,7 @@ def lines_of_quality(run: Run, evaluation: Evaluation | None, book: BookGrades |
         yield tr("Worst"), worded("{measure} of single queries:", measure=name)
     for index in worst:
         query = evaluation.queries[index]
-        yield "", f"{number(float(values[index]), '.4f')}  {_query_words(query.id, query.text)}"
+        yield "", f"{score(float(values[index]))}  {_query_words(query.id, query.text)}"
 
 
 def json_of_quality(run: Run, evaluation: Evaluation | None, book: BookGrades | None) -> dict[str, object] | None:
@@ -87,10 +86,8 @@ def json_of_quality(run: Run, evaluation: Evaluation | None, book: BookGrades | 
         found |= {
             "book": book.name if book is not None else None,
             "queries": len(evaluation.queries),
-            "left_out": evaluation.left_out,
             "judgements": evaluation.judged,
-            "relevant": evaluation.relevant,
-            "measures_nothing": evaluation.measures_nothing,
+            **fields_of(evaluation, "left_out", "relevant", "measures_nothing"),
             **json_of_measures(measures),
             "by_query": [
                 {
@@ -111,9 +108,8 @@ def json_of_measures(run: RunMeasures) -> dict[str, object]:
     ties = {name: [mean.lowest, mean.highest] for name, mean in run.means.items() if mean.depends_on_ties}
     return {
         **{name: mean.value for name, mean in run.means.items()},
-        "without_answer": run.without_answer,
+        **fields_of(run, "without_answer", "judged_share"),
         "listed_twice": run.repeated,
-        "judged_share": run.judged_share,
         "lowest_and_highest_by_ties": ties,
     }
 
@@ -304,8 +300,7 @@ class Report:
             "jobs": [
                 {
                     "job": run.metadata.id,
-                    "name": run.metadata.name,
-                    "model": run.metadata.model,
+                    **fields_of(run.metadata, "name", "model"),
                     "queries": len(run.table.asked),
                     "contexts": len(run.table),
                     "scored": run.scored,
@@ -327,7 +322,7 @@ class Report:
         }
 
     def _metrics(self, found: Evaluation) -> dict[str, object]:
-        counts = {name: getattr(found, name) for name in ("left_out", "conflicts", "measures_nothing")}
+        counts = fields_of(found, "left_out", "conflicts", "measures_nothing")
         return {"queries": len(found.queries), **counts, "jobs": [json_of_measures(run) for run in found.runs]}
 
     def _answers(self, found: Evaluation) -> list[dict[str, object]]:
@@ -421,7 +416,7 @@ class Report:
     def _changed_rows(self, changes: Sequence[QueryChange]) -> list[tuple[str, ...]]:
         changed = sorted(changes, key=lambda each: -abs(each.difference))[: self.most]
         return [
-            (*_figures(each.value, each.other_value), number(each.difference, "+.4f"), one_line(each.text))
+            (score(each.value), score(each.other_value), number(each.difference, "+.4f"), one_line(each.text))
             for each in changed
             if abs(each.difference) > _SHOWN
         ]
@@ -431,12 +426,8 @@ def _of(some: int, all_: int) -> str:
     return worded("{n} of {all}", n=some, all=all_)
 
 
-def _scores(found: MoveSummary | QueryMove) -> tuple[str, ...]:
-    return _figures(found.rbo, found.top)
-
-
-def _figures(*scores: float) -> tuple[str, ...]:
-    return tuple(figures(score_text(score)) for score in scores)
+def _scores(found: MoveSummary | QueryMove) -> tuple[str, str]:
+    return score(found.rbo), score(found.top)
 
 
 def _query_words(query_id: str, text: str) -> str:

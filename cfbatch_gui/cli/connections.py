@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from cfbatch_gui.cli import worker_setup
-from cfbatch_gui.cli.console import Call, ExitStatus, agreed, from_variable, read_secret, table
+from cfbatch_gui.cli.console import Call, ExitStatus, agreed, fields_of, from_variable, read_secret, table
 from cfbatch_gui.cli.language import number, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Actions, Parser, number_in
 from cfbatch_gui.cli.working import Work, check_outputs, most_words, opened, read_address_book, say_where
@@ -205,7 +205,7 @@ def _gateway(text: str) -> str:
 
 async def _answer(work: Work, connection_id: str, results: Sequence[CheckResult]) -> ExitStatus:
     facts = next(each for each in await work.program.connections.summaries() if each.id == connection_id)
-    tested = [{"title": each.title, "ok": each.ok, "sentence": each.sentence} for each in results]
+    tested = [fields_of(each, "title", "ok", "sentence") for each in results]
     lines = (
         said(_RESULTS[each.ok].filled(title=each.title, sentence=each.sentence)).rstrip()
         for each in results
@@ -218,14 +218,12 @@ async def _answer(work: Work, connection_id: str, results: Sequence[CheckResult]
 def _object(facts: ConnectionSummary, settings: Settings) -> dict[str, object]:
     saved = [each for each in settings.connections if each.id == facts.id and each.kind == "worker"]
     return {
-        "id": facts.id,
+        **fields_of(facts, "id", "kind", "sentence"),
         "name": facts.title,
-        "kind": str(facts.kind),
         "ready": facts.is_ready,
         "confirmed": facts.is_confirmed,
         "for_new_jobs": facts.id == (settings.connection or PRACTICE.id),
-        "sentence": facts.sentence,
-        **{name: getattr(each, name) for each in saved for name in ("collects", "keep_days")},
+        **(fields_of(saved[0], "collects", "keep_days") if saved else {}),
     }
 
 

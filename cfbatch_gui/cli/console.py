@@ -186,6 +186,11 @@ def _plain(value: Any) -> object:
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
+def fields_of(value: object, *names: str) -> dict[str, Any]:
+    """For an object that programs read."""
+    return {name: getattr(value, name) for name in names}
+
+
 def one_line(text: str) -> str:
     """The text without line breaks and control characters."""
     if text.isprintable():

@@ -6,7 +6,7 @@ from functools import partial
 from time import localtime
 from typing import Final, TypeVar
 
-from cfbatch_gui.cli.console import Call, one_line, table
+from cfbatch_gui.cli.console import Call, fields_of, one_line, table
 from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import account_cell, json_of_account, place_of
@@ -91,25 +91,12 @@ def lines_of_jobs(jobs: Sequence[Job | ListedJob], width: int, title: Callable[[
 
 
 def summary_of(job: Job) -> dict[str, object]:
+    names = ("number", "state", "request_id", "requests", "bytes")
     return {
         "job": job.id,
-        "name": job.name,
-        "kind": job.kind.value,
-        "model": job.model,
-        "connection": job.connection,
-        "state": job.state.value,
+        **fields_of(job, "name", "kind", "model", "connection", "state"),
         "account": json_of_account(job),
-        "batches": [
-            {
-                "number": batch.number,
-                "state": batch.state.value,
-                "request_id": batch.request_id,
-                "requests": batch.requests,
-                "bytes": batch.bytes,
-                "account": place_of(batch),
-            }
-            for batch in job.batches
-        ],
+        "batches": [fields_of(batch, *names) | {"account": place_of(batch)} for batch in job.batches],
     }
 
 

@@ -4,7 +4,9 @@ import asyncio
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from operator import attrgetter
+from typing import Any
 
 from cfbatch_gui.cli.compare import unusable_words
 from cfbatch_gui.cli.console import Call, ExitStatus, labelled, one_line, table
@@ -18,7 +20,7 @@ from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements import files
-from cfbatch_gui.core.judgements.agreement import Agreement, agreement_words, between_judges, with_themselves
+from cfbatch_gui.core.judgements.agreement import agreement_words, between_judges, with_themselves
 from cfbatch_gui.core.judgements.book import USUAL_NAME, Book, Shelf, Tally
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades, parse_grades, read_unusable_labels
@@ -156,7 +158,8 @@ async def _show(call: Call) -> None:
     with closing(_shelf(call)) as shelf:
         names = (shelf.book(call.book).name,) if call.book else shelf.names()
         described = [_described(shelf.book(name)) for name in names]
-    rows = [(one_line(each.name), *map(number, each.counts)) for each in described]
+    counts = attrgetter("pairs", "untold", "queries", "judges")
+    rows = [(one_line(each["name"]), *map(number, counts(each["tally"]))) for each in described]
     titles = (tr("BOOK"), tr("JUDGED"), tr("CANNOT TELL"), tr("QUERIES"), tr("JUDGES"))
     call.answer(
         {"books": described},
@@ -188,45 +191,31 @@ async def _grades(call: Call) -> None:
     call.console.print_result(f"{grade:>4}  {one_line(label)}" for label, grade in grades)
 
 
-@dataclass(frozen=True, slots=True)
-class _Described:
-    name: str
-    grades: tuple[str, ...]
-    tally: Tally
-    disagreements: int
-    between_judges: Agreement
-    with_themselves: Agreement
-
-    @property
-    def counts(self) -> tuple[int, ...]:
-        return self.tally.pairs, self.tally.untold, self.tally.queries, self.tally.judges
+def _described(book: Book) -> dict[str, Any]:
+    return {
+        "name": book.name,
+        "grades": [grade.name for grade in book.scale.grades],
+        "tally": book.tally(),
+        "disagreements": len(disagreements(book)),
+        "between_judges": between_judges(book),
+        "with_themselves": with_themselves(book),
+    }
 
 
-def _described(book: Book) -> _Described:
-    return _Described(
-        book.name,
-        tuple(grade.name for grade in book.scale.grades),
-        book.tally(),
-        len(disagreements(book)),
-        between_judges(book),
-        with_themselves(book),
-    )
-
-
-def _lines_of_book(book: _Described) -> Iterator[tuple[str, str]]:
-    yield tr("Book"), one_line(book.name)
-    yield tr("Grades"), one_line(" < ".join(map(said, book.grades)))
-    pairs, untold, queries, judges = book.counts
-    judged = {"texts": pairs, "queries": queries, "judges": judges}
+def _lines_of_book(book: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    tally: Tally = book["tally"]
+    yield tr("Book"), one_line(book["name"])
+    yield tr("Grades"), one_line(" < ".join(map(said, book["grades"])))
+    judged = {"texts": tally.pairs, "queries": tally.queries, "judges": tally.judges}
     yield tr("Judged"), worded("{texts} texts for {queries} queries, by {judges} judges", **judged)
-    yield tr("Cannot tell"), number(untold)
-    if book.between_judges.pairs:
-        yield tr("Judges"), said(agreement_words(book.between_judges))
-    if book.with_themselves.pairs:
-        yield tr("Shown again"), said(agreement_words(book.with_themselves))
-    if book.disagreements:
+    yield tr("Cannot tell"), number(tally.untold)
+    if book["between_judges"].pairs:
+        yield tr("Judges"), said(agreement_words(book["between_judges"]))
+    if book["with_themselves"].pairs:
+        yield tr("Shown again"), said(agreement_words(book["with_themselves"]))
+    if book["disagreements"]:
         to_settle = plural(
-            book.disagreements,
+            book["disagreements"],
             "{n} disagreement, in the window under “Judge its texts…”",
             "{n} disagreements, in the window under “Judge its texts…”",
         )

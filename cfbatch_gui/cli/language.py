@@ -50,8 +50,13 @@ def tr(text: str, context: str = "") -> str:
     return language_in_use().translated(text, context)
 
 
+def score(value: float) -> str:
+    """With the digits of `core.results.numbers`, which takes longer to import than many a command to run."""
+    return number(value, ".4f")
+
+
 def worded(text: str, /, **values: object) -> str:
-    """`text` in the language, with these values; whole numbers get its signs."""
+    """`text` in the language, with these values; numbers get its signs, and four decimals unless they are whole."""
     return filled(tr(text), values)
 
 
@@ -60,9 +65,14 @@ def plural(count: int, one: str, many: str, **others: object) -> str:
 
 
 def filled(text: str, values: Mapping[str, object]) -> str:
-    return text.format(
-        **{name: number(int(each)) if isinstance(each, Integral) else each for name, each in values.items()}
-    )
+    """`text`, which is in the language, with values as those of `worded`."""
+    return text.format(**{name: _shown(each) for name, each in values.items()})
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, float):
+        return score(value)
+    return number(int(value)) if isinstance(value, Integral) else value
 
 
 def usage_error(text: str, /, **values: object) -> UsageError:

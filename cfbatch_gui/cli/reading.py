@@ -86,7 +86,7 @@ def add_reading_arguments(parser: Parser) -> None:
         --role COLUMN=ROLE...  what a column is for: {roles}
         --layout LAYOUT  of a ranking: {layouts}
         --encoding NAME  of the first file, such as utf-8, cp1252 or shift_jis
-        --separator SIGN  of the first file: , ; | or tab
+        --separator SIGN  of the first file: , ; | tab, or any other one or two characters
         --header yes|no  is the first row of the first file a header?
         --sheet NAME  of the first file, when it is a workbook
         --texts-by line|paragraph|file  how plain text is cut into texts

@@ -6,9 +6,9 @@ from dataclasses import asdict
 from itertools import chain, groupby
 from operator import attrgetter
 
-from cfbatch_gui.cli.console import elided, labelled, one_line, padded, table, width_of
+from cfbatch_gui.cli.console import elided, fields_of, labelled, one_line, padded, table, width_of
 from cfbatch_gui.cli.jobs import JOB_STATES, kind_words, summary_of, time_words
-from cfbatch_gui.cli.language import figures, number, plural, tr, worded
+from cfbatch_gui.cli.language import figures, filled, number, plural, score, tr, worded
 from cfbatch_gui.cli.progress import facts_of_account, state_words
 from cfbatch_gui.cli.reading import json_of_row, lines_of_rows, reason_of
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
@@ -18,10 +18,9 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorChecks
 from cfbatch_gui.core.results.exports import Exported
 from cfbatch_gui.core.results.groups import Clusters, Duplicates
-from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings, rank_text
-from cfbatch_gui.core.results.score_table import ScoreFigures, Spread, score_figures
+from cfbatch_gui.core.results.score_table import ScoreFigures, score_figures
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
@@ -45,7 +44,7 @@ def facts_of_job(
         "scores": score_figures(folder) if has_data and job.kind is Kind.RANK else None,
         "vectors": Embeddings(folder).checks() if has_vectors else None,
         **(more or {}),
-        "files": [{"path": str(file.path), "format": file.format, "rows": file.rows} for file in files],
+        "files": [fields_of(file, "path", "format", "rows") for file in files],
     }
 
 
@@ -66,17 +65,10 @@ def lines_of_job(job: Job, folder: JobFolder, width: int, title: str) -> Iterato
         facts += lines_of_vector_checks(Embeddings(folder).checks())
     yield from labelled(facts, _LABEL)
     if job.batches:
-        rows = [
-            (
-                str(each.number),
-                state_words(each),
-                number(each.requests),
-                number(each.bytes),
-                each.request_id,
-                said(each.error),
-            )
-            for each in job.batches
-        ]
+        rows = []
+        for each in job.batches:
+            size = number(each.requests), number(each.bytes)
+            rows.append((str(each.number), state_words(each), *size, each.request_id, said(each.error)))
         yield ""
         titles = (tr("BATCH"), tr("STATE"), tr("REQUESTS"), tr("BYTES"), tr("REQUEST ID"), "")
         yield from table(titles, rows, width)
@@ -94,10 +86,8 @@ def _facts(job: Job, folder: JobFolder, title: str) -> Iterator[tuple[str, str]]
     yield tr("State"), said(JOB_STATES[job.state])
     yield tr("Kind"), kind_words(job.kind)
     yield tr("Model"), job.model
-    yield (
-        tr("Connection"),
-        tr("practice service, on this computer") if job.connection == PRACTICE.id else said(title),
-    )
+    practice = tr("practice service, on this computer")
+    yield tr("Connection"), practice if job.connection == PRACTICE.id else said(title)
     yield tr("File"), job.source_name
     yield tr("Made"), time_words(job.created_at)
     yield tr("Sent"), time_words(job.sent_at)
@@ -135,12 +125,12 @@ def _ranked(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
 
 
 def _context_line(context: RankedContext, width: int) -> str:
-    score = "" if context.score is None else figures(score_text(context.score))
+    points = "" if context.score is None else score(context.score)
     text = context.text if context.score is not None else f"({said(context.error or context.status)}) {context.text}"
     rank = figures(rank_text(context)) or "–"
     # A space after "2" aligns its digit with that of "2=".
     rank_cell = f"{rank:>{_RANK}}" if rank.endswith("=") else f"{rank:>{_RANK - 1}} "
-    return f"{rank_cell}{score:>{_SCORE}}  {elided(text, max(20, width - _RANK - _SCORE - 2))}"
+    return f"{rank_cell}{points:>{_SCORE}}  {elided(text, max(20, width - _RANK - _SCORE - 2))}"
 
 
 def _embedded(job: Job, folder: JobFolder) -> Iterator[str]:
@@ -167,41 +157,29 @@ def lines_of_scores(found: ScoreFigures) -> Iterator[tuple[str, str]]:
     yield tr("Scores"), scored
     if found.spread is None:
         return
-    yield tr("Spread"), _spread(found.spread)
+    template = tr("{lowest} to {highest}; 1 in 10 below {tenth}, middle {median}, 9 in 10 below {ninetieth}")
+    yield tr("Spread"), filled(template, asdict(found.spread))
     tied = plural(found.queries, "{tied} of {n} query", "{tied} of {n} queries", tied=found.first_tied)
     yield tr("First tied"), tied
     if found.others is None:
         yield tr("Baseline"), tr("none: that takes ten queries, and contexts that were ranked for several of them")
         return
-    template = tr(
+    baseline = worded(
         "{n} contexts that suit another query better score {mean} on average; 9 in 10 stay below {high}, {above} of all"
-        " scores lie above"
+        " scores lie above",
+        n=found.other_pairs,
+        mean=found.others.mean,
+        high=found.others.ninetieth,
+        above=found.above,
     )
-    yield (
-        tr("Baseline"),
-        template.format(
-            n=number(found.other_pairs),
-            mean=figures(score_text(found.others.mean)),
-            high=figures(score_text(found.others.ninetieth)),
-            above=number(found.above),
-        ),
-    )
-
-
-def _spread(spread: Spread) -> str:
-    return worded(
-        "{lowest} to {highest}; 1 in 10 below {tenth}, middle {median}, 9 in 10 below {ninetieth}",
-        **{name: figures(score_text(value)) for name, value in asdict(spread).items()},
-    )
+    yield tr("Baseline"), baseline
 
 
 def lines_of_vector_checks(checks: VectorChecks) -> Iterator[tuple[str, str]]:
     length = ""
     if not math.isnan(checks.norm_min):
         template = tr("{shortest} to {longest} (unit length)") if checks.unit_length else tr("{shortest} to {longest}")
-        length = template.format(
-            shortest=figures(score_text(checks.norm_min)), longest=figures(score_text(checks.norm_max))
-        )
+        length = template.format(shortest=score(checks.norm_min), longest=score(checks.norm_max))
     yield tr("Dimension"), number(checks.dimension)
     yield tr("Length"), length
     yield tr("Repeated"), number(checks.repeated)
@@ -222,7 +200,7 @@ def lines_of_duplicates(embeddings: Embeddings, found: Duplicates, width: int) -
     )
     stays_word, goes_word = tr("stays"), tr("goes")
     for group in groups:
-        goes = [f"{goes_word}   {figures(score_text(similarity))}" for similarity in group.similarities]
+        goes = [f"{goes_word}   {score(similarity)}" for similarity in group.similarities]
         wide = max(map(width_of, (stays_word, *goes)))
         yield ""
         for label, text in zip((stays_word, *goes), embeddings.texts([group.stays, *group.goes]), strict=True):
@@ -249,10 +227,8 @@ def lines_of_clusters(embeddings: Embeddings, found: Clusters, width: int) -> It
     )
     for index, cluster in enumerate(found.clusters, 1):
         yield ""
-        likeness = figures(score_text(cluster.similarity))
-        words = plural(
-            cluster.size, "{n} text, likeness {likeness}", "{n} texts, likeness {likeness}", likeness=likeness
-        )
+        size, likeness = cluster.size, cluster.similarity
+        words = plural(size, "{n} text, likeness {likeness}", "{n} texts, likeness {likeness}", likeness=likeness)
         yield f"  {index}  {words}"
         yield from (_line("     ", text, width) for text in embeddings.texts(cluster.typical))
 
@@ -269,8 +245,7 @@ def facts_of_clusters(embeddings: Embeddings, found: Clusters) -> dict[str, obje
 def _partial(embeddings: Embeddings, missing: int) -> str:
     if not missing:
         return ""
-    sentence = tr("; partial, {missing} of {n} texts have no vector")
-    return sentence.format(missing=number(missing), n=number(embeddings.count))
+    return worded("; partial, {missing} of {n} texts have no vector", missing=missing, n=embeddings.count)
 
 
 def _line(start: str, text: EmbeddedText, width: int) -> str:
@@ -279,4 +254,4 @@ def _line(start: str, text: EmbeddedText, width: int) -> str:
 
 
 def _named(text: EmbeddedText) -> dict[str, object]:
-    return {"row": text.row, "id": text.id, "text": text.text}
+    return fields_of(text, "row", "id", "text")

@@ -11,7 +11,7 @@ import msgspec
 
 from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, labelled, table
 from cfbatch_gui.cli.jobs import time_words
-from cfbatch_gui.cli.language import number, plural, tr, usage_error, worded
+from cfbatch_gui.cli.language import number, plural, score, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Actions, Parser, names_in_line
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import Work, opened, usable_connection
@@ -265,7 +265,7 @@ def _lines_of_search(found: SearchResult, index: str, width: int) -> Iterator[st
 def _lines_of_hits(hits: Sequence[Hit], width: int) -> Iterator[str]:
     for hit in hits:
         text = hit.text if hit.text is not None else tr("not of this job")
-        yield elided(f"{number(hit.score, '.4f')}  {hit.id}  {text}", width)
+        yield elided(f"{score(hit.score)}  {hit.id}  {text}", width)
 
 
 def _moment(text: str | None) -> str:

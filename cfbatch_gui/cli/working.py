@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterat
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -214,29 +214,29 @@ def present(work: Work, job: Job) -> ExitStatus:
             work.console.print_json(facts_of_job(job, folder, files))
 
 
+_SENTENCES: Final = {
+    JobState.DONE: message("Job {id} is done: {what}."),
+    JobState.PARTLY_DONE: message("Job {id} is done in part. {error}"),
+    JobState.FAILED: message("Job {id} failed. {error}"),
+    JobState.OUTCOME_UNKNOWN: message(
+        "Outcome unknown for job {id}. {error} Decide with “cfbatch settle {id}”, or in the window."
+    ),
+    JobState.DRAFT: message("Job {id} was never sent."),
+}
+_STOPPED: Final = message("Job {id} stopped. The job is kept: “cfbatch resume {id}” goes on with it.")
+_STOPPED_BY: Final = message("Job {id} stopped. {error} The job is kept: “cfbatch resume {id}” goes on with it.")
+_PRACTISED: Final = message("Job {id} is done: {what} (practice service, on this computer).")
+
+
 def sentence(job: Job) -> str:
     """The sentence for the job's outcome, with the command to use next."""
     what = plural(job.texts, "{n} text", "{n} texts")
     if job.tokens:  # which synchronous answers may lack
         what = plural(job.tokens, "{texts}, {n} token", "{texts}, {n} tokens", texts=what)
-    match job.state:
-        case JobState.DONE if job.connection == PRACTICE.id:
-            template = tr("Job {id} is done: {what} (practice service, on this computer).")
-        case JobState.DONE:
-            template = tr("Job {id} is done: {what}.")
-        case JobState.PARTLY_DONE:
-            template = tr("Job {id} is done in part. {error}")
-        case JobState.FAILED:
-            template = tr("Job {id} failed. {error}")
-        case JobState.OUTCOME_UNKNOWN:
-            template = tr("Outcome unknown for job {id}. {error} Decide with “cfbatch settle {id}”, or in the window.")
-        case JobState.DRAFT:
-            template = tr("Job {id} was never sent.")
-        case _ if job.error:
-            template = tr("Job {id} stopped. {error} The job is kept: “cfbatch resume {id}” goes on with it.")
-        case _:
-            template = tr("Job {id} stopped. The job is kept: “cfbatch resume {id}” goes on with it.")
-    return template.format(id=job.id, error=said(job.error), what=what)
+    words = _SENTENCES.get(job.state, _STOPPED_BY if job.error else _STOPPED)
+    if job.state is JobState.DONE and job.connection == PRACTICE.id:
+        words = _PRACTISED
+    return tr(words).format(id=job.id, error=said(job.error), what=what)
 
 
 def described(call: Call, job: Job) -> JobMetadata:
@@ -506,7 +506,7 @@ def lines_of_reuse(found: Preflight, kind: Kind, connection: str) -> Iterator[st
         return
     yield sentence
     if connection != PRACTICE.id and found.price_high.is_listed:
-        price, whole = (number(each.dollars, ".4f") for each in (found.price_high, found.reuse.high))
+        price, whole = found.price_high.dollars, found.reuse.high.dollars
         yield worded("At most ${price} instead of ${whole}.", price=price, whole=whole)
 
 

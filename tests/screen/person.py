@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QCheckBox,
+    QComboBox,
     QLabel,
     QLineEdit,
     QMainWindow,
@@ -287,6 +288,8 @@ def _texts(widget: QWidget) -> Iterator[str]:
         yield widget.accessibleName()
     elif isinstance(widget, QPlainTextEdit):
         yield widget.toPlainText()
+    elif isinstance(widget, QComboBox):
+        yield widget.currentText()
     elif isinstance(widget, QTabBar):
         yield from (widget.tabText(place) for place in range(widget.count()) if widget.isTabVisible(place))
     elif isinstance(widget, QMenu):

@@ -19,7 +19,6 @@ from cfbatch_gui.ui.job_actions import JobActions
 from cfbatch_gui.ui.jobs.job_page import OVERVIEW, RANKING, VECTORS, JobPage
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.results.loaded_results import FigureReader
 from cfbatch_gui.ui.results.ranking_view import OverviewView, RankingView
 from cfbatch_gui.ui.results.vectors_view import VectorsView
 from cfbatch_gui.ui.tasks import Tasks
@@ -88,9 +87,8 @@ class JobPageDriver:
         )
         with styled_once():
             self.notices = Notices()
-            figures = FigureReader(self.program)
-            self.ranking = RankingView(self.program, self.notices, figures)
-            self.overview = OverviewView(self.program, self.notices, figures)
+            self.ranking = RankingView(self.program, self.notices)
+            self.overview = OverviewView(self.program, self.notices)
             self.vectors = VectorsView(self.program, self.notices)
             results: dict[str, ResultView] = {RANKING: self.ranking, OVERVIEW: self.overview, VECTORS: self.vectors}
             self.window = QWidget()

@@ -41,7 +41,7 @@ def opened(driver: JobPageDriver, job: Job, limits: ExportOptions | None = None)
 
 def lines(dialog: ExportDialog) -> list[tuple[str, str]]:
     """Names of the files, and what will be in each."""
-    texts = dialog.summary.lines.texts()
+    texts = dialog.lines.texts()
     return list(zip(texts[::2], texts[1::2], strict=True))
 
 
@@ -164,13 +164,11 @@ async def test_only_what_was_drawn_around_is_written_unless_all_is_wanted(
     dialog.set_folder(home)
     dialog.forms.choose("csv")
     await until(lambda: [what for _, what in lines(dialog)][:1] and lines(dialog)[0][1].startswith("2 rows of"))
-    everything, lasso = dialog.rows_bar.buttons
-    assert lasso.isChecked() and lasso.text() == "These 2 · Lasso"
-    assert everything.text() == "All 4"
-    everything.click()
-    await until(lambda: lines(dialog)[0][1].startswith("4 rows of"))
-    lasso.click()
-    await until(lambda: lines(dialog)[0][1].startswith("2 rows of"))
+    assert [dialog.rows.itemText(index) for index in range(2)] == ["All 4", "These 2 · Lasso"]
+    for index, rows in ((0, "4 rows of"), (1, "2 rows of")):
+        dialog.rows.setCurrentIndex(index)
+        dialog.rows.activated.emit(index)
+        await until(lambda rows=rows: lines(dialog)[0][1].startswith(rows))
     QTest.mouseClick(dialog.save_button, LEFT)
     await until(lambda: driver.notices.texts() == ["Wrote 2 rows to “Catalogue.csv”."])
     assert len(read(home / "Catalogue.csv")) == 2
@@ -190,7 +188,7 @@ async def test_people_come_first_and_a_name_that_the_user_gives_chooses_the_form
     dialog.forms.choose("csv")
     dialog.open()
     path = tmp_path / "ranked.csv"
-    QTest.mouseClick(dialog.summary.change_button, LEFT)
+    QTest.mouseClick(dialog.change_button, LEFT)
     await until(lambda: dialog.findChild(QFileDialog) is not None)
     files = dialog.findChild(QFileDialog)
     assert isinstance(files, QFileDialog)

@@ -46,11 +46,10 @@ async def shown(tmp_path: Path, until: Until) -> AsyncIterator[Shown]:
 async def test_figures_and_queries_the_worst_first_whose_texts_can_be_exported(shown: Shown) -> None:
     await shown.show(LABELLED)
     view = shown.view
-    title, figure, beside, _ = view.mean.texts()
-    assert (title, figure) == ("nDCG@10, mean of 6 queries", "0.7103")  # (1 + 0.6309 + 0.5) / 3
-    assert beside.startswith("95 % between 0.")
-    assert view.judged.texts()[1:] == ["100 %", "", "All of them are judged."]
-    assert view.first.texts()[1:] == ["2.0", "rank, on average", "at rank 1 for 2 of 6 queries."]
+    assert view.mean.number() == "0.7103"  # (1 + 0.6309 + 0.5) / 3
+    assert view.mean.caption().startswith("nDCG@10, mean of 6 queries · 95 % between 0.")
+    assert (view.judged.number(), view.judged.caption().splitlines()[1]) == ("100 %", "All of them are judged.")
+    assert (view.first.number(), view.first.caption().splitlines()[1]) == ("2.0", "at rank 1 for 2 of 6 queries.")
     assert not view.judge_link.isVisible()
     rows = [[view.rows.text(row, column) for column in range(5)] for row in range(6)]
     assert rows[0] == ["question 2", "0.5000", "4 of 4", "text 2.2", "rank 3"]
@@ -82,9 +81,9 @@ async def test_judgements_made_since_are_shown_at_the_next_look(shown: Shown) ->
     )
     shown.view.show_job(shown.program.ledger.job(job_id))
     await shown.until(lambda: shown.view.rows.rowCount() == 1)
-    assert shown.view.mean.texts()[0] == "nDCG@10, 1 query"
-    assert shown.view.judged.texts()[1] == "50 %"
-    assert "not to be relied upon" in shown.view.judged.texts()[3]
+    assert shown.view.mean.caption().startswith("nDCG@10, 1 query")
+    assert shown.view.judged.number() == "50 %"
+    assert "not to be relied upon" in shown.view.judged.caption()
     assert shown.view.judge_link.isVisible()
     assert "By the book “Support, 2026”" in shown.view.foot.text()
     assert "Several judged: the same grade for 2 of 2 texts (100%)" in shown.view.foot.text()
@@ -100,7 +99,7 @@ async def test_words_are_offered_as_grades_and_the_choice_can_be_taken_back(show
     assert offer.text() == "Use as grades: no = 0, yes = 1"
     QTest.mouseClick(offer, Qt.MouseButton.LeftButton)
     await shown.until(lambda: shown.view.rows.rowCount() == 6)
-    assert shown.view.mean.texts()[1] == "0.7103"
+    assert shown.view.mean.number() == "0.7103"
     (back,) = bar.links()
     QTest.mouseClick(back, Qt.MouseButton.LeftButton)
     await shown.until(shown.view.empty.isVisible)

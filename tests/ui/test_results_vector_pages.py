@@ -103,7 +103,7 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
         page._colour_picked(key)
         await pages.until(lambda: not page.tasks.running())
         seen[key] = page._colours
-    assert seen["column/2"] is not None and seen["column/2"].dots.limits is not None
+    assert seen["column/2"] is not None and seen["column/2"].dots.ordered
     assert seen["clusters"] is not None and seen["clusters"].dots.names[0].startswith("1 · ")
     assert seen["one"] is not None and seen["one"].title == ""
 

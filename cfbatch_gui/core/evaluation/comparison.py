@@ -7,7 +7,6 @@ end with the job's number.
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from statistics import fmean
 
@@ -20,10 +19,9 @@ from cfbatch_gui.core.evaluation.joining import NOT_THERE, Indices, Joined, Run,
 from cfbatch_gui.core.evaluation.judged import Evaluation
 from cfbatch_gui.core.messages import enumerated, message
 from cfbatch_gui.core.results.exports.base import Cell, ExportOptions
-from cfbatch_gui.core.results.exports.csv_tables import Dialect
+from cfbatch_gui.core.results.exports.csv_tables import write_csv
 from cfbatch_gui.core.results.rankings import Ranks, ranks_of
 from cfbatch_gui.core.results.score_table import QueryText, read_queries
-from cfbatch_gui.core.system.files import atomic_writer
 
 P = 0.9
 _DEEPEST = 200  # depths; with p = 0.9 all deeper ones together weigh less than 10^-9
@@ -329,7 +327,7 @@ def write_texts(
         *(f"{name}_{number}" for number in numbers for name in ("score", "rank")),
         *(f"change_{number}" for number in numbers[1:]),
     )
-    return _write(path, columns, _text_rows(comparison, queries), options)
+    return write_csv(path, columns, _text_rows(comparison, queries), options)
 
 
 def write_queries(
@@ -360,7 +358,7 @@ def write_queries(
                 number = comparison.queries[first.index].number
                 yield first.id, first.text, first.contexts, *moved, *measured.get(number, nothing)
 
-    return _write(path, columns, rows(), options)
+    return write_csv(path, columns, rows(), options)
 
 
 def _measures(evaluation: Evaluation | None) -> tuple[tuple[str, ...], dict[int, tuple[Cell, ...]]]:
@@ -392,14 +390,3 @@ def _text_rows(comparison: Comparison, queries: Collection[int] | None) -> Itera
         for index, query, *rest in zip(indices, asked_in, *figures, *risen, strict=True):
             asked, text = comparison.queries[query], texts[index]
             yield asked.id, asked.text, text.id, text.text, text.label, *rest
-
-
-def _write(path: Path, columns: Sequence[str], rows: Iterator[tuple[Cell, ...]], options: ExportOptions) -> int:
-    dialect = Dialect(options)
-    done = 0
-    with atomic_writer(path) as stream:
-        stream.write(dialect.start + dialect.encode([columns]))
-        while block := list(islice(rows, _ROWS_AT_ONCE)):
-            stream.write(dialect.encode(block))
-            done += len(block)
-    return done

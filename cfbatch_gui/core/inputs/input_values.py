@@ -112,7 +112,7 @@ class ReadOptions:
     """How to read a file; None is recognised. `is_encoding_guessed`: our earlier guess, no choice."""
 
     encoding: str | None = None
-    separator: str | None = None  # one of , ; tab |
+    separator: str | None = None  # one sign, or a few in a row
     has_header: bool | None = None
     sheet: str | None = None
     unit: FileFormat | None = None  # LINES, PARAGRAPHS or WHOLE, for plain text
@@ -160,6 +160,7 @@ class Source:
     size: int  # bytes
     encoding: str = ""
     separator: str = ""
+    likely_separator: str = ""  # in a list whose lines all hold this sign
     has_header: bool = False
     sheet: str = ""
     sheets: tuple[str, ...] = ()

@@ -282,6 +282,20 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"SQLite format 3\0", message("a SQLite database"), message("Export a table from it as CSV, and choose that.")),
     (b"{\\rtf", message("a formatted document (RTF)"), message("Save it as plain text, and choose that.")),
 )
+_WORKBOOKS = (".xls", ".xlsx", ".xlsm", ".slk", ".dif")
+_AS_CSV = message("Export them as CSV in your reference manager, and choose that file.")
+_WEB_PAGE = (
+    re.compile(rb"(?i)<!doctype html|<html|MIME-Version:"),
+    message("a web page, whatever its name says"),
+    _SPREADSHEET,
+)
+_BEGINNINGS: tuple[tuple[re.Pattern[bytes], str, str], ...] = (
+    _WEB_PAGE,
+    (re.compile(rb"(?i)<\?xml"), message("an XML file"), _SPREADSHEET),
+    (re.compile(rb"ID;P[^\r\n]*\r?\n[BCFOP];"), message("a table in an old form (SYLK)"), _SPREADSHEET),
+    (re.compile(rb"TABLE\r?\n0,1\r?\n"), message("a table in an old form (DIF)"), _SPREADSHEET),
+    (re.compile(rb"TY  - |PMID- ?\d|(?i:@\w+\s*\{[^\s,{}]*,\s*\w+\s*=)"), message("a list of references"), _AS_CSV),
+)
 _CONTROLS = tuple(bytes([code]) for code in range(32) if code not in b"\t\n\r\f\v\x1b")
 
 
@@ -304,12 +318,11 @@ def refusal(path: Path, head: bytes) -> str:
     for signature, what, cure in _SIGNATURES:
         if head.startswith(signature) and not (signature.isalnum() and _is_plain(head)):
             return message("{name} is {what}. {cure}", name=path.name, what=what, cure=cure)
-    beginning = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:64].lower()
-    if beginning.startswith((b"<!doctype html", b"<html")):
-        return message("{name} is a web page, whatever its name says. {cure}", name=path.name, cure=_SPREADSHEET)
-    if beginning.startswith(b"<?xml"):
-        return message("{name} is an XML file. {cure}", name=path.name, cure=_SPREADSHEET)
-    return ""
+    beginning = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:2000]
+    found = next((each for each in _BEGINNINGS if each[0].match(beginning)), None)
+    if found is None and path.suffix.lower() in _WORKBOOKS and beginning.startswith(b"<"):
+        found = _WEB_PAGE
+    return message("{name} is {what}. {cure}", name=path.name, what=found[1], cure=found[2]) if found else ""
 
 
 def protected(path: Path) -> InputError:

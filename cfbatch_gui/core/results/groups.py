@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.unit_vectors import Progress, Rows, UnitVectors, main_subspace, orthonormal, unit_vectors
+from cfbatch_gui.core.results.unit_vectors import Progress, UnitVectors, main_subspace, orthonormal, unit_vectors
 
 MOST_CLUSTERS = 200
 _SAMPLE = 8_192
@@ -65,9 +65,11 @@ def find_clusters(
     centres = _from_sample(unit.rows(unit.sample(_SAMPLE)), number, lambda share: progress(0.1 + 0.5 * share))
     progress(0.6)
     if unit.count > _SAMPLE:
-        centres = _moved_by_all(unit, centres)
+        sums = [_sums(rows, members, len(centres)) for rows, members, _ in _assigned(unit, centres)]
+        centres = _normalised(np.sum(sums, axis=0), centres)
     progress(0.8)
-    members, similarities = _assign_all(unit, centres)
+    _, *found_by_block = zip(*_assigned(unit, centres), strict=True)
+    members, similarities = map(np.concatenate, found_by_block)
     members, sizes = _largest_first(members, len(centres))
     found = tuple(_describe(unit, members, similarities, index, typical) for index in range(len(sizes)))
     return Clusters(unit.item_numbers, members, similarities, found, unit.missing, unit.without_direction)
@@ -122,25 +124,14 @@ def _distances(sample: NDArray[np.float32], chosen: Sequence[int] | NDArray[np.i
     return away
 
 
-def _moved_by_all(unit: UnitVectors, centres: NDArray[np.float32]) -> NDArray[np.float32]:
-    sums = np.zeros(centres.shape, dtype=np.float64)
-    for rows, factors, members, _ in _assigned(unit, centres):
-        sums += _sums(rows * factors[:, None], members, len(centres))
-    return _normalised(sums, centres)
-
-
-def _assign_all(unit: UnitVectors, centres: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    found = list(_assigned(unit, centres))
-    return np.concatenate([each[2] for each in found]), np.concatenate([each[3] for each in found])
-
-
 def _assigned(
     unit: UnitVectors, centres: NDArray[np.float32]
-) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64], NDArray[np.float32]]]:
+) -> Iterator[tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.float32]]]:
+    """All unit vectors in blocks, the nearest centre of each, and its cosine."""
     for _, rows, factors in unit.blocks():
-        cosines = (rows @ centres.T) * factors[:, None]
-        members = cosines.argmax(axis=1)
-        yield rows, factors, members, cosines[np.arange(len(members)), members]
+        rows = rows * factors[:, None]  # noqa: PLW2901
+        cosines = rows @ centres.T
+        yield rows, cosines.argmax(axis=1), cosines.max(axis=1)
 
 
 def _sums(rows: NDArray[np.float32], members: NDArray[np.int64], number: int) -> NDArray[np.float64]:
@@ -184,7 +175,6 @@ UNASKED_TEXTS = 30_000  # up to so many texts are compared without the user aski
 _HEAD = 127  # directions; with the length of the remainder that makes 128 numbers for each text
 _SAMPLED = 3_000
 _SLACK = 1e-5
-_MOST_NEAR = 1 / 100  # of all pairs: the share of those whose cosines are faster computed one by one
 
 
 class Keep(StrEnum):
@@ -268,7 +258,7 @@ class _Search:
         self._least = threshold - TOLERANCE
         self.kept_by = np.arange(unit.count)
         self.similarities = np.ones(unit.count, dtype=np.float32)
-        self._bounds = SimilarityBounds(unit, order) if SimilarityBounds.pays(unit) else None
+        self._heads = _heads(unit)[order] if has_bounds(unit) else None
         self._kept = np.empty(unit.count, dtype=np.int64)  # the texts that stay: the first `_count` elements
         self._count = 0
 
@@ -276,56 +266,20 @@ class _Search:
         for start in range(0, self._unit.count, _BLOCK):
             block = np.arange(start, min(start + _BLOCK, self._unit.count))
             rows = self._unit.rows(self._order[block])
-            best = np.full(len(block), -1.0, dtype=np.float32)
-            to = np.full(len(block), -1)
+            best, to = np.full(len(block), -1.0, dtype=np.float32), np.full(len(block), -1)
             for first in range(0, self._count, _CHUNK):
-                self._compare(block, rows, slice(first, min(first + _CHUNK, self._count)), best, to)
+                kept = self._kept[first : min(first + _CHUNK, self._count)]
+                if self._heads is not None:
+                    bounds = self._heads[block] @ self._heads[kept].T
+                    kept = kept[(bounds >= self._least - _SLACK).any(axis=0)]
+                if len(kept):
+                    product = rows @ self._unit.rows(self._order[kept]).T
+                    column = product.argmax(axis=1)
+                    found = product[np.arange(len(block)), column]
+                    better = (found >= self._least) & (found > best)  # of equal ones the earliest
+                    best[better], to[better] = found[better], kept[column[better]]
             self._settle(block, rows, best, to)
             yield int(block[-1]) + 1
-
-    def _compare(
-        self,
-        block: NDArray[np.int64],
-        rows: NDArray[np.float32],
-        part: slice,
-        best: NDArray[np.float32],
-        to: NDArray[np.int64],
-    ) -> None:
-        """Update for each row of the block the highest cosine so far and its text, the earliest of equal ones."""
-        kept = self._kept[part]
-        if self._bounds is not None:
-            near = self._bounds.near(block, kept, self._least)
-            if near is not None:
-                self._compare_pairs(near[0], rows, kept[near[1]], best, to)
-                return
-        product = rows @ self._unit.rows(self._order[kept]).T
-        column = product.argmax(axis=1)
-        found = product[np.arange(len(block)), column]
-        better = (found >= self._least) & (found > best)
-        best[better], to[better] = found[better], kept[column[better]]
-
-    def _compare_pairs(
-        self,
-        lines: NDArray[np.int64],
-        rows: NDArray[np.float32],
-        kept: NDArray[np.int64],
-        best: NDArray[np.float32],
-        to: NDArray[np.int64],
-    ) -> None:
-        if not len(lines):
-            return
-        found = np.concatenate(
-            [
-                np.einsum("ij,ij->i", rows[lines[part]], self._unit.rows(self._order[kept[part]]))
-                for part in (slice(start, start + _CHUNK) for start in range(0, len(lines), _CHUNK))
-            ]
-        )
-        order = np.lexsort((kept, -found, lines))
-        lines, found, kept = lines[order], found[order], kept[order]
-        lines, first = np.unique(lines, return_index=True)
-        found, kept = found[first], kept[first]
-        better = (found >= self._least) & (found > best[lines])
-        best[lines[better]], to[lines[better]] = found[better], kept[better]
 
     def _settle(
         self,
@@ -352,45 +306,23 @@ class _Search:
         self._count += len(new)
 
 
-class SimilarityBounds:
-    """Upper bounds of the cosines of vectors, by their index in `order`.
+def has_bounds(unit: UnitVectors) -> bool:
+    """Whether upper bounds of the cosines are worth their time."""
+    return unit.dimension > 3 * _HEAD and unit.count > _SAMPLED
 
-    A vector is its coordinates in `_HEAD` directions and the length of the remainder.
+
+def _heads(unit: UnitVectors) -> NDArray[np.float32]:
+    """Each vector as its coordinates in `_HEAD` directions and the length of the remainder, (n, 128): the product of
+    two is an upper bound of their cosine.
     """
-
-    def __init__(self, unit: UnitVectors, order: NDArray[np.int64]) -> None:
-        directions = _directions(unit)
-        self._heads = np.empty((unit.count, _HEAD + 1), dtype=np.float32)
-        turned = np.argsort(order)
-        for start, rows, factors in unit.blocks():
-            found = (rows @ directions) * factors[:, None]
-            rest = np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->i", found, found), 0.0))
-            self._heads[turned[start : start + len(rows)]] = np.column_stack((found, rest))
-
-    @staticmethod
-    def pays(unit: UnitVectors) -> bool:
-        return unit.dimension > 3 * _HEAD and unit.count > _SAMPLED
-
-    def near(
-        self, lines: NDArray[np.int64], columns: NDArray[np.int64], least: float
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-        """Pairs whose cosine may be ≥ `least`, as indices into `lines` and `columns`.
-
-        None if there are so many of them that computing all cosines is faster.
-        """
-        bound = self._heads[lines] @ self._heads[columns].T
-        near = np.flatnonzero(bound >= least - _SLACK)
-        return None if len(near) > bound.size * _MOST_NEAR else (near // len(columns), near % len(columns))
-
-
-def _directions(unit: UnitVectors) -> NDArray[np.float32]:
-    """`_HEAD` orthonormal directions, (d, 127), found on a sample."""
     sample = unit.rows(unit.sample(_SAMPLED))
     ones = np.ones(len(sample), dtype=np.float32)
-
-    def passes() -> Iterator[Rows]:
-        yield sample, ones
-
-    basis = main_subspace(passes, unit.dimension, _HEAD, centred=False, rounds=2)
+    basis = main_subspace(lambda: [(sample, ones)], unit.dimension, _HEAD, centred=False, rounds=2)
     # The bounds are valid only if the directions are orthonormal in float32, too.
-    return orthonormal(basis.directions.astype(np.float64))
+    directions = orthonormal(basis.directions.astype(np.float64))
+    heads = np.empty((unit.count, _HEAD + 1), dtype=np.float32)
+    for start, rows, factors in unit.blocks():
+        found = (rows @ directions) * factors[:, None]
+        rest = np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->i", found, found), 0.0))
+        heads[start : start + len(rows)] = np.column_stack((found, rest))
+    return heads

@@ -17,11 +17,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.exports.base import PART, REQUEST_ID, SOURCE_JOB, ExportOptions, Work
-from cfbatch_gui.core.results.exports.vector_rows import BLOCK, VectorRows, vector_columns, vector_texts
+from cfbatch_gui.core.results.exports.rows import BLOCK, VectorRows, columns_of, vector_texts
 from cfbatch_gui.core.results.outcomes import JobMetadata, has_origins, has_parts
 from cfbatch_gui.core.vectorize.client import PART_BYTES, Metadata, VectorizeIndex, encode_line
 from cfbatch_gui.core.vectorize.push_values import (
@@ -70,16 +71,7 @@ class PushRows:
     def __init__(self, folder: JobFolder, metadata: JobMetadata, options: PushOptions) -> None:
         self._options = options
         self._names = tuple(dict.fromkeys(_columns(options)))
-        work = Work(
-            folder,
-            metadata,
-            Path(),
-            ExportOptions(columns=self._names),
-            lambda done: None,
-            lambda done: None,
-            lambda: None,
-        )
-        self._table = VectorRows(work)
+        self._table = VectorRows(Work(folder, metadata, Path(), ExportOptions(columns=self._names)))
         parts = (PART,) if has_parts(folder) else ()  # as the table has them, whose cells these are
         self._embeddings = Embeddings(folder, metadata.failed_batches, reserved=parts)
         index_of = {name: index for index, name in enumerate(self._names)}
@@ -164,7 +156,7 @@ class PushRows:
 def push_columns(folder: JobFolder) -> tuple[str, ...]:
     """The columns that can be chosen for ids, namespaces and metadata. Raises DataError."""
     ours = (SOURCE_JOB, REQUEST_ID) if has_origins(folder) else ()  # where a vector came from is nothing to search by
-    return tuple(name for name in vector_columns(folder) if name not in ours)
+    return tuple(name for name in columns_of(folder, Kind.EMBED) if name not in ours)
 
 
 def is_plain_number(cell: str) -> bool:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -11,33 +11,38 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QSize, Qt, Signa
 from PySide6.QtWidgets import QAbstractItemView, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.evaluation.comparison import write_queries, write_texts
+from cfbatch_gui.core.evaluation.comparison import QueryMove, write_queries, write_texts
+from cfbatch_gui.core.evaluation.joining import RunText
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import ExportOptions, Preset
+from cfbatch_gui.core.results.score_table import QueryText
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.dialogs import FormDialog
 from cfbatch_gui.ui.display import control_name, score_text, tr
-from cfbatch_gui.ui.evaluation.comparison_figures import (
+from cfbatch_gui.ui.evaluation.comparison_tabs import (
+    AnswerTab,
     Compared,
+    JobsTab,
+    ScoresTab,
     foot_words,
+    letter,
     named,
     partial_words,
     read_comparison,
     version_of,
     with_top,
 )
-from cfbatch_gui.ui.evaluation.comparison_tabs import AnswerTab, JobsTab, QueriesTab, ScoresTab, read_texts
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.state_names import is_practice, short_model
-from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import TableView, say_too_much
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Choice,
     EmptyPlace,
@@ -57,7 +62,9 @@ from cfbatch_gui.ui.widgets import (
     column,
     line,
     row,
+    split,
 )
+from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 ANSWER, QUERIES, SCORES, JOBS = "answer", "queries", "scores", "jobs"
 _TOPS = (1, 3, 5, 10, 20)
@@ -80,7 +87,6 @@ class ComparisonPage(QWidget):
         self._jobs: tuple[Job, ...] = ()
         self.compared: Compared | None = None
         self._read: tuple[object, ...] = ()
-        self.message = ""
         self.tasks = Tasks(self, self._cannot_be_compared)
         self._make_header()
         self._make_content(memory)
@@ -91,7 +97,6 @@ class ComparisonPage(QWidget):
         self.header.set_title(self.tr("Comparison"))
         self.header.set_facts(*named(self._jobs), self.tr("comparing…"))
         self.save_button.setEnabled(False)
-        self.message = ""
         self._stack.show_sentence("")
         self.tasks.cancel("texts")
         self.tasks.start("compare", self._compare())
@@ -105,12 +110,10 @@ class ComparisonPage(QWidget):
         self._jobs = now
         if not is_whole:
             self._show_deleted()
-        elif self.compared is None or self._read != version_of(now):
-            if not self.tasks.is_running("compare"):
-                self.tasks.start("compare", self._compare())
-        else:
-            self.compared = replace(self.compared, jobs=now)
-            self._show_names(self.compared)
+        elif self.compared is not None and self._read == version_of(now):
+            self._show(replace(self.compared, jobs=now))
+        elif not self.tasks.is_running("compare"):
+            self.tasks.start("compare", self._compare())
 
     def ask_to_judge(self) -> None:
         if self._jobs:
@@ -128,13 +131,7 @@ class ComparisonPage(QWidget):
             self.tr("Other jobs…"), "git-compare", lambda: self.more_wanted.emit(self._jobs[0].id)
         )
         self.save_button = MenuButton(self.tr("Save as CSV"))
-        self.save_button.add(self.tr("A row for each text…"), lambda: self._save(by_query=False))
-        self.save_button.add(self.tr("A row for each query…"), lambda: self._save(by_query=True))
-        self._of_selected = (
-            self.save_button.add("", lambda: self._save(by_query=False, only=self.queries.selected())),
-            self.save_button.add("", lambda: self._save(by_query=True, only=self.queries.selected())),
-        )
-        self.save_button.menu().aboutToShow.connect(self._offer_selected)
+        self.save_button.menu().aboutToShow.connect(self._fill_save_menu)
         self.back_button = QuietButton(
             self.tr("Back to the job"), "chevron-left", lambda: self.done.emit(self._jobs[0].id)
         )
@@ -156,7 +153,7 @@ class ComparisonPage(QWidget):
         self._pages = QStackedWidget()
         self.answer = AnswerTab(self.tasks, memory=memory)
         self.answer.judge_wanted.connect(self.ask_to_judge)
-        self.answer.query_picked.connect(self._open_query_number)
+        self.answer.query_picked.connect(self._open_query)
         shown: dict[str, tuple[str, QWidget]] = {
             ANSWER: (self.tr("Answer"), self.answer),
             QUERIES: (self.tr("Queries"), self.queries),
@@ -193,19 +190,10 @@ class ComparisonPage(QWidget):
             before = self.compared
             top_k = before.top_k if before is not None else None
             found = await asyncio.to_thread(read_comparison, self._program, self._jobs, top_k)
+            self._show(found)
             if before is None:
-                self._show(found)
                 self.tabs.choose(QUERIES if found.evaluation is None else ANSWER)
                 self._take_focus()
-            else:
-                self._show_again(found)
-
-    def _show_again(self, compared: Compared) -> None:
-        before = self.compared
-        other_id = before.jobs[self.other()].id if before is not None else ""
-        query = self.queries.query_no()
-        self._show(compared, other=next((n for n, job in enumerate(compared.jobs) if n and job.id == other_id), 1))
-        self.queries.choose_number(query)
 
     def _show_deleted(self) -> None:
         self.tasks.cancel("compare")
@@ -214,8 +202,7 @@ class ComparisonPage(QWidget):
         self._set_can_leave()
         self.save_button.setEnabled(False)
         self.header.set_facts(*(job.name for job in self._jobs))
-        self.message = self.tr("Jobs of this comparison were deleted. Choose others to compare.")
-        self._stack.show_sentence(self.message)
+        self._stack.show_sentence(self.tr("Jobs of this comparison were deleted. Choose others to compare."))
 
     def _set_can_leave(self) -> None:
         for button in (self.back_button, self.choose_button):
@@ -226,32 +213,43 @@ class ComparisonPage(QWidget):
             before, top_k = self.compared, int(str(self.tops.value()))
             found = await asyncio.to_thread(with_top, before.jobs, before.comparison, top_k, before.book)
             if self.compared is before:
-                self._show(found, other=self.other())
+                self._show(found)
 
     async def _read_texts(self, query: int) -> None:
-        compared, other = self.compared, self.other()
-        if compared is not None:
-            found = await asyncio.to_thread(read_texts, compared, other, query)
-            if self.compared is compared:
-                self.queries.show_texts(found)
+        if self.compared is not None:
+            self.queries.show_texts(await asyncio.to_thread(read_texts, self.compared, self.other(), query))
 
     def _cannot_be_compared(self, error: UserError) -> None:
         if self.compared is not None:
             self._notices.show_error(error)
             return
         self.header.set_facts(*named(self._jobs))
-        self.message = said(error.message)
         self._stack.show_sentence(said(error.message))
 
     # Showing
 
-    def _show(self, compared: Compared, *, other: int = 1) -> None:
-        self.compared, self.message = compared, ""
-        self._show_names(compared)
+    def _show(self, compared: Compared) -> None:
+        """Show a comparison; of the same jobs as before the chosen job and query stay chosen."""
+        before, query = self.compared, self.queries.query_no()
+        other = self.other() if before is not None else 1
+        self.compared = compared
+        names, comparison = named(compared.jobs), compared.comparison
+        queries = display.plural(len(comparison.queries), "{n} query", "{n} queries")
+        self.header.set_facts(*names, queries, display.plural(len(comparison.query), "{n} text", "{n} texts"))
+        partial_line = partial_words(comparison, compared.jobs)
+        self.partial_bar.set_text(partial_line, "attention")
+        self._partial.setVisible(bool(partial_line))
+        self.others.clear()
+        for number, name in enumerate(names[1:], 1):
+            self.others.add(name, number)
         self.others.set_value(other)
+        self.others.setVisible(len(names) > 2)
         self.tops.set_value(compared.top_k)
         self.save_button.setEnabled(True)
+        self.job_lines.show_jobs(compared)
+        self._foot.set_line(foot_words(compared.jobs))
         self._show_other()
+        self.queries.choose(query)
         self._stack.show_content()
 
     def _take_focus(self) -> None:
@@ -259,30 +257,6 @@ class ComparisonPage(QWidget):
         if focused is None or self.isAncestorOf(focused):  # type: ignore[redundant-expr]  # it can be None
             table = self.answer.table if self.tabs.current() == ANSWER else self.queries.queries
             table.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _show_names(self, compared: Compared) -> None:
-        comparison = compared.comparison
-        self.header.set_facts(
-            *named(compared.jobs),
-            display.plural(len(comparison.queries), "{n} query", "{n} queries"),
-            display.plural(
-                len(comparison.query),
-                "{n} text",
-                "{n} texts",
-            ),
-        )
-        partial_line = partial_words(comparison, compared.jobs)
-        self.partial_bar.set_text(partial_line, "attention")
-        self._partial.setVisible(bool(partial_line))
-        other = self.other()
-        self.others.clear()
-        for number, name in enumerate(named(compared.jobs)[1:], 1):
-            self.others.add(name, number)
-        self.others.set_value(other)
-        self.others.setVisible(len(compared.jobs) > 2)
-        self.job_lines.show_jobs(compared)
-        self.scores.show_scores(compared, self.other())
-        self._foot.set_line(foot_words(compared.jobs))
 
     def _show_other(self) -> None:
         compared = self.compared
@@ -308,28 +282,25 @@ class ComparisonPage(QWidget):
     def _query_picked(self, index: int) -> None:
         self.tasks.start("texts", self._read_texts(self.queries.queries_model.row(index).index))
 
-    def _open_query(self, query: int) -> None:
+    def _open_query(self, query_no: int) -> None:
         self.tabs.choose(QUERIES)
-        self.queries.choose(query)
-
-    def _open_query_number(self, number: int) -> None:
-        self.tabs.choose(QUERIES)
-        self.queries.choose_number(number)
+        self.queries.choose(query_no)
 
     # Saving
 
-    def _offer_selected(self) -> None:
-        count = len(self.queries.selected())
-        for action, words in zip(
-            self._of_selected,
-            (
+    def _fill_save_menu(self) -> None:
+        self.save_button.menu().clear()
+        chosen = self.queries.selected()
+        self.save_button.add(self.tr("A row for each text…"), partial(self._save, by_query=False))
+        self.save_button.add(self.tr("A row for each query…"), partial(self._save, by_query=True))
+        if len(chosen) > 1:
+            patterns = (
                 self.tr("These {n} queries, a row for each text…"),
                 self.tr("These {n} queries, a row for each query…"),
-            ),
-            strict=True,
-        ):
-            action.setText(words.format(n=display.number(count)))
-            action.setVisible(count > 1)
+            )
+            for by_query, pattern in enumerate(patterns):
+                save = partial(self._save, by_query=bool(by_query), only=chosen)
+                self.save_button.add(pattern.format(n=display.number(len(chosen))), save)
 
     def _save(self, *, by_query: bool, only: Collection[int] | None = None) -> None:
         self.tasks.start("save", self._choose_file(by_query=by_query, only=only))
@@ -364,6 +335,159 @@ class ComparisonPage(QWidget):
         rows = display.plural(count, "{n} row", "{n} rows")
         said = self.tr("Wrote {rows} to “{name}”.").format(rows=rows, name=path.name)
         self._notices.show_written(said, path)
+
+
+MOST_TEXTS = 5_000  # of one query on the screen at once
+_QUERIES_WIDTH = 470
+_LEAST_QUERIES, _LEAST_TEXTS = 240, 326  # pixels, all that the smallest window has; texts need them
+_FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
+
+
+@dataclass(frozen=True, slots=True)
+class TextMove:
+    text: RunText
+    index: int  # index in the first job's table
+    rank: int
+    rank_text: str
+    other_rank: int
+    other_rank_text: str
+    score: float
+    other_score: float
+    change: int
+
+
+class QueriesTab(QWidget):
+    def __init__(self, *, memory: Memory | None = None) -> None:
+        super().__init__()
+        self._letter = ""
+        self._queries: tuple[QueryText, ...] = ()
+        self._index = -1
+        self.queries = TableView("comparison/queries", self.tr("Queries, those that moved most first"), memory=memory)
+        self.queries_model: Rows[QueryMove] = Rows(())
+        self.panel = TextPanel()
+        self.texts = TableView(
+            "comparison/texts",
+            self.tr("Texts of the query in both jobs"),
+            memory=memory,
+            on_picked=self._show_text,
+            on_opened=lambda _: self.panel.unfold(),
+        )
+        self.texts_model: Rows[TextMove] = Rows(())
+        right = column(self.texts, column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)), gap=0)
+        self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
+        self.texts.setMinimumWidth(scaled(_LEAST_TEXTS))
+        sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
+        self.setLayout(column(split(self.queries, boxed(right), sizes=sizes, stretched=1)))
+
+    def show_moves(self, compared: Compared, other: int) -> None:
+        moves = compared.moves[other - 1]
+        self._queries = compared.comparison.queries
+        self.queries_model = Rows(query_columns(compared.top_k), moves, key=lambda move: move.index, parent=self)
+        self.queries.show_rows(self.queries_model)
+        moved = text_columns(letter(other), most=max(move.contexts for move in moves))
+        self.texts_model = Rows(moved, key=lambda row: row.index, parent=self)
+        self.texts.show_rows(self.texts_model)
+        self._letter = letter(other)
+        self.queries.selectRow(0)
+
+    def show_texts(self, rows: Sequence[TextMove]) -> None:
+        indices = [row.index for row in rows]
+        self.texts_model.set_rows(rows)
+        if rows:
+            shown = self.texts_model.index_of(rows[indices.index(self._index)]) if self._index in indices else 0
+            self.texts.selectRow(shown)
+            self._show_text(shown)
+
+    def selected(self) -> tuple[int, ...]:
+        return tuple(self.queries_model.row(index).index for index in self.queries.selected_rows())
+
+    def query_no(self) -> int:
+        at = self.queries.currentIndex().row()
+        return self._queries[self.queries_model.row(at).index].number if 0 <= at < self.queries_model.rowCount() else 0
+
+    def choose(self, query_no: int) -> None:
+        numbers = [self._queries[self.queries_model.row(at).index].number for at in range(len(self._queries))]
+        if query_no in numbers:
+            self.queries.selectRow(numbers.index(query_no))
+            self.queries.scrollTo(self.queries.currentIndex())
+
+    def _show_text(self, index: int) -> None:
+        row = self.texts_model.row(index)
+        self._index = row.index
+        heading = self.tr("Rank {rank} in A, {other} in {letter}").format(
+            rank=row.rank_text, other=row.other_rank_text, letter=self._letter
+        )
+        text = row.text
+        label = self.tr("label {label}").format(label=text.label) if text.label else ""
+        self.panel.show_text(heading, text.text, about=" · ".join(filter(None, (text.id, label))))
+
+
+def read_texts(compared: Compared, other: int, query: int) -> tuple[TextMove, ...]:
+    """The texts of one query, best in the first job first. Blocking. Raises DataError."""
+    comparison = compared.comparison
+    pairs = comparison.of_query(query)[:MOST_TEXTS]
+    indices = comparison.indices[0][pairs].tolist()
+    texts = comparison.runs[0].texts(indices)
+    first, second = (comparison.ranks[number].part(pairs) for number in (0, other))
+    ranks = first.rank.tolist(), first.texts(), second.rank.tolist(), second.texts()
+    figures = comparison.scores[0], comparison.scores[other], comparison.changes(other)
+    columns = zip(indices, *ranks, *(each[pairs].tolist() for each in figures), strict=True)
+    return tuple(TextMove(texts[row[0]], *row) for row in columns)
+
+
+def query_columns(top_k: int) -> tuple[Column[QueryMove], ...]:
+    return (
+        Column(tr("Query"), lambda move: move.text, key="query", stretch=True),
+        NumberColumn(tr("Texts"), lambda move: move.contexts, key="texts", width=56, hidden=True),
+        ScoreColumn(
+            tr("Overlap"),
+            lambda move: move.rbo,
+            key="rbo",
+            width=74,
+            tip=tr("Rank-biased overlap with p = 0.9: 1 is the same ranking, less the higher up two differ."),
+        ),
+        ScoreColumn(
+            tr("Top {k}").format(k=top_k),
+            lambda move: move.top,
+            key="top",
+            width=72,
+            gives_way=True,
+            tip=tr("How much of the first texts is the same in both: 1 is all of them."),
+        ),
+        NumberColumn(
+            tr("Moved"),
+            lambda move: move.largest_change,
+            key="moved",
+            width=64,
+            tip=tr("The most ranks by which a text has risen or fallen."),
+        ),
+        Column(tr("ID"), lambda move: move.id, key="id", width=90, hidden=True),
+    )
+
+
+def text_columns(letter: str, *, most: int = 0) -> tuple[Column[TextMove], ...]:
+    wider = _FOUR_DIGITS if most >= 1_000 else 0
+    ranks, scores = (f"# {letter}", "other rank"), (tr("Score {letter}").format(letter=letter), "other score")
+    return (
+        NumberColumn("# A", lambda row: row.rank, text=lambda row: row.rank_text, key="rank", width=48 + wider),
+        NumberColumn(
+            ranks[0], lambda row: row.other_rank, text=lambda row: row.other_rank_text, key=ranks[1], width=48 + wider
+        ),
+        Column(
+            tr("Moved"),
+            lambda row: row.change,
+            display.moved,
+            key="moved",
+            width=62 + wider,
+            colour=lambda row: "text" if row.change else "quiet",
+            tip=tr("How many ranks it rose or fell from job A to the other."),
+        ),
+        Column(tr("Text"), lambda row: row.text.text, key="text", stretch=True),
+        ScoreColumn(tr("Score A"), lambda row: row.score, key="score", width=74, gives_way=True),
+        ScoreColumn(scores[0], lambda row: row.other_score, key=scores[1], width=74, gives_way=True),
+        Column(tr("ID"), lambda row: row.text.id, key="id", width=96, hidden=True),
+        Column(tr("Label"), lambda row: row.text.label, key="label", width=64, hidden=True),
+    )
 
 
 MOST = 8  # jobs in one comparison

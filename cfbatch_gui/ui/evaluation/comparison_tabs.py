@@ -1,7 +1,6 @@
-"""The four tabs of a comparison: the answer, the queries, the scores of both, the jobs with their metrics."""
+"""A comparison in figures and sentences, and three tabs of its page: the answer, the scores, the jobs and metrics."""
 
 import asyncio
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,30 +8,29 @@ import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from cfbatch_gui.core.evaluation.comparison import QueryChange, QueryMove, query_changes
-from cfbatch_gui.core.evaluation.joining import RunText
-from cfbatch_gui.core.evaluation.judged import Evaluation, answers
-from cfbatch_gui.core.evaluation.significance import Paired
+from cfbatch_gui.core.evaluation.comparison import (
+    Comparison,
+    MoveSummary,
+    QueryChange,
+    QueryMove,
+    compare,
+    most_moved_first,
+    query_changes,
+    query_moves,
+    summary,
+)
+from cfbatch_gui.core.evaluation.joining import Joined, read_run
+from cfbatch_gui.core.evaluation.joining import matched_words as matched_by
+from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, answers, evaluate, remarks
+from cfbatch_gui.core.evaluation.judged_documents import BookGrades
+from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, TOLD_APART, Paired
+from cfbatch_gui.core.export_metadata import metadata_of
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.score_table import QueryText
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
-from cfbatch_gui.ui.evaluation.comparison_figures import (
-    Compared,
-    change_sentence,
-    headline,
-    how_it_is_known,
-    judged_words,
-    letter,
-    matched_words,
-    more_queries,
-    scatter_words,
-    signed,
-    source_words,
-    too_few_judged,
-    unusable_words,
-)
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Band, Bars, Chart, Dots, Line, PictureButtons, PlotData
@@ -40,7 +38,7 @@ from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     Card,
     Choice,
@@ -57,7 +55,211 @@ from cfbatch_gui.ui.widgets import (
     scrolled,
     split,
 )
-from cfbatch_gui.ui.widgets.text_panel import TextPanel
+
+_USUAL_TOPS = (10, 5, 3)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """`moves`, what moved most first, and `summaries` are of each job but the first. `evaluation` is None without
+    labels and judgements; `book` has those that count beside the labels.
+    """
+
+    jobs: tuple[Job, ...]
+    comparison: Comparison
+    moves: tuple[tuple[QueryMove, ...], ...]
+    summaries: tuple[MoveSummary, ...]
+    evaluation: Evaluation | None
+    top_k: int
+    book: BookGrades | None = None
+
+
+def version_of(jobs: Sequence[Job]) -> tuple[object, ...]:
+    """Changes exactly when there may be other scores to compare: an answer came, or the jobs are others."""
+    return tuple((job.id, tuple(each.number for each in job.batches if each.state.is_final)) for job in jobs)
+
+
+def read_comparison(program: Program, jobs: Sequence[Job], top_k: int | None = None) -> Compared:
+    """Blocking; the first job is what the others are compared with. Raises UsageError, DataError."""
+    runs = [read_run(program.folder(job.id), metadata_of(job, "")) for job in jobs]
+    comparison = compare(runs)
+    texts = len(comparison.query) / len(comparison.queries)
+    usual = next((count for count in _USUAL_TOPS if count < texts), 1)
+    book = program.judgements.grades()
+    return with_top(tuple(jobs), comparison, usual if top_k is None else top_k, book)
+
+
+def with_top(jobs: tuple[Job, ...], comparison: Comparison, top_k: int, book: BookGrades | None) -> Compared:
+    """Figures with this cut-off. Blocking."""
+    found = (query_moves(comparison, other, top_k=top_k) for other in range(1, len(jobs)))
+    moves = tuple(tuple(most_moved_first(each)) for each in found)
+    evaluation = evaluate(comparison.runs, comparison.joined, k=top_k, book=book)
+    return Compared(jobs, comparison, moves, tuple(map(summary, moves)), evaluation, top_k, book)
+
+
+def letter(number: int) -> str:
+    return chr(ord("A") + number) if number < 26 else f"{number + 1}"
+
+
+def named(jobs: Sequence[Job]) -> list[str]:
+    """ "A: Help centre", "B: Help centre, short": the names in the header of the page."""
+    pattern = tr("{letter}: {name}")
+    return [
+        pattern.format(letter=letter(number), name=display.one_line(job.name, 60)) for number, job in enumerate(jobs)
+    ]
+
+
+def matched_words(joined: Joined) -> str:
+    queries, texts = (said(matched_by(counts)) for counts in (joined.queries, joined.texts))
+    return tr("queries: {queries}; texts: {texts}").format(queries=queries, texts=texts)
+
+
+def partial_words(comparison: Comparison, jobs: Sequence[Job]) -> str:
+    partial = [(job, run) for job, run in zip(jobs, comparison.runs, strict=True) if run.is_partial]
+    if not partial:
+        return ""
+    sentences = [
+        tr("“{name}” has {scored} of {all} scores").format(
+            name=job.name, scored=display.number(run.scored), all=display.number(len(run.table))
+        )
+        for job, run in partial
+    ]
+    return tr("Partial: {jobs}. What all of them have scored is compared.").format(jobs=display.listed(sentences))
+
+
+def foot_words(jobs: Sequence[Job]) -> str:
+    sentences = [
+        tr(
+            "Overlap is rank-biased (RBO, p = 0.9): 1 is the same ranking, less the higher up two differ. Items are"
+            " matched by their ids and texts, never by their place."
+        )
+    ]
+    if any(map(is_practice, jobs)):
+        sentences.append(tr("Practice scores are from a small model on this computer."))
+    return " ".join(sentences)
+
+
+def scatter_words(same_model: bool) -> str:
+    if same_model:
+        return tr("Each dot is a text with a query. On the dashed line both jobs give the same score.")
+    return tr(
+        "Each dot is a text with a query. Scores of two models have scales of their own: look at the order, not at the"
+        " difference."
+    )
+
+
+def unusable_words(compared: Compared) -> str:
+    pattern = tr("Job {job}: {sentence}")
+    return " ".join(
+        pattern.format(job=letter(number), sentence=said(run.unusable.sentence))
+        for number, run in enumerate(compared.comparison.runs)
+        if run.unusable is not None
+    )
+
+
+def judged_words(found: Evaluation | None) -> str:
+    if found is None:
+        return tr(
+            "There are no measures, for no text is judged. Judge some, or name a label column (whole numbers, 0 is not"
+            " relevant) to measure the jobs by it."
+        )
+    sentences = [
+        display.plural(len(found.queries), "By the judgements of {n} query.", "By the judgements of {n} queries."),
+        tr("All are means over these queries, as trec_eval defines them; “exp” takes 2 to the label less 1 as gain."),
+    ]
+    if found.left_out:
+        sentences.append(
+            display.plural(
+                found.left_out,
+                "{n} query without judgements is left out.",
+                "{n} queries without judgements are left out.",
+            )
+        )
+    if found.conflicts:
+        sentences.append(
+            display.plural(
+                found.conflicts,
+                "{n} text is labelled differently; the label of job A holds.",
+                "{n} texts are labelled differently; the label of job A holds.",
+            )
+        )
+    sentences += map(said, remarks(found.runs))
+    return " ".join(sentences)
+
+
+def headline(found: Paired, job: str) -> str:
+    if not (found.better or found.worse):
+        return tr("No query differs")
+    if found.low is None:
+        return tr("Too few queries to tell")
+    if not found.is_seen:
+        return tr("No difference can be seen")
+    return (tr("{job} is better") if found.difference > 0 else tr("{job} is worse")).format(job=job)
+
+
+def change_sentence(found: Paired, job: str, metric: str) -> str:
+    if not (found.better or found.worse):
+        same = display.plural(found.same, "The one judged query has", "All {n} judged queries have")
+        return tr("{queries} the same {metric} under both.").format(queries=same, metric=metric)
+    pattern = tr("{job} is better for {better}, worse for {worse}, the same for {same}.")
+    better = display.plural(found.better, "{n} query", "{n} queries")
+    worse, same = display.number(found.worse), display.number(found.same)
+    counts = pattern.format(job=job, better=better, worse=worse, same=same)
+    by = tr("{metric} changes by {difference}").format(metric=metric, difference=signed(found.difference))
+    if found.low is None or found.high is None:
+        return tr("{counts} {by} on average.").format(counts=counts, by=by)
+    pattern = tr("{counts} {by}; with 95 % certainty by something between {low} and {high}.")
+    return pattern.format(counts=counts, by=by, low=signed(found.low), high=signed(found.high))
+
+
+def more_queries(found: Paired) -> str:
+    if found.low is None and (found.better or found.worse):
+        return tr("Judge texts of at least {n} queries to see how sure the answer is.").format(n=LEAST_QUERIES)
+    if found.is_seen or not found.needed:
+        return ""
+    more = tr("To see a difference of {size}, judge about {n} more queries.")
+    return more.format(size=display.number(TOLD_APART, "g"), n=display.number(found.needed))
+
+
+def how_it_is_known(found: Paired, *, several: bool) -> str:
+    words = tr(
+        "By a paired randomisation test: if it were tossed up for every query which ranking is which, the mean would"
+        " differ as much in {share} of all cases (p). The interval is from drawing the queries again 20,000 times. The"
+        " same judgements always give the same figures."
+    ).format(share=display.number(found.p * 100, ".1f") + " %")
+    if several:
+        words += " " + tr("p is corrected for the number of comparisons (Holm).")
+    return words
+
+
+def too_few_judged(evaluation: Evaluation, other: int) -> str:
+    shares = (evaluation.runs[0].judged_share, evaluation.runs[other].judged_share)
+    if min(shares) >= ENOUGH_JUDGED:
+        return ""
+    pattern = tr(
+        "Of the first {k} texts only {a} (A) and {b} ({job}) are judged. The figures are not to be relied upon."
+    )
+    a, b = map(display.percent, shares)
+    return pattern.format(k=evaluation.k, a=a, b=b, job=letter(other))
+
+
+def source_words(compared: Compared) -> str:
+    evaluation = compared.evaluation
+    if evaluation is None:
+        return ""
+    counts = tr("{n} judgements of {queries} queries").format(
+        n=display.number(evaluation.judged), queries=display.number(len(evaluation.queries))
+    )
+    if compared.book is None or evaluation.book is None or not evaluation.book.matched:
+        return tr("By the labels of the files: {counts}.").format(counts=counts)
+    return tr("By the book “{book}” and the labels of the files: {counts}.").format(
+        book=compared.book.name, counts=counts
+    )
+
+
+def signed(difference: float) -> str:
+    return display.number(difference, "+.3f").replace("-", "−")
+
 
 _CHART_HEIGHT = 150
 _WORK = "answer"
@@ -139,21 +341,16 @@ class AnswerTab(QWidget):
         self._source.setText(source_words(compared))
         self._show_answer()
 
-    def _metric(self) -> str:
-        value = self.measures.value()
-        return value if isinstance(value, str) else ""
-
     def _show_answer(self) -> None:
         self._tasks.start(_WORK, self._answer())
 
     async def _answer(self) -> None:
-        compared, other, metric = self._compared, self._other, self._metric()
+        compared, other, metric = self._compared, self._other, str(self.measures.value())
         if compared is None or compared.evaluation is None:
             return
         found = await asyncio.to_thread(answers, compared.evaluation, metric)
         changes = await asyncio.to_thread(query_changes, compared.comparison, compared.evaluation, other, metric)
-        if self._compared is compared and self._other == other and self._metric() == metric:
-            self._show(compared.evaluation, found[other - 1], changes, metric)
+        self._show(compared.evaluation, found[other - 1], changes, metric)
 
     def _show(self, evaluation: Evaluation, found: Paired, changes: Sequence[QueryChange], metric: str) -> None:
         job = letter(self._other)
@@ -231,163 +428,6 @@ def _ranks(each: QueryChange) -> str:
     return pattern.format(before=before, after=after)
 
 
-MOST_TEXTS = 5_000  # of one query on the screen at once
-_QUERIES_WIDTH = 470
-_LEAST_QUERIES, _LEAST_TEXTS = 240, 326  # pixels, all that the smallest window has; texts need them
-_FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
-
-
-@dataclass(frozen=True, slots=True)
-class TextMove:
-    text: RunText
-    index: int  # index in the first job's table
-    rank: int
-    rank_text: str
-    other_rank: int
-    other_rank_text: str
-    score: float
-    other_score: float
-    change: int
-
-
-class QueriesTab(QWidget):
-    def __init__(self, *, memory: Memory | None = None) -> None:
-        super().__init__()
-        self._letter = ""
-        self._queries: tuple[QueryText, ...] = ()
-        self._index = -1
-        self.queries = TableView("comparison/queries", self.tr("Queries, those that moved most first"), memory=memory)
-        self.queries_model: Rows[QueryMove] = Rows(())
-        self.panel = TextPanel()
-        self.texts = TableView(
-            "comparison/texts",
-            self.tr("Texts of the query in both jobs"),
-            memory=memory,
-            on_picked=self._show_text,
-            on_opened=lambda _: self.panel.unfold(),
-        )
-        self.texts_model: Rows[TextMove] = Rows(())
-        right = column(self.texts, column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)), gap=0)
-        self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
-        self.texts.setMinimumWidth(scaled(_LEAST_TEXTS))
-        sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
-        self.setLayout(column(split(self.queries, boxed(right), sizes=sizes, stretched=1)))
-
-    def show_moves(self, compared: Compared, other: int) -> None:
-        moves = compared.moves[other - 1]
-        self._queries = compared.comparison.queries
-        self.queries_model = Rows(query_columns(compared.top_k), moves, key=lambda move: move.index, parent=self)
-        self.queries.show_rows(self.queries_model)
-        moved = text_columns(letter(other), most=max(move.contexts for move in moves))
-        self.texts_model = Rows(moved, key=lambda row: row.index, parent=self)
-        self.texts.show_rows(self.texts_model)
-        self._letter = letter(other)
-        self.queries.selectRow(0)
-
-    def show_texts(self, rows: Sequence[TextMove]) -> None:
-        indices = [row.index for row in rows]
-        self.texts_model.set_rows(rows)
-        if rows:
-            shown = self.texts_model.index_of(rows[indices.index(self._index)]) if self._index in indices else 0
-            self.texts.selectRow(shown)
-            self._show_text(shown)
-
-    def selected(self) -> tuple[int, ...]:
-        return tuple(self.queries_model.row(index).index for index in self.queries.selected_rows())
-
-    def query_no(self) -> int:
-        at = self.queries.currentIndex().row()
-        return self._queries[self.queries_model.row(at).index].number if 0 <= at < self.queries_model.rowCount() else 0
-
-    def choose_number(self, query_no: int) -> None:
-        at = bisect_left(self._queries, query_no, key=lambda query: query.number)
-        if at < len(self._queries) and self._queries[at].number == query_no:
-            self.choose(at)
-
-    def choose(self, index: int) -> None:
-        at = next((at for at in range(len(self._queries)) if self.queries_model.row(at).index == index), -1)
-        self.queries.selectRow(at)
-        self.queries.scrollTo(self.queries_model.index(at, 0))
-
-    def _show_text(self, index: int) -> None:
-        row = self.texts_model.row(index)
-        self._index = row.index
-        heading = self.tr("Rank {rank} in A, {other} in {letter}").format(
-            rank=row.rank_text, other=row.other_rank_text, letter=self._letter
-        )
-        text = row.text
-        label = self.tr("label {label}").format(label=text.label) if text.label else ""
-        self.panel.show_text(heading, text.text, about=" · ".join(filter(None, (text.id, label))))
-
-
-def read_texts(compared: Compared, other: int, query: int) -> tuple[TextMove, ...]:
-    """The texts of one query, best in the first job first. Blocking. Raises DataError."""
-    comparison = compared.comparison
-    pairs = comparison.of_query(query)[:MOST_TEXTS]
-    indices = comparison.indices[0][pairs].tolist()
-    texts = comparison.runs[0].texts(indices)
-    first, second = (comparison.ranks[number].part(pairs) for number in (0, other))
-    ranks = first.rank.tolist(), first.texts(), second.rank.tolist(), second.texts()
-    figures = comparison.scores[0], comparison.scores[other], comparison.changes(other)
-    columns = zip(indices, *ranks, *(each[pairs].tolist() for each in figures), strict=True)
-    return tuple(TextMove(texts[row[0]], *row) for row in columns)
-
-
-def query_columns(top_k: int) -> tuple[Column[QueryMove], ...]:
-    return (
-        Column(tr("Query"), lambda move: move.text, key="query", stretch=True),
-        NumberColumn(tr("Texts"), lambda move: move.contexts, key="texts", width=56, hidden=True),
-        ScoreColumn(
-            tr("Overlap"),
-            lambda move: move.rbo,
-            key="rbo",
-            width=74,
-            tip=tr("Rank-biased overlap with p = 0.9: 1 is the same ranking, less the higher up two differ."),
-        ),
-        ScoreColumn(
-            tr("Top {k}").format(k=top_k),
-            lambda move: move.top,
-            key="top",
-            width=72,
-            gives_way=True,
-            tip=tr("How much of the first texts is the same in both: 1 is all of them."),
-        ),
-        NumberColumn(
-            tr("Moved"),
-            lambda move: move.largest_change,
-            key="moved",
-            width=64,
-            tip=tr("The most ranks by which a text has risen or fallen."),
-        ),
-        Column(tr("ID"), lambda move: move.id, key="id", width=90, hidden=True),
-    )
-
-
-def text_columns(letter: str, *, most: int = 0) -> tuple[Column[TextMove], ...]:
-    wider = _FOUR_DIGITS if most >= 1_000 else 0
-    ranks, scores = (f"# {letter}", "other rank"), (tr("Score {letter}").format(letter=letter), "other score")
-    return (
-        NumberColumn("# A", lambda row: row.rank, text=lambda row: row.rank_text, key="rank", width=48 + wider),
-        NumberColumn(
-            ranks[0], lambda row: row.other_rank, text=lambda row: row.other_rank_text, key=ranks[1], width=48 + wider
-        ),
-        Column(
-            tr("Moved"),
-            lambda row: row.change,
-            display.moved,
-            key="moved",
-            width=62 + wider,
-            colour=lambda row: "text" if row.change else "quiet",
-            tip=tr("How many ranks it rose or fell from job A to the other."),
-        ),
-        Column(tr("Text"), lambda row: row.text.text, key="text", stretch=True),
-        ScoreColumn(tr("Score A"), lambda row: row.score, key="score", width=74, gives_way=True),
-        ScoreColumn(scores[0], lambda row: row.other_score, key=scores[1], width=74, gives_way=True),
-        Column(tr("ID"), lambda row: row.text.id, key="id", width=96, hidden=True),
-        Column(tr("Label"), lambda row: row.text.label, key="label", width=64, hidden=True),
-    )
-
-
 class ScoresTab(QWidget):
     """`query_picked` brings the number of the query whose dot was clicked."""
 
@@ -423,7 +463,8 @@ class ScoresTab(QWidget):
 
     def _picked(self, index: int) -> None:
         if self._compared is not None:
-            self.query_picked.emit(int(self._compared.comparison.query[index]))
+            comparison = self._compared.comparison
+            self.query_picked.emit(comparison.queries[int(comparison.query[index])].number)
 
 
 class JobsTab(QWidget):

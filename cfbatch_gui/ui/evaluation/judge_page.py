@@ -63,8 +63,7 @@ class JudgePage(QWidget):
         self._prepared: _Prepared | None = None
         self.session: Session | None = None  # the judging that is going on
         self._book: Book | None = None
-        self._shown_of: tuple[str, ...] = ()  # what is said beside the progress, for each pair
-        self._given_of: tuple[str, ...] = ()
+        self._words: tuple[tuple[str, str], ...] = ()  # beside the progress and above the text, for each pair
         self.tasks = Tasks(self, self._show_error)
         self.header = PageHeader(self.tr("Judge"))
         self.pause_button = QuietButton("", on_click=self._leave)
@@ -82,8 +81,8 @@ class JudgePage(QWidget):
         self._stack = MaybeEmpty("list-ordered", self._pages)
         self.setLayout(column(self.header, 6, Roomy(self._stack), gap=0))
         self.start.changed.connect(lambda: self.tasks.start("prepare", self._prepare()))
-        self.start.begun.connect(lambda: self.tasks.start("begin", self._begin()))
-        self.start.settle_wanted.connect(lambda: self.tasks.start("begin", self._begin_settling()))
+        self.start.begin_button.clicked.connect(lambda: self.tasks.start("begin", self._begin()))
+        self.start.settle_button.clicked.connect(lambda: self.tasks.start("begin", self._begin_settling()))
         self.view.answered.connect(lambda grade: self._write(partial(self._answer, grade)))
         self.view.undo_wanted.connect(lambda: self._write(self._undo))
         self.end.pressed.connect(self._leave)
@@ -167,14 +166,12 @@ class JudgePage(QWidget):
         asked, items = prepared.asked, prepared.pool.items
         await self._open_book(asked)
         queries = display.number(prepared.pool.queries)
-        self._shown_of = tuple(
-            self.tr("Query {n} of {all}").format(n=display.number(item.query_number), all=queries) for item in items
-        )
-        self._given_of = ()
+        pattern = self.tr("Query {n} of {all}")
+        words = [(pattern.format(n=display.number(item.query_number), all=queries), "") for item in items]
         foot = self.tr("Score, rank and job are hidden here, so that they cannot sway you.")
         if any(item.shown.again for item in items):
             foot += " " + self.tr("Some texts come twice, to see how steady judgements are.")
-        self._run_session([item.shown for item in items], asked.judge, Source.PERSON, foot)
+        self._run_session([item.shown for item in items], words, asked.judge, Source.PERSON, foot)
 
     async def _begin_settling(self) -> None:
         prepared = self._prepared
@@ -182,16 +179,13 @@ class JudgePage(QWidget):
             return
         book = await self._open_book(prepared.asked)
         pattern = self.tr("{judge}: {grade}")
-        self._shown_of = ()
-        self._given_of = tuple(
-            " · ".join(
-                pattern.format(judge=judge, grade=said(book.scale.name_of(grade))) for judge, grade in each.grades
-            )
-            for each in prepared.disagreements
-        )
+        words = []
+        for each in prepared.disagreements:
+            grades = [(judge, said(book.scale.name_of(grade))) for judge, grade in each.grades]
+            words.append(("", " · ".join(pattern.format(judge=judge, grade=grade) for judge, grade in grades)))
         foot = self.tr("The judges disagree about these texts. Your answer is the last word; theirs are kept.")
         pairs = [each.shown for each in prepared.disagreements]
-        self._run_session(pairs, prepared.asked.judge, Source.SETTLED, foot)
+        self._run_session(pairs, words, prepared.asked.judge, Source.SETTLED, foot)
 
     async def _open_book(self, asked: Asked) -> Book:
         judgements = self._program.judgements
@@ -201,9 +195,12 @@ class JudgePage(QWidget):
             await asyncio.to_thread(judgements.keep_labels, run)
         return self._book
 
-    def _run_session(self, pairs: Sequence[Shown], judge: str, source: Source, foot: str) -> None:
+    def _run_session(
+        self, pairs: Sequence[Shown], words: Sequence[tuple[str, str]], judge: str, source: Source, foot: str
+    ) -> None:
         if self._book is None:
             return
+        self._words = tuple(words)
         self.session = Session(self._book, pairs, judge=judge, clock=self._program.clock, source=source)
         self.view.show_scale(self._book.scale, foot)
         self._show_way_out(judging=True)
@@ -239,8 +236,8 @@ class JudgePage(QWidget):
         if session.current is None:
             self.tasks.start("end", self._show_end())
             return
-        self.view.show_pair(session.current, chosen=chosen, given=self._given_of[at] if self._given_of else "")
-        about = self._shown_of[at] if self._shown_of else ""
+        about, given = self._words[at]
+        self.view.show_pair(session.current, chosen=chosen, given=given)
         self.view.show_progress(at, len(session), session.seconds_left(), about)
 
     # After

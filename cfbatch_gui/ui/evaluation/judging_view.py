@@ -1,10 +1,19 @@
 """What is asked before judging, and one query with one text, large, with the grades below; by single keys."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QAccessible, QKeyEvent, QMouseEvent, QTextOption
-from PySide6.QtWidgets import QCompleter, QFormLayout, QFrame, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtGui import QAccessible, QKeyEvent, QTextOption
+from PySide6.QtWidgets import (
+    QAbstractScrollArea,
+    QCompleter,
+    QFormLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QSizePolicy,
+    QWidget,
+)
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.judgements.session import Shown
@@ -17,6 +26,7 @@ from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Card,
     Choice,
+    Clickable,
     ElidedLabel,
     Flow,
     IconLine,
@@ -49,11 +59,9 @@ class Asked:
 
 
 class StartPanel(QWidget):
-    """`changed` follows each choice, `begun` and `settle_wanted` the buttons."""
+    """`changed` follows each choice."""
 
     changed = Signal()
-    begun = Signal()
-    settle_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,19 +75,14 @@ class StartPanel(QWidget):
             self.tops.add(self.tr("the first {n} of each").format(n=count), count)
         self.tops.set_value(10)
         self.scales = Choice(self.tr("Grades"))
-        for scale in (TWO, THREE, FOUR):
-            self.scales.add(" · ".join(said(grade.name) for grade in scale.grades), scale)
-        self.scales.add(self.tr("Words of your own…"), _OWN)
-        self.scales.set_value(FOUR)
         self.words = QLineEdit()
         self.words.setPlaceholderText(self.tr("the least relevant first, separated by commas"))
-        self._own_scale = Label("", "quiet", wrap=True)
         self.counts = Label("", "strong", wrap=True)
         self.trouble = Label("", "error", wrap=True)
-        self.begin_button = PrimaryButton(self.tr("Start judging"), "play", self.begun.emit)
-        self.settle_button = QuietButton("", on_click=self.settle_wanted.emit)
-        self._book_scale: Scale | None = None
+        self.begin_button = PrimaryButton(self.tr("Start judging"), "play")
+        self.settle_button = QuietButton()
         self._lay_out()
+        self.show_scale(None)
         for field in (self.book, self.judge, self.words):
             field.editingFinished.connect(self.changed)
         self.tops.picked.connect(lambda _: self.changed.emit())
@@ -96,7 +99,6 @@ class StartPanel(QWidget):
             (self.tr("Your name"), self.judge),
             (self.tr("Texts to judge"), self.tops),
             (self.tr("Grades"), self.scales),
-            (self.tr("Grades"), self._own_scale),
             (self.tr("Your words"), self.words),
         )
         for name, field in fields:
@@ -122,7 +124,6 @@ class StartPanel(QWidget):
         )
         card.setMaximumWidth(scaled(_WIDTH))
         self.trouble.hide()
-        self._show_words()
         content = boxed(column(row(card, None), None, margins=(WIDE, LARGE, WIDE, LARGE)))
         self.setLayout(column(scrolled(content), gap=0))
 
@@ -135,8 +136,15 @@ class StartPanel(QWidget):
 
     def show_scale(self, scale: Scale | None) -> None:
         """Show the scale of the book, which cannot be changed; None lets the user choose one for a new book."""
-        self._book_scale = scale
-        self._own_scale.setText(" · ".join(said(grade.name) for grade in scale.grades) if scale is not None else "")
+        before = self.scales.value()
+        self.scales.clear()
+        for each in (TWO, THREE, FOUR) if scale is None else (scale,):
+            self.scales.add(" · ".join(said(grade.name) for grade in each.grades), each)
+        if scale is None:
+            self.scales.add(self.tr("Words of your own…"), _OWN)
+        self.scales.set_value(FOUR)
+        self.scales.set_value(before)
+        self.scales.setEnabled(scale is None)
         self._show_words()
 
     def show_counts(self, words: str, *, can_begin: bool, disagreements: str = "") -> None:
@@ -160,8 +168,6 @@ class StartPanel(QWidget):
         return " ".join(self.judge.text().split()) or self.tr("me")
 
     def _scale(self) -> Scale:
-        if self._book_scale is not None:
-            return self._book_scale
         chosen = self.scales.value()
         if isinstance(chosen, Scale):
             return chosen
@@ -174,10 +180,7 @@ class StartPanel(QWidget):
         self.changed.emit()
 
     def _show_words(self) -> None:
-        is_new = self._book_scale is None
-        self._form.setRowVisible(self.scales, is_new)
-        self._form.setRowVisible(self._own_scale, not is_new)
-        self._form.setRowVisible(self.words, is_new and self.scales.value() == _OWN)
+        self._form.setRowVisible(self.words, self.scales.value() == _OWN)
 
 
 _WIDEST_NAME = 180  # pixels; a longer one ends in "…"
@@ -190,9 +193,7 @@ class KeyCap(Label):
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
 
 
-class _GradeCard(QFrame):
-    clicked = Signal(int)
-
+class _GradeCard(Clickable):
     def __init__(self, grade: Grade) -> None:
         super().__init__()
         self.grade = grade
@@ -202,10 +203,9 @@ class _GradeCard(QFrame):
         words, explained = said(grade.name), said(grade.meaning)
         self.setAccessibleName(words)
         self.setAccessibleDescription(explained)
-        texts = (KeyCap(str(grade.value)), ElidedLabel(words, "strong"), ElidedLabel(explained, "small"))
-        cap, name, meaning = texts
+        name, meaning = ElidedLabel(words, "strong"), ElidedLabel(explained, "small")
         margins = (LARGE, MEDIUM, SMALL, MEDIUM)
-        self.setLayout(column(row(cap, None), TINY, name, meaning, gap=2, margins=margins))
+        self.setLayout(column(row(KeyCap(str(grade.value)), None), TINY, name, meaning, gap=2, margins=margins))
         self.setMinimumWidth(min(name.sizeHint().width(), scaled(_WIDEST_NAME)) + LARGE + SMALL + 2)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
@@ -215,10 +215,6 @@ class _GradeCard(QFrame):
             self.setProperty("selected", value)
             self.style().unpolish(self)
             self.style().polish(self)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
-            self.clicked.emit(self.grade.value)
 
 
 _FEWEST_LINES = 2  # of the text, in a small window
@@ -291,7 +287,7 @@ class JudgingView(QWidget):
             card.deleteLater()
         self.cards = [_GradeCard(grade) for grade in scale.grades]
         for card in self.cards:
-            card.clicked.connect(self.answered.emit)
+            card.clicked.connect(partial(self.answered.emit, card.grade.value))
             self._cards.addWidget(card)
         self._foot.set_line(foot)
 
@@ -335,7 +331,7 @@ class JudgingView(QWidget):
         elif event.key() == Qt.Key.Key_N:
             self._open_note()
         elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
-            self._text.scroll_by_key(event)
+            QAbstractScrollArea.keyPressEvent(self._text, event)
         else:
             super().keyPressEvent(event)
 
@@ -364,13 +360,6 @@ class _LargeText(QPlainTextEdit):
 
     def show_text(self, text: str) -> None:
         self.setPlainText(text[:_LONGEST] + ("…" if len(text) > _LONGEST else ""))
-
-    def scroll_by_key(self, event: QKeyEvent) -> None:
-        bar = self.verticalScrollBar()
-        page = event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
-        step = bar.pageStep() if page else bar.singleStep()
-        forward = event.key() in (Qt.Key.Key_Down, Qt.Key.Key_PageDown)
-        bar.setValue(bar.value() + (step if forward else -step))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         event.ignore()  # the page has the keys, also after a click into the text

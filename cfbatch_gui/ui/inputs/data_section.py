@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 from cfbatch_gui.core.inputs.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Shape, Source, Split
 from cfbatch_gui.core.inputs.layouts import describe, read_template, with_template
+from cfbatch_gui.core.inputs.readers.formats import visible
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.display import number, one_line, plural
@@ -194,7 +195,9 @@ class FilePart(QWidget):
         menu = QMenu(self)
         source = self._file.source if self._file else None
         now = source.separator if source else ""
+        odd = source.likely_separator or now if source else ""
         for sign, title in (
+            *([(odd, visible(odd))] if odd and odd not in ",;\t| " else []),
             (",", self.tr("Comma  ,")),
             (";", self.tr("Semicolon  ;")),
             ("\t", self.tr("Tab")),

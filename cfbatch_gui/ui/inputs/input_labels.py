@@ -6,7 +6,7 @@ from datetime import datetime
 from PySide6.QtCore import QCoreApplication
 
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Source
-from cfbatch_gui.core.inputs.readers.formats import format_of
+from cfbatch_gui.core.inputs.readers.formats import format_of, visible
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 
@@ -96,7 +96,7 @@ def separator_words(source: Source) -> str:
             return _tr("separated by tabs")
         if source.separator == " ":
             return _tr("separated by spaces")
-        return _tr("separated by {sign}").format(sign=source.separator)
+        return _tr("separated by {sign}").format(sign=visible(source.separator))
     return said(format_of(source).short) if source.format in _LINKED else ""
 
 

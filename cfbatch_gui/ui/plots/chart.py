@@ -184,11 +184,9 @@ def _paint_bars(painter: QPainter, shown: Frame, layer: Bars) -> None:
 
 
 def _outline(shown: Frame, layer: Steps) -> QPolygonF:
-    edges, tops = shown.across.pixels(layer.edges).tolist(), shown.up.pixels(layer.heights.astype(np.float64)).tolist()
-    points = [QPointF(edges[0], shown.box.bottom())] if edges else []
-    for left, right, top in zip(edges[:-1], edges[1:], tops, strict=True):
-        points += [QPointF(left, top), QPointF(right, top)]
-    return QPolygonF([*points, *([QPointF(edges[-1], shown.box.bottom())] if edges else [])])
+    tops = np.pad(layer.heights.astype(np.float64), 1)  # from the foot and back to it
+    across, up = shown.across.pixels(np.repeat(layer.edges, 2)), shown.up.pixels(np.repeat(tops, 2)[1:-1])
+    return QPolygonF(list(map(QPointF, across.tolist(), up.tolist())))
 
 
 def _finite(values: NDArray[np.number]) -> NDArray[np.float64]:
@@ -255,17 +253,19 @@ class Chart(Plot):
         if self._summary:
             return self._summary
         across, up = self._titles
-        words = []
+        ranges: list[tuple[str, NDArray[np.floating]]] = []
         for layer in self.layers:
             if isinstance(layer, Bars):
-                words.append(self._bars_in_words(layer, layer.name or up))
+                ranges.append((layer.name or up, layer.edges))
             elif isinstance(layer, Dots):
-                words.append(self._dots_in_words(layer, across, up))
-            elif isinstance(layer, Mark) and layer.name:
-                value = score_text(layer.at)
-                pattern = self.tr("{name}.") if value in layer.name else self.tr("{name} at {value}.")
-                words.append(pattern.format(name=layer.name, value=value))
-        return " ".join(filter(None, words))
+                ranges += [(across, layer.x), (up, layer.y)]
+        pattern = self.tr("{title}: from {low} to {high}.")
+        words = [
+            pattern.format(title=title, low=score_text(there.min()), high=score_text(there.max()))
+            for title, values in ranges
+            if len(there := _finite(values))
+        ]
+        return " ".join([*words, *(f"{layer.name}." for layer in self.layers if isinstance(layer, Mark))])
 
     def data(self) -> PlotData:
         if self._data is not None:
@@ -337,24 +337,6 @@ class Chart(Plot):
             painter.setPen(theme.colour(layer.role))
             painter.drawText(QPointF(left, shown.box.top() + metrics.ascent()), layer.name)
         painter.restore()
-
-    def _bars_in_words(self, layer: Bars, name: str) -> str:
-        if not len(layer.heights):
-            return ""
-        highest = int(np.argmax(layer.heights))
-        low, high, left, right = (score_text(layer.edges[at]) for at in (0, -1, highest, highest + 1))
-        return self.tr("{name}: from {low} to {high}, most between {left} and {right}.").format(
-            name=name, low=low, high=high, left=left, right=right
-        )
-
-    def _dots_in_words(self, layer: Dots, across: str, up: str) -> str:
-        is_shown = np.isfinite(layer.x) & np.isfinite(layer.y)
-        words = [display.plural(int(is_shown.sum()), "{n} dot.", "{n} dots.")]
-        for title, values in ((across, layer.x[is_shown]), (up, layer.y[is_shown])):
-            if title and len(values):
-                low, high = score_text(values.min()), score_text(values.max())
-                words.append(self.tr("{title}: from {low} to {high}.").format(title=title, low=low, high=high))
-        return " ".join(words)
 
     def _bars(self) -> Iterator[tuple[Cell, ...]]:
         for layer in self.layers:

@@ -1,4 +1,4 @@
-"""Colours of dots and their key: for categories, and for numbers from low to high, also by the cells of a column.
+"""Colours of dots and their key: for categories, and for ranges of numbers from low to high, also by a column's cells.
 
 The eight differ in lightness as well as in hue; each has a contrast of 3:1 with the window (WCAG 2.1, 1.4.11).
 """
@@ -7,11 +7,12 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QLinearGradient, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from cfbatch_gui.ui import display, theme
 from cfbatch_gui.ui.theme import MEDIUM, RADIUS_CONTROL, SMALL, TINY
@@ -22,12 +23,11 @@ _LIGHT = ("#2f6feb", "#c56a00", "#1b8a5a", "#8e44c9", "#c2335f", "#0f8ba3", "#6b
 _DARK = ("#6a9bff", "#f0a04b", "#4fc28c", "#b98af0", "#f0719a", "#4cc3da", "#c9ad6d", "#d5dde8")
 _LIGHT_RAMP = ("#1d2a7a", "#6a3fb0", "#b5458f", "#d9583f", "#c97a06")
 _DARK_RAMP = ("#6474e8", "#a474e8", "#e67fb0", "#f5a86a", "#fbe08a")
-_SWATCH, _RAMP_WIDTH, _NAME_WIDTH = 10, 140, 170
+_SWATCH, _NAME_WIDTH = 10, 170
 _FAINT = 0.2  # of a dot's own colour, where others are marked
 _CELLS = 24  # of the map across, in which the dots of a category are counted
 _FEWEST = 5  # dots of a category near the position of its name
 _TOGETHER, _MAJORITY = 0.15, 0.5  # share of a category near its middle, and of all dots there, so that it has a name
-_STEPS = 64
 PlacedName = tuple[str, NDArray[np.float64]]  # a category's name and its middle, (2,)
 
 
@@ -37,14 +37,13 @@ def categories() -> NDArray[np.uint8]:
     return _table([*chosen, theme.mixed(theme.colour("quiet"), theme.colour("window"), 0.75)])
 
 
-def ramp(count: int = 64) -> NDArray[np.uint8]:
+def ramp(count: int) -> NDArray[np.uint8]:
     """Colours from low to high, (count, 3)."""
-    stops = _table([QColor(each) for each in (_DARK_RAMP if is_dark() else _LIGHT_RAMP)]).astype(np.float64)
-    positions = np.linspace(0, len(stops) - 1, count)
-    table = np.empty((count, 3), dtype=np.uint8)
-    for channel in range(3):
-        table[:, channel] = np.rint(np.interp(positions, np.arange(len(stops)), stops[:, channel]))
-    return table
+    stops = _table([QColor(each) for each in (_DARK_RAMP if is_dark() else _LIGHT_RAMP)])
+    at, numbers = np.linspace(0, len(stops) - 1, count), np.arange(len(stops))
+    channels = [np.interp(at, numbers, channel) for channel in stops.T.astype(np.float64)]
+    found: NDArray[np.uint8] = np.rint(np.stack(channels, axis=1)).astype(np.uint8)
+    return found
 
 
 def of_role(role: str) -> NDArray[np.uint8]:
@@ -64,12 +63,12 @@ def is_dark() -> bool:
 
 @dataclass(frozen=True, eq=False)
 class DotColours:
-    """`codes` (n,) are indices into `names`, the last colour for others; with `limits`, 0 to 63, or 64 for none."""
+    """`codes` (n,) are indices into `names`, the last colour for others; `ordered` ones are ranges from low to high."""
 
     codes: NDArray[np.integer]
     names: tuple[str, ...] = ()
     others: bool = False
-    limits: tuple[float, float] | None = None
+    ordered: bool = False
 
     def of_dots(self, marked: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
         """Red, green and blue of each dot, (n, 3); faint what is not marked."""
@@ -82,13 +81,11 @@ class DotColours:
         return found
 
     def paint_key(self, painter: QPainter, box: QRectF, font: QFont) -> None:
-        painter.save()
-        painter.setFont(font)
-        if self.limits is not None:
-            self._paint_ramp(painter, box)
-        elif self.names:
+        if self.names:
+            painter.save()
+            painter.setFont(font)
             self._paint_names(painter, box)
-        painter.restore()
+            painter.restore()
 
     def positions_of_names(
         self, points: NDArray[np.float32], low: NDArray[np.float64], high: NDArray[np.float64]
@@ -117,12 +114,10 @@ class DotColours:
         return found
 
     def _table(self) -> NDArray[np.uint8]:
-        if self.limits is not None:
-            return np.vstack([ramp(_STEPS), categories()[-1:]])
         if not self.names:
             return of_role("accent")[None, :]
-        table = categories()
-        return np.vstack([table[: len(self.names)], table[-1:]])
+        table, count = categories(), len(self.names)
+        return np.vstack([ramp(count) if self.ordered else table[:count], table[-1:]])
 
     def _paint_names(self, painter: QPainter, box: QRectF) -> None:
         metrics = QFontMetricsF(painter.font())
@@ -131,7 +126,7 @@ class DotColours:
             shown.append(QCoreApplication.translate("dots", "others"))
         width = max(metrics.horizontalAdvance(name) for name in shown) + _SWATCH + SMALL + 2 * SMALL
         step = metrics.height() + 3
-        _paint_ground(painter, QRectF(box.left(), box.top(), width, step * len(shown) + SMALL))
+        paint_ground(painter, QRectF(box.left(), box.top(), width, step * len(shown) + SMALL))
         for row, name in enumerate(shown):
             middle = box.top() + TINY + step * (row + 0.5)
             painter.setPen(Qt.PenStyle.NoPen)
@@ -141,34 +136,20 @@ class DotColours:
             at = QRectF(box.left() + 2 * SMALL + _SWATCH, middle - step / 2, width, step)
             painter.drawText(at, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
 
-    def _paint_ramp(self, painter: QPainter, box: QRectF) -> None:
-        assert self.limits is not None  # noqa: S101 - asked before
-        metrics = QFontMetricsF(painter.font())
-        _paint_ground(painter, QRectF(box.left(), box.top(), _RAMP_WIDTH + 2 * SMALL, metrics.height() + 22))
-        strip = QRectF(box.left() + SMALL, box.top() + SMALL, _RAMP_WIDTH, SMALL)
-        gradient = QLinearGradient(strip.topLeft(), strip.topRight())
-        for index, colour in enumerate(ramp(9)):
-            gradient.setColorAt(index / 8, to_colour(colour))
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(gradient)
-        painter.drawRoundedRect(strip, 3, 3)
-        painter.setPen(theme.colour("text"))
-        below = QRectF(strip.left(), strip.bottom() + 2, strip.width(), metrics.height())
-        painter.drawText(below, Qt.AlignmentFlag.AlignLeft, display.number(self.limits[0], ",.4g"))
-        painter.drawText(below, Qt.AlignmentFlag.AlignRight, display.number(self.limits[1], ",.4g"))
-
 
 def plain(count: int) -> DotColours:
     return DotColours(np.zeros(count, dtype=np.int16))
 
 
-def by_category(codes: NDArray[np.integer], names: Sequence[str]) -> DotColours:
+def by_category(codes: NDArray[np.integer], names: Sequence[str], *, ordered: bool = False) -> DotColours:
     others = codes < 0
-    return DotColours(np.where(others, len(names), codes), tuple(names), bool(others.any()))
+    return DotColours(np.where(others, len(names), codes), tuple(names), bool(others.any()), ordered)
 
 
 def by_cells(cells: Sequence[str]) -> DotColours:
-    """Numbers if all cells that are not blank are, and more than 12 differ; else the commonest as categories."""
+    """Ranges of as many texts each if all cells that are not blank are numbers, and more than 12 differ; else the
+    commonest cells as categories.
+    """
     counts = Counter(cell for cell in cells if cell.strip())
     values = _numbers(counts)
     if values is None or len(counts) <= _FEW:
@@ -177,8 +158,12 @@ def by_cells(cells: Sequence[str]) -> DotColours:
         codes = np.fromiter((indices.get(cell, -1) for cell in cells), dtype=np.int16, count=len(cells))
         return by_category(codes, [display.one_line(name, 60) for name in chosen]) if chosen else plain(len(cells))
     found = np.array([values.get(cell, math.nan) for cell in cells])
-    low, high = np.quantile(found[np.isfinite(found)], (0.01, 0.99)).tolist()
-    return by_number(found, low, high if high > low else low + 1.0)
+    there = np.isfinite(found)
+    edges = np.unique(np.quantile(found[there], np.linspace(0, 1, MOST_CATEGORIES + 1)))
+    ranges = np.clip(np.searchsorted(edges, found, side="right") - 1, 0, len(edges) - 2)
+    ends = [display.number(edge, ",.4g") for edge in edges.tolist()]
+    names = [f"{low} – {high}" for low, high in pairwise(ends)]
+    return by_category(np.where(there, ranges, -1), names, ordered=True)
 
 
 def _numbers(cells: Iterable[str]) -> dict[str, float] | None:
@@ -187,13 +172,6 @@ def _numbers(cells: Iterable[str]) -> dict[str, float] | None:
     except ValueError:
         return None
     return values if values and all(map(math.isfinite, values.values())) else None
-
-
-def by_number(values: NDArray[np.float64], low: float, high: float) -> DotColours:
-    """What lies beyond `low` and `high` has the colour of the end, NaN that of others."""
-    with np.errstate(invalid="ignore"):
-        steps = np.clip((values - low) / (high - low) * (_STEPS - 1), 0, _STEPS - 1)
-    return DotColours(np.where(np.isfinite(values), np.nan_to_num(steps), _STEPS).astype(np.int64), limits=(low, high))
 
 
 def _around(occupied: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -205,7 +183,7 @@ def _around(occupied: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.ravel(total)
 
 
-def _paint_ground(painter: QPainter, box: QRectF) -> None:
+def paint_ground(painter: QPainter, box: QRectF) -> None:
     ground = theme.colour("window")
     ground.setAlphaF(0.86)
     painter.setPen(QPen(Qt.PenStyle.NoPen))

@@ -21,9 +21,9 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgGenerator
 
 from cfbatch_gui.ui import display, theme
-from cfbatch_gui.ui.plots.colours import DotColours, PlacedName, plain, to_colour
+from cfbatch_gui.ui.plots.colours import DotColours, PlacedName, paint_ground, plain, to_colour
 from cfbatch_gui.ui.plots.plot import Plot, PlotData, small
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CONTROL, SMALL
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
 
 _CLOSEST = 400.0  # the greatest zoom
 _MARGIN = 28.0
@@ -175,7 +175,7 @@ class DotMap(Plot):
 
     picked = Signal(int)
     lassoed = Signal(object)
-    view_changed = Signal()
+    moved = Signal(bool)  # True while not everything is shown
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -338,11 +338,7 @@ class DotMap(Plot):
             if not _find_room(label, box, taken):
                 continue
             taken.append(label)
-            ground = theme.colour("window")
-            ground.setAlphaF(0.82)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(ground)
-            painter.drawRoundedRect(label, RADIUS_CONTROL, RADIUS_CONTROL)
+            paint_ground(painter, label)
             painter.setPen(theme.colour("text"))
             painter.drawText(label, Qt.AlignmentFlag.AlignCenter, shown)
         painter.restore()
@@ -468,7 +464,7 @@ class DotMap(Plot):
     def _set_view(self, view: Viewport | None) -> None:
         self._chosen_view, self._hovered = view, -1
         self.update()
-        self.view_changed.emit()
+        self.moved.emit(self.is_moved())
 
 
 def _find_room(label: QRectF, box: QRectF, taken: Sequence[QRectF]) -> bool:

@@ -5,13 +5,13 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QButtonGroup, QDialog, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QWidget
 
-from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -20,19 +20,20 @@ from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, columns_of, export, targets_for
-from cfbatch_gui.core.results.exports.score_rows import keeps
+from cfbatch_gui.core.results.exports.rows import keeps
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
 from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.file_names import file_stem
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
+from cfbatch_gui.core.system.threads import Stopped
 from cfbatch_gui.core.versions import ChangedSince, changed_since_predecessor, removed_list
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.dialogs import FormDialog
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice
-from cfbatch_gui.ui.results.loaded_results import LimitsBar, failed_batches
+from cfbatch_gui.ui.results.loaded_results import LimitsBar, failed_batches, labelled
 from cfbatch_gui.ui.state_names import connection_title
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
@@ -40,11 +41,12 @@ from cfbatch_gui.ui.widgets import (
     Button,
     Card,
     CheckBox,
+    Choice,
     ElidedLabel,
-    Flow,
     IconLine,
     Label,
     LabelGrid,
+    Level,
     LinkButton,
     NoticeBar,
     PrimaryButton,
@@ -56,57 +58,47 @@ from cfbatch_gui.ui.widgets import (
 )
 
 _MOST_LINES = 4
-_LONGEST_NAME = 40  # characters of a job's name
+_LONGEST_NAME = 40  # characters of the name of a job or column
 Output = tuple[Path, Target]
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """`kept`: scores within the limits; `names`: columns that can be chosen."""
+    """`rows` can be written, `kept_rows` of them within the limits, which keep `scores`; `names` are the columns to
+    choose from. About so many rows of the user's file as `failed` have no result and will get none.
+    """
 
     counts: OutcomeCounts
-    kept: int
     names: tuple[str, ...]
-    dimension: int
-    chosen: int | None = None  # of the rows, where not all are written
-    chosen_failed: int = 0
-
-    @property
-    def failed_rows(self) -> int:
-        """About how many rows of the user's file have no result and will get none."""
-        if self.chosen is not None:
-            return self.chosen_failed
-        return self.counts.failed + self.counts.left_out + self.counts.skipped
-
-    def rows(self, kind: Kind, *, limited: bool) -> int:
-        if self.chosen is not None:
-            return self.chosen
-        if kind is Kind.EMBED:
-            return self.counts.done
-        return (self.kept if limited else self.counts.done) + self.counts.items - self.counts.done + self.counts.skipped
+    rows: int
+    kept_rows: int
+    failed: int
+    scores: int = 0
+    dimension: int = 0
 
 
 def read_extent(folder: JobFolder, job: Job, options: ExportOptions) -> Extent:
     """Count what can be written, within the limits and the items of the options. Blocking. Raises DataError."""
-    failed = failed_batches(job)
     names = columns_of(folder, job.kind)
-    if job.kind is Kind.RANK:
-        rankings = Rankings(folder, failed)
+    if job.kind is Kind.EMBED:
+        embeddings = Embeddings(folder, failed_batches(job))
+        counts = embeddings.outcome_counts()
+        failed, rows = counts.failed + counts.left_out + counts.skipped, counts.done
         if options.items is not None:
-            some = [each for block in rankings.blocks() for each in block if options.has_item(each.item_no)]
-            kept = [each for each in some if keeps(each, options)]
-            lost = sum(each.status in (Status.FAILED, Status.LEFT_OUT) for each in some)
-            scored = sum(each.score is not None for each in kept)
-            return Extent(rankings.outcome_counts(), scored, names, 0, len(kept), lost)
-        return Extent(rankings.outcome_counts(), rankings.counts(options.top_k, options.threshold).kept, names, 0)
-    embeddings = Embeddings(folder, failed)
-    counts = embeddings.outcome_counts()
+            there = embeddings.present()[[number - 1 for number in sorted(options.items)]]
+            rows = int(there.sum())
+            failed = min(len(there) - rows, counts.failed + counts.left_out)
+        return Extent(counts, names, rows, rows, failed, dimension=embeddings.dimension)
+    rankings = Rankings(folder, failed_batches(job))
+    counts = rankings.outcome_counts()
     if options.items is None:
-        return Extent(counts, 0, names, embeddings.dimension)
-    there = embeddings.present()[[number - 1 for number in sorted(options.items)]]
-    chosen = int(there.sum())
-    lost = min(len(there) - chosen, counts.failed + counts.left_out)
-    return Extent(counts, 0, names, embeddings.dimension, chosen, lost)
+        scores = rankings.counts(options.top_k, options.threshold).kept
+        failed, others = counts.failed + counts.left_out + counts.skipped, counts.items - counts.done + counts.skipped
+        return Extent(counts, names, counts.done + others, scores + others, failed, scores)
+    some = [each for block in rankings.blocks() for each in block if options.has_item(each.item_no)]
+    kept = [each for each in some if keeps(each, options)]
+    failed = sum(each.status in (Status.FAILED, Status.LEFT_OUT) for each in some)
+    return Extent(counts, names, len(kept), len(kept), failed, sum(each.score is not None for each in kept))
 
 
 def changed_words(changed: ChangedSince) -> str:
@@ -116,62 +108,28 @@ def changed_words(changed: ChangedSince) -> str:
 
 def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[Output, ...]:
     """A path for each target, named after the job; no two are the same, and none exists yet."""
-    wanted: set[Path] = set()
     found: dict[Path, Target] = {}
+    stem = file_stem(job.name, job.id)
     for target in targets:
-        path = folder / file_name(job, target)
-        if path in wanted:  # two forms with one suffix
-            path = _called(path, target, f" ({target.name})")
-        wanted.add(path)
-        found[_free(path, target, found)] = target
+        suffix = "" if target.is_folder else target.suffixes[0]
+        needs_name = target.is_folder or any(path.suffix == suffix for path in found)  # two forms with one suffix
+        name = f"{stem} ({target.name})" if needs_name else stem
+        names = chain([name], (f"{name} {number}" for number in count(2)))
+        paths = (folder / f"{each}{suffix}" for each in names)
+        found[next(path for path in paths if path not in found and not path.exists())] = target
     return tuple(found.items())
-
-
-def file_name(job: Job, target: Target) -> str:
-    ending = f" ({target.name})" if target.is_folder else target.suffixes[0]
-    return f"{file_stem(job.name, job.id)}{ending}"
-
-
-def kinds_of_file(target: Target) -> str:
-    if target.is_folder:
-        return f"{said(target.title)} (*)"
-    return f"{said(target.title)} ({' '.join(f'*{suffix}' for suffix in target.suffixes)})"
-
-
-class ExportSummary(Card):
-    """The names of the files and what will be in them, and the folder."""
-
-    def __init__(self) -> None:
-        self.change_button = LinkButton(tr("Change…"))
-        self.change_button.setAccessibleName(tr("Change where to save"))
-        self.folder = ElidedLabel("", "quiet")
-        self.lines = LabelGrid("strong", "quiet", stretches=(1, 0), elided=0)
-        folder_row = row((self.folder, 1), 12, self.change_button)
-        super().__init__(self.lines, folder_row, inset=True, gap=6)
-
-    def show_outputs(self, outputs: Sequence[Output], extent: Extent | None, columns: int | None) -> None:
-        """Without an `extent` it is still being counted; `columns` is how many are chosen, None for all."""
-        shown = outputs if len(outputs) <= _MOST_LINES else outputs[: _MOST_LINES - 1]
-        counting = self.tr("Counting…")
-        lines = [(path.name, extent_words(extent, target, columns) if extent else counting) for path, target in shown]
-        if rest := len(outputs) - len(shown):
-            lines.append((self.tr("and {n} more").format(n=rest), ""))
-        self.lines.show_lines(lines)
-        folder = str(outputs[0][0].parent) if outputs else ""
-        self.folder.setText(self.tr("In {folder}").format(folder=folder) if folder else self.tr("Nothing is ticked."))
-        self.change_button.setVisible(bool(outputs))
 
 
 def extent_words(extent: Extent, target: Target, columns: int | None = None) -> str:
     """ "3,816 rows of 15 columns", "18,204 rows of 1,024 numbers, about 205 MB". `columns`: how many are chosen."""
-    count = extent.rows(target.kind, limited=target.has_limits)
+    count = extent.kept_rows if target.has_limits else extent.rows
     rows = display.plural(count, "{n} row", "{n} rows")
     if target.contents:
         return said(target.contents)
     if target.measure is Measure.FAILED_ROWS:
-        return display.plural(extent.failed_rows, "{n} row", "{n} rows")
+        return display.plural(extent.failed, "{n} row", "{n} rows")
     if target.measure is Measure.SCORES:
-        return display.plural(extent.kept, "{n} score", "{n} scores")
+        return display.plural(extent.scores, "{n} score", "{n} scores")
     if target.kind is Kind.RANK and target.suffixes == (".xlsx",) and columns is None:
         return rows  # which columns it has depends on what they hold
     if target.kind is Kind.RANK:
@@ -203,19 +161,6 @@ def missing_words(extent: Extent, kind: Kind) -> str:
     )
 
 
-def _free(path: Path, target: Target, taken: Collection[Path]) -> Path:
-    number, candidate = 1, path
-    while candidate in taken or candidate.exists():
-        number += 1
-        candidate = _called(path, target, f" {number}")
-    return candidate
-
-
-def _called(path: Path, target: Target, addition: str) -> Path:
-    suffix = "" if target.is_folder else target.suffixes[0]
-    return path.with_name(f"{path.name.removesuffix(suffix)}{addition}{suffix}")
-
-
 def say_written(notices: Notices, written: Sequence[Exported]) -> None:
     rows = {exported.rows for exported in written}
     counted = display.plural(max(rows), "{n} row", "{n} rows")
@@ -239,45 +184,7 @@ _INDENT = 24  # to the left edge of the words of a box
 _FORMS_HEIGHT = 330  # more of them are scrolled to
 _LEAST_FORMS = 110  # so that the dialog fits a small screen
 _COLUMNS_HEIGHT = 300
-_LONGEST_NAME = 60
 _RANK = {"xlsx": 0, "xlsx-rows": 1, "csv-excel": 2}  # of the forms for people
-
-
-class RowsBar(QWidget):
-    changed = Signal()
-
-    def __init__(self, choices: Sequence[RowChoice]) -> None:
-        super().__init__()
-        self._group = QButtonGroup(self)
-        self._everything = QRadioButton(self.tr("All rows"))
-        self.buttons: dict[QRadioButton, frozenset[int] | None] = {self._everything: None}
-        self._everything.setChecked(True)
-        self._flow = Flow(Label(self.tr("Rows"), "quiet"), self._everything, gap=LARGE)
-        self._watch(self._everything)
-        self.setLayout(self._flow)
-        self.setVisible(False)
-        for choice in choices:
-            button = self.add(choice.words(), choice.items)
-            if choice.is_proposed:
-                button.setChecked(True)
-
-    def add(self, words: str, items: frozenset[int]) -> QRadioButton:
-        button = QRadioButton(words.replace("&", "&&"))
-        self.buttons[button] = items
-        self._watch(button)
-        self._flow.addWidget(button)
-        self.setVisible(True)
-        return button
-
-    def _watch(self, button: QRadioButton) -> None:
-        self._group.addButton(button)
-        button.toggled.connect(lambda on: self.changed.emit() if on else None)
-
-    def show_count(self, count: int) -> None:
-        self._everything.setText(self.tr("All {n}").format(n=display.number(count)))
-
-    def items(self) -> frozenset[int] | None:
-        return next((items for button, items in self.buttons.items() if button.isChecked()), None)
 
 
 class ExportForms(QWidget):
@@ -298,7 +205,10 @@ class ExportForms(QWidget):
         for title, group in ((self.tr("For people"), people), (self.tr("For programs"), programs)):
             side = column(Label(title, "strong"), gap=10)
             for target in group:
-                side.addLayout(_form(self.boxes[target.name], said(target.about)))
+                box, about = self.boxes[target.name], said(target.about)
+                box.setAccessibleDescription(about)
+                explained = row(_INDENT, (Label(about, "small", wrap=True), 1), gap=0)
+                side.addLayout(column(box, *([explained] if about else []), gap=1))
             side.addStretch(1)
             sides.append(side)
         content = boxed(row(*((side, 1) for side in sides), gap=WIDE, margins=(2, 2, SMALL, 2)))
@@ -349,7 +259,7 @@ class ColumnsDialog(FormDialog):
         super().__init__(tr("Columns"), parent)
         self.accept_button = PrimaryButton(tr("Use these columns"), on_click=self.accept)
         self._names, self._needs_one = tuple(names), needs_one
-        self.boxes = tuple(CheckBox(_shown(name)) for name in names)
+        self.boxes = tuple(CheckBox(display.one_line(name, _LONGEST_NAME).replace("&", "&&")) for name in names)
         for name, box in zip(names, self.boxes, strict=True):
             box.setToolTip(display.plain_tip(name))
             box.setChecked(name in chosen)
@@ -378,21 +288,6 @@ class ColumnsDialog(FormDialog):
     def _show_possible(self) -> None:
         is_empty = self._needs_one and not self.chosen()
         self.accept_button.set_possible(self.tr("Tick at least one column.") if is_empty else "")
-
-
-def _form(box: CheckBox, about: str) -> QVBoxLayout:
-    form = column(box, gap=1)
-    if about:
-        box.setAccessibleDescription(about)
-        form.addLayout(row(_INDENT, (Label(about, "small", wrap=True), 1), gap=0))
-    return form
-
-
-def _shown(name: str) -> str:
-    """A name as the label of a box, shortened; "&" is doubled, since Qt takes a single one for a mnemonic."""
-    text = display.one_line(name)
-    short = text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…"
-    return short.replace("&", "&&")
 
 
 _STEPS = 1_000  # of the progress of each file
@@ -426,14 +321,12 @@ class ExportDialog(QDialog):
         self._columns: tuple[str, ...] | None = None  # all
         self._extent: Extent | None = None
         self._stop: threading.Event | None = None
-        self.tasks = Tasks(self, self._show_error)
-        self.rows_bar = RowsBar(choices)
-        self.rows_bar.changed.connect(lambda: self.tasks.start("count", self._count()))
-        self._make_widgets()
+        self.tasks = Tasks(self, lambda error: self._say(said(error.message), "error"))
+        self._make_widgets(choices)
         self.limits_bar.show_limits(limits or ExportOptions())
         self._lay_out()
         self._show()
-        self.tasks.start("count", self._count())
+        self._count_anew()
         self._changed: ChangedSince | None = None
         self.tasks.start("version", self._look_for_changes())
 
@@ -467,21 +360,31 @@ class ExportDialog(QDialog):
 
     # Making
 
-    def _make_widgets(self) -> None:
-        is_ranking = self._job.kind is Kind.RANK
+    def _make_widgets(self, choices: Sequence[RowChoice]) -> None:
         self._content = QWidget()  # all that is chosen
         self.forms = ExportForms(targets_for(self._job.kind))
         self.forms.changed.connect(self._show_anew)
         self.limits_bar = LimitsBar()
-        self.limits_bar.setVisible(is_ranking)
-        self.limits_bar.changed.connect(lambda: self.tasks.start("count", self._count()))
+        self.limits_bar.setVisible(self._job.kind is Kind.RANK)
+        self.limits_bar.changed.connect(self._count_anew)
+        self.rows = Choice(self.tr("Rows"), [(self.tr("All rows"), None)], self._count_anew)
+        for choice in choices:
+            self.rows.add(choice.words(), choice.items)
+            if choice.is_proposed:
+                self.rows.set_value(choice.items)
+        self._rows_field = labelled(self.tr("Rows"), self.rows)
+        self._rows_field.setVisible(bool(choices))
         self._columns_words = Label("", "quiet")
         self.columns_button = LinkButton(
             self.tr("Choose…"), on_click=lambda: self.tasks.start("columns", self._choose_columns())
         )
         self.columns_button.setAccessibleName(self.tr("Choose columns"))
-        self.summary = ExportSummary()
-        self.summary.change_button.clicked.connect(lambda: self.tasks.start("path", self._choose_path()))
+        self.lines = LabelGrid("strong", "quiet", stretches=(1, 0), elided=0)
+        self._folder_words = ElidedLabel("", "quiet")
+        self.change_button = LinkButton(
+            self.tr("Change…"), on_click=lambda: self.tasks.start("path", self._choose_path())
+        )
+        self.change_button.setAccessibleName(tr("Change where to save"))
         self._missing = IconLine("", wrap=True)
         self._missing.hide()
         self.error_bar = NoticeBar("", "error")
@@ -504,14 +407,14 @@ class ExportDialog(QDialog):
         self._show_writing(False)
 
     def _lay_out(self) -> None:
-        choices = boxed(row(self.limits_bar, None, row(self._columns_words, 4, self.columns_button)))
+        choices = boxed(row(self._rows_field, self.limits_bar, None, row(self._columns_words, 4, self.columns_button)))
+        folder = row((self._folder_words, 1), 12, self.change_button)
         self._content.setLayout(
             column(
                 Label(self.tr("Export as"), "part"),
                 (self.forms, 1),
-                self.rows_bar,
                 choices,
-                self.summary,
+                Card(self.lines, folder, inset=True, gap=6),
                 self.manifest_box,
                 self._missing,
                 self.error_bar,
@@ -529,21 +432,27 @@ class ExportDialog(QDialog):
 
     # Counting and choosing
 
+    def _count_anew(self, *_: object) -> None:
+        self.tasks.start("count", self._count())
+
     async def _count(self) -> None:
-        options, items = self._options(), self.rows_bar.items()
+        options = self._options()
         self._extent = await asyncio.to_thread(read_extent, self._program.folder(self._job.id), self._job, options)
-        self.rows_bar.show_count(self._extent.counts.items + self._extent.counts.skipped)
+        all_rows = display.number(self._extent.counts.items + self._extent.counts.skipped)
+        self.rows.setItemText(0, self.tr("All {n}").format(n=all_rows))
         for target in targets_for(self._job.kind):
             if target.measure is Measure.FAILED_ROWS:
-                none = self.tr("No row has failed.") if items is None else self.tr("None of these rows has failed.")
-                self.forms.set_possible(target.name, "" if self._extent.failed_rows else none)
+                of_all, of_some = self.tr("No row has failed."), self.tr("None of these rows has failed.")
+                why_not = of_all if options.items is None else of_some
+                self.forms.set_possible(target.name, "" if self._extent.failed else why_not)
         self._show()
 
     async def _look_for_changes(self) -> None:
         jobs, folder = self._program.ledger.jobs(), self._program.folder
         self._changed = await asyncio.to_thread(changed_since_predecessor, self._job, jobs, folder)
         if self._changed is not None:
-            self.rows_bar.add(changed_words(self._changed), self._changed.items)
+            self.rows.add(changed_words(self._changed), self._changed.items)
+            self._rows_field.show()
 
     async def _choose_columns(self) -> None:
         if self._extent is None:
@@ -572,7 +481,7 @@ class ExportDialog(QDialog):
             self,
             self.tr("Export"),
             name=path.name,
-            filters=(kinds_of_file(target),),
+            filters=(f"{said(target.title)} ({' '.join(f'*{suffix}' for suffix in target.suffixes) or '*'})",),
             folder=path.parent,
             suffix=target.suffixes[0].removeprefix(".") if target.suffixes else "",
         )
@@ -596,7 +505,7 @@ class ExportDialog(QDialog):
         outputs = self.outputs()
         kind = self._job.kind
         count = None if self._columns is None else len(self._columns)
-        self.summary.show_outputs(outputs, self._extent, count)
+        self._show_outputs(outputs, count)
         self.save_button.setText(
             self.tr("Save") if len(outputs) < 2 else self.tr("Save {n} files").format(n=len(outputs))
         )
@@ -615,6 +524,18 @@ class ExportDialog(QDialog):
         self._missing.set_line(missing)
         self._missing.setVisible(bool(missing))
 
+    def _show_outputs(self, outputs: Sequence[Output], columns: int | None) -> None:
+        """The first files with what will be in them; `columns` is how many are chosen, None for all."""
+        shown = outputs if len(outputs) <= _MOST_LINES else outputs[: _MOST_LINES - 1]
+        extent, counting = self._extent, self.tr("Counting…")
+        lines = [(path.name, extent_words(extent, target, columns) if extent else counting) for path, target in shown]
+        if rest := len(outputs) - len(shown):
+            lines.append((self.tr("and {n} more").format(n=rest), ""))
+        self.lines.show_lines(lines)
+        folder = self.tr("In {folder}").format(folder=outputs[0][0].parent) if outputs else ""
+        self._folder_words.setText(folder or self.tr("Nothing is ticked."))
+        self.change_button.setVisible(bool(outputs))
+
     # Writing
 
     async def write(self, outputs: Sequence[Output]) -> None:
@@ -628,7 +549,7 @@ class ExportDialog(QDialog):
             for number, (path, target) in enumerate(outputs):
                 tell = self._teller(stop, number * _STEPS, len(outputs) * _STEPS)
                 written.append(await asyncio.to_thread(self._export, path, target, options, tell))
-        except _StoppedError:
+        except Stopped:
             self._show_stopped(len(written), len(outputs))
             return
         finally:
@@ -667,14 +588,14 @@ class ExportDialog(QDialog):
 
         def tell(done: int, of: int) -> None:
             if stop.is_set():
-                raise _StoppedError
+                raise Stopped
             loop.call_soon_threadsafe(self._show_progress, before + _STEPS * done // max(1, of), total)
 
         return tell
 
     def _options(self) -> ExportOptions:
         limits = self.limits_bar.limits() if self._job.kind is Kind.RANK else ExportOptions()
-        items = self.rows_bar.items()
+        items = self.rows.currentData()
         return replace(limits, separator=display.csv_separator(), columns=self._columns, items=items)
 
     def _show_writing(self, writing: bool) -> None:
@@ -698,13 +619,8 @@ class ExportDialog(QDialog):
         pattern = (
             self.tr("Stopped. {n} of {all} files were written.") if there else self.tr("Stopped. Nothing was written.")
         )
-        self.error_bar.set_text(pattern.format(n=there, all=of), "info")
+        self._say(pattern.format(n=there, all=of), "info")
+
+    def _say(self, sentence: str, level: Level) -> None:
+        self.error_bar.set_text(sentence, level)
         self.error_bar.show()
-
-    def _show_error(self, error: UserError) -> None:
-        self.error_bar.set_text(said(error.message), "error")
-        self.error_bar.show()
-
-
-class _StoppedError(Exception):
-    pass

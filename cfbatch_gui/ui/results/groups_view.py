@@ -118,16 +118,16 @@ class ClustersView(VectorPage):
         clusters = display.plural(len(found.clusters), "{n} cluster", "{n} clusters")
         fewer = self.tr("no more different directions") if len(found.clusters) < number else ""
         self.count.setText(" · ".join(filter(None, (texts, clusters, fewer))))
+        self.table.selectRow(0)
         if found.clusters:
-            self.table.selectRow(0)
-            self._picked(0)
+            self._picked(0)  # also where it was the chosen one
         self.show_foot(
             self.tr("Typical texts are those nearest to the middle of their cluster. The grouping is repeatable."),
             without_direction=found.without_direction,
         )
 
     def _picked(self, index: int) -> None:
-        if self.found is None or not 0 <= index < self.rows.rowCount():
+        if self.found is None:
             return
         found, number = self.found, self.rows.row(index).number
         items = found.items_of(number - 1)
@@ -186,10 +186,11 @@ class DuplicatesView(VectorPage):
 
     def clear(self) -> None:
         self.found, self._groups = None, ()
+        self._none.set_sentence("")
         with QSignalBlocker(self.threshold):
             self.threshold.setText(display.number(USUAL_THRESHOLD, ".2f"))
         self.count.setText("")
-        self._body.setCurrentWidget(self._wait)
+        self._body.setCurrentWidget(self._none)
 
     def arrived(self, *, is_first: bool) -> None:
         if self.embeddings.count <= UNASKED_TEXTS or self.found is not None:
@@ -239,7 +240,7 @@ class DuplicatesView(VectorPage):
         )
         title = self.tr("Texts of the group")
         self.members = TextList(self, "vectors/members", title, memory=memory, columns=_member_columns())
-        self._wait, self._none = EmptyPlace("hourglass", ""), EmptyPlace("circle-check", "")
+        self._none = EmptyPlace("copy", "")
         self._ask = EmptyPlace(
             "copy",
             self.tr("Comparing so many texts takes a while: every text is compared with every other."),
@@ -254,7 +255,7 @@ class DuplicatesView(VectorPage):
         buttons = boxed(row(self.table_button, self.save_button))
         self._groups_and_members = split(self.group_table, self.members, sizes=(420, 580))
         self._body = QStackedWidget()
-        for each in (self._wait, self._ask, self._none, self._groups_and_members):
+        for each in (self._none, self._ask, self._groups_and_members):
             self._body.addWidget(each)
         self.lay_out_content(self._body, above=Flow(fields, self.count, buttons))
 
@@ -332,10 +333,8 @@ class DuplicatesView(VectorPage):
         separator = display.csv_separator()
         gone = await asyncio.to_thread(lambda: write_keep_list(path, embeddings, found, separator=separator))
         pattern = self.tr("Wrote {n} rows to “{name}”: {stay} stay, {go} go.")
-        stay = display.number(embeddings.count - gone)
-        self.notices.show_written(
-            pattern.format(n=display.number(embeddings.count), name=path.name, stay=stay, go=display.number(gone)), path
-        )
+        rows, stay, go = map(display.number, (embeddings.count, embeddings.count - gone, gone))
+        self.notices.show_written(pattern.format(n=rows, name=path.name, stay=stay, go=go), path)
 
 
 def _group_columns() -> tuple[Column[GroupRow], ...]:

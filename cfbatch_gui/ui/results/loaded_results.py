@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QRegularExpression, Qt, Signal
+from PySide6.QtCore import QRegularExpression, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QRegularExpressionValidator
 from PySide6.QtWidgets import QLineEdit, QSpinBox, QWidget
 
@@ -17,7 +17,7 @@ from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports.base import ExportOptions
 from cfbatch_gui.core.results.outcomes import Status
-from cfbatch_gui.core.results.score_table import ScoreFigures, score_figures
+from cfbatch_gui.core.results.score_table import ScoreFigures
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
@@ -169,12 +169,9 @@ class LimitsBar(QWidget):
         return ExportOptions(top_k=self.top.value() or None, threshold=self.threshold.value())
 
     def show_limits(self, limits: ExportOptions) -> None:
-        for field in (self.top, self.threshold):
-            field.blockSignals(True)
-        self.top.setValue(limits.top_k or 0)
-        self.threshold.setText("" if limits.threshold is None else score_text(limits.threshold))
-        for field in (self.top, self.threshold):
-            field.blockSignals(False)
+        with QSignalBlocker(self.top), QSignalBlocker(self.threshold):
+            self.top.setValue(limits.top_k or 0)
+            self.threshold.setText("" if limits.threshold is None else score_text(limits.threshold))
 
 
 def version_of(job: Job) -> Version:
@@ -224,23 +221,6 @@ def status_words(status: Status, why: str) -> str:
         Status.SKIPPED: tr("Left out"),
     }[status]
     return f"{word}: {said(why)}" if why else word
-
-
-class FigureReader:
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self._reading = asyncio.Lock()
-        self._version: Version = ()
-        self._figures: ScoreFigures | None = None
-
-    async def of(self, job: Job) -> ScoreFigures:
-        """The figures of the job's present results. Raises DataError."""
-        version = version_of(job)
-        async with self._reading:
-            if self._figures is None or self._version != version:
-                self._figures = await asyncio.to_thread(score_figures, self._program.folder(job.id))
-                self._version = version
-            return self._figures
 
 
 def others_name() -> str:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy
 
 from cfbatch_gui.core.errors import UserError
@@ -100,7 +99,7 @@ def _of_clusters(embeddings: Embeddings, item_numbers: NDArray[np.int64]) -> Map
 
 
 _TYPING = 0.12
-_ROOMY, _LEAST_LIST = 800, 160  # pixels
+_LEAST_LIST = 160  # pixels
 _LONGEST = 400  # characters of a text in the tip under the mouse
 _PAGE = 2_000
 _BY_ITSELF = 20_000  # texts up to which the t-SNE map is started automatically
@@ -135,12 +134,6 @@ class MapView(VectorPage):
         self.tasks.cancel("layout")
         self.tasks.start("map", self._begin_map())
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        is_narrow = event.size().width() < _ROOMY
-        self.summary.setVisible(not is_narrow)
-        self.lasso_button.setText("" if is_narrow else self.tr("Lasso"))
-
     # Making
 
     def _make_widgets(self, memory: Memory | None) -> None:
@@ -158,7 +151,6 @@ class MapView(VectorPage):
         self.lasso_button = QuietButton(
             self.tr("Lasso"), "lasso", tip=self.tr("Draw around texts to list them; with Shift it works at any time")
         )
-        self.lasso_button.setAccessibleName(self.tr("Lasso"))
         self.lasso_button.setCheckable(True)
         self.whole_button = LinkButton(self.tr("Whole map"))
         self.summary = ElidedLabel("", "quiet")
@@ -166,7 +158,7 @@ class MapView(VectorPage):
         self.lasso_button.toggled.connect(self.dots.set_lasso)
         self.whole_button.clicked.connect(self.dots.show_all)
         self.whole_button.hide()
-        self.dots.view_changed.connect(lambda: self.whole_button.setVisible(self.dots.is_moved()))
+        self.dots.moved.connect(self.whole_button.setVisible)
         self.dots.picked.connect(self._picked)
         self.dots.lassoed.connect(self._lassoed)
         self.close_button = IconButton("x", self.tr("Close the list"), lambda: self._picked(-1))

@@ -1,11 +1,10 @@
 """How well a ranking is, by judgements: the mean, what is not judged, and each query, the worst first."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QSizePolicy
 
 from cfbatch_gui.core.evaluation.comparison import JudgedQuery, judged_queries
@@ -32,8 +31,8 @@ from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     Card,
     EmptyPlace,
+    Figure,
     Flow,
-    Label,
     LabelGrid,
     LinkButton,
     NoticeBar,
@@ -209,17 +208,16 @@ class QualityView(ResultsPage[Quality | None]):
     # Making
 
     def _make_cards(self) -> None:
-        self.mean = _FigureCard()
-        self.judged = _FigureCard()
-        self.judge_link = self.judged.add_link(self.tr("Judge them"), self._judge)
-        self.first = _FigureCard()
-        self.more_link = self.first.add_link(self.tr("More measures"), self._show_more)
+        self.mean, self.judged, self.first = Figure(wrap=True), Figure(wrap=True), Figure(wrap=True)
+        self.judge_link = LinkButton(self.tr("Judge them"), on_click=self._judge)
+        self.more_link = LinkButton(self.tr("More measures"), on_click=self._show_more)
         self.measures = LabelGrid("body", "strong", "quiet", stretches=(0, 0, 1), gap=LARGE)
         self._measures_card = Card(self.measures, inset=True, margins=(20, MEDIUM, 20, MEDIUM))
         self._measures_card.hide()
 
     def _lay_out(self) -> None:
-        cards = (self.mean, self.judged, self.first)
+        links = ((self.mean, None), (self.judged, self.judge_link), (self.first, self.more_link))
+        cards = [Card(figure, None, row(link, None), gap=4, margins=(20, MEDIUM, 20, MEDIUM)) for figure, link in links]
         for card in cards:
             card.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         figures = boxed(Flow(*cards, gap=MEDIUM))
@@ -308,26 +306,24 @@ class QualityView(ResultsPage[Quality | None]):
         pattern = self.tr("{name}, {n} query") if queries == 1 else self.tr("{name}, mean of {n} queries")
         title = pattern.format(name=name, n=display.number(queries))
         if evaluation.measures_nothing:
-            self.mean.show_figure(
-                title, "–", "", self.tr("Nothing can be measured: every candidate has the same grade.")
-            )
+            nothing = self.tr("Nothing can be measured: every candidate has the same grade.")
+            self.mean.set_figure("–", f"{title}\n{nothing}")
             return
-        beside = ""
         if found.interval is not None:
             low, high = (display.number(min(1.0, max(0.0, end)), ".2f") for end in found.interval)
-            beside = self.tr("95 % between {low} and {high}").format(low=low, high=high)
+            pattern = self.tr("{title} · 95 % between {low} and {high}")
+            title = pattern.format(title=title, low=low, high=high)
         about = self.tr("1 is the best order there could be: the higher up the relevant texts stand, the better.")
-        self.mean.show_figure(title, display.figures(mean.text()), beside, about)
+        self.mean.set_figure(display.figures(mean.text()), f"{title}\n{about}")
 
     def _show_judged(self, measures: RunMeasures) -> None:
         missing = int(measures.top.sum() - measures.judged_top.sum())
-        share = display.percent(measures.judged_share)
         about = display.plural(missing, "{n} text has no grade yet.", "{n} texts have no grade yet.")
         if measures.judged_share < ENOUGH_JUDGED:
             about += " " + self.tr("The figures are not to be relied upon.")
-        self.judged.show_figure(
-            self.tr("judged among the first ten"), share, "", about if missing else self.tr("All of them are judged.")
-        )
+        about = about if missing else self.tr("All of them are judged.")
+        title = self.tr("judged among the first ten")
+        self.judged.set_figure(display.percent(measures.judged_share), f"{title}\n{about}")
         self.judge_link.setVisible(missing > 0)
 
     def _show_first(self, measures: RunMeasures) -> None:
@@ -336,9 +332,8 @@ class QualityView(ResultsPage[Quality | None]):
         about = self.tr("at rank 1 for {n} of {all} queries.").format(
             n=display.number(int((ranks == 1).sum())), all=display.number(len(measures.first_relevant))
         )
-        self.first.show_figure(
-            self.tr("first relevant text"), figure, self.tr("rank, on average") if len(ranks) else "", about
-        )
+        title = self.tr("first relevant text: its rank, on average")
+        self.first.set_figure(figure, f"{title}\n{about}")
 
     def _show_measures(self, measures: RunMeasures, evaluation: Evaluation) -> None:
         means = measures.means.items()
@@ -355,30 +350,3 @@ class QualityView(ResultsPage[Quality | None]):
     def _judge(self) -> None:
         if self.shown is not None:
             self.judge_wanted.emit(self.shown.id)
-
-
-class _FigureCard(Card):
-    def __init__(self) -> None:
-        self._title, self._figure = Label("", "quiet"), Label("", "display")
-        self._beside, self._about = Label("", "quiet", wrap=True), Label("", "small", wrap=True)
-        self._links = row()
-        figure = row(self._figure, gap=MEDIUM)
-        figure.addWidget(self._beside, 1, Qt.AlignmentFlag.AlignBottom)
-        margins = (20, MEDIUM, 20, MEDIUM)
-        super().__init__(self._title, figure, self._about, None, self._links, gap=4, margins=margins)
-
-    def add_link(self, text: str, on_click: Callable[[], object]) -> LinkButton:
-        link = LinkButton(text, on_click=on_click)
-        self._links.addWidget(link)
-        self._links.addStretch(1)
-        return link
-
-    def show_figure(self, title: str, figure: str, beside: str, about: str) -> None:
-        self._title.setText(title)
-        self._figure.setText(figure)
-        self._beside.setText(beside)
-        self._about.setText(about)
-        self.setAccessibleName(" ".join((title, figure, beside)))
-
-    def texts(self) -> list[str]:
-        return [each.text() for each in (self._title, self._figure, self._beside, self._about)]

@@ -7,17 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports.base import ExportOptions
-from cfbatch_gui.core.results.exports.score_rows import keeps
+from cfbatch_gui.core.results.exports.rows import keeps
 from cfbatch_gui.core.results.rankings import RankedContext, RankedQuery, Rankings, rank_text
-from cfbatch_gui.core.results.score_table import ScoreFigures
+from cfbatch_gui.core.results.score_table import ScoreFigures, score_figures
 from cfbatch_gui.core.results.text_search import TextSearch
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
@@ -27,7 +25,6 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, Steps
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import (
-    FigureReader,
     LimitsBar,
     ResultsPage,
     Version,
@@ -151,13 +148,10 @@ _LEAST_QUERIES, _LEAST_CONTEXTS = 200, 366  # pixels, all that the smallest wind
 
 @dataclass(frozen=True, slots=True)
 class RankingRead:
-    """`scored` and `contexts` count over all queries, `most` in one. `numbers` are those of the queries, rising,
-    shape (n,).
-    """
+    """`scored` and `contexts` count over all queries, `most` in one."""
 
     rankings: Rankings
     queries: tuple[RankedQuery, ...]
-    numbers: NDArray[np.int32]
     scored: int
     contexts: int
     most: int
@@ -171,16 +165,13 @@ class RankingView(ResultsPage[RankingRead]):
 
     score_help_wanted = Signal()
 
-    def __init__(
-        self, program: Program, notices: Notices, figures: FigureReader, *, memory: Memory | None = None
-    ) -> None:
+    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
         super().__init__(program, notices, "list-ordered")
-        self._figures = figures
         self._baseline = ""
         self._baseline_of: Version = ()
         self._read: RankingRead | None = None
         self._search: TextSearch | None = None  # over all texts of the job, with or without a score
-        self._found: NDArray[np.int32] | None = None  # numbers of queries, rising
+        self._found: frozenset[int] | None = None  # numbers of queries
         self._found_items: tuple[str, frozenset[int]] = _NOTHING_FOUND  # what was sought, and the contexts found
         self._query_no = self._item_no = 0
         self._ranked: tuple[RankedContext, ...] = ()
@@ -296,7 +287,7 @@ class RankingView(ResultsPage[RankingRead]):
     async def _read_the_rest(self, job: Job) -> None:
         if self._search is not None:
             await asyncio.to_thread(self._search.prepare)
-        self._baseline = baseline_line(await self._figures.of(job))
+        self._baseline = baseline_line(await asyncio.to_thread(score_figures, self.program.folder(job.id)))
         self._show_foot()
 
     async def _find(self) -> None:
@@ -314,7 +305,8 @@ class RankingView(ResultsPage[RankingRead]):
         search = self._search
         slow = asyncio.get_running_loop().call_later(_SLOW, self.kept.setText, self.tr("looking…"))
         try:
-            self._found = await asyncio.to_thread(search.queries, text) if text and search is not None else None
+            found = await asyncio.to_thread(search.queries, text) if text and search is not None else None
+            self._found = frozenset(found.tolist()) if found is not None else None
         finally:
             slow.cancel()
 
@@ -348,12 +340,9 @@ class RankingView(ResultsPage[RankingRead]):
     # Showing
 
     def _fill_queries(self) -> None:
-        if self._read is None:
-            return
-        found = self._found
-        shown = self._read.queries
+        found, shown = self._found, self._read.queries if self._read is not None else ()
         if found is not None:
-            shown = tuple(map(shown.__getitem__, np.searchsorted(self._read.numbers, found).tolist()))
+            shown = tuple(query for query in shown if query.query_no in found)
         model = self.queries_model
         model.set_rows(shown)
         if not shown:
@@ -365,8 +354,6 @@ class RankingView(ResultsPage[RankingRead]):
             self.queries.selectRow(next(indices, 0))
 
     def _fill_contexts(self) -> None:
-        if self._read is None:
-            return
         limits, before = self.limits(), self._item_no
         shown = self._matching([each for each in self._ranked if keeps(each, limits)])
         self.contexts_model.set_rows(shown)
@@ -441,10 +428,9 @@ def read_ranking(folder: JobFolder, failed: dict[int, str]) -> RankingRead:
     """Read all but the texts of the contexts. Blocking. Raises DataError."""
     rankings = Rankings(folder, failed)
     queries = rankings.queries()
-    numbers = np.fromiter((query.query_no for query in queries), dtype=np.int32, count=len(queries))
-    contexts = np.fromiter((query.contexts for query in queries), dtype=np.int64, count=len(queries))
+    contexts = [query.contexts for query in queries]
     scored = sum(query.scored for query in queries)
-    return RankingRead(rankings, queries, numbers, scored, int(contexts.sum()), int(contexts.max(initial=0)))
+    return RankingRead(rankings, queries, scored, sum(contexts), max(contexts, default=0))
 
 
 _CHART_HEIGHT = 300
@@ -452,13 +438,12 @@ _LEAST_FIGURE = 54  # pixels of a column
 
 
 class OverviewView(ResultsPage[ScoreFigures]):
-    """Shows the figures of `FigureReader`. `score_help_wanted` asks for the page of the help about scores."""
+    """`score_help_wanted` asks for the page of the help about scores."""
 
     score_help_wanted = Signal()
 
-    def __init__(self, program: Program, notices: Notices, figures: FigureReader) -> None:
+    def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "list-ordered")
-        self._reader = figures
         self._make_widgets(program)
         self._lay_out()
 
@@ -487,7 +472,7 @@ class OverviewView(ResultsPage[ScoreFigures]):
     # Reading and showing
 
     async def read(self, job: Job) -> ScoreFigures:
-        return await self._reader.of(job)
+        return await asyncio.to_thread(score_figures, self.program.folder(job.id))
 
     async def show_read(self, job: Job, found: ScoreFigures) -> None:
         if found.spread is None:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QLineEdit
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorChecks
-from cfbatch_gui.core.results.exports.vector_rows import vector_texts
+from cfbatch_gui.core.results.exports.rows import vector_texts
 from cfbatch_gui.core.results.nearest import LONGEST, embed_sentence, nearest_to
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper

@@ -130,7 +130,6 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.connections.connection_page import ConnectionPage
     from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
     from cfbatch_gui.ui.evaluation.judge_page import JudgePage
-    from cfbatch_gui.ui.results.loaded_results import FigureReader
     from cfbatch_gui.ui.results.quality_view import QualityView
     from cfbatch_gui.ui.results.ranking_view import RankingView
     from cfbatch_gui.ui.settings import SettingsPage, TrafficPage
@@ -287,8 +286,8 @@ class ResultViews:
 
         # By the key of its tab, in the order of the tabs.
         self.pages: dict[str, LateView[Any]] = {
-            "ranking": late("results.ranking_view", "RankingView", lambda: self._figures, memory=memory),
-            "overview": late("results.ranking_view", "OverviewView", lambda: self._figures),
+            "ranking": late("results.ranking_view", "RankingView", memory=memory),
+            "overview": late("results.ranking_view", "OverviewView"),
             "vectors": late("results.vectors_view", "VectorsView", memory=memory),
             "map": late("results.map_view", "MapView", memory=memory),
             "similar": late("results.vectors_view", "SimilarView", memory=memory),
@@ -312,12 +311,6 @@ class ResultViews:
             await late.close_work()
         if is_made(self, "_pushes"):
             await self._pushes.tasks.close()
-
-    @made_once
-    def _figures(self) -> "FigureReader":
-        from cfbatch_gui.ui.results.loaded_results import FigureReader
-
-        return FigureReader(self._program)
 
     @made_once
     def _pushes(self) -> "RunningPushes":

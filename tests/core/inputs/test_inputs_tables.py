@@ -93,6 +93,38 @@ def test_a_header_of_another_width_than_the_rows_is_said(tmp_path: Path) -> None
         assert said[0].startswith(f"The first row names {count} columns, but the rows have 4 cells. Check that")
 
 
+ODD = ["^", "~", "¦", "::", " => ", "||", "\t|\t", "\t\t", "  ", "\x01", "\x1f", "\u00a0", "，", "@@@"]
+QUOTED = [("id", "question", "answer"), ("1", "a, b; c", 'say "so"'), ("2", "line\nbreak", "x{0}y"), ("3", "c", "d")]
+
+
+@pytest.mark.parametrize("separator", ODD)
+def test_a_table_by_any_separator(tmp_path: Path, separator: str) -> None:
+    lines = "".join(separator.join(cells) + "\n" for cells in [QUOTED[0], ("1", "a, b; c", "d"), ("2", "e", "f")])
+    rows, source = read(tmp_path, "a.csv", lines)
+    assert (source.columns, source.separator) == (("id", "question", "answer"), separator)
+    assert [row.cells for row in rows] == [("1", "a, b; c", "d"), ("2", "e", "f")]
+    own = [tuple(cell.format(separator) for cell in cells) for cells in QUOTED]
+    quoted = "".join(separator.join('"{}"'.format(each.replace('"', '""')) for each in cells) + "\r\n" for cells in own)
+    rows, _ = read(tmp_path, "b.csv", quoted, ReadOptions(separator=separator))
+    assert [row.cells for row in rows] == own[1:]
+
+
+def test_a_list_whose_lines_share_a_sign_is_asked_about(tmp_path: Path) -> None:
+    rows, source = read(tmp_path, "a.csv", "red~warm\ngreen~cool\nblue~cold\n")
+    assert (len(source.columns), source.likely_separator, len(source.notices)) == (1, "~", 1)
+    assert [row.cells for row in rows] == [("red~warm",), ("green~cool",), ("blue~cold",)]
+    for lines in ("What is it?\nWho is it?\nWhy is it?\n", "red~warm\ngreen\nblue~cold\n", "a/b\nc/d\ne/f\n"):
+        assert read(tmp_path, "b.csv", lines)[1].likely_separator == ""
+
+
+def test_a_header_of_any_length_is_whole(tmp_path: Path) -> None:
+    names = ["id", "text", *(f"measured value {n}" for n in range(12_000))]
+    cells = ["1", "some text", *(str(n) for n in range(12_000))]
+    rows, source = read(tmp_path, "a.csv", ",".join(names) + "\n" + (",".join(cells) + "\n") * 3)
+    assert (source.columns, source.notices) == (tuple(names), ())
+    assert rows[2].cells == tuple(cells)
+
+
 def test_the_three_headers_of_a_survey(tmp_path: Path) -> None:
     ids = [json.dumps({"ImportId": name}, separators=(",", ":")) for name in ("_recordId", "QID1", "QID2_TEXT")]
     text = io.StringIO(newline="")

@@ -12,9 +12,9 @@ from cfbatch_gui.core.results.groups import (
     TOLERANCE,
     Duplicates,
     Keep,
-    SimilarityBounds,
     find_clusters,
     find_duplicates,
+    has_bounds,
 )
 from cfbatch_gui.core.results.unit_vectors import unit_vectors as measure
 from tests.core.results.folders import stored, unit_vectors
@@ -52,7 +52,7 @@ def test_the_rule_holds_for_every_text_with_bounds_too(
 ) -> None:
     vectors = near_copies(count, dimension, groups, noise)
     embeddings = stored(tmp_path, vectors)
-    assert SimilarityBounds.pays(measure(embeddings)) == (dimension == 400)
+    assert has_bounds(measure(embeddings)) == (dimension == 400)
     check(vectors, find_duplicates(embeddings, threshold))
 
 

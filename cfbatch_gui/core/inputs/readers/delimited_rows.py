@@ -50,6 +50,26 @@ _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 csv.field_size_limit(LONGEST_CELL)  # the default of 131,072 is less than a chapter of a book; the limit is per process
 
 
+_SIGN = "\ufdd0"  # stands for a separator of several characters while a file is read; Unicode keeps it for that
+
+
+def one_sign(separator: str) -> str:
+    return separator if len(separator) <= 1 else _SIGN
+
+
+def in_one_sign(text: str, separator: str) -> str:
+    """A text in which a separator of several characters is replaced by the sign that `one_sign` gives."""
+    return text if len(separator) <= 1 else text.replace(separator, _SIGN)
+
+
+def _separated_again(found: Block | Row, separator: str) -> Block | Row:
+    if isinstance(found, Row):
+        cells = tuple([cell.replace(_SIGN, separator) for cell in found.cells])
+        raw = found.raw.replace(_SIGN, separator)
+        return Row(found.number, cells, found.problem, found.problem_kind, raw)
+    return Block(found.numbers, [[cell.replace(_SIGN, separator) for cell in cells] for cells in found.rows])
+
+
 def csv_rows(lines: Iterable[str], separator: str, quoting: Quoting, *, strict: bool = False) -> Any:
     """A csv.reader for a way of quoting, before the escapes of PostgreSQL's COPY."""
     return csv.reader(lines, delimiter=separator, strict=strict, **_READER_OPTIONS[quoting])
@@ -299,7 +319,7 @@ class RecordChecks:
     """Checks the records of one reading of a file: pieces by one regular expression, single ones where that fails."""
 
     def __init__(self, source: Source) -> None:
-        self._separator, self._quoting, self._habits = source.separator, source.quoting, source.habits
+        self._separator, self._quoting, self._habits = one_sign(source.separator), source.quoting, source.habits
         self._width = len(source.columns)
         self._widths = frozenset(source.habits.widths or (self._width,))
         self._usual = self._widths | {0}  # a blank line has no cells
@@ -462,12 +482,14 @@ class _Records:
     """One reading of the records of a file: those below the header, or with `checks` None every record as it is."""
 
     def __init__(self, file: BinaryIO, source: Source, progress: Progress, checks: RecordChecks | None) -> None:
-        self._source, self._checks = source, checks
+        self._source, self._separator, self._checks = source, one_sign(source.separator), checks
         self.header: tuple[str, ...] = ()  # known when the first block comes
         self._is_header_next = source.has_header and checks is not None
         pieces = text_pieces(
             file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure, longest=LONGEST_CELL
         )
+        if len(source.separator) > 1:
+            pieces = (in_one_sign(piece, source.separator) for piece in pieces)
         self._text = RawRecords(pieces, source.first_line)
         self._read_again = 0
         self._further = 0  # lines so far that go on with the record of the line above
@@ -477,10 +499,15 @@ class _Records:
 
     def _begin(self, line: int) -> None:
         self._above = line - 1  # lines above those that the reader gets
-        self._reader = csv_rows(self._text.lines_from(line), self._source.separator, self._source.quoting)
+        self._reader = csv_rows(self._text.lines_from(line), self._separator, self._source.quoting)
 
     def blocks(self) -> Iterator[Block | Row]:
         """Yield records in blocks, which are checked together."""
+        separator = self._source.separator
+        found = self._blocks()
+        return found if len(separator) <= 1 else (_separated_again(each, separator) for each in found)
+
+    def _blocks(self) -> Iterator[Block | Row]:
         while True:
             numbers, rows, is_too_large = self._next_records()
             if not rows and not is_too_large:
@@ -552,14 +579,14 @@ class _Records:
     def _hides_rows(self, line: int) -> bool:
         if self._checks is not None:
             return self._checks.hides_rows(self._text, line)
-        below = width_of_line(self._text.raw(line + 1, line + 2), self._source.separator, self._source.quoting)
+        below = width_of_line(self._text.raw(line + 1, line + 2), self._separator, self._source.quoting)
         return below == self._first_width > 1
 
     def _next_records(self) -> tuple[Sequence[int], list[list[str]], bool]:
         """The line of each record and of the next, the records, and whether the next is too large."""
         first = self._next_line
         if self._reader is None:
-            if (found := self._text.rows_of_part(self._source.separator, self._source.quoting)) is not None:
+            if (found := self._text.rows_of_part(self._separator, self._source.quoting)) is not None:
                 self._next_line += len(found)
                 return range(first, self._next_line + 1), found, False
             self._begin(first)

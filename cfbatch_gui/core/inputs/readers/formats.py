@@ -19,7 +19,7 @@ from cfbatch_gui.core.inputs.readers.plain_text import (
     recognise_docx,
 )
 from cfbatch_gui.core.inputs.readers.workbook import read_workbook
-from cfbatch_gui.core.messages import Message, message
+from cfbatch_gui.core.messages import Message, message, quoted
 
 Progress = Callable[[int], None] | None
 Reader = Callable[[Source, Progress], Generator[Block | Row, None, None]]
@@ -219,7 +219,9 @@ def table_suffixes() -> tuple[str, ...]:
 def explain(source: Source) -> str:
     """Say how the file is read: "A table separated by semicolons, with a header, in Windows-1252, our guess."."""
     said = format_of(source).words.filled(
-        separator=_SEPARATORS.get(source.separator, ""), header=_header(source), sheet=source.sheet
+        separator=_SEPARATORS.get(source.separator) or quoted(visible(source.separator)),
+        header=_header(source),
+        sheet=source.sheet,
     )
     if source.shape is not Shape.PLAIN:
         said = message("{file}: {content}", file=said, content=_SHAPES[source.shape])
@@ -233,6 +235,11 @@ def explain(source: Source) -> str:
             else message("{file}, in {encoding}", file=said, encoding=encoding)
         )
     return message("{sentence}.", sentence=said)
+
+
+def visible(separator: str) -> str:
+    """A separator as it can be shown: a character without a picture by its number in Unicode."""
+    return "".join(sign if sign.isprintable() else f"U+{ord(sign):04X}" for sign in separator.replace("\t", "⇥"))
 
 
 def _header(source: Source) -> str:

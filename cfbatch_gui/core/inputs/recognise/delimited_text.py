@@ -18,11 +18,21 @@ from cfbatch_gui.core.inputs.readers.delimited_rows import (
     STRAY_QUOTE,
     csv_rows,
     doubt_about,
+    in_one_sign,
     marked_columns,
+    one_sign,
     read_records,
     rows_of_header,
 )
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_header, table_width, with_row_names
+from cfbatch_gui.core.inputs.recognise.separators import (
+    SEPARATORS,
+    first_lines,
+    is_control,
+    is_of_several,
+    likely_separator,
+    separator_between_names,
+)
 from cfbatch_gui.core.inputs.recognise.table_bounds import (
     Record,
     end_of_table,
@@ -34,9 +44,6 @@ from cfbatch_gui.core.inputs.recognise.table_bounds import (
 )
 from cfbatch_gui.core.messages import message
 
-SEPARATORS = (",", ";", "\t", "|")
-SPACE = " "  # R's write.table separates by it; cells with text are quoted
-NAMES = {"space": SPACE, "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "bar": "|", r"\t": "\t"}
 _LEAST_AGREEMENT = 0.9
 _ROWS = 500
 # If rows agree for several separators: commas and bars are part of cells (1,5 and red|blue) more often than others.
@@ -159,7 +166,7 @@ def _agree(trial: _Trial) -> bool:
 
 
 def _rank(trial: _Trial) -> int:
-    return _PREFERENCE.index(trial.separator)
+    return _PREFERENCE.index(trial.separator) if trial.separator in _PREFERENCE else len(_PREFERENCE)
 
 
 def _usual_or_better(sample: str, separator: str, is_whole: bool) -> _Trial:
@@ -272,7 +279,8 @@ _OTHER_WIDTH = message(
 
 def with_habits(source: Source, sample: str, *, is_whole: bool) -> Source:
     """The source with its rows' habits: what at least three rows have in common and one in twenty."""
-    records = list(sample_records(sample, source.separator, source.quoting, first_line=source.first_line))
+    separator = one_sign(source.separator)
+    records = list(sample_records(sample, separator, source.quoting, first_line=source.first_line))
     if not is_whole and len(records) > 1:
         records.pop()  # may be cut off by the end of the sample
     rows = records[source.has_header :]
@@ -281,7 +289,7 @@ def with_habits(source: Source, sample: str, *, is_whole: bool) -> Source:
 
 
 def _notices_of_header(header: Record, rows: Sequence[Record], source: Source) -> Iterator[str]:
-    if doubt_about(header.raw, source.separator, source.quoting, _NO_HABITS):
+    if doubt_about(header.raw, one_sign(source.separator), source.quoting, _NO_HABITS):
         yield message("There is a quotation mark in the first row where none belongs. Check the names of the columns.")
     names, width = header.reach, len(source.columns)
     cells = Counter(len(row.cells) for row in rows).most_common(1)[0][0] if rows else width
@@ -292,7 +300,8 @@ def _notices_of_header(header: Record, rows: Sequence[Record], source: Source) -
 
 
 def _habits(rows: Sequence[Record], source: Source) -> RowHabits:
-    stray = sum(doubt_about(row.raw, source.separator, source.quoting, _NO_HABITS) == STRAY_QUOTE for row in rows)
+    separator = one_sign(source.separator)
+    stray = sum(doubt_about(row.raw, separator, source.quoting, _NO_HABITS) == STRAY_QUOTE for row in rows)
     broken = sum("\n" in row.raw or "\r" in row.raw for row in rows)
     return RowHabits(
         _widths([row.cells for row in rows], len(source.columns)),
@@ -315,13 +324,40 @@ def _is_habit(count: int, rows: int) -> bool:
 
 def open_delimited(source: Source, candidate: Candidate, separator: str) -> Source:
     """Find dialect, bounds, header and habits of a table; `separator` is "" for one to be found. Raises InputError."""
-    decided = candidate.options.has_header
     preferred = "\t" if candidate.suffix in (".tsv", ".tab") else ""
-    dialect = find_dialect(candidate.text, is_whole=candidate.is_whole, preferred=preferred, separator=separator)
+    if separator:
+        return _open_table(source, candidate, _dialect(candidate, preferred, separator))
+    lines = first_lines(candidate.text, is_whole=candidate.is_whole)
+    named = separator_between_names(lines)
+    if is_of_several(named):
+        return _open_table(source, candidate, _dialect(candidate, preferred, named))
+    found = _open_table(source, candidate, _dialect(candidate, preferred, ""))
+    if len(found.columns) > 1 or named in SEPARATORS:
+        return found
+    likely = likely_separator(lines)
+    if named or (likely and is_control(likely)):
+        return _open_table(source, candidate, _dialect(candidate, preferred, named or likely))
+    if not likely:
+        return found
+    notice = message(
+        "Each line holds “{sign}” equally often. If it parts columns, choose it as separator.", sign=likely
+    )
+    return replace(found, likely_separator=likely, notices=(*found.notices, notice))
+
+
+def _dialect(candidate: Candidate, preferred: str, separator: str) -> Dialect:
+    sample = in_one_sign(candidate.text, separator)
+    found = find_dialect(sample, is_whole=candidate.is_whole, preferred=preferred, separator=one_sign(separator))
+    return replace(found, separator=separator or found.separator)
+
+
+def _open_table(source: Source, candidate: Candidate, dialect: Dialect) -> Source:
+    decided = candidate.options.has_header
     source = replace(
         source, columns=(), separator=dialect.separator, quoting=dialect.quoting, first_line=dialect.first_line
     )
-    source = with_ends(source, candidate.head, candidate.text, dialect.end_line)
+    if len(source.separator) == 1:
+        source = with_ends(source, candidate.head, candidate.text, dialect.end_line)
     first, wrong = _first_rows(source)
     if not first and source.end:  # the lines that were taken for notes below the table are its only rows
         source = replace(source, end=0, first_line=1, notices=())
@@ -342,7 +378,7 @@ def open_delimited(source: Source, candidate: Candidate, separator: str) -> Sour
     names = with_row_names(first) if header else ()
     columns = complete_names(names, width)
     source = replace(source, columns=columns, has_header=header, is_header_sure=not judgement.is_close)
-    source = with_habits(source, candidate.text, is_whole=candidate.is_whole)
+    source = with_habits(source, in_one_sign(candidate.text, source.separator), is_whole=candidate.is_whole)
     return marked_columns(source)
 
 

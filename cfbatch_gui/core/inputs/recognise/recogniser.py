@@ -178,6 +178,8 @@ def _empty_sheets(path: Path, sheet: str | None, names: tuple[str, ...]) -> Inpu
 
 
 _NO_OPTIONS = ReadOptions()
+_LINES_IN_HEAD = 20
+_MOST_IN_HEAD = 4 * 1024 * 1024  # bytes
 _MOST_NAMED = 5
 _FILES_FOR_GUESS = 200  # of a folder; they are read for it, as far as they are UTF-8
 
@@ -309,9 +311,13 @@ def _replaced_signs(source: Source, encoding: str, most_checked: int) -> Iterato
 
 
 def _begin(file: BinaryIO) -> bytes:
+    """The beginning of a file, with the whole of its first lines, unless those are very long or JSON."""
     data = b""
-    while len(data) < HEAD and (chunk := file.read(HEAD - len(data))):  # reading from a packed file may return less
+    most = HEAD
+    while len(data) < most and (chunk := file.read(most - len(data))):  # reading from a packed file may return less
         data += chunk
+        if len(data) >= HEAD and data.count(b"\n") < _LINES_IN_HEAD and not data.lstrip().startswith((b"[", b"{")):
+            most = min(_MOST_IN_HEAD, len(data) + HEAD)
     return data
 
 

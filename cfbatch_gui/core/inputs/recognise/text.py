@@ -8,7 +8,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Shape, Source
 from cfbatch_gui.core.inputs.open_file import only_header, open_bytes, without_rows
@@ -28,14 +28,18 @@ from cfbatch_gui.core.inputs.readers.json_shapes import (
     shape_of,
 )
 from cfbatch_gui.core.inputs.recognise.delimited_text import (
-    NAMES,
-    SEPARATORS,
-    SPACE,
     is_clearly_delimited,
     is_separated_by_spaces,
     open_delimited,
 )
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_header, table_width
+from cfbatch_gui.core.inputs.recognise.separators import (
+    SEPARATORS,
+    SPACE,
+    first_lines,
+    separator_between_names,
+    wanted_separator,
+)
 from cfbatch_gui.core.inputs.recognise.table_bounds import lines_of
 from cfbatch_gui.core.messages import message
 
@@ -57,7 +61,7 @@ def open_text(candidate: Candidate) -> Source:
     if not text.strip("\r\n"):
         text = _first_text(path, candidate.encoding)
         candidate = replace(candidate, text=text)
-    separator = _wanted_separator(options.separator)
+    separator = wanted_separator(options.separator)
     if not separator and options.unit is None and is_separated_by_spaces(text, is_whole=candidate.is_whole):
         separator = SPACE
     if options.unit in _UNITS:
@@ -93,15 +97,6 @@ def _first_text(path: Path, encoding: str) -> str:
     return line
 
 
-def _wanted_separator(wanted: str | None) -> str:
-    if not wanted:
-        return ""
-    separator = NAMES.get(wanted, wanted)
-    if separator not in (*SEPARATORS, SPACE):
-        raise UsageError(message("“{wanted}” cannot be the separator. Choose , or ; or tab or |.", wanted=wanted))
-    return separator
-
-
 def _text_format(candidate: Candidate) -> FileFormat:
     suffix, text, is_whole = candidate.suffix, candidate.text, candidate.is_whole
     found = json_format(suffix, text, is_whole=is_whole)
@@ -111,7 +106,8 @@ def _text_format(candidate: Candidate) -> FileFormat:
         return FileFormat.DELIMITED
     # Excel saves tables with tabs as "Unicode text (.txt)"; with other separators a .txt file is plain text.
     separators = ("\t",) if suffix in FORMATS[FileFormat.LINES].all_suffixes else SEPARATORS
-    if is_clearly_delimited(text, is_whole=is_whole, separators=separators):
+    is_table = is_clearly_delimited(text, is_whole=is_whole, separators=separators)
+    if is_table or separator_between_names(first_lines(text, is_whole=is_whole)) not in ("", *SEPARATORS):
         return FileFormat.DELIMITED
     may_have = suffix not in _LIST_SUFFIXES and not candidate.options.has_header  # a header stands above lines
     return FileFormat.PARAGRAPHS if may_have and has_paragraphs(text, is_whole=is_whole) else FileFormat.LINES

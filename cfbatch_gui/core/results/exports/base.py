@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, NoReturn
@@ -54,21 +54,42 @@ class ExportOptions:
         return self.items is None or number in self.items
 
 
+class Steps:
+    """The progress of an export, of which writing is the first half and reading back the second.
+
+    `progress` gets (done, total) and may raise, which stops the export.
+    """
+
+    def __init__(self, items: int = 0, progress: Progress | None = None) -> None:
+        self._items, self._progress = items, progress
+        self._written = self._last = 0
+
+    def wrote(self, items: int) -> None:
+        """So many more items are written."""
+        self._written += items
+        self._tell(min(self._written, self._items))
+
+    def read_back(self, share: float = 0.0) -> None:
+        self._tell(self._items + int(share * self._items))
+
+    def _tell(self, done: int) -> None:
+        self._last = max(self._last, done)
+        if self._progress:
+            self._progress(self._last, 2 * self._items)
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One export, as a target gets it.
-
-    Call `tick` with the items written, `tick_back` with those read back, and `tick_end` before the files get their
-    names; their exceptions stop it. `say` words what is ours in files for people.
+    """One export, as a target gets it: `end` is called before the files get their names; `say` words what is ours in
+    files for people.
     """
 
     folder: JobFolder
     metadata: JobMetadata
     path: Path
-    options: ExportOptions
-    tick: Callable[[int], None]
-    tick_back: Callable[[int], None]
-    tick_end: Callable[[], None]
+    options: ExportOptions = ExportOptions()
+    steps: Steps = field(default_factory=Steps)
+    end: Callable[[], None] = lambda: None
     say: Callable[[str], str] = str
 
 
@@ -99,21 +120,27 @@ class Target:
     what is for people keeps its manifest with the job; `bytes_per_number` is 0 where no size is estimated.
     """
 
+    kind: Kind
     name: str
     title: str
-    kind: Kind
     suffixes: tuple[str, ...]
     write: Callable[[Work], Written]
     about: str
     preset: Preset | None = None
-    is_folder: bool = False
-    needs_results: bool = True
     has_columns: bool = False
     has_limits: bool = False
     measure: Measure = Measure.ROWS
     contents: str = ""
     bytes_per_number: int = 0
     is_for_people: bool = False
+
+    @property
+    def is_folder(self) -> bool:
+        return not self.suffixes
+
+    @property
+    def needs_results(self) -> bool:
+        return self.measure is not Measure.FAILED_ROWS
 
 
 def not_as_written(path: Path, detail: str) -> NoReturn:
@@ -158,37 +185,29 @@ _CHUNK = 1 << 20
 class CheckedStream:
     """A file that is written from its beginning, and read back and compared by size and checksum."""
 
-    def __init__(self, stream: BinaryIO, path: Path, work: Work) -> None:
-        self._stream, self.path, self._work = stream, path, work
-        self._checksum = 0
-        self.size = 0
-        self.items = 0
+    def __init__(self, stream: BinaryIO, path: Path, steps: Steps) -> None:
+        self._stream, self._path, self._steps = stream, path, steps
+        self._checksum = self._size = 0
 
     def write(self, data: bytes | memoryview) -> int:
         self._stream.write(data)
         self._checksum = zlib.crc32(data, self._checksum)
-        self.size += memoryview(data).nbytes
-        return memoryview(data).nbytes
-
-    def tick(self, items: int) -> None:
-        self.items += items
-        self._work.tick(self.items)
-
-    def flush(self) -> None:
-        self._stream.flush()
+        size = memoryview(data).nbytes
+        self._size += size
+        return size
 
     def compare(self) -> None:
         """Read the whole file back. Raises ExportError if it differs."""
         self._stream.flush()
         self._stream.seek(0)
-        self._work.tick_back(0)
+        self._steps.read_back()
         checksum = size = 0
         while data := self._stream.read(_CHUNK):
             checksum = zlib.crc32(data, checksum)
             size += len(data)
-            self._work.tick_back(self.items * size // max(1, self.size))
-        if (size, checksum) != (self.size, self._checksum):
-            not_as_written(self.path, f"{size} bytes with checksum {checksum:08x}")
+            self._steps.read_back(min(1.0, size / max(1, self._size)))
+        if (size, checksum) != (self._size, self._checksum):
+            not_as_written(self._path, f"{size} bytes with checksum {checksum:08x}")
 
 
 @contextmanager
@@ -196,10 +215,10 @@ def checked_export(work: Work, path: Path | None = None) -> Iterator[CheckedStre
     """A file of an export, which gets its name when it reads back as it was written; without a path the only one."""
     path = path or work.path
     with atomic_writer(path) as raw:
-        stream = CheckedStream(raw, path, work)
+        stream = CheckedStream(raw, path, work.steps)
         yield stream
         stream.compare()
-        work.tick_end()
+        work.end()
 
 
 @contextmanager
@@ -208,7 +227,7 @@ def checked_file(folder: Path, name: str, work: Work) -> Iterator[CheckedStream]
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("x+b") as raw:
-        stream = CheckedStream(raw, work.path / name, work)
+        stream = CheckedStream(raw, work.path / name, work.steps)
         yield stream
         stream.compare()
         os.fsync(raw.fileno())
@@ -217,12 +236,12 @@ def checked_file(folder: Path, name: str, work: Work) -> Iterator[CheckedStream]
 def check_archive(work: Work, stream: BinaryIO) -> None:
     """Read a ZIP archive back, each of whose files has a checksum. Raises ExportError if it differs."""
     stream.flush()
-    work.tick_back(0)
+    work.steps.read_back()
     try:
         with zipfile.ZipFile(stream) as archive:
             for member in archive.namelist():
                 with archive.open(member) as file:
                     while file.read(_CHUNK):
-                        work.tick_back(0)
+                        work.steps.read_back()
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError) as error:
         not_as_written(work.path, str(error))

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
 
@@ -24,15 +24,15 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.exports.base import (
     Cell,
+    CheckedStream,
     ExportOptions,
     Preset,
+    Steps,
     Work,
     Written,
     checked_export,
-    not_as_written,
 )
-from cfbatch_gui.core.results.exports.score_rows import ScoreRows
-from cfbatch_gui.core.results.exports.vector_rows import VectorRows, write_vector_lines
+from cfbatch_gui.core.results.exports.rows import Row, ScoreRows, VectorRows, write_vector_lines
 from cfbatch_gui.core.results.groups import Duplicates
 from cfbatch_gui.core.system.files import atomic_writer
 
@@ -52,11 +52,15 @@ class Dialect:
         self.start = "\ufeff".encode() if self._excel else b""
         self.harmless: Counter[int] = Counter()  # by column, from 0
 
-    def encode(self, rows: Iterable[Sequence[Cell]]) -> bytes:
+    def encode(self, rows: Iterable[Row]) -> bytes:
         """Whole lines. Numbers in their shortest form, None as an empty cell."""
         return self.line_end.join([*self._lines(map(self._marked, rows) if self._excel else rows), b""])
 
-    def encode_start(self, row: Sequence[Cell]) -> bytes:
+    def encode_header(self, columns: Row) -> bytes:
+        """The beginning of a file."""
+        return self.start + self.encode([columns])
+
+    def encode_start(self, row: Row) -> bytes:
         """The beginning of a line: the cells and a separator after them, without a line end."""
         return self._lines([self._marked(row) if self._excel else row])[0] + self.separator.encode()
 
@@ -79,13 +83,13 @@ class Dialect:
             }
         return notes
 
-    def _lines(self, rows: Iterable[Sequence[Cell]]) -> list[bytes]:
+    def _lines(self, rows: Iterable[Row]) -> list[bytes]:
         """Encode rows, whose formulas are marked already, as lines without line ends."""
         lines = _Lines()
         csv.writer(lines, delimiter=self.separator, lineterminator=_END).writerows(rows)
         return lines.found
 
-    def _marked(self, row: Sequence[Cell]) -> list[Cell]:
+    def _marked(self, row: Row) -> list[Cell]:
         return [
             self._mark(index, cell) if isinstance(cell, str) and _is_formula(cell) else self._number(cell)
             for index, cell in enumerate(row)
@@ -130,12 +134,10 @@ def write_scores(work: Work) -> Written:
     reason = table.columns.index("error") if is_for_people and "error" in table.columns else None
     rows = 0
     with checked_export(work) as stream:
-        stream.write(dialect.start + dialect.encode([columns]))
+        stream.write(dialect.encode_header(columns))
         for block in table.blocks():
-            said = block.rows if reason is None else [_said(row, reason, work.say) for row in block.rows]
-            stream.write(dialect.encode(said))
-            rows += len(block.rows)
-            stream.tick(block.items)
+            stream.write(dialect.encode(block if reason is None else [_said(row, reason, work.say) for row in block]))
+            rows += len(block)
     return Written(rows, (work.path,), {**dialect.notes(columns), "dropped_by_top_k_or_threshold": table.dropped})
 
 
@@ -145,7 +147,7 @@ def _headers(names: Sequence[str], say: Callable[[str], str]) -> list[str]:
     return [word if word not in names else name for name, word in zip(names, words, strict=True)]
 
 
-def _said(row: Sequence[Cell], reason: int, say: Callable[[str], str]) -> Sequence[Cell]:
+def _said(row: Row, reason: int, say: Callable[[str], str]) -> Row:
     cell = row[reason]
     return (*row[:reason], say(cell), *row[reason + 1 :]) if isinstance(cell, str) and cell else row
 
@@ -162,29 +164,40 @@ def write_vectors(work: Work) -> Written:
         start = dialect.encode_start((table.id_of(text), *table.cells(text)))
         return start + decimals[1:-1].translate(signs) + dialect.line_end
 
-    rows = write_vector_lines(work, table, line, dialect.start + dialect.encode([[*header, *numbers]]))
-    return Written(rows, (work.path,), {**dialect.notes(header), **table.notes})
+    write_vector_lines(work, table, line, dialect.encode_header([*header, *numbers]))
+    return Written(table.count, (work.path,), {**dialect.notes(header), **table.notes})
+
+
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Row], options: ExportOptions) -> int:
+    """Write a table of its own whole or not at all, and read it back; the number of its rows. Blocking. Raises
+    UserError.
+    """
+    dialect = Dialect(options)
+    count = 0
+    with atomic_writer(path) as raw:
+        stream = CheckedStream(raw, path, Steps())
+        stream.write(dialect.encode_header(columns))
+        found = iter(rows)
+        while block := list(islice(found, _ROWS_AT_ONCE)):
+            stream.write(dialect.encode(block))
+            count += len(block)
+        stream.compare()
+    return count
 
 
 KEEP_LIST = ("row", "id", "text", "decision", "group", "similarity", "kept_row", "kept_id")
 STAY, GO = "stay", "go"
-_PAGE = 2_000
+_ROWS_AT_ONCE = 2_000
 
 
 def write_keep_list(path: Path, embeddings: Embeddings, found: Duplicates, *, separator: str = ",") -> int:
     """Write the list for Excel whole or not at all; the number of rows that go. Blocking. Raises UserError."""
-    dialect = Dialect(ExportOptions(preset=Preset.EXCEL, separator=separator))
-    data = dialect.start + dialect.encode([KEEP_LIST]) + dialect.encode(keep_rows(embeddings, found))
-    with atomic_writer(path) as stream:
-        stream.write(data)
-        stream.flush()
-        stream.seek(0)
-        if stream.read() != data:
-            not_as_written(path, "the bytes read back differ from those written")
+    options = ExportOptions(preset=Preset.EXCEL, separator=separator)
+    write_csv(path, KEEP_LIST, keep_rows(embeddings, found), options)
     return found.gone
 
 
-def keep_rows(embeddings: Embeddings, found: Duplicates) -> Iterator[Sequence[Cell]]:
+def keep_rows(embeddings: Embeddings, found: Duplicates) -> Iterator[Row]:
     """The rows under KEEP_LIST. `group` counts from 1, the largest first; a text without near duplicates has none."""
     groups = found.groups()
     group_of = {item: number for number, group in enumerate(groups, 1) for item in (group.stays, *group.goes)}
@@ -194,15 +207,13 @@ def keep_rows(embeddings: Embeddings, found: Duplicates) -> Iterator[Sequence[Ce
         for item, similarity in zip(group.goes, group.similarities, strict=True)
     }
     kept = {text.item_no: (text.row, text.id) for text in embeddings.texts([group.stays for group in groups])}
-    for start in range(0, embeddings.count, _PAGE):
-        for text in embeddings.page(start, start + _PAGE):
-            item = text.item_no
-            if item in goes:
-                stays, similarity = goes[item]
-                row, identifier = kept[stays]
-                yield text.row, text.id, text.text, GO, group_of[item], round(similarity, 6), row, identifier
-            else:
-                yield text.row, text.id, text.text, STAY, group_of.get(item), None, None, None
+    for start in range(0, embeddings.count, _ROWS_AT_ONCE):
+        for text in embeddings.page(start, start + _ROWS_AT_ONCE):
+            about: Row = (STAY, group_of.get(text.item_no), None, None, None)
+            if text.item_no in goes:
+                stays, similarity = goes[text.item_no]
+                about = (GO, group_of[text.item_no], round(similarity, 6), *kept[stays])
+            yield text.row, text.id, text.text, *about
 
 
 # In a ranking whose texts are from a second file, the query's row is the failed one, not that of the shared text.
@@ -260,12 +271,12 @@ def write_failed_rows(work: Work) -> Written:
         own, added = _failed_columns(work, file, has_raw=file in with_raw)
         columns = (*own, *added)
         with checked_export(work, path) as stream:
-            stream.write(dialect.start + dialect.encode([columns]))
+            stream.write(dialect.encode_header(columns))
             for row in _failed_rows(work, file):
                 cells = (row.cells + [""] * len(own))[: len(own)]
-                about: Sequence[Cell] = (row.number, " ".join(map(work.say, row.reasons)), row.raw)
+                about: Row = (row.number, " ".join(map(work.say, row.reasons)), row.raw)
                 stream.write(dialect.encode([[*cells, *about[: len(added)]]]))
-                stream.tick(1)
+                work.steps.wrote(1)
         notes[path.name] = {"source": f"file {file}", "rows": counts[file], **dialect.notes(columns)}
     return Written(total, tuple(names.values()), notes)
 

@@ -8,10 +8,11 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import compress
 from shutil import copyfileobj
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO
+
+import orjson
 
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
@@ -19,11 +20,10 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Cell, Work, Written, check_archive
-from cfbatch_gui.core.results.exports.score_rows import COLUMNS, Block, ScoreRows
-from cfbatch_gui.core.results.exports.vector_rows import VectorRows, shortest
+from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Cell, Steps, Work, Written, check_archive
+from cfbatch_gui.core.results.exports.rows import COLUMNS, Row, ScoreRows, VectorRows
 from cfbatch_gui.core.results.numbers import SCORE_DECIMALS
-from cfbatch_gui.core.results.outcomes import JobMetadata, column_mapping, count_items
+from cfbatch_gui.core.results.outcomes import column_mapping, count_items
 from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.files import atomic_writer, temporary_folder
 
@@ -100,7 +100,7 @@ class Sheet:
                 self._check_length(title, columns)
                 self._sheet.write_string(0, column, title, beside if column in decimals else bold)
 
-    def add(self, row: Sequence[Cell]) -> None:
+    def add(self, row: Row) -> None:
         """Write the next row. Raises ExportError if Excel's limits of rows or of characters in a cell are exceeded."""
         if self.rows + 1 >= MOST_ROWS:
             raise ExportError(
@@ -125,7 +125,7 @@ class Sheet:
         if self.rows:
             self._sheet.autofilter(0, 0, self.rows, self.width - 1)
 
-    def _check_length(self, cell: str, row: Sequence[Cell]) -> None:
+    def _check_length(self, cell: str, row: Row) -> None:
         # A character outside the Basic Multilingual Plane counts as two; texts of half the limit need no encoding.
         if len(cell) * 2 > MOST_CHARACTERS and len(cell.encode("utf-16-le")) // 2 > MOST_CHARACTERS:
             raise ExportError(
@@ -155,7 +155,7 @@ def _escaped(text: str) -> str:
     return _NO_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
 
 
-def fill(sheet: Sheet, rows: Iterable[Sequence[Cell]]) -> None:
+def fill(sheet: Sheet, rows: Iterable[Row]) -> None:
     """Add all rows to the sheet. Raises ExportError, as `Sheet.add` does."""
     for row in rows:
         sheet.add(row)
@@ -204,6 +204,8 @@ _OTHERS = {
     "status": message("Status"),
     SOURCE_JOB: message("From job"),
 }
+_RANK = COLUMNS.index("rank")
+_DECIMALS = {"score": SCORE_DECIMALS, "rank": 0, PART: 0}
 _ADDED = ("rank", "score", PART, "error")  # to the user's own sheet
 _SHOWN_AGAIN = re.compile(r"(?!-0(?:\.0+)?$)-?(?:0|[1-9][0-9]*)(?:\.([0-9]+))?")
 _MOST_DIGITS = 15
@@ -213,7 +215,7 @@ _NARROWEST, _WIDEST = 6, 60  # characters
 
 @dataclass(frozen=True, slots=True)
 class PeopleColumn:
-    """Where a column is in `ScoreRows.columns`, its header and width; `decimals` is None for texts."""
+    """Where a column is in a row, its header and width; `decimals` is None for texts."""
 
     index: int
     name: str
@@ -222,29 +224,30 @@ class PeopleColumn:
     decimals: int | None = None
     is_of_scores: bool = True
 
-    def cell(self, row: Sequence[Cell]) -> Cell:
-        return as_number(row[self.index], self.decimals)
+    def cell(self, row: Row) -> Cell:
+        """A text that is a number as it, if a spreadsheet shows it again as it is written."""
+        cell = row[self.index]
+        if self.decimals is None or not isinstance(cell, str) or _decimals_of(cell) != self.decimals:
+            return cell
+        return float(cell) if self.decimals else int(cell)
 
 
 def people_columns(
-    folder: JobFolder,
-    table: ScoreRows,
-    chosen: Sequence[str] | None = None,
-    say: Callable[[str], str] = str,
-    *,
-    as_in_file: bool = False,
+    work: Work, table: ScoreRows, chosen: Sequence[str] | None, *, as_in_file: bool = False
 ) -> tuple[PeopleColumn, ...]:
-    """The columns of a ranking as people read them, or as chosen; with `as_in_file` the file's come first."""
+    """The columns of a ranking as people read them, or as chosen; with `as_in_file` the file's come first. Looks at
+    the rows of `table`.
+    """
     names, are_chosen = table.columns, chosen is not None
-    own = _as_in_file(folder, table) if as_in_file else ()
+    own = _as_in_file(work.folder, table) if as_in_file else ()
     rest = [name for name in _usual(names) if name not in own]
     if as_in_file:
         rest = [*(name for name in rest if name not in _ADDED), *(name for name in _ADDED if name in names)]
     wanted: Sequence[str] = (*own, *rest) if chosen is None else chosen
-    headers = _headers(folder, table, say)
+    headers = _headers(work.folder, table, work.say)
     blocks = table.in_file_order() if as_in_file else table.blocks()
-    found = looked_at(blocks, [names.index(name) for name in wanted], stop_early=not are_chosen)
-    columns = []
+    found = _look_at(blocks, [names.index(name) for name in wanted], reads_on=not are_chosen, rank=_RANK)
+    columns: dict[str, PeopleColumn] = {}
     taken: set[str] = set()
     for name in sorted(wanted, key=lambda each: each in _OURS):  # the user's own headers stay as they are
         index = names.index(name)
@@ -255,12 +258,11 @@ def people_columns(
         while header.casefold() in taken:
             header += " (CF Batch)" if name in _OURS else " (2)"
         taken.add(header.casefold())
-        width = found.width(index, header)
-        decimals = None if name in ("query", "text") else found.decimals.get(index)
+        column = found.column(index, name, header)
+        decimals = _DECIMALS.get(name, None if name in ("query", "text") else column.decimals)
         is_of_scores = is_always or index in found.of_scores
-        columns.append(PeopleColumn(index, name, header, width, decimals, is_of_scores))
-    order = {name: place for place, name in enumerate(wanted)}
-    return tuple(sorted(columns, key=lambda column: order[column.name]))
+        columns[name] = replace(column, decimals=decimals, is_of_scores=is_of_scores)
+    return tuple(columns[name] for name in wanted if name in columns)
 
 
 def _usual(names: Sequence[str]) -> list[str]:
@@ -281,48 +283,38 @@ def _as_in_file(folder: JobFolder, table: ScoreRows) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """By the indices of columns: which hold anything, their widths in characters, and the decimals of their numbers."""
+class _Looked:
+    """By the indices of columns: which hold anything, also in rows with a score; and the first rows."""
 
     filled: set[int]
-    of_scores: set[int]  # filled in rows with a score
-    widths: dict[int, int]
-    decimals: dict[int, int]
+    of_scores: set[int]
+    first: list[Row]
 
-    def width(self, index: int, header: str) -> int:
-        """A width that suits a column with this header, which has the button of the filter beside it."""
-        return min(_WIDEST, max(_NARROWEST, len(header) + 4, self.widths.get(index, 0) + 2))
+    def column(self, index: int, name: str, header: str) -> PeopleColumn:
+        """With a width that suits its header, which has the button of the filter beside it, and its first rows."""
+        widest = max((_width(row[index]) for row in self.first[:_MEASURED]), default=0)
+        width = min(_WIDEST, max(_NARROWEST, len(header) + 4, widest + 2))
+        return PeopleColumn(index, name, header, width, _decimals_of_all([row[index] for row in self.first]))
 
 
-def looked_at(blocks: Iterable[Block], indices: Sequence[int], *, stop_early: bool) -> Looked:
-    """Which columns hold anything, and how wide the first rows are and what numbers; read as far as is needed."""
-    filled: set[int] = set()
-    of_scores: set[int] = set()
-    widths: dict[int, int] = {}
-    decimals: dict[int, int] = {}
+def _look_at(
+    blocks: Iterable[list[Row]], indices: Sequence[int], *, reads_on: bool, rank: int | None = None
+) -> _Looked:
+    """Read one block, or as far as is needed; `rank` is the index of the column that only rows with a score have."""
+    found = _Looked(set(), set(), [])
     for block in blocks:
-        if not widths:
-            forms = {index: _decimals_of_all([row[index] for row in block.rows]) for index in indices}
-            decimals = {index: form for index, form in forms.items() if form is not None}
-        for row in block.rows[:_MEASURED] if not widths else ():
-            for index in indices:
-                widths[index] = max(widths.get(index, 0), _width(row[index]))
-        scored = list(compress(block.rows, block.are_scored))
-        for found, rows in ((filled, block.rows), (of_scores, scored)):
-            missing = [index for index in indices if index not in found]
-            found.update(index for index in missing if any(row[index] not in (None, "") for row in rows))
-        if not stop_early or len(of_scores) == len(indices):
+        if not found.first:
+            found.first.extend(block)
+        scored = [row for row in block if rank is None or row[rank] is not None]
+        for filled, rows in ((found.filled, block), (found.of_scores, scored)):
+            missing = [index for index in indices if index not in filled]
+            filled.update(index for index in missing if any(row[index] not in (None, "") for row in rows))
+        if not reads_on or len(found.of_scores) == len(indices):
             break
-    return Looked(filled, of_scores, widths, decimals)
+    return found
 
 
-def as_number(cell: Cell, decimals: int | None) -> Cell:
-    if decimals is None or not isinstance(cell, str) or _decimals_of(cell) != decimals:
-        return cell
-    return float(cell) if decimals else int(cell)
-
-
-def _decimals_of_all(cells: Sequence[Cell]) -> int | None:
+def _decimals_of_all(cells: Row) -> int | None:
     """How many decimals all of these texts have as numbers; None if one is no number, or they differ."""
     found: set[int | None] = set()
     for cell in cells:
@@ -367,33 +359,28 @@ _PER_QUERY = (message("Texts"), message("With a score"), message("Best score"), 
 _PER_QUERY_WIDTHS = (60, 8, 14, 12, 10)
 _PER_QUERY_DECIMALS = {1: 0, 2: 0, 3: SCORE_DECIMALS, 4: SCORE_DECIMALS}
 _REASON_WIDTH = 60
-_DECIMALS = {"score": SCORE_DECIMALS, "rank": 0, "part": 0}
 
 
 def write_rankings(work: Work) -> Written:
     """Write and read back. Until the workbook is closed, its sheets are in the system's folder for temporary files."""
-    (table, chosen), say = _table(work), work.say
-    every = people_columns(work.folder, table, chosen, say)
+    table, every = _table(work)
     columns = [column for column in every if column.is_of_scores]
     own = [column for column in every if column.name not in ("rank", "score", "error")]
-    shown = [*own, PeopleColumn(table.columns.index("error"), "error", say(_REASON), _REASON_WIDTH)]
+    shown = [*own, PeopleColumn(table.columns.index("error"), "error", work.say(_REASON), _REASON_WIDTH)]
     with _checked_workbook(work) as (book, sheets):
-        sheets.append(ranking := _sheet_of(book, say(_RANKING), columns))
+        sheets.append(ranking := _sheet_of(book, work.say(_RANKING), columns))
         problems: Sheet | None = None  # there is one only if it has rows
-        done = 0
         for block in table.blocks():
-            for row, is_scored in zip(block.rows, block.are_scored, strict=True):
-                if is_scored:
+            for row in block:
+                if row[_RANK] is not None:
                     ranking.add([each.cell(row) for each in columns])
                     continue
                 if problems is None:
-                    sheets.append(problems := _sheet_of(book, say(_PROBLEMS), shown))
-                problems.add(_said(say, shown, row))
-            done += block.items
-            work.tick(done)
-        query = next((each.header for each in every if each.name == "query"), say(_QUERY))
-        header = (query, *map(say, _PER_QUERY))
-        sheets.append(Sheet(book, say(_PER_QUERY_SHEET), header, _PER_QUERY_WIDTHS, _PER_QUERY_DECIMALS))
+                    sheets.append(problems := _sheet_of(book, work.say(_PROBLEMS), shown))
+                problems.add(_said(work.say, shown, row))
+        query = next((each.header for each in every if each.name == "query"), work.say(_QUERY))
+        header = (query, *map(work.say, _PER_QUERY))
+        sheets.append(Sheet(book, work.say(_PER_QUERY_SHEET), header, _PER_QUERY_WIDTHS, _PER_QUERY_DECIMALS))
         fill(sheets[-1], _per_query(work, table.asked))
     notes = {**_rows_of(sheets), "dropped_by_top_k_or_threshold": table.dropped}
     return Written(ranking.rows + (problems.rows if problems is not None else 0), (work.path,), notes)
@@ -401,15 +388,11 @@ def write_rankings(work: Work) -> Written:
 
 def write_in_file_order(work: Work) -> Written:
     """Write and read back: the user's own sheet, row by row, with rank, score and, where there is none, the reason."""
-    (table, chosen), say = _table(work), work.say
-    columns = people_columns(work.folder, table, chosen, say, as_in_file=True)
+    table, columns = _table(work, as_in_file=True)
     with _checked_workbook(work) as (book, sheets):
-        sheets.append(ranking := _sheet_of(book, say(_RANKING), columns))
-        done = 0
+        sheets.append(ranking := _sheet_of(book, work.say(_RANKING), columns))
         for block in table.in_file_order():
-            fill(ranking, (_said(say, columns, row) for row in block.rows))
-            done += block.items
-            work.tick(done)
+            fill(ranking, (_said(work.say, columns, row) for row in block))
     notes = {**_rows_of(sheets), "order": "of the file", "dropped_by_top_k_or_threshold": table.dropped}
     return Written(ranking.rows, (work.path,), notes)
 
@@ -422,11 +405,11 @@ def _checked_workbook(work: Work) -> "Iterator[tuple[xlsxwriter.Workbook, list[S
             sheets: list[Sheet] = []
             yield book, sheets
             sheets.append(Sheet(book, work.say(_ABOUT), (work.say(_ABOUT), ""), _ABOUT_WIDTHS))
-            fill(sheets[-1], _about(work.metadata, work.folder, work.say))
+            fill(sheets[-1], _about(work))
             for sheet in sheets if work.metadata.kind is Kind.RANK else sheets[:-1]:
                 sheet.finish()
         check_archive(work, stream)
-        work.tick_end()
+        work.end()
 
 
 def _rows_of(sheets: Sequence[Sheet]) -> dict[str, object]:
@@ -434,23 +417,25 @@ def _rows_of(sheets: Sequence[Sheet]) -> dict[str, object]:
 
 
 def _sheet_of(book: "xlsxwriter.Workbook", name: str, columns: Sequence[PeopleColumn]) -> Sheet:
-    shown = ((at, _DECIMALS.get(each.name, each.decimals)) for at, each in enumerate(columns))
-    decimals = {at: count for at, count in shown if count is not None}
+    decimals = {at: each.decimals for at, each in enumerate(columns) if each.decimals is not None}
     return Sheet(book, name, [each.header for each in columns], [each.width for each in columns], decimals)
 
 
-def _said(say: Callable[[str], str], columns: Sequence[PeopleColumn], row: Sequence[Cell]) -> list[Cell]:
+def _said(say: Callable[[str], str], columns: Sequence[PeopleColumn], row: Row) -> list[Cell]:
     """The cells of a row, the reason why it has no score in the user's language."""
     cells = ((each, each.cell(row)) for each in columns)
     return [say(cell) if each.name == "error" and isinstance(cell, str) else cell for each, cell in cells]
 
 
-def _table(work: Work) -> tuple[ScoreRows, tuple[str, ...] | None]:
+def _table(work: Work, *, as_in_file: bool = False) -> tuple[ScoreRows, tuple[PeopleColumn, ...]]:
+    """All columns of the rows, and those that are shown. Raises UsageError for a choice of others, or of none."""
     chosen = None if work.options.columns is None else ScoreRows(work).columns
-    return ScoreRows(replace(work, options=replace(work.options, columns=None))), chosen
+    work = replace(work, options=replace(work.options, columns=None))
+    looked_at = ScoreRows(replace(work, steps=Steps()))
+    return ScoreRows(work), people_columns(work, looked_at, chosen, as_in_file=as_in_file)
 
 
-def _per_query(work: Work, asked: Container[int]) -> Iterator[Sequence[Cell]]:
+def _per_query(work: Work, asked: Container[int]) -> Iterator[Row]:
     """The queries of the rows that are written, each with the figures of its whole ranking."""
     for query in Rankings(work.folder, work.metadata.failed_batches).queries():
         if work.options.items is not None and query.query_no not in asked:
@@ -469,23 +454,18 @@ def write_vectors(work: Work) -> Written:
     table = VectorRows(work, reserved=(first, *numbers))
     own = [first, *table.columns]
     _check_size(table.count, len(own) + len(numbers))
-    found = looked_at(_blocks(table), range(len(own)), stop_early=work.options.columns is None)
+    blocks = ([_vector_cells(table, text) for text in texts] for texts in table.texts())
+    found = _look_at(blocks, range(len(own)), reads_on=work.options.columns is None)
     kept = [index for index in range(len(own)) if index in found.filled or index == 0 or work.options.columns]
-    decimals = [found.decimals.get(index) for index in kept]
-    columns = [own[index] for index in kept]
-    widths = [*(found.width(index, own[index]) for index in kept), *(_NUMBER_WIDTH for _ in numbers)]
-    done = 0
+    columns = [found.column(index, own[index], own[index]) for index in kept]
+    of_numbers = [PeopleColumn(0, name, name, _NUMBER_WIDTH) for name in numbers]
     with _checked_workbook(work) as (book, sheets):
-        of_numbers = {at: count for at, count in enumerate(decimals) if count is not None}
-        sheets.append(Sheet(book, work.say(_EMBEDDINGS), [*columns, *numbers], widths, of_numbers))
-        for texts, vectors in table.blocks():
-            for text, shown in zip(texts, shortest(vectors), strict=True):
+        sheets.append(_sheet_of(book, work.say(_EMBEDDINGS), [*columns, *of_numbers]))
+        for block in table.lines():
+            for text, decimals in block:
                 cells = _vector_cells(table, text)
-                named = [as_number(cells[index], count) for index, count in zip(kept, decimals, strict=True)]
-                sheets[0].add([*named, *shown])
-            done += len(texts)
-            work.tick(done)
-    return Written(done, (work.path,), {**table.notes, **_rows_of(sheets)})
+                sheets[0].add([*(column.cell(cells) for column in columns), *orjson.loads(decimals)])
+    return Written(table.count, (work.path,), {**table.notes, **_rows_of(sheets)})
 
 
 def _header_of_ids(work: Work, numbers: list[str]) -> str:
@@ -497,13 +477,8 @@ def _header_of_ids(work: Work, numbers: list[str]) -> str:
     return found[0] if len(found) == 1 and found[0] and found[0] not in numbers else "id"
 
 
-def _vector_cells(table: VectorRows, text: EmbeddedText) -> tuple[Cell, ...]:
+def _vector_cells(table: VectorRows, text: EmbeddedText) -> Row:
     return table.id_of(text), *table.cells(text)
-
-
-def _blocks(table: VectorRows) -> Iterator[Block]:
-    for texts in table.texts():
-        yield Block(len(texts), [_vector_cells(table, text) for text in texts], [True] * len(texts))
 
 
 def _check_size(rows: int, columns: int) -> None:
@@ -521,26 +496,30 @@ def _check_size(rows: int, columns: int) -> None:
         )
 
 
-def _about(metadata: JobMetadata, folder: JobFolder, say: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+def _about(work: Work) -> Iterator[tuple[str, str]]:
     """Rows (name, value) of the origin; without the time, so that equal exports are identical."""
+    metadata, say = work.metadata, work.say
     is_ranking = metadata.kind is Kind.RANK
-    yield say(message("Made with")), f"CF Batch {metadata.program_version}".rstrip()
-    yield say(message("Job")), metadata.name
-    yield say(message("File")), metadata.source_name
-    yield say(message("Model")), metadata.model
-    yield say(message("Connection")), metadata.connection
-    if metadata.sent_at:
-        yield say(message("Sent")), f"{datetime.fromtimestamp(metadata.sent_at, UTC):%Y-%m-%d %H:%M} UTC"
-    with folder.open(read_only=True) as database:
+    with work.folder.open(read_only=True) as database:
         counts = count_items(database, metadata.failed_batches)
-    yield say(message("Texts with a score") if is_ranking else message("Texts with a vector")), str(counts.done)
     missing = {
         message("Failed"): counts.failed,
         message("Not back yet"): counts.waiting,
         message("Left out"): counts.left_out + counts.skipped,
         message("Sent although doubtful"): counts.doubtful_sent,
     }
-    yield from ((say(name), str(count)) for name, count in missing.items() if count)
+    sent = f"{datetime.fromtimestamp(metadata.sent_at, UTC):%Y-%m-%d %H:%M} UTC"
+    rows = {
+        message("Made with"): f"CF Batch {metadata.program_version}".rstrip(),
+        message("Job"): metadata.name,
+        message("File"): metadata.source_name,
+        message("Model"): metadata.model,
+        message("Connection"): metadata.connection,
+        **({message("Sent"): sent} if metadata.sent_at else {}),
+        (message("Texts with a score") if is_ranking else message("Texts with a vector")): str(counts.done),
+        **{name: str(count) for name, count in missing.items() if count},
+    }
+    yield from ((say(name), value) for name, value in rows.items())
     if is_ranking:
         yield (
             say(message("Ranks")),

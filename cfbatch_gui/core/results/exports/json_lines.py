@@ -5,8 +5,7 @@ import msgspec
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.embeddings import EmbeddedText
 from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Work, Written, checked_export
-from cfbatch_gui.core.results.exports.score_rows import COLUMNS, ScoreRows
-from cfbatch_gui.core.results.exports.vector_rows import VectorRows, write_vector_lines
+from cfbatch_gui.core.results.exports.rows import COLUMNS, ScoreRows, VectorRows, write_vector_lines
 
 _OF_QUERY = ("query_id", "query")
 _OF_CONTEXT = frozenset((*COLUMNS, PART, SOURCE_JOB)).difference(_OF_QUERY)
@@ -26,15 +25,13 @@ def _write_rankings(work: Work) -> Written:
     own = [(table.own_names[name], index) for index, name in enumerate(table.columns) if name in table.own_names]
     lines = 0
     with checked_export(work) as stream:
-        for query, contexts, rows in table.by_query():
+        for lines, (query, rows) in enumerate(table.by_query(), 1):  # noqa: B007
             found: list[dict[str, object]] = []
             for row in rows:
                 context: dict[str, object] = {name: row[index] for name, index in of_context}
                 found.append({**context, "columns": {name: row[index] for name, index in own}})
             line: dict[str, object] = {name: query[index] for name, index in of_query}
             stream.write(encode({**line, "contexts": found}) + b"\n")
-            lines += 1
-            stream.tick(contexts)
     return Written(lines, (work.path,), {"dropped_by_top_k_or_threshold": table.dropped})
 
 
@@ -47,7 +44,8 @@ def _write_embeddings(work: Work) -> Written:
         start = encode({"id": table.id_of(text), "text": text.text, "label": text.label, "columns": cells})
         return b'%b,"embedding":%b}\n' % (start.removesuffix(b"}"), decimals)
 
-    return Written(write_vector_lines(work, table, line), (work.path,), table.notes)
+    write_vector_lines(work, table, line)
+    return Written(table.count, (work.path,), table.notes)
 
 
 _LINE = (
@@ -66,4 +64,5 @@ def write_openai(work: Work) -> Written:
         number = encode(f"{work.metadata.id}-{text.item_no}")
         return _LINE % (number, encode(table.id_of(text)), request, decimals, model)
 
-    return Written(write_vector_lines(work, table, line), (work.path,), table.notes)
+    write_vector_lines(work, table, line)
+    return Written(table.count, (work.path,), table.notes)

@@ -4,9 +4,9 @@ arro3 panics when a callback raises, so source and sink keep the first exception
 """
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,8 @@ from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.results.exports.base import CheckedStream, Work, Written, command, not_as_written
-from cfbatch_gui.core.results.exports.score_rows import ScoreRows
-from cfbatch_gui.core.results.exports.vector_rows import VectorRows
+from cfbatch_gui.core.results.exports.base import CheckedStream, Steps, Work, Written, command, not_as_written
+from cfbatch_gui.core.results.exports.rows import ScoreRows, VectorRows
 from cfbatch_gui.core.results.text_map import Layout, cached_map, make_map
 from cfbatch_gui.core.results.unit_vectors import UnitVectors, unit_vectors
 from cfbatch_gui.core.system.files import atomic_writer
@@ -63,7 +62,7 @@ def _write_vectors(work: Work, *, for_atlas: bool = False) -> Written:
     more = AtlasColumns(work, table) if for_atlas else None
     schema = Schema([*fields, *(more.fields if more else ())])
 
-    def batches() -> Iterator[tuple[int, Any]]:
+    def batches() -> Iterator[Any]:
         done = 0
         for texts, vectors in table.blocks():
             rows = [(table.id_of(text), text.text, *table.cells(text)) for text in texts]
@@ -73,7 +72,7 @@ def _write_vectors(work: Work, *, for_atlas: bool = False) -> Written:
             if more is not None:
                 columns += more.arrays(done, texts)
             done += len(texts)
-            yield len(texts), RecordBatch(columns, schema=schema)
+            yield RecordBatch(columns, schema=schema)
 
     rows = _save(work, schema, batches())
     shape = f"fixed_size_list<float32>[{table.dimension}]"
@@ -90,32 +89,23 @@ def _write_rankings(work: Work) -> Written:
     types = [kinds[kind] for kind in table.kinds]
     schema = Schema([Field(name, kind) for name, kind in zip(table.columns, types, strict=True)])
 
-    def batches() -> Iterator[tuple[int, Any]]:
+    def batches() -> Iterator[Any]:
         for block in table.blocks():
-            columns = zip(*block.rows, strict=True) if block.rows else ([] for _ in types)
+            columns = zip(*block, strict=True) if block else ([] for _ in types)
             arrays = [Array(list(column), kind) for column, kind in zip(columns, types, strict=True)]
-            yield block.items, RecordBatch(arrays, schema=schema)
+            yield RecordBatch(arrays, schema=schema)
 
     rows = _save(work, schema, batches())
     notes = {"columns": list(table.columns), "dropped_by_top_k_or_threshold": table.dropped}
     return Written(rows, (work.path,), notes)
 
 
-def _save(work: Work, schema: Any, batches: Iterator[tuple[int, Any]]) -> int:
-    from arro3.io import read_ipc_stream, write_parquet
-
-    rows = 0
-
-    def counted() -> Iterator[Any]:
-        nonlocal rows
-        for items, batch in batches:
-            yield batch
-            rows += batch.num_rows
-            stream.tick(items)
+def _save(work: Work, schema: Any, batches: Iterator[Any]) -> int:
+    from arro3.io import read_ipc_stream, read_parquet, write_parquet
 
     with atomic_writer(work.path) as raw:
-        stream = CheckedStream(raw, work.path, work)
-        source = _ArrowSource(schema, counted())
+        stream = CheckedStream(raw, work.path, work.steps)
+        source = _ArrowSource(schema, batches)
         write_parquet(
             read_ipc_stream(cast(IO[bytes], source)),
             cast(IO[bytes], _ArrowSink(stream, source)),
@@ -127,22 +117,15 @@ def _save(work: Work, schema: Any, batches: Iterator[tuple[int, Any]]) -> int:
         if source.failure is not None:
             raise source.failure
         stream.compare()
-        _check_end(raw, work, schema)
-        work.tick_end()
-    return rows
-
-
-def _check_end(raw: BinaryIO, work: Work, schema: Any) -> None:
-    """Raise ExportError unless the footer of the file has the names and types of `schema`."""
-    from arro3.io import read_parquet
-
-    try:
-        # By path, not by file object: arro3 then reads without calling Python.
-        found = read_parquet(raw.name)
-    except Exception as error:  # noqa: BLE001  # the exceptions of arro3 have no common base class
-        not_as_written(work.path, str(error))
-    if found.schema.names != schema.names or found.schema.types != schema.types:
-        not_as_written(work.path, "other columns")
+        try:
+            # By path, not by file object: arro3 then reads without calling Python.
+            found = read_parquet(raw.name)
+        except Exception as error:  # noqa: BLE001  # the exceptions of arro3 have no common base class
+            not_as_written(work.path, str(error))
+        if found.schema.names != schema.names or found.schema.types != schema.types:
+            not_as_written(work.path, "other columns")
+        work.end()
+    return source.rows
 
 
 class _ArrowSource:
@@ -151,6 +134,7 @@ class _ArrowSource:
     def __init__(self, schema: Any, batches: Iterator[Any]) -> None:  # Any: arro3 has no type information for mypy
         self._pieces = self._encoded(schema, batches)
         self._rest = memoryview(b"")
+        self.rows = 0
         self.failure: BaseException | None = None
 
     def read(self, size: int = -1) -> bytes:
@@ -173,6 +157,7 @@ class _ArrowSource:
         try:
             for batch in batches:
                 yield _stream(batch)[len(start) : -len(_END)]
+                self.rows += batch.num_rows
                 if self.failure is not None:
                     break
         except BaseException as error:  # noqa: BLE001  # raised again by `_save`
@@ -230,10 +215,10 @@ class NearestRows:
     distances: NDArray[np.float32]
 
 
-def find_nearest_rows(
-    unit: UnitVectors, item_numbers: NDArray[np.int64], count: int, tell: Callable[[int], None]
-) -> NearestRows:
-    """Up to `count` neighbours of each row; `item_numbers` ascend. Blocking for seconds. Raises DataError."""
+def find_nearest_rows(unit: UnitVectors, item_numbers: NDArray[np.int64], count: int, steps: Steps) -> NearestRows:
+    """Up to `count` neighbours of each row, of equal ones the first; `item_numbers` ascend. Blocking for seconds.
+    Raises DataError.
+    """
     indices = np.flatnonzero(np.isin(unit.item_numbers, item_numbers))
     row_of = np.searchsorted(item_numbers, unit.item_numbers[indices])
     of_row = np.full(len(item_numbers), -1, dtype=np.int64)
@@ -241,35 +226,20 @@ def find_nearest_rows(
     most = max(0, min(count, len(indices) - 1))
     nearest = np.zeros((len(indices), most), dtype=np.int64)
     cosines = np.zeros((len(indices), most), dtype=np.float32)
+    rows = unit.rows(indices)
     for start in range(0, len(indices) if most else 0, _BLOCK):
-        block = slice(start, start + _BLOCK)
-        tell(start)
-        nearest[block], cosines[block] = _nearest(unit, indices, block, most)
+        lines = rows[start : start + _BLOCK].copy()  # of one array with itself NumPy sums in another order
+        product = np.hstack([lines @ rows[first : first + _CHUNK].T for first in range(0, len(rows), _CHUNK)])
+        numbers = np.arange(len(product))
+        product[numbers, start + numbers] = -np.inf
+        found = np.argpartition(product, len(indices) - most, axis=1)[:, len(indices) - most :]
+        values = np.take_along_axis(product, found, axis=1)
+        order = np.lexsort((found, -values))
+        nearest[start : start + _BLOCK] = np.take_along_axis(found, order, axis=1)
+        cosines[start : start + _BLOCK] = np.take_along_axis(values, order, axis=1)
+        steps.wrote(len(product))
     distances = np.clip(np.float32(1) - cosines, 0, 2)
     return NearestRows(of_row, row_of[nearest].astype(np.int32), distances)
-
-
-def _nearest(
-    unit: UnitVectors, indices: NDArray[np.int64], block: slice, most: int
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """For a block of `indices`: indices into it and cosines, both (block, most), the highest first, ties in order."""
-    lines = unit.rows(indices[block])
-    numbers = np.arange(len(lines))[:, None]
-    found = np.zeros((len(lines), most), dtype=np.int64)
-    best = np.full((len(lines), most), -np.inf, dtype=np.float32)
-    for first in range(0, len(indices), _CHUNK):
-        chunk = unit.rows(indices[first : first + _CHUNK])
-        product = lines @ chunk.T
-        here = np.arange(block.start, block.start + len(lines)) - first
-        own = np.flatnonzero((here >= 0) & (here < len(chunk)))
-        product[own, here[own]] = -np.inf
-        some = min(most, len(chunk))
-        columns = np.argpartition(product, len(chunk) - some, axis=1)[:, len(chunk) - some :]
-        candidates = np.hstack([found, columns + first])
-        values = np.hstack([best, product[numbers, columns]])
-        order = np.lexsort((candidates, -values))[:, :most]
-        found, best = candidates[numbers, order], values[numbers, order]
-    return found, best
 
 
 class AtlasColumns:
@@ -280,7 +250,7 @@ class AtlasColumns:
 
         embeddings = Embeddings(work.folder, work.metadata.failed_batches)
         kept = cached_map(work.folder, embeddings)
-        found = make_map(embeddings, lambda _share: work.tick(0)) if kept is None else kept
+        found = make_map(embeddings, lambda _share: work.steps.wrote(0)) if kept is None else kept
         points: list[tuple[float, float]] = [(x, y) for x, y in found.points.tolist()]
         self._point_of = dict(zip(found.item_numbers.tolist(), points, strict=True))
         self._nearest: NearestRows | None = None
@@ -293,7 +263,7 @@ class AtlasColumns:
         }
         if table.count > MOST_TEXTS:
             return
-        self._nearest = find_nearest_rows(unit_vectors(embeddings), table.item_numbers, _NEIGHBOURS, work.tick)
+        self._nearest = find_nearest_rows(unit_vectors(embeddings), table.item_numbers, _NEIGHBOURS, work.steps)
         parts = [
             Field("ids", DataType.list(Field("item", DataType.int32()))),
             Field("distances", DataType.list(Field("item", DataType.float32()))),

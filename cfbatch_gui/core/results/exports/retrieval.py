@@ -5,7 +5,7 @@ trec_eval reads scores as float32, so those of a query are written strictly decr
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 
 import msgspec
@@ -16,12 +16,23 @@ from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import Work, Written, checked_export, checked_file, slug
-from cfbatch_gui.core.results.exports.score_rows import by_query, document_id, keeps, query_id
+from cfbatch_gui.core.results.exports.rows import by_query, keeps
 from cfbatch_gui.core.results.labels import NO_LABEL, LabelGrades, read_outside_grades
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings, RetrievalIds
 from cfbatch_gui.core.system.files import atomic_folder
 
 _LOWEST = np.float32(-np.inf)
+
+
+def _queries(work: Work, ids: RetrievalIds) -> Iterator[tuple[str, list[RankedContext]]]:
+    """Each query's id, and its contexts by rank."""
+    for contexts in by_query(Rankings(work.folder, work.metadata.failed_batches)):
+        yield ids.query(contexts[0].query_no, contexts[0].query_id), contexts
+        work.steps.wrote(len(contexts))
+
+
+def _document(ids: RetrievalIds, context: RankedContext) -> str:
+    return ids.document(context.id, context.row, context.initial_rank)
 
 
 def write_run(work: Work) -> Written:
@@ -30,17 +41,16 @@ def write_run(work: Work) -> Written:
     tag = f"cfbatch-{slug(work.metadata.model.rsplit('/')[-1], 'run')}"
     rows = dropped = repeated = lowered = 0
     with checked_export(work) as stream:
-        for contexts in by_query(Rankings(work.folder, work.metadata.failed_batches)):
+        for query, contexts in _queries(work, ids):
             scored = [context for context in contexts if context.score is not None]
             kept = [context for context in scored if keeps(context, work.options)]
             ranked: dict[str, RankedContext] = {}
             for context in kept:
-                ranked.setdefault(document_id(ids, context), context)
-            lines, changed = _lines(query_id(ids, contexts[0]), ranked, tag) if ranked else ("", 0)
+                ranked.setdefault(_document(ids, context), context)
+            lines, changed = _lines(query, ranked, tag) if ranked else ("", 0)
             stream.write(lines.encode())
             rows, lowered = rows + len(ranked), lowered + changed
             dropped, repeated = dropped + len(scored) - len(kept), repeated + len(kept) - len(ranked)
-            stream.tick(len(contexts))
         if not rows:
             raise ExportError(
                 message("Top k and the threshold leave nothing to write. Nothing was written; let more through.")
@@ -74,30 +84,27 @@ def _lines(query: str, ranked: dict[str, RankedContext], tag: str) -> tuple[str,
 BEIR_HEADER, BEIR_LINE = "query-id\tcorpus-id\tscore\n", "{}\t{}\t{}\n"
 
 
-def judgements(ids: RetrievalIds, contexts: Sequence[RankedContext], grades: LabelGrades) -> dict[str, int]:
-    """Document → label for the labelled contexts of one query; of one that comes twice, that of its first row."""
-    judged: dict[str, int] = {}
-    for context in sorted(contexts, key=lambda context: context.initial_rank):
-        label = grades.of(context.label)
-        if label != NO_LABEL:
-            judged.setdefault(document_id(ids, context), label)
-    return judged
+class _Judged:
+    """The labels of a job as judgements, and those of documents that were not ranked, which a selection has none of."""
 
+    def __init__(self, work: Work, ids: RetrievalIds) -> None:
+        self._ids = ids
+        self.outside: dict[str, dict[str, int]] = defaultdict(dict)
+        with work.folder.open(read_only=True) as database:
+            self._grades = LabelGrades(database)
+            for each in read_outside_grades(database) if work.options.items is None else ():
+                self.outside[ids.query(0, each.query_id)][ids.document(each.document_id, 0, 0)] = each.grade
 
-def job_grades(work: Work) -> LabelGrades:
-    with work.folder.open(read_only=True) as database:
-        return LabelGrades(database)
-
-
-def outside_judgements(work: Work, ids: RetrievalIds) -> dict[str, dict[str, int]]:
-    """Query → document → grade of judged documents that were not ranked; empty for a selection."""
-    found: dict[str, dict[str, int]] = defaultdict(dict)
-    if work.options.items is not None:
-        return found
-    with work.folder.open(read_only=True) as database:
-        for each in read_outside_grades(database):
-            found[ids.query(0, each.query_id)][ids.document(each.document_id, 0, 0)] = each.grade
-    return found
+    def of(self, query: str, contexts: Sequence[RankedContext]) -> tuple[dict[str, int], int]:
+        """Document → label for one query, and how often one came again: of these the first row's label counts."""
+        judged: dict[str, int] = {}
+        labelled = 0
+        for context in sorted(contexts, key=lambda context: context.initial_rank):
+            label = self._grades.of(context.label)
+            if label != NO_LABEL:
+                labelled += 1
+                judged.setdefault(_document(self._ids, context), label)
+        return judged | self.outside.get(query, {}), labelled - len(judged)
 
 
 def check_labels(work: Work) -> str:
@@ -132,20 +139,14 @@ def write_qrels(work: Work, *, header: str = "", form: str = "{} 0 {} {}\n") -> 
     if reason := check_labels(work):
         raise ExportError(message("{reason} Nothing was written.", reason=reason))
     ids = RetrievalIds(work.folder)
-    outside = outside_judgements(work, ids)
-    grades = job_grades(work)
+    judged = _Judged(work, ids)
     rows = repeated = 0
     with checked_export(work) as stream:
         stream.write(header.encode())
-        for every in by_query(Rankings(work.folder, work.metadata.failed_batches)):
-            query = query_id(ids, every[0])
-            contexts = [context for context in every if work.options.has_item(context.item_no)]
-            judged = judgements(ids, contexts, grades)
-            repeated += sum(grades.of(context.label) != NO_LABEL for context in contexts) - len(judged)
-            judged |= outside.get(query, {})
-            stream.write("".join(form.format(query, *pair) for pair in judged.items()).encode())
-            rows += len(judged)
-            stream.tick(len(every))
+        for query, every in _queries(work, ids):
+            found, again = judged.of(query, [each for each in every if work.options.has_item(each.item_no)])
+            stream.write("".join(form.format(query, *pair) for pair in found.items()).encode())
+            rows, repeated = rows + len(found), repeated + again
         if not rows:
             raise ExportError(
                 message("None of these texts has a label, so there is no judgement. Nothing was written.")
@@ -153,7 +154,7 @@ def write_qrels(work: Work, *, header: str = "", form: str = "{} 0 {} {}\n") -> 
     notes = {
         **ids.notes,
         "repeated_documents_left_out": repeated,
-        "of_documents_not_ranked": sum(map(len, outside.values())),
+        "of_documents_not_ranked": sum(map(len, judged.outside.values())),
     }
     return Written(rows, (work.path,), notes)
 
@@ -166,38 +167,35 @@ def write_beir_folder(work: Work) -> Written:
     """Write and read back; the corpus has every text. Raises ExportError for one id of two texts."""
     no_labels = check_labels(work)
     ids = RetrievalIds(work.folder)
-    outside, label_grades = outside_judgements(work, ids), job_grades(work)
+    judged = _Judged(work, ids)
     known: dict[str, bytes] = {}
     encode = msgspec.json.Encoder().encode
-    done = queries = judged = 0
+    queries = judgements = 0
     with atomic_folder(work.path, _NAMES.__contains__) as folder:
         with ExitStack() as stack:
             names = (_CORPUS, _QUERIES, _TOP_RANKED, *(() if no_labels else (_QRELS,)))
             files = {name: stack.enter_context(checked_file(folder, name, work)) for name in names}
             if not no_labels:
                 files[_QRELS].write(BEIR_HEADER.encode())
-            for every in by_query(Rankings(work.folder, work.metadata.failed_batches)):
+            for query, every in _queries(work, ids):
                 contexts = [context for context in every if work.options.has_item(context.item_no)]
                 if not contexts:
                     continue
-                query = query_id(ids, contexts[0])
                 files[_QUERIES].write(encode({"_id": query, "text": contexts[0].query}) + b"\n")
                 for context in contexts:
-                    document = document_id(ids, context)
+                    document = _document(ids, context)
                     if _is_new(known, document, context):
                         files[_CORPUS].write(encode({"_id": document, "title": "", "text": context.text}) + b"\n")
                 kept = [context for context in contexts if context.score is not None and keeps(context, work.options)]
-                ranked = list(dict.fromkeys(document_id(ids, context) for context in kept))
+                ranked = list(dict.fromkeys(_document(ids, context) for context in kept))
                 files[_TOP_RANKED].write(encode({"query-id": query, "corpus-ids": ranked}) + b"\n")
                 if not no_labels:
-                    grades = judgements(ids, contexts, label_grades) | outside.get(query, {})
-                    lines = [BEIR_LINE.format(query, *pair) for pair in grades.items()]
+                    lines = [BEIR_LINE.format(query, *pair) for pair in judged.of(query, contexts)[0].items()]
                     files[_QRELS].write("".join(lines).encode())
-                    judged += len(lines)
-                queries, done = queries + 1, done + len(every)
-                work.tick(done)
-        work.tick_end()
-    notes = {**ids.notes, "queries": queries, "texts": len(known), "judgements": judged}
+                    judgements += len(lines)
+                queries += 1
+        work.end()
+    notes = {**ids.notes, "queries": queries, "texts": len(known), "judgements": judgements}
     if no_labels:
         notes["no_judgements"] = no_labels
     return Written(len(known), tuple(work.path / name for name in names), notes)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import (
     csv_tables,
@@ -17,9 +16,8 @@ from cfbatch_gui.core.results.exports import (
     vector_files,
 )
 from cfbatch_gui.core.results.exports.base import Measure, Preset, Target
-from cfbatch_gui.core.results.exports.score_rows import score_columns
-from cfbatch_gui.core.results.exports.vector_rows import vector_columns
 
+_ranked, _embedded = partial(Target, Kind.RANK), partial(Target, Kind.EMBED)
 _JUDGEMENTS = message("one row for each label of your file")
 
 
@@ -32,10 +30,9 @@ def _of_vectors(scores: Target, about: str, bytes_per_number: int) -> Target:
     return replace(scores, kind=Kind.EMBED, about=about, has_limits=False, bytes_per_number=bytes_per_number)
 
 
-_SCORES = Target(
+_SCORES = _ranked(
     "csv",
     message("CSV for programs"),
-    Kind.RANK,
     (".csv",),
     csv_tables.write_scores,
     message("One row per context, for scripts, databases and other programs."),
@@ -43,10 +40,9 @@ _SCORES = Target(
     has_columns=True,
     has_limits=True,
 )
-_EXCEL = Target(
+_EXCEL = _ranked(
     "xlsx",
     message("Excel"),
-    Kind.RANK,
     (".xlsx",),
     excel.write_rankings,
     message("Your own columns under your own headers, with rank and score; with a filter."),
@@ -54,20 +50,18 @@ _EXCEL = Target(
     has_columns=True,
     has_limits=True,
 )
-_PARQUET = Target(
+_PARQUET = _ranked(
     "parquet",
     message("Parquet"),
-    Kind.RANK,
     (".parquet",),
     parquet.write,
     message("The same rows with types, compressed; for DuckDB, pandas and Polars."),
     has_columns=True,
     has_limits=True,
 )
-_JSON_LINES = Target(
+_JSON_LINES = _ranked(
     "jsonl",
     message("JSON Lines"),
-    Kind.RANK,
     (".jsonl", ".ndjson"),
     json_lines.write,
     message("One object per line, with all fields by name."),
@@ -91,51 +85,45 @@ _RANKINGS = (
     ),
     _PARQUET,
     _JSON_LINES,
-    Target(
+    _ranked(
         "trec",
         message("TREC run"),
-        Kind.RANK,
         (".run", ".trec"),
         retrieval.write_run,
         message("For trec_eval and programs like it; ties keep their order."),
         has_limits=True,
         measure=Measure.SCORES,
     ),
-    Target(
+    _ranked(
         "qrels",
         message("TREC qrels"),
-        Kind.RANK,
         (".qrels",),
         retrieval.write_qrels,
         message("The labels of your file as judgements, as trec_eval reads them."),
         contents=_JUDGEMENTS,
     ),
-    Target(
+    _ranked(
         "qrels-beir",
         message("BEIR qrels"),
-        Kind.RANK,
         (".qrels.tsv",),
         partial(retrieval.write_qrels, header=retrieval.BEIR_HEADER, form=retrieval.BEIR_LINE),
         message("The same judgements as a table with a header, as BEIR reads them."),
         contents=_JUDGEMENTS,
     ),
-    Target(
+    _ranked(
         "beir",
         message("BEIR folder"),
-        Kind.RANK,
         (),
         retrieval.write_beir_folder,
         message("A folder of texts, queries, labels and rankings, for BEIR and MTEB."),
-        is_folder=True,
         has_limits=True,
         contents=message("all texts and queries, and how they rank"),
     ),
 )
 
-_VECTORS = Target(
+_VECTORS = _embedded(
     "csv",
     message("CSV, a column for each number"),
-    Kind.EMBED,
     (".csv",),
     csv_tables.write_vectors,
     message("One row per text, one column for each number of its vector."),
@@ -149,10 +137,9 @@ _EMBEDDINGS = (
         message("CSV for Excel, a column for each number"),
         message("The same, made to open with a double click; formulas are made harmless."),
     ),
-    Target(
+    _embedded(
         "xlsx",
         message("Excel"),
-        Kind.EMBED,
         (".xlsx",),
         excel.write_vectors,
         message("A workbook with a column for each number, as long as it fits."),
@@ -160,71 +147,62 @@ _EMBEDDINGS = (
         has_columns=True,
     ),
     _of_vectors(_PARQUET, message("Vectors, texts and columns; for DuckDB, LanceDB, pandas and Polars."), 4),
-    Target(
+    _embedded(
         "npy",
         message("NumPy array"),
-        Kind.EMBED,
         (".npy",),
         vector_files.write_array,
         message("The bare numbers, float32, one row per text; for Python."),
         bytes_per_number=4,
     ),
-    Target(
+    _embedded(
         "npz",
         message("NumPy archive with ids"),
-        Kind.EMBED,
         (".npz",),
         vector_files.write_archive,
         message("Numbers and ids in one file; for Python."),
         bytes_per_number=4,
     ),
     _of_vectors(_JSON_LINES, message("One object per line: text, id and vector."), 11),
-    Target(
+    _embedded(
         "atlas",
         message("Embedding Atlas"),
-        Kind.EMBED,
         (".atlas.parquet",),
         parquet.write_with_map,
         message("Parquet with the map, each text's neighbours, and the command to open it."),
         has_columns=True,
         bytes_per_number=4,
     ),
-    Target(
+    _embedded(
         "projector",
         message("Embedding Projector"),
-        Kind.EMBED,
         (),
         vector_files.write_projector,
         message("A folder that TensorFlow's Embedding Projector loads: vectors and metadata."),
-        is_folder=True,
         has_columns=True,
         bytes_per_number=11,
     ),
-    Target(
+    _embedded(
         "vectorize",
         message("Cloudflare Vectorize"),
-        Kind.EMBED,
         (),
         vector_files.write_vectorize,
         message("A folder of files as Cloudflare takes them, and the commands to load them."),
-        is_folder=True,
         has_columns=True,
         bytes_per_number=11,
     ),
-    Target(
+    _embedded(
         "llm",
         message("SQLite for llm"),
-        Kind.EMBED,
         (".db", ".sqlite"),
         vector_files.write_llm,
         message("A collection for the command-line program llm: “llm similar” works at once."),
         has_columns=True,
         bytes_per_number=4,
     ),
-    Target(
+    _embedded(
         "openai",
         message("OpenAI batch answers"),
-        Kind.EMBED,
         (".openai.jsonl",),
         json_lines.write_openai,
         message("The lines that an OpenAI batch of embeddings answers with."),
@@ -233,15 +211,13 @@ _EMBEDDINGS = (
 )
 
 # Failed rows are usually corrected in a spreadsheet; our CSV reader removes the marks of Preset.EXCEL again.
-_FAILED = Target(
+_FAILED = _ranked(
     "failed",
     message("Failed rows"),
-    Kind.RANK,
     (".failed.csv",),
     csv_tables.write_failed_rows,
     message("Your own rows that gave no score, with the reason, to mend and load again."),
     Preset.EXCEL,
-    needs_results=False,
     measure=Measure.FAILED_ROWS,
     is_for_people=True,
 )
@@ -262,11 +238,6 @@ _WHAT = {Kind.RANK: message("a ranking"), Kind.EMBED: message("embeddings")}
 def targets_for(kind: Kind) -> tuple[Target, ...]:
     """All targets for jobs of this kind, in the order of the table: the commonest first."""
     return tuple(target for target in TARGETS if target.kind is kind)
-
-
-def columns_of(folder: JobFolder, kind: Kind) -> tuple[str, ...]:
-    """The names that `ExportOptions.columns` accepts; of vectors the user's own. Raises DataError."""
-    return score_columns(folder) if kind is Kind.RANK else vector_columns(folder)
 
 
 def target_for(path: Path, kind: Kind, name: str = "") -> Target:

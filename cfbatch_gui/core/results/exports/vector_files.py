@@ -6,16 +6,17 @@ there are NDJSON files, each within the limits of an upload; for `llm` an SQLite
 """
 
 import hashlib
+import io
 import json
 import os
 import re
 import sqlite3
 import zipfile
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, BinaryIO, NoReturn
+from typing import IO, BinaryIO
 
 import msgspec
 import numpy as np
@@ -33,7 +34,7 @@ from cfbatch_gui.core.results.exports.base import (
     not_as_written,
     slug,
 )
-from cfbatch_gui.core.results.exports.vector_rows import BLOCK, VectorRows, vector_texts
+from cfbatch_gui.core.results.exports.rows import BLOCK, VectorRows
 from cfbatch_gui.core.system.files import atomic_folder, atomic_writer
 from cfbatch_gui.core.workers_ai.limits import (
     MAX_INDEX_DIMENSIONS,
@@ -46,40 +47,54 @@ from cfbatch_gui.core.workers_ai.limits import (
 
 
 def write_array(work: Work) -> Written:
+    """Write and read back: the numbers as they are, against the job's own."""
     ids_path = work.path.with_suffix(".ids.txt")
     table = VectorRows(work)
     # The inner file is moved to its final path first: a new array always has its ids.
     with atomic_writer(work.path) as raw, atomic_writer(ids_path) as raw_ids:
-        stream, ids = CheckedStream(raw, work.path, work), CheckedStream(raw_ids, ids_path, work)
-        np.lib.format.write_array_header_1_0(stream, _header(table))
+        ids = CheckedStream(raw_ids, ids_path, work.steps)
+        start = _header(table)
+        raw.write(start)
         for vectors in table.vector_blocks():
-            stream.write(vectors.data)
-            stream.tick(len(vectors))
+            raw.write(vectors.data)
+        written = 0
         for names in table.ids():
             lines = "".join([f"{name}\n" for name in names])
             if "\r" in lines or lines.count("\n") != len(names):
-                _refuse_id(table, names, ids)
+                index = next(index for index, name in enumerate(names) if "\n" in name or "\r" in name)
+                raise _line_break(table.row_of(written + index), ids_path.name)
             ids.write(lines.encode())
-            ids.items += len(names)
-        stream.compare()
+            written += len(names)
+        raw.flush()
+        raw.seek(0)
+        work.steps.read_back()
+        is_same, compared = raw.read(len(start)) == start, 0
+        for vectors in table.vector_blocks():
+            is_same = is_same and raw.read(vectors.nbytes) == vectors.data.cast("B")
+            compared += len(vectors)
+            work.steps.read_back(compared / table.count)
+        if not is_same or raw.read(1):
+            not_as_written(work.path, "other numbers")
         ids.compare()
-        work.tick_end()
-    return Written(stream.items, (work.path, ids_path), {**table.notes, "ids_file": ids_path.name})
+        work.end()
+    return Written(table.count, (work.path, ids_path), {**table.notes, "ids_file": ids_path.name})
 
 
-def _header(table: VectorRows) -> dict[str, object]:
-    """The header of the `.npy` format for all vectors of the table."""
-    return {"descr": "<f4", "fortran_order": False, "shape": (table.count, table.dimension)}
+def _header(table: VectorRows) -> bytes:
+    """The beginning of a `.npy` file of all vectors of the table."""
+    start = io.BytesIO()
+    shape = (table.count, table.dimension)
+    np.lib.format.write_array_header_1_0(start, {"descr": "<f4", "fortran_order": False, "shape": shape})
+    return start.getvalue()
 
 
-def _refuse_id(table: VectorRows, names: Sequence[str], ids: CheckedStream) -> NoReturn:
-    index = next(index for index, name in enumerate(names) if "\n" in name or "\r" in name)
-    raise ExportError(
+def _line_break(row: int, name: str) -> ExportError:
+    return ExportError(
         message(
             "The id of row {row} has a line break, and “{name}” holds one id a line. Nothing was written. "
             "Choose .npz, which takes any id.",
-            row=table.row_of(ids.items + index),
-            name=ids.path.name,
+            row=row,
+            name=name,
         ),
     )
 
@@ -98,15 +113,14 @@ def write_archive(work: Work) -> Written:
     with atomic_writer(work.path) as stream:
         with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
             with archive.open("vectors.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array_header_1_0(member, _header(table))
+                member.write(_header(table))
                 for texts, vectors in table.blocks():
                     member.write(vectors.tobytes())
                     ids += [table.id_of(text) for text in texts]
-                    work.tick(len(ids))
             with archive.open("ids.npy", "w", force_zip64=True) as member:
                 _write_ids(member, ids)
         check_archive(work, stream)
-        work.tick_end()
+        work.end()
     return Written(len(ids), (work.path,), table.notes)
 
 
@@ -144,44 +158,33 @@ def write_projector(work: Work) -> Written:
         )
     names = ("id", "text", *table.columns)
     header = [name.translate(_BREAKS) or f"column {index}" for index, name in enumerate(names, 1)]
-    done = changed = 0
-    with atomic_folder(work.path, _PROJECTOR_FILES.__contains__) as folder:
-        with (
-            checked_file(folder, _TABLE, work) as vectors_file,
-            checked_file(folder, _METADATA, work) as metadata_file,
-            checked_file(folder, _CONFIG, work) as config_file,
-        ):
-            metadata_file.write(_tab_line(header))
-            for texts, vectors in table.blocks():
-                rows = [vector[1:-1].replace(b",", b"\t") for vector in vector_texts(vectors)]
-                vectors_file.write(b"\n".join(rows) + b"\n")
-                for text in texts:
-                    cells = (table.id_of(text), text.text, *table.cells(text))
-                    clean = [cell.translate(_BREAKS) for cell in cells]
-                    changed += sum(before != after for before, after in zip(cells, clean, strict=True))
-                    # The reader would skip a line whose cells are all blank; so the first cell gets the row number.
-                    clean[0] = clean[0] if clean[0].strip("\ufeff \u00a0\u3000") else str(text.row)
-                    metadata_file.write(_tab_line(clean))
-                done += len(texts)
-                work.tick(done)
-            config_file.write(json.dumps(_config(work, table), ensure_ascii=False, indent=2).encode() + b"\n")
-        work.tick_end()
-    notes = {**table.notes, "columns": header, "cells_with_breaks_made_blanks": changed}
-    return Written(done, tuple(work.path / name for name in _PROJECTOR_FILES), notes)
-
-
-def _config(work: Work, table: VectorRows) -> dict[str, object]:
     embedding = {
         "tensorName": work.metadata.name or work.metadata.id,
         "tensorShape": [table.count, table.dimension],
         "tensorPath": _TABLE,
         "metadataPath": _METADATA,
     }
-    return {"embeddings": [embedding]}
-
-
-def _tab_line(cells: Iterable[str]) -> bytes:
-    return "\t".join(cells).encode() + b"\n"
+    changed = 0
+    with atomic_folder(work.path, _PROJECTOR_FILES.__contains__) as folder:
+        with (
+            checked_file(folder, _TABLE, work) as vectors_file,
+            checked_file(folder, _METADATA, work) as metadata_file,
+            checked_file(folder, _CONFIG, work) as config_file,
+        ):
+            metadata_file.write("\t".join(header).encode() + b"\n")
+            for block in table.lines():
+                for text, decimals in block:
+                    vectors_file.write(decimals[1:-1].replace(b",", b"\t") + b"\n")
+                    cells = (table.id_of(text), text.text, *table.cells(text))
+                    clean = [cell.translate(_BREAKS) for cell in cells]
+                    changed += sum(before != after for before, after in zip(cells, clean, strict=True))
+                    # The reader would skip a line whose cells are all blank; so the first cell gets the row number.
+                    clean[0] = clean[0] if clean[0].strip("\ufeff \u00a0\u3000") else str(text.row)
+                    metadata_file.write("\t".join(clean).encode() + b"\n")
+            config_file.write(json.dumps({"embeddings": [embedding]}, ensure_ascii=False, indent=2).encode() + b"\n")
+        work.end()
+    notes = {**table.notes, "columns": header, "cells_with_breaks_made_blanks": changed}
+    return Written(table.count, tuple(work.path / name for name in _PROJECTOR_FILES), notes)
 
 
 _VECTORIZE_FILES = re.compile(r"vectors-\d{4,}\.ndjson")
@@ -195,21 +198,21 @@ def write_vectorize(work: Work) -> Written:
     seen: set[str] = set()
 
     def lines() -> Iterator[bytes]:
-        for texts, vectors in table.blocks():
-            for text, vector in zip(texts, vector_texts(vectors), strict=True):
+        for block in table.lines():
+            for text, vector in block:
                 identifier = table.key_of(text)
                 if identifier in seen:
                     raise _repeated(identifier, text)
                 seen.add(identifier)
                 yield metadata.line(identifier, text, vector)
-            work.tick(len(seen))
 
     with atomic_folder(work.path, lambda name: _VECTORIZE_FILES.fullmatch(name) is not None) as folder:
         paths = tuple(work.path / name for name in _write_uploads(folder, work, lines()))
-        work.tick_end()
-    return Written(
-        len(seen), paths, {**table.notes, **metadata.notes}, _wrangler_commands(work, table.dimension, paths)
-    )
+        work.end()
+    index = slug(work.metadata.name, "texts")
+    create = command("wrangler", "vectorize", "create", index, f"--dimensions={table.dimension}", "--metric=cosine")
+    upserts = (command("wrangler", "vectorize", "upsert", index, f"--file={path}") for path in paths)
+    return Written(len(seen), paths, {**table.notes, **metadata.notes}, "\n".join((create, *upserts)))
 
 
 def _check_index(table: VectorRows) -> None:
@@ -241,13 +244,6 @@ def _repeated(identifier: str, text: EmbeddedText) -> ExportError:
             row=text.row,
         )
     )
-
-
-def _wrangler_commands(work: Work, dimension: int, files: Collection[Path]) -> str:
-    index = slug(work.metadata.name, "texts")
-    create = command("wrangler", "vectorize", "create", index, f"--dimensions={dimension}", "--metric=cosine")
-    upserts = (command("wrangler", "vectorize", "upsert", index, f"--file={path}") for path in files)
-    return "\n".join((create, *upserts))
 
 
 def _write_uploads(folder: Path, work: Work, lines: Iterable[bytes]) -> list[str]:
@@ -342,7 +338,6 @@ _MIGRATIONS = (
     "m001_create_tables", "m002_foreign_key", "m003_add_updated", "m004_store_content_hash", "m005_add_content_blob",
 )  # fmt: skip
 _LlmRow = tuple[str, bytes, str, bytes, str | None, int]
-_INSERT_LLM = "INSERT INTO embeddings VALUES(1, ?, ?, ?, NULL, ?, ?, ?)"
 _SELECT_LLM = "SELECT id, embedding, content, content_hash, metadata, updated FROM embeddings ORDER BY rowid"
 
 
@@ -352,73 +347,49 @@ def write_llm(work: Work) -> Written:
     collection = slug(work.metadata.name, "texts")
     written, read = hashlib.blake2b(), hashlib.blake2b()  # of all rows, in the memory of one
     updated = int(work.metadata.sent_at)
-    done, first = 0, ""
+    first = ""
+
+    def rows() -> Iterator[_LlmRow]:
+        nonlocal first
+        for texts, vectors in table.blocks():
+            for text, vector in zip(texts, vectors.astype("<f4", copy=False), strict=True):
+                named = dict(zip(table.columns, table.cells(text), strict=True))
+                metadata = json.dumps(named, ensure_ascii=False) if named else None
+                digest = hashlib.md5(text.text.encode(), usedforsecurity=False).digest()
+                row = (table.key_of(text), vector.tobytes(), text.text, digest, metadata, updated)
+                first = first or row[0]
+                written.update(msgspec.msgpack.encode(row))
+                yield row
+
     with atomic_writer(work.path) as stream:
-        with _database(stream) as database:
-            _prepare(database, collection, work.metadata.model, updated)
-            for texts, vectors in table.blocks():
-                rows: list[_LlmRow] = []
-                for text, vector in zip(texts, vectors.astype("<f4", copy=False), strict=True):
-                    named = dict(zip(table.columns, table.cells(text), strict=True))
-                    metadata = json.dumps(named, ensure_ascii=False) if named else None
-                    digest = hashlib.md5(text.text.encode(), usedforsecurity=False).digest()
-                    rows.append((table.key_of(text), vector.tobytes(), text.text, digest, metadata, updated))
-                first = first or rows[0][0]
-                _insert(database, rows)
-                for row in rows:
-                    written.update(msgspec.msgpack.encode(row))
-                done += len(texts)
-                work.tick(done)
         try:
-            for number, row in enumerate(_stored(stream), 1):
-                read.update(msgspec.msgpack.encode(row))
-                if number % BLOCK == 0:
-                    work.tick_back(number)
+            _fill_llm(stream, collection, work.metadata.model, updated, rows())
+            with closing(sqlite3.connect(stream.name)) as database:
+                for number, row in enumerate(database.execute(_SELECT_LLM), 1):
+                    read.update(msgspec.msgpack.encode(row))
+                    if number % BLOCK == 0:
+                        work.steps.read_back(min(1.0, number / table.count))
+                (sound,) = database.execute("PRAGMA integrity_check").fetchone()
         except sqlite3.DatabaseError as error:
             not_as_written(work.path, str(error))
-        if written.digest() != read.digest():
-            not_as_written(work.path, "the values read back differ from those written")
-        work.tick_end()
+        if sound != "ok" or written.digest() != read.digest():
+            not_as_written(work.path, f"{sound}, or other values")
+        work.end()
     notes = {**table.notes, "collection": collection}
-    return Written(done, (work.path,), notes, command("llm", "similar", collection, first, "-d", str(work.path)))
+    return Written(table.count, (work.path,), notes, command("llm", "similar", collection, first, "-d", str(work.path)))
 
 
-@contextmanager
-def _database(stream: BinaryIO) -> Iterator[sqlite3.Connection]:
-    """The unfinished file as a database, without a journal: after a failure the file is deleted anyway."""
-    with closing(sqlite3.connect(stream.name, isolation_level=None)) as database:
-        try:
-            database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;")
-            yield database
-            database.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            _ask_the_system(stream)
-            raise ExportError(
-                message("The SQLite file could not be written. Choose another place."), detail=str(error)
-            ) from error
-
-
-def _ask_the_system(stream: BinaryIO) -> None:
-    """Append bytes to the file, so that the OSError of a full disk is raised: SQLite does not report the cause."""
-    stream.seek(0, os.SEEK_END)
-    stream.write(b"\0" * (1 << 20))
-    stream.flush()
-
-
-def _prepare(database: sqlite3.Connection, collection: str, model: str, updated: int) -> None:
-    for statement in _LLM_TABLES.split(";"):
-        database.execute(statement)
+def _fill_llm(stream: BinaryIO, collection: str, model: str, updated: int, rows: Iterator[_LlmRow]) -> None:
+    """Fill the unfinished file, without a journal: after a failure the file is deleted anyway."""
     when = str(datetime.fromtimestamp(updated, UTC))
-    database.executemany(
-        "INSERT INTO _sqlite_migrations(migration_set, name, applied_at) VALUES('llm.embeddings', ?, ?)",
-        ((name, when) for name in _MIGRATIONS),
-    )
-    database.execute("INSERT INTO collections VALUES(1, ?, ?)", (collection, model))
-
-
-def _insert(database: sqlite3.Connection, rows: list[_LlmRow]) -> None:
+    migration = "INSERT INTO _sqlite_migrations(migration_set, name, applied_at) VALUES('llm.embeddings', ?, ?)"
     try:
-        database.executemany(_INSERT_LLM, rows)
+        with closing(sqlite3.connect(stream.name, isolation_level=None)) as database:
+            database.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN; {_LLM_TABLES}")
+            database.executemany(migration, ((name, when) for name in _MIGRATIONS))
+            database.execute("INSERT INTO collections VALUES(1, ?, ?)", (collection, model))
+            database.executemany("INSERT INTO embeddings VALUES(1, ?, ?, ?, NULL, ?, ?, ?)", rows)
+            database.execute("COMMIT")
     except sqlite3.IntegrityError as error:
         raise ExportError(
             message(
@@ -427,11 +398,11 @@ def _insert(database: sqlite3.Connection, rows: list[_LlmRow]) -> None:
             ),
             detail=str(error),
         ) from error
-
-
-def _stored(stream: BinaryIO) -> Iterator[_LlmRow]:
-    with closing(sqlite3.connect(stream.name)) as database:
-        yield from database.execute(_SELECT_LLM)
-        (sound,) = database.execute("PRAGMA integrity_check").fetchone()
-        if sound != "ok":
-            raise sqlite3.DatabaseError(sound)
+    except sqlite3.OperationalError as error:
+        # SQLite does not report the cause: bytes behind the end raise the OSError of a full disk.
+        stream.seek(0, os.SEEK_END)
+        stream.write(b"\0" * (1 << 20))
+        stream.flush()
+        raise ExportError(
+            message("The SQLite file could not be written. Choose another place."), detail=str(error)
+        ) from error

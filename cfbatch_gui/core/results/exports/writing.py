@@ -14,7 +14,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.checksums import check_stored
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.exports.base import ExportOptions, Progress, Target, Work
+from cfbatch_gui.core.results.exports.base import ExportOptions, Progress, Steps, Target, Work
 from cfbatch_gui.core.results.exports.targets import target_for
 from cfbatch_gui.core.results.outcomes import JobMetadata, OutcomeCounts, column_mapping, count_items, origins
 from cfbatch_gui.core.system.files import flush_folder, remove_file, write_atomically
@@ -49,64 +49,49 @@ def remove_manifest(path: Path) -> None:
     flush_folder(target.parent)  # else a power failure may bring it back beside the new file
 
 
-def _write_manifest(
-    target: Path,
-    metadata: JobMetadata,
-    folder: JobFolder,
-    counts: OutcomeCounts,
-    export: Mapping[str, object],
-    *,
-    now: float,
-) -> None:
-    """Raises DiskFull, ExportError."""
+def _manifest(metadata: JobMetadata, folder: JobFolder, counts: OutcomeCounts, export: object, now: float) -> bytes:
+    """Never with a token, an account id or a path. Raises DataError."""
+    is_ranking = metadata.kind is Kind.RANK
     with folder.open(read_only=True) as database:
-        columns = column_mapping(database)
+        columns, pooling = column_mapping(database), schema.metadata_value(database, "pooling", "")
+    earlier = [
+        {
+            "id": each.job_id,
+            "name": each.job_name,
+            "request_id": each.request_id,
+            "sent_at": _utc(each.sent_at),
+            "texts": each.texts,
+        }
+        for each in origins(folder)
+    ]
     content = {
         "format_version": FORMAT_VERSION,
         "program": f"CF Batch {metadata.program_version}".rstrip(),
         "written_at": _utc(now),
         "export": export,
-        "job": _job(metadata, folder),
-        "source": {
-            "name": metadata.source_name,
-            "sha256": metadata.source_sha256,
-            "columns": columns,
+        "job": {
+            "id": metadata.id,
+            "name": metadata.name,
+            "kind": metadata.kind.value,
+            "model": metadata.model,
+            "connection": metadata.connection,
+            "sent_at": _utc(metadata.sent_at),
+            "truncate_inputs": metadata.truncate_inputs,
+            "request_ids": [found for _, found in sorted(metadata.request_ids.items()) if found],
+            "usage_tokens": metadata.usage_tokens,
+            "taken_from_earlier_jobs": earlier,
+            **({"tie_rule": TIE_RULE} if is_ranking else {"pooling": pooling or metadata.pooling}),
         },
+        "source": {"name": metadata.source_name, "sha256": metadata.source_sha256, "columns": columns},
         "rows": {"in": metadata.rows_in, "items": counts.items, **asdict(counts)},
     }
-    write_atomically(target, json.dumps(content, ensure_ascii=False, indent=2).encode() + b"\n")
-
-
-def _job(metadata: JobMetadata, folder: JobFolder) -> dict[str, object]:
-    job: dict[str, object] = {
-        "id": metadata.id,
-        "name": metadata.name,
-        "kind": metadata.kind.value,
-        "model": metadata.model,
-        "connection": metadata.connection,
-        "sent_at": _utc(metadata.sent_at) if metadata.sent_at else "",
-        "truncate_inputs": metadata.truncate_inputs,
-        "request_ids": [found for _, found in sorted(metadata.request_ids.items()) if found],
-        "usage_tokens": metadata.usage_tokens,
-        "taken_from_earlier_jobs": [
-            {
-                "id": each.job_id,
-                "name": each.job_name,
-                "request_id": each.request_id,
-                "sent_at": _utc(each.sent_at) if each.sent_at else "",
-                "texts": each.texts,
-            }
-            for each in origins(folder)
-        ],
-    }
-    if metadata.kind is Kind.RANK:
-        return {**job, "tie_rule": TIE_RULE}
-    with folder.open(read_only=True) as database:
-        answered = schema.metadata_value(database, "pooling", "")
-    return {**job, "pooling": answered or metadata.pooling}
+    return json.dumps(content, ensure_ascii=False, indent=2).encode() + b"\n"
 
 
 def _utc(seconds: float) -> str:
+    """A time for people and programs; "" for 0.0, which is none."""
+    if not seconds:
+        return ""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
@@ -151,13 +136,13 @@ def export(
         counts = count_items(database, metadata.failed_batches)
     if target.needs_results and not counts.done:
         raise ExportError(message("There is nothing to write yet: no result has come back. Try again when some have."))
-    steps = _Steps(counts.items + counts.skipped, progress)
+    steps = Steps(counts.items + counts.skipped, progress)
 
     def end() -> None:
-        steps.end()
+        steps.read_back(1.0)
         remove_manifest(path)
 
-    written = target.write(Work(folder, metadata, path, options, steps.writing, steps.reading, end, say))
+    written = target.write(Work(folder, metadata, path, options, steps, end, say))
     # Without it beside the file, a CSV whose formulas were made harmless could not be read again as it was.
     is_beside = not target.is_for_people or _has_marks(written.notes)
     manifest = manifest_path(path) if is_beside else folder.path / "exports" / manifest_path(path).name
@@ -165,7 +150,9 @@ def export(
         manifest.parent.mkdir(exist_ok=True)
         section = {
             "format": target.name,
-            "files": [_name(file, path) for file in written.files],
+            "files": [
+                file.relative_to(path).as_posix() if path in file.parents else file.name for file in written.files
+            ],
             "rows": written.rows,
             "complete": counts.is_complete,
             "top_k": options.top_k,
@@ -174,7 +161,7 @@ def export(
             **(note or {}),
             **written.notes,
         }
-        _write_manifest(manifest, metadata, folder, counts, section, now=clock())
+        write_atomically(manifest, _manifest(metadata, folder, counts, section, clock()))
     return Exported(path, target.name, written.rows, manifest, written.files, counts, written.next_command)
 
 
@@ -182,10 +169,6 @@ def _has_marks(notes: Mapping[str, object]) -> bool:
     parts = (notes, *(each for each in notes.values() if isinstance(each, dict)))
     found = (each.get("formulas_made_harmless") for each in parts)
     return any(isinstance(each, dict) and each["cells"] for each in found)
-
-
-def _name(file: Path, path: Path) -> str:
-    return file.relative_to(path).as_posix() if path in file.parents else file.name
 
 
 def _checked(metadata: JobMetadata, target: Target, options: ExportOptions) -> ExportOptions:
@@ -202,26 +185,3 @@ def _checked(metadata: JobMetadata, target: Target, options: ExportOptions) -> E
     if options.separator not in _SEPARATORS:
         raise UsageError(message("The list separator must be a comma, a semicolon, a tab or a vertical bar."))
     return options if target.preset is None else replace(options, preset=target.preset)
-
-
-class _Steps:
-    """The progress of an export, of which writing is the first half and reading back the second."""
-
-    def __init__(self, items: int, progress: Progress | None) -> None:
-        self._items = items
-        self._progress = progress
-        self._last = 0
-
-    def writing(self, done: int) -> None:
-        self._tell(min(done, self._items))
-
-    def reading(self, done: int) -> None:
-        self._tell(self._items + min(done, self._items))
-
-    def end(self) -> None:
-        self._tell(2 * self._items)
-
-    def _tell(self, done: int) -> None:
-        self._last = max(self._last, done)
-        if self._progress:
-            self._progress(self._last, 2 * self._items)

@@ -1,0 +1,367 @@
+"""The rows of an export, in blocks; each is told to the export's progress when the next one is asked for.
+
+Rankings: queries as in the input, contexts by rank, then without a score; last rows never sent. Vectors: the texts that
+have one, with the shortest decimals that read back as the same float32.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from heapq import merge
+from itertools import chain, compress, groupby, islice
+from operator import itemgetter
+
+import msgspec
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.errors import ExportError, UsageError
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
+from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.messages import message, stored_message
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorBlock
+from cfbatch_gui.core.results.exports.base import (
+    PART,
+    REQUEST_ID,
+    SOURCE_JOB,
+    Cell,
+    ExportOptions,
+    Work,
+    checked_export,
+    indices_of,
+)
+from cfbatch_gui.core.results.outcomes import (
+    Status,
+    column_of,
+    columns_of_rankings,
+    columns_of_vectors,
+    has_origins,
+    has_parts,
+    origins_by_reference,
+)
+from cfbatch_gui.core.results.rankings import RankedContext, Rankings
+
+Row = Sequence[Cell]
+COLUMNS = (
+    "query_id", "query", "rank", "doc_id", "text", "score", "tie_group", "initial_rank", "rank_change",
+    "label", "external_reference", "request_id", "status", "error",
+)  # fmt: skip
+_ROW = message("Row {number}: {reason}")
+_ROW_OF_SECOND = message("Row {number} of the second file: {reason}")
+_INTEGERS = ("rank", "tie_group", "initial_rank", "rank_change", PART)
+_KINDS = {"score": "float64", **dict.fromkeys(_INTEGERS, "int64")}
+_ROWS_AT_ONCE = 5_000
+
+_SKIPPED = f"""
+SELECT p.problem_no, p.file, p.row, p.reason, r.cells FROM problems p LEFT JOIN source_rows r USING(file, row)
+WHERE p.item_no IS NULL AND {schema.LEFT_OUT} AND p.problem_no > ? ORDER BY p.problem_no LIMIT ?
+"""  # noqa: S608 - a constant
+
+
+def columns_of(folder: JobFolder, kind: Kind) -> tuple[str, ...]:
+    """The names that `ExportOptions.columns` accepts: ours where they say something, and the user's own. Raises
+    DataError.
+    """
+    ours = _our_columns(folder, kind)
+    return ours + (Rankings if kind is Kind.RANK else Embeddings)(folder, reserved=ours).columns()
+
+
+def _our_columns(folder: JobFolder, kind: Kind) -> tuple[str, ...]:
+    first, sources = (COLUMNS, (SOURCE_JOB,)) if kind is Kind.RANK else ((), (SOURCE_JOB, REQUEST_ID))
+    return (*first, *((PART,) if has_parts(folder) else ()), *(sources if has_origins(folder) else ()))
+
+
+def keeps(context: RankedContext, options: ExportOptions) -> bool:
+    """Whether a context is chosen, and within top k and threshold. One without a score is kept if it is chosen."""
+    if not options.has_item(context.item_no):
+        return False
+    if context.rank is None or context.score is None:
+        return True
+    return (options.top_k is None or context.rank <= options.top_k) and (
+        options.threshold is None or context.score >= options.threshold
+    )
+
+
+def by_query(rankings: Rankings) -> Iterator[list[RankedContext]]:
+    contexts = chain.from_iterable(rankings.blocks())
+    return (list(group) for _, group in groupby(contexts, lambda context: context.query_no))
+
+
+class ScoreRows:
+    """The rows of one export of a ranking.
+
+    `kinds` are "utf8", "int64" or "float64", `own_names` map to the file's names, `dropped` counts what top k and
+    threshold drop. Raises UsageError for columns that do not exist, or none.
+    """
+
+    def __init__(self, work: Work) -> None:
+        self._folder, self._metadata = work.folder, work.metadata
+        self._options, self._steps = work.options, work.steps
+        ours = _our_columns(work.folder, Kind.RANK)
+        self._has_part, self._has_source = PART in ours, SOURCE_JOB in ours
+        with work.folder.open(read_only=True) as database:
+            self._origins = origins_by_reference(database)
+        self._rankings = Rankings(work.folder, work.metadata.failed_batches, reserved=ours)
+        own = self._rankings.columns()
+        self.own_names = dict(zip(own, Rankings(work.folder).columns(), strict=True))
+        everything = ours + own
+        indices = indices_of(work.options.columns, everything)
+        if not indices:
+            raise UsageError(message("Choose at least one column. Nothing was written."))
+        self._picked = None if indices == tuple(range(len(everything))) else _picker(indices)
+        self.columns: tuple[str, ...] = tuple(everything[index] for index in indices)
+        self.kinds = tuple(_KINDS.get(everything[index], "utf8") if index < len(ours) else "utf8" for index in indices)
+        self.dropped = 0
+        self.asked: set[int] = set()  # the numbers of the queries that have rows
+
+    def blocks(self) -> Iterator[list[Row]]:
+        """All rows, some thousand at a time."""
+        for contexts in self._rankings.blocks():
+            yield self._chosen([self._row(context) for context in self._kept(contexts)])
+            self._steps.wrote(len(contexts))
+        for skipped in self._skipped():
+            yield self._chosen([row for _, row in skipped])
+            self._steps.wrote(len(skipped))
+
+    def in_file_order(self) -> Iterator[list[Row]]:
+        """The rows of `blocks`, each where it is in the user's file."""
+        blocks = self._rankings.blocks_in_file_order()
+        kept = ((context.row, self._row(context)) for contexts in blocks for context in self._kept(contexts))
+        skipped = chain.from_iterable(self._skipped())
+        with self._folder.open(read_only=True) as database:
+            is_long = schema.metadata_value(database, "layout") == Layout.LONG
+        rows = merge(kept, skipped, key=itemgetter(0)) if is_long else chain(kept, skipped)
+        while block := [row for _, row in islice(rows, _ROWS_AT_ONCE)]:
+            yield self._chosen(block)
+            self._steps.wrote(len(block))
+
+    def by_query(self) -> Iterator[tuple[Row, list[Row]]]:
+        """For each query with contexts: the row of the first one, and the kept rows."""
+        for contexts in by_query(self._rankings):
+            (first,) = self._chosen([self._row(contexts[0])])
+            yield first, self._chosen([self._row(context) for context in self._kept(contexts)])
+            self._steps.wrote(len(contexts))
+
+    def _chosen(self, rows: list[Row]) -> list[Row]:
+        return rows if self._picked is None else [*map(self._picked, rows)]
+
+    def _kept(self, contexts: Sequence[RankedContext]) -> Sequence[RankedContext]:
+        options = self._options
+        is_limited = not (options.top_k is None and options.threshold is None and options.items is None)
+        kept = [context for context in contexts if keeps(context, options)] if is_limited else contexts
+        self.dropped += len(contexts) - len(kept)
+        self.asked.update(context.query_no for context in kept)
+        return kept
+
+    def _row(self, context: RankedContext) -> Row:
+        origin = self._origins.get(context.reference)
+        row: tuple[Cell, ...] = (
+            context.query_id, context.query, context.rank, context.id, context.text, context.score,
+            context.tie_group or None, context.initial_rank, context.rank_change,
+            context.label, "" if origin else context.reference,
+            origin.request_id if origin else self._metadata.request_ids.get(context.batch, ""),
+            context.status._value_, context.error,
+        )  # fmt: skip
+        if self._has_part:
+            row = (*row, context.part)
+        if self._has_source:
+            row = (*row, origin.job_name if origin else self._metadata.name)
+        return row + context.cells
+
+    def _skipped(self) -> Iterator[list[tuple[int, Row]]]:
+        """The rows that were never sent, with their numbers."""
+        if self._options.items is not None:
+            return
+        shape = _SkippedShape(self._folder, (*(None,) * self._has_part, *("",) * self._has_source))
+        last = 0
+        while True:
+            with self._folder.open(read_only=True) as database:
+                found = database.execute(_SKIPPED, (last, _ROWS_AT_ONCE)).fetchall()
+            if not found:
+                return
+            last = found[-1][0]
+            yield [(row, shape.row(file, row, *rest)) for _, file, row, *rest in found]
+
+
+class _SkippedShape:
+    """Makes an output row from the cells of a row that was never sent, each cell under the column of its role."""
+
+    def __init__(self, folder: JobFolder, empty: Row) -> None:
+        self._empty = empty
+        with folder.open(read_only=True) as database:
+            self._kept = columns_of_rankings(database)
+            self._queries = column_of(database, 1, Role.QUERY)
+            self._texts, self._ids, self._labels = (
+                [column_of(database, file, *roles) for file in (1, 2)]
+                for roles in ((Role.CONTEXT, Role.TEXT), (Role.ID,), (Role.LABEL,))
+            )
+            # The id of a row of the first file is the context's only if the row is a pair; otherwise it is the query's.
+            self._is_long = schema.metadata_value(database, "layout") == Layout.LONG
+
+    def row(self, file: int, number: int, reason: str, stored: str | None) -> Row:
+        cells: list[str] = msgspec.json.decode(stored, type=list[str]) if stored else []
+
+        def cell(index: int | None) -> str:
+            return cells[index] if index is not None and index < len(cells) else ""
+
+        is_context = self._is_long or file == 2
+        identifier = cell(self._ids[file - 1])
+        where = _ROW if file == 1 else _ROW_OF_SECOND
+        return (
+            "" if is_context else identifier,
+            cell(self._queries) if file == 1 else "",
+            None,
+            identifier if is_context else "",
+            cell(self._texts[file - 1]),
+            None, None, None, None,
+            cell(self._labels[file - 1]) if is_context else "",
+            "", "", Status.SKIPPED.value, where.filled(number=number, reason=stored_message(reason)), *self._empty,
+            *self._kept.cells(stored if file == 1 else None, stored if file == 2 else None),
+        )  # fmt: skip
+
+
+def _picker(indices: tuple[int, ...]) -> Callable[[Row], Row]:
+    if len(indices) > 1:
+        return itemgetter(*indices)
+    return lambda row: (row[indices[0]],)
+
+
+BLOCK = 512  # texts; 2 MB of vectors of 1,024 numbers
+_MANY_BYTES = 2_000_000
+_IDS_AT_ONCE = 50_000
+_IDS = """
+SELECT iif(?, t.text_id, t.row) FROM items i JOIN texts t USING(text_no)
+WHERE i.item_no BETWEEN ? AND ? ORDER BY i.item_no
+"""
+
+
+class VectorRows:
+    """The rows of one export of vectors: the texts that have one when it is made.
+
+    `has_text_column`: the format has the text's column itself. Raises UsageError for a column that does not exist.
+    """
+
+    def __init__(self, work: Work, *, reserved: Collection[str] = (), has_text_column: bool = False) -> None:
+        self._folder, self._metadata, self._steps = work.folder, work.metadata, work.steps
+        ours = _our_columns(work.folder, Kind.EMBED)
+        self._has_part, self._has_source = PART in ours, SOURCE_JOB in ours
+        with work.folder.open(read_only=True) as database:
+            self._origins = origins_by_reference(database)
+        self._embeddings = Embeddings(work.folder, work.metadata.failed_batches, reserved=(*ours, *reserved))
+        self._present = self._embeddings.present()
+        if work.options.items is not None:
+            self._present &= np.isin(np.arange(1, len(self._present) + 1), list(work.options.items))
+        self.count = int(np.count_nonzero(self._present))
+        self.dimension = self._embeddings.dimension
+        names = ours + self._embeddings.columns()
+        text = len(ours) + _index_of_text(work.folder) if has_text_column else -1
+        chosen = indices_of(work.options.columns, columns_of(work.folder, Kind.EMBED))
+        self._indices = tuple(index for index in chosen if index != text)
+        self.columns = tuple(names[index] for index in self._indices)
+
+    @property
+    def item_numbers(self) -> NDArray[np.int64]:
+        return np.flatnonzero(self._present) + 1
+
+    @property
+    def notes(self) -> dict[str, object]:
+        """Notes for the manifest: dimension, dtype, and the origin of the ids."""
+        return {
+            "dimension": self.dimension,
+            "dtype": "float32",
+            "ids": "from the file" if self._embeddings.has_ids else "row numbers of the file, which has no ids",
+        }
+
+    def id_of(self, text: EmbeddedText) -> str:
+        return text.id if self._embeddings.has_ids else str(text.row)
+
+    def key_of(self, text: EmbeddedText) -> str:
+        """`id_of`, with "#" and the part of a split text, for formats that store one vector per id."""
+        identifier = self.id_of(text)
+        return identifier if text.part is None else f"{identifier}#{text.part}"
+
+    def cells(self, text: EmbeddedText) -> tuple[str, ...]:
+        cells = ("" if text.part is None else str(text.part),) * self._has_part + self._source(text) + text.cells
+        return tuple(cells[index] for index in self._indices)
+
+    def _source(self, text: EmbeddedText) -> tuple[str, ...]:
+        """The job and the request that a vector came with; nothing where all are the job's own."""
+        if not self._has_source:
+            return ()
+        if origin := self._origins.get(text.reference):
+            return origin.job_name, origin.request_id
+        return self._metadata.name, self._metadata.request_ids.get(text.batch, "")
+
+    def blocks(self) -> Iterator[tuple[Sequence[EmbeddedText], NDArray[np.float32]]]:
+        """Texts and their vectors, float32 (n, d), in the order of the input; n is at most BLOCK.
+
+        Raises ExportError for a vector that is not finite.
+        """
+        for start, there, vectors in self._finite_blocks(BLOCK):
+            page = self._embeddings.page(start, start + BLOCK)
+            yield [page[index] for index in there], vectors
+
+    def lines(self) -> Iterator[Iterable[tuple[EmbeddedText, bytes]]]:
+        """`blocks`, each vector as in `vector_texts`."""
+        return (zip(texts, vector_texts(vectors), strict=True) for texts, vectors in self.blocks())
+
+    def texts(self) -> Iterator[list[EmbeddedText]]:
+        for start in range(0, len(self._present), BLOCK):
+            page = self._embeddings.page(start, start + BLOCK)
+            yield list(compress(page, self._present[start : start + BLOCK].tolist()))
+
+    def vector_blocks(self) -> Iterator[NDArray[np.float32]]:
+        """The vectors of `blocks` without their texts, in larger blocks. Raises ExportError as `blocks`."""
+        size = max(BLOCK, _MANY_BYTES // max(1, 4 * self.dimension))
+        return (vectors for _, _, vectors in self._finite_blocks(size))
+
+    def _finite_blocks(self, size: int) -> Iterator[VectorBlock]:
+        done = 0
+        for block in self._embeddings.vector_blocks(self._present, size):
+            vectors = block[2]
+            # The sum is not finite if a value is not, but also after an overflow; then each value is checked.
+            with np.errstate(over="ignore", invalid="ignore"):
+                total = vectors.sum()
+            if not np.isfinite(total) and len(wrong := np.flatnonzero(~np.isfinite(vectors).all(axis=1))):
+                raise ExportError(
+                    message(
+                        "The vector of row {row} holds a value that is not a number. Nothing was written. Send the job "
+                        "again.",
+                        row=self.row_of(done + int(wrong[0])),
+                    )
+                )
+            yield block
+            done += len(vectors)
+            self._steps.wrote(len(vectors))
+
+    def ids(self) -> Iterator[list[str]]:
+        """The ids of the texts that have a vector, in the order of `blocks`, up to 50,000 at a time."""
+        for start in range(0, len(self._present), _IDS_AT_ONCE):
+            with self._folder.open(read_only=True) as database:
+                found = database.execute(_IDS, (self._embeddings.has_ids, start + 1, start + _IDS_AT_ONCE)).fetchall()
+            yield [str(name) for (name,) in compress(found, self._present[start : start + _IDS_AT_ONCE].tolist())]
+
+    def row_of(self, index: int) -> int:
+        """The row of the file that the text has whose vector is that of this index in the export."""
+        return self._embeddings.texts([int(self.item_numbers[index])])[0].row
+
+
+def write_vector_lines(
+    work: Work, table: VectorRows, line: Callable[[EmbeddedText, bytes], bytes], start: bytes = b""
+) -> None:
+    with checked_export(work) as stream:
+        stream.write(start)
+        for block in table.lines():
+            stream.write(b"".join([line(text, decimals) for text, decimals in block]))
+
+
+def _index_of_text(folder: JobFolder) -> int:
+    with folder.open(read_only=True) as database:
+        columns = columns_of_vectors(database).first
+        text = column_of(database, 1, Role.TEXT, Role.CONTEXT, Role.QUERY)
+    return columns.index(text) if text in columns else len(columns)
+
+
+def vector_texts(vectors: NDArray[np.float32]) -> list[bytes]:
+    """Each row of `vectors`, float32 (n, d), as a JSON array: b"[0.1,-0.25]", in decimals that read back as it."""
+    return [orjson.dumps(row, option=orjson.OPT_SERIALIZE_NUMPY) for row in np.ascontiguousarray(vectors)]
