@@ -318,7 +318,7 @@ class VectorRows:
             yield list(compress(page, self._present[start : start + BLOCK].tolist()))
 
     def vector_blocks(self, *, again: bool = False) -> Iterator[NDArray[np.float32]]:
-        """The vectors of `blocks` without their texts, in larger blocks. Raises ExportError as `blocks`, not `again`."""
+        """The vectors of `blocks` without their texts, in larger blocks; `again`: they were found to be finite."""
         size = max(BLOCK, _MANY_BYTES // max(1, 4 * self.dimension))
         found = self._embeddings.vector_blocks(self._present, size) if again else self._finite_blocks(size)
         return (vectors for _, _, vectors in found)
