@@ -46,6 +46,16 @@ class Room:
         """Hand batches over with short waits; `changes` are other values in the body."""
         return self.http.put(shard, json=order(batches, **changes))
 
+    def hand_over_without_waits(
+        self, batches: Batches, *, first_wait: float = 3600, longest_wait: float = 86_400
+    ) -> str:
+        """Hand batches over under a new name with long waits, of which none is waited for; the shard's path."""
+        shard = self.new_shard()
+        self.order_harness("skipWaits", shard)
+        waits = {"first_wait": first_wait, "longest_wait": longest_wait}
+        assert self.hand_over(shard, batches, **waits).json() == {"ok": True}
+        return shard
+
     def collect(self, batches: Batches, **changes: object) -> str:
         """Hand batches over under a new name, and wait until nothing more comes; the shard's path."""
         shard = self.new_shard()

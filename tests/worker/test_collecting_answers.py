@@ -32,8 +32,8 @@ def answer_of(size: int) -> bytes:
     return body.getvalue()
 
 
-def fetch(room: Room, shard: str, **headers: str) -> httpx.Response:
-    return room.http.get(f"{shard}/1", headers={name.replace("_", "-"): value for name, value in headers.items()})
+def fetch(room: Room, shard: str) -> httpx.Response:
+    return room.http.get(f"{shard}/1")
 
 
 def is_stored(room: Room, shard: str, body: bytes) -> bool:
@@ -91,41 +91,24 @@ def test_a_compressed_answer_is_stored_unpacked(room: Room) -> None:
     assert fetch(room, room.collect([(1, "packed")])).content == body
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b'{"responses":[]}',
-        b'{"results":[{"id":0}],"status":"done"}',
-        b'{"result":{"responses":[{"id":0}]},"success":true}',
-        b'{"responses":[{"id":0}],"status":"queued"}  \n',
-        b'{"neither":"waiting","nor":"done"}',
-    ],
+ANSWERS = (
+    *(b'{"responses":[]}', b'{"results":[{"id":0}],"status":"done"}', b'{"neither":"waiting","nor":"done"}'),
+    b'{"result":{"responses":[{"id":0}]},"success":true}',
+    b'{"responses":[{"id":0}],"status":"queued"}  \n',
 )
-def test_a_small_body_is_an_answer_unless_it_says_that_the_batch_waits(room: Room, body: bytes) -> None:
-    room.service.script("small", Reply(body))
-    assert fetch(room, room.collect([(1, "small")])).content == body
-    assert room.service.asked["small"] == 1
+NO_ANSWERS = (
+    *(b'{"status":"queued"}', b'{"status":"running","responses":[]}', b'{"request_id":"7"}'),
+    b'{"result":{"status":"queued","request_id":"7"},"success":true}',
+    *(b"", b"null", b"[]", b'{"responses":[', b"<h1>Please wait</h1>", b"\xff\xfe"),
+)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b'{"status":"queued"}',
-        b'{"status":"running","responses":[]}',
-        b'{"result":{"status":"queued","request_id":"7"},"success":true}',
-        b'{"request_id":"7"}',
-        b"",
-        b"null",
-        b"[]",
-        b'{"responses":[',
-        b"<h1>Please wait</h1>",
-        b"\xff\xfe",
-    ],
-)
-def test_a_body_that_says_that_the_batch_waits_or_nothing_is_no_answer(room: Room, body: bytes) -> None:
-    room.service.script("waits", Reply(body), Reply(body), Reply(answer_of(100)))
-    assert fetch(room, room.collect([(1, "waits")])).content == answer_of(100)
-    assert room.service.asked["waits"] == 3
+@pytest.mark.parametrize("body", [*ANSWERS, *NO_ANSWERS])
+def test_a_small_body_is_an_answer_unless_it_says_that_the_batch_waits_or_nothing(room: Room, body: bytes) -> None:
+    is_answer = body in ANSWERS
+    room.service.script("small", Reply(body), Reply(body), Reply(answer_of(100)))
+    assert fetch(room, room.collect([(1, "small")])).content == (body if is_answer else answer_of(100))
+    assert room.service.asked["small"] == (1 if is_answer else 3)
 
 
 @ANNOUNCED
@@ -140,9 +123,7 @@ def test_an_answer_that_was_cut_is_not_stored_but_asked_for_again(
     else:
         broken = Reply(whole[:-20] + b" \n" * 10, announced=announced)
     room.service.script("cut", broken, QUEUED, Reply(whole, announced=announced))
-    shard = room.new_shard()
-    room.order_harness("skipWaits", shard)
-    room.hand_over(shard, [(1, "cut")], first_wait=3600, longest_wait=3600)
+    shard = room.hand_over_without_waits([(1, "cut")])
     room.until(shard, "ended")
     assert fetch(room, shard).content == whole
     assert room.service.asked["cut"] == 3

@@ -6,20 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.worker.collecting_room import Batches, Room, order
+from tests.worker.collecting_room import Room, order
 from tests.worker.scripted_service import QUEUED, Reply, refusal
 
 ANSWER = Reply(b'{"responses":[]}')
 EIGHT_DAYS = 8 * 24 * 60 * 60
-
-
-def hand_over_without_waits(room: Room, batches: Batches, **changes: object) -> str:
-    """Hand over with the longest waits, of which none is waited for."""
-    shard = room.new_shard()
-    room.order_harness("skipWaits", shard)
-    waits = {"first_wait": 3600, "longest_wait": 86_400}
-    assert room.hand_over(shard, batches, **waits, **changes).status_code == 200
-    return shard
 
 
 def waits_until_given_up(first: float, longest: float) -> int:
@@ -76,7 +67,7 @@ def test_batches_are_asked_for_until_each_is_answered(
     for request_id, first in replies.items():
         room.service.script(request_id, *first, ANSWER)
     batches = list(enumerate(replies, 1))
-    shard = hand_over_without_waits(room, batches)
+    shard = room.hand_over_without_waits(batches)
     assert numbers(room.until(shard, "ended")) == [number for number, _ in batches]
     assert room.service.questions(*replies) == asked
     assert {room.http.get(f"{shard}/{number}").content for number, _ in batches} == {ANSWER.body}
@@ -88,9 +79,8 @@ def test_a_batch_that_is_never_done_is_given_up_after_eight_days_of_waiting(
 ) -> None:
     room.service.script("never", QUEUED)
     room.service.script("done", ANSWER)
-    shard = room.new_shard()
-    room.order_harness("skipWaits", shard)
-    room.hand_over(shard, [(1, "never"), (2, "done"), (3, "unknown")], first_wait=first, longest_wait=longest)
+    batches = [(1, "never"), (2, "done"), (3, "unknown")]
+    shard = room.hand_over_without_waits(batches, first_wait=first, longest_wait=longest)
     said = room.until(shard, "ended")
     assert said["left"] == [1]
     assert numbers(said) == [2, 3]
@@ -119,7 +109,7 @@ def test_ten_failed_rounds_in_a_row_are_a_failure(room: Room, failing: Sequence[
 def test_a_failed_one_begins_anew_when_it_is_handed_over_again(room: Room) -> None:
     whole = b'{"responses":["' + b"x" * 9000 + b'"]}'
     room.service.script("broken", Reply(whole, cut=True))
-    shard = hand_over_without_waits(room, [(1, "broken")])
+    shard = room.hand_over_without_waits([(1, "broken")])
     said = room.until(shard, "failed")
     assert said["error"]
     assert said["batches"] == []

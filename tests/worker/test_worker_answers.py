@@ -6,11 +6,7 @@ from typing import Any
 import pytest
 
 from cfbatch_gui.core.workers_ai.answers import Finished, Waiting, read_answer
-from cfbatch_gui.core.workers_ai.requests import (
-    Request,
-    encode_batch,
-    encode_request,
-)
+from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_request
 from tests.worker.conftest import RUNNING_SECONDS, Caller, Callers, Stage
 from tests.worker.runtime import peak_megabytes
 

@@ -164,10 +164,7 @@ class Credentials:
     """
 
     def __init__(
-        self,
-        backend: "KeyringBackend | None" = None,
-        environ: Mapping[str, str] = os.environ,
-        time_limit: float = 10.0,
+        self, backend: "KeyringBackend | None" = None, environ: Mapping[str, str] = os.environ, time_limit: float = 10.0
     ) -> None:
         self._given = backend
         self._environ = environ
@@ -222,30 +219,32 @@ class Credentials:
             return backend is None or lock_of(backend, unlock=True) is not Lock.LOCKED
 
         self._state = KeyringState.LOCKED
-        try:
-            is_open = await self._thread.run(ask)
-        except Exception as error:  # noqa: BLE001 - backends raise whatever their system raises
-            _log.warning("The system's keyring was not unlocked: %s", type(error).__name__)
-            is_open = False
-        self._state = KeyringState.OPEN if is_open else KeyringState.REFUSED
+        self._state = KeyringState.OPEN if await self._answer(ask) else KeyringState.REFUSED
         self._tell()
 
     async def look_again(self) -> None:
         """Notice, without a prompt, that the keyring was unlocked elsewhere; then `changed` is called."""
         if self._state not in SHUT or self._is_asking():
             return
-        try:
-            lock = await self.lock()
-        except Exception as error:  # noqa: BLE001 - backends raise whatever their system raises
-            _log.warning("The system's keyring cannot be asked: %s", type(error).__name__)
-            return
-        if lock is not Lock.LOCKED and self._state in SHUT and not self._is_asking():
+        lock = await self._answer(self._lock)
+        if lock in (Lock.OPEN, Lock.EMPTY) and self._state in SHUT and not self._is_asking():
             self._state = KeyringState.OPEN
             self._tell()
 
     async def lock(self) -> Lock | None:
         """What stands before the keyring, asked without a prompt or a limit of time; None without a keyring."""
-        return await self._thread.run(lambda: lock_of(backend) if (backend := self._backend()) else None)
+        return await self._thread.run(self._lock)
+
+    def _lock(self) -> Lock | None:
+        return lock_of(backend) if (backend := self._backend()) else None
+
+    async def _answer(self, question: Callable[[], _T]) -> _T | None:
+        """The answer of the keyring's thread, None for whatever its system has raised."""
+        try:
+            return await self._thread.run(question)
+        except Exception as error:  # noqa: BLE001 - backends raise whatever their system raises
+            _log.warning("The system's keyring cannot be used: %s", type(error).__name__)
+            return None
 
     async def save(self, connection_id: str, token: Token) -> TokenSource:
         """Keep the token; whether it will be there after the next start.
@@ -267,8 +266,8 @@ class Credentials:
                 del self._session[connection_id]
                 self._from_keyring[connection_id] = token
 
-        def written_late(writing: "asyncio.Future[bool]") -> None:
-            if not writing.cancelled() and writing.exception() is None and writing.result():
+        def written_late(writing: "asyncio.Future[bool | None]") -> None:
+            if not writing.cancelled() and writing.result():
                 keep()
                 self._tell()
 
@@ -431,7 +430,7 @@ class Credentials:
         question: "Callable[[KeyringBackend], bool]",
         *,
         without: bool,
-        late: "Callable[[asyncio.Future[bool]], None] | None" = None,
+        late: "Callable[[asyncio.Future[bool | None]], None] | None" = None,
     ) -> bool:
         """`without` when there is no keyring, False when it does not answer; an answer after that goes to `late`."""
 
@@ -439,7 +438,7 @@ class Credentials:
             backend = self._backend()
             return without if backend is None else question(backend)
 
-        asking = asyncio.ensure_future(self._thread.run(ask))
+        asking = asyncio.ensure_future(self._answer(ask))
         if not self._late:  # while an earlier call hangs, this one would too
             await asyncio.wait((asking,), timeout=self._time_limit)
         if not asking.done():
@@ -449,11 +448,7 @@ class Credentials:
             else:
                 asking.add_done_callback(late)
             return False
-        try:
-            return asking.result()
-        except Exception as error:  # noqa: BLE001 - backends raise whatever their system raises
-            _log.warning("The system's keyring cannot be used: %s", type(error).__name__)
-        return False
+        return bool(asking.result())
 
     def _unavailable(self, detail: str = "") -> KeyringUnavailable:
         if self._state in PASSING:

@@ -20,7 +20,6 @@ from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
 from cfbatch_gui.core.workers_ai.catalogue import Price
 from cfbatch_gui.core.workers_ai.checking import CheckResult, check_connection
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account_id
-from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue, ModelLists
 from cfbatch_gui.core.workers_ai.probe import WAIT_SECONDS, Accepted, Outcome, Probe, ProbePlan, ProbeResult, plan_probe
 
@@ -112,10 +111,6 @@ class Connections:
     async def summaries(self, look_at: str | None = None) -> tuple[ConnectionSummary, ...]:
         return await self._address_book.summaries(look_at)
 
-    @property
-    def budget(self) -> RateBudget:
-        return self._address_book.budget(self._settings().connection or CLOUDFLARE)
-
     async def save(self, record: SavedConnection, *, secret: str = "", gateway_secret: str = "") -> SavedConnection:
         """Add a connection (`record.id` is "") or change one, all of it or nothing. Raises NotConnected and UsageError.
 
@@ -152,9 +147,7 @@ class Connections:
         account = clean_account_id(account_id)
         if not token_text.strip() and await self._credentials.token(CLOUDFLARE) is None:
             check_form(token_text)
-        before = next((each for each in self._settings().connections if each.id == CLOUDFLARE), None)
-        before = before or SavedConnection(CLOUDFLARE, "Cloudflare", "cloudflare")
-        return await self.save(replace(before, account_id=account), secret=token_text)
+        return await self.save(replace(self._address_book.saved()[0], account_id=account), secret=token_text)
 
     async def use_if_none(self, connection_id: str) -> None:
         """Have new jobs use a connection that passed its test, unless theirs leads somewhere."""

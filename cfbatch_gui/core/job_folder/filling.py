@@ -73,6 +73,14 @@ _AS_OF_FIRST_QUERY = (
 )
 
 
+# A query as an earlier one: its number, that of the first, and how many texts each has.
+_AS_OF_EQUAL_QUERY = """
+INSERT OR REPLACE INTO repeats SELECT (?1 - 1) * ?3 + text_no, coalesce(
+    (SELECT first FROM repeats WHERE item_no = (?2 - 1) * ?3 + text_no), (?2 - 1) * ?3 + text_no) FROM texts
+"""
+_ROW_BY_ROW = (Layout.WIDE, Layout.NESTED, Layout.JUDGED)  # rows without an id are queries of their own, though equal
+
+
 class Fingerprints:
     """Python's own 64-bit hashes of texts or ids, in order: a million take megabytes. They differ between processes."""
 
@@ -109,8 +117,8 @@ def store_repeats(database: sqlite3.Connection, fingerprints: Fingerprints) -> N
             numbers = group[start : start + _MOST_COMPARED]
             marks = ",".join("?" * len(numbers))
             found = database.execute(
-                "SELECT i.item_no, i.query_no, t.text FROM items i JOIN texts t USING(text_no)"  # noqa: S608 - question marks only
-                f" WHERE i.item_no IN ({marks}) ORDER BY i.item_no",
+                "SELECT i.item_no, q.text, t.text FROM items i JOIN texts t USING(text_no) LEFT JOIN queries q"  # noqa: S608 - question marks only
+                f" USING(query_no) WHERE i.item_no IN ({marks}) ORDER BY i.item_no",
                 numbers,
             ).fetchall()
             pairs = [(number, first_of.setdefault((query, text), number)) for number, query, text in found]
@@ -159,7 +167,9 @@ class Loading:
     def __init__(self, writes: WriteQueue, mapping: Mapping) -> None:
         self._writes = writes
         self._layout, self._split = mapping.layout, mapping.split
-        self._query_numbers: dict[str, int] = {}
+        self.queries = 0
+        self._query_numbers: dict[str, int] = {}  # of the first of equal queries
+        self._equal_queries: list[tuple[int, int]] = []  # further ones with shared texts, and the first of each
         self._contexts_of = array("q", [0])  # by query number
         self.rows = self.items = self.problems = 0
         self._texts = self._items_of_texts = self._kept_bytes = 0
@@ -190,10 +200,6 @@ class Loading:
         self._new_lengths = Inserts(writes, "INSERT INTO lengths", four, _BLOCKS_AT_ONCE)
         self._all_new = [each for each in vars(self).values() if isinstance(each, Inserts)]
 
-    @property
-    def queries(self) -> int:
-        return len(self._query_numbers)
-
     def finish(self, database: sqlite3.Connection) -> int:
         """When all is written: pair queries with shared texts, and write which texts come again. Returns how many ids
         an earlier item has too.
@@ -203,6 +209,7 @@ class Loading:
         store_repeats(database, self._same_texts)
         for statement in _AS_OF_FIRST_QUERY if self._shared else ():
             database.execute(statement, (self._shared,))
+        database.executemany(_AS_OF_EQUAL_QUERY, ((*pair, self._shared) for pair in self._equal_queries))
         return self._same_ids.count_repeated()
 
     def keep_row(self, file: int, row: Row) -> None:
@@ -308,17 +315,21 @@ class Loading:
             self._add_item(None, self._add_text(piece, file=1), 1, hash(piece.text), piece if part == 1 else None)
 
     def _add_query(self, query: Query) -> None:
-        number = self._query_numbers.get(query.key)
-        if number is None:
-            number = self._query_numbers[query.key] = len(self._query_numbers) + 1
+        is_own = self._layout is Layout.SHARED or (self._layout in _ROW_BY_ROW and not query.id)
+        number = self._query_numbers.get(query.text if self._layout is Layout.SHARED else query.key)
+        if number is None or is_own:
+            self.queries += 1
+            if number is None:
+                self._query_numbers[query.text if self._layout is Layout.SHARED else query.key] = self.queries
+            elif self._layout is Layout.SHARED:
+                self._equal_queries.append((self.queries, number))
+            number = self.queries
             self._contexts_of.append(0)
             self._new_queries.add(number, query.id, query.text, query.row)
-        elif self._layout is Layout.SHARED:
-            return  # the same query twice would pair it with every context twice
         self.items += self._shared
         for context in query.contexts:
             self._contexts_of[number] += 1
-            text_no, text_hash = self._add_text(context, file=1), hash((number, context.text))
+            text_no, text_hash = self._add_text(context, file=1), hash((query.text, context.text))
             self._add_item(number, text_no, self._contexts_of[number], text_hash, context)
             self._add_parts(self.items, context.text)
 

@@ -331,13 +331,7 @@ class Vectorize:
         return plan.check
 
     async def push(
-        self,
-        job_id: str,
-        connection_id: str,
-        index: str,
-        options: PushOptions,
-        *,
-        show: Show = lambda progress: None,
+        self, job_id: str, connection_id: str, index: str, options: PushOptions, *, show: Show = lambda progress: None
     ) -> Push:
         """Send what the index does not have, wait and compare. Cancelling pauses it."""
         job, calls = self._embedded(job_id, options), self.calls(connection_id)

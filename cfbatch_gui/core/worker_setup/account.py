@@ -234,13 +234,7 @@ _NOT_EMPTY: Final = message(
 
 
 def refusal_of(
-    call: Call,
-    status: int,
-    errors: Sequence[ServiceError],
-    retry_after: str = "",
-    *,
-    now: float,
-    service: str,
+    call: Call, status: int, errors: Sequence[ServiceError], retry_after: str = "", *, now: float, service: str
 ) -> UserError:
     """The error for a refusal of a call."""
     codes = {error.code for error in errors}

@@ -284,13 +284,7 @@ class WorkerSetup:
         return Connected(kept, record is None, has_other_secret=is_ours is not None and known is None)
 
     async def take_down(
-        self,
-        account_id: str,
-        token: Token,
-        names: Names,
-        *,
-        keep_bucket: bool,
-        show: Show = lambda progress: None,
+        self, account_id: str, token: Token, names: Names, *, keep_bucket: bool, show: Show = lambda progress: None
     ) -> TakenDown:
         """Take the Worker away; the connection stays. What is not there any more counts as taken away.
 

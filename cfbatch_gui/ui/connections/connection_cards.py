@@ -54,7 +54,6 @@ from cfbatch_gui.ui.widgets import (
 )
 
 _LINE = 20  # pixels: the height of the choice beside it
-_ICON = 18
 _LEAST_FIELDS, _LEAST_CHECKS = 340, 240  # pixels; with less the test is below the fields
 _INDENT = 24  # pixels to the text of a check box
 _MOST_DAYS = 365
@@ -72,7 +71,7 @@ class ConnectionCard(Card):
         self._sentence = Label("", "quiet", wrap=True)
         self.state = StateLabel()
         self.state.hide()
-        self.mark = StateLabel()
+        self.mark = StateLabel(self.tr("Batches unconfirmed by Cloudflare"), "triangle-alert", "attention")
         self.mark.hide()
         self.choice = QRadioButton(self.tr("Use for new jobs"))
         self.more = MoreButton("")
@@ -81,9 +80,7 @@ class ConnectionCard(Card):
         head = boxed(Flow(self._title, self.state, self.mark, gap=MEDIUM))
         texts = column(head, self._sentence, gap=TINY)
         right = column(row(self.choice, self.more, gap=TINY), None)
-        line = row(column(IconLabel(icon, "accent", 24), None), texts, right, gap=MEDIUM)
-        line.setStretch(1, 1)
-        self.body.addLayout(line)
+        self.body.addLayout(row(column(IconLabel(icon, "accent", 24), None), (texts, 1), right, gap=MEDIUM))
 
     def set_words(self, title: str, sentence: str, choice_name: str) -> None:
         self._title.setText(title)
@@ -95,11 +92,6 @@ class ConnectionCard(Card):
 
     def title(self) -> str:
         return self._title.text()
-
-    def set_choice_possible(self, why_not: str) -> None:
-        self.choice.setEnabled(not why_not)
-        self.choice.setToolTip(why_not)
-        self.choice.setAccessibleDescription(why_not)
 
 
 class CollectBlock(QWidget):
@@ -150,7 +142,7 @@ class CardState:
 class SavedCard(ConnectionCard):
     """Shows a `SavedConnection`, whose id is "" until it was saved, and a `CardState`.
 
-    `wanted` brings what the user wants to be done: "save" (only while `problems` finds none), "test", "check",
+    `wanted` brings what the user wants to be done: "save" (only what can be saved), "test", "check",
     "remove", "rename", "unlock" (the keyring), "remove token", "remove gateway token", "guide", "account", "take down".
     `pasted` carries a `Pasted` with more than the field that it was pasted into can hold.
     """
@@ -176,6 +168,7 @@ class SavedCard(ConnectionCard):
         collecting = (COLLECTING_TITLE,) if self._is_worker else ()
         self.checks = CheckList((*titles_of(ConnectionKind(record.kind)), *collecting))
         self._privacy = IconLine(_privacy(record.kind), "info")
+        self.mark.setVisible(self._is_gateway)
         self._lay_out()
         self._add_menu()
         self.show_record(record)
@@ -235,8 +228,8 @@ class SavedCard(ConnectionCard):
         for name, (_, show) in self._values.items():
             show(getattr(self.record, name))
         for block, what in zip(self._secrets, ("remove token", "remove gateway token"), strict=False):
-            block.unlock_pressed.connect(lambda: self.wanted.emit("unlock"))
-            block.remove_pressed.connect(lambda what=what: self.wanted.emit(what))
+            block.unlock.clicked.connect(lambda: self.wanted.emit("unlock"))
+            block.remove.clicked.connect(lambda _, what=what: self.wanted.emit(what))
             block.edited.connect(self.update_buttons)
         for each in (*self.blocks.values(), *self._secrets):
             self._watch(each.field)
@@ -244,14 +237,15 @@ class SavedCard(ConnectionCard):
             changed.connect(self.update_buttons)
 
     def _lay_out(self) -> None:
+        about = self.tr(
+            "On the Free plan a Worker has 10 ms for each batch, so batches are kept under 1 MB. On the Paid plan they"
+            " may have 10 MB."
+        )
         fields: list[QWidget] = [*self.blocks.values(), *self._secrets]
         if self._is_gateway:
             fields.append(self.by_header)
         if self._is_worker:
-            fields += [
-                boxed(column(self.paid_plan, Label(_plan_sentence(), "small", wrap=True), gap=TINY)),
-                self.collect,
-            ]
+            fields += [boxed(column(self.paid_plan, Label(about, "small", wrap=True), gap=TINY)), self.collect]
         buttons = Flow(self.save_button, self.test_button, self.check_button, self._doing, gap=MEDIUM)
         self._fields = boxed(column(*fields, gap=MEDIUM))
         below = column(boxed(buttons), margins=(0, TINY, 0, 0))
@@ -265,15 +259,14 @@ class SavedCard(ConnectionCard):
         self.body.addLayout(column(self._problem, SMALL, *rest, gap=SMALL))
 
     def _add_menu(self) -> None:
-        def add(text: str, icon: str, what: str) -> Any:
-            return self.more.add(text, lambda: self.wanted.emit(what), icon)
-
-        self._account = add(self.tr("In your account…"), "inbox", "account")
-        add(self.tr("Rename…"), "pencil", "rename")
-        if self.record.id != CLOUDFLARE:
-            add(self.tr("Remove…"), "trash-2", "remove")
-        if self._is_worker:
-            self.take_down = add(self.tr("Remove from my account…"), "unplug", "take down")
+        for text, icon, what, is_there in (
+            (self.tr("In your account…"), "inbox", "account", self._is_worker),
+            (self.tr("Rename…"), "pencil", "rename", True),
+            (self.tr("Remove…"), "trash-2", "remove", self.record.id != CLOUDFLARE),
+            (self.tr("Remove from my account…"), "unplug", "take down", self._is_worker),
+        ):
+            if is_there:
+                self.more.add(text, partial(self.wanted.emit, what), icon)
         self.more.show()
 
     def _watch(self, field: QLineEdit) -> None:
@@ -290,10 +283,8 @@ class SavedCard(ConnectionCard):
                 show(getattr(record, name))
         self.set_words(record.name, kind_sentence(record), self.tr("Use {name} for new jobs").format(name=record.name))
         self.collect.jobs_link.setVisible(bool(record.id) and record.collects)
-        self._account.setVisible(self._is_worker and bool(record.id))
-        if self._is_gateway:
-            self.mark.set_state(self.tr("Batches unconfirmed by Cloudflare"), "triangle-alert", "attention")
-            self.mark.show()
+        if self._is_worker:
+            self.more.menu().actions()[0].setVisible(bool(record.id))
         self.update_buttons()
 
     def show_state(self, state: CardState) -> None:
@@ -313,7 +304,10 @@ class SavedCard(ConnectionCard):
         self.token_block.show_state(state.token)
         self.gateway_block.show_state(state.gateway_token)
         self._show_tested()
-        self.set_choice_possible("" if state.is_ready else self.tr("Save and test it first."))
+        why_not = "" if state.is_ready else self.tr("Save and test it first.")
+        self.choice.setEnabled(state.is_ready)
+        self.choice.setToolTip(why_not)
+        self.choice.setAccessibleDescription(why_not)
         self.update_buttons()
 
     def is_ready(self) -> bool:
@@ -380,10 +374,7 @@ class SavedCard(ConnectionCard):
 
     def show_results(self, results: Sequence[CheckResult]) -> None:
         self._results = tuple(results)
-        if results:
-            self.checks.show_results(results)
-        else:
-            self.checks.reset()
+        self.checks.show_results(results)
         self._show_tested()
         self.update_buttons()
 
@@ -462,13 +453,7 @@ class CheckList(Card):
         head = row(Label(self.tr("Test"), "strong"), None, self.outcome, gap=SMALL)
         super().__init__(head, *self.rows, None, self._foot, inset=True, gap=MEDIUM)
         self.setAccessibleName(self.tr("Test of the connection"))
-        self.reset()
-
-    def reset(self) -> None:
-        self._foot.setText(self.tr("Free of charge. No text of yours is sent."))
-        for each in self.rows:
-            each.show_state(self.tr("Not tested yet"), "circle-dashed")
-        self.outcome.hide()
+        self.show_results(())
 
     def show_running(self) -> None:
         for each in self.rows:
@@ -476,7 +461,13 @@ class CheckList(Card):
         self.outcome.hide()
 
     def show_results(self, results: Sequence[CheckResult]) -> None:
-        """The last row of a Worker has no result where nobody asked whether it collects."""
+        """None is not tested yet. The last row of a Worker has no result where nobody asked whether it collects."""
+        self.outcome.setVisible(bool(results))
+        if not results:
+            self._foot.setText(self.tr("Free of charge. No text of yours is sent."))
+            for each in self.rows:
+                each.show_state(self.tr("Not tested yet"), "circle-dashed")
+            return
         asked = True
         for each, result in zip(self.rows, (*results, _NOT_ASKED), strict=False):
             each.show_result(result, asked=result is not _NOT_ASKED and (asked or not result.is_needed))
@@ -489,7 +480,6 @@ class CheckList(Card):
             self.outcome.set_state(self.tr("Does not collect"), "triangle-alert", "attention")
         else:
             self.outcome.set_state(self.tr("Not certain"), "triangle-alert", "attention")
-        self.outcome.show()
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         self._foot.setText(self.tr("Tested at {time}, free of charge.").format(time=now))
 
@@ -522,13 +512,6 @@ def kind_sentence(record: SavedConnection) -> str:
             " through a gateway; try a small job first."
         ),
     }[record.kind]
-
-
-def _plan_sentence() -> str:
-    return tr(
-        "On the Free plan a Worker has 10 ms for each batch, so batches are kept under 1 MB. On the Paid plan they may"
-        " have 10 MB."
-    )
 
 
 def _privacy(kind: str) -> str:

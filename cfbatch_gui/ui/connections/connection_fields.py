@@ -207,8 +207,6 @@ class TokenBlock(FieldBlock):
     It may stay empty unless it `is_needed`.
     """
 
-    remove_pressed = Signal()
-    unlock_pressed = Signal()  # of the keyring
     edited = Signal()
     field: TokenField
 
@@ -224,40 +222,32 @@ class TokenBlock(FieldBlock):
     ) -> None:
         self._state, self._is_needed = SecretState(), is_needed
         self.field = TokenField(what, placeholder)
-        self.cancel = QuietButton(self.tr("Cancel"))
+        self.cancel = QuietButton(self.tr("Cancel"), on_click=self._stop_replacing)
         self.cancel.setAccessibleName(self.tr("Keep {what} that is saved").format(what=what))
+        self.cancel.hide()
         self._where_icon = IconLabel("key-round", "quiet", 16)
         self._where = ElidedLabel("")
         self.unlock = self._small_link(self.tr("Unlock"), self.tr("Unlock the keyring"))
         self.replace = self._small_link(self.tr("Replace…"), self.tr("Replace {what}…").format(what=what))
+        self.replace.clicked.connect(self._start_replacing)
         self.remove = self._small_link(self.tr("Remove…"), self.tr("Remove {what}…").format(what=what))
         self._editor = boxed(row(self.field, self.cancel))
-        saved = row(self._where_icon, self._where, self.unlock, self.replace, self.remove, gap=SMALL)
-        saved.setStretch(1, 1)
-        self._saved = boxed(saved)
+        self._saved = boxed(row(self._where_icon, (self._where, 1), self.unlock, self.replace, self.remove))
         self._stack = QStackedWidget()
         self._stack.setFixedHeight(scaled(CONTROL_HEIGHT))
-        self._stack.addWidget(self._editor)
-        self._stack.addWidget(self._saved)
+        for part in (self._editor, self._saved):
+            self._stack.addWidget(part)
         super().__init__(title, link, self.field, check=check, content=self._stack)
         self.field.textEdited.connect(self._hint_for_new)
         self.field.textEdited.connect(self.edited)
-        self.cancel.clicked.connect(self._stop_replacing)
-        self.replace.clicked.connect(self._start_replacing)
-        self.remove.clicked.connect(self.remove_pressed)
-        self.unlock.clicked.connect(self.unlock_pressed)
-        self.show_waiting()
-
-    def show_waiting(self) -> None:
-        self._show_where(self.tr("Checking the keyring…"), "loader", changeable=False)
-        self.set_hint("")
 
     def show_state(self, state: SecretState) -> None:
         self._state = state
         if self.is_typing():
             return
         if state.is_checking:
-            self.show_waiting()
+            self._show_where(self.tr("Checking the keyring…"), "loader", changeable=False)
+            self.set_hint("")
         elif state.is_fixed:
             self._show_where(self.tr("From an environment variable"), "key-round", changeable=False)
             if state.error is not None:

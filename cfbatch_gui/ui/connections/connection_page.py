@@ -8,12 +8,7 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QApplication, QButtonGroup, QWidget
 
-from cfbatch_gui.core.connections.address_book import (
-    ACCOUNT_VARIABLE,
-    BASE_URL_VARIABLE,
-    free_name,
-    gateway_secret_id,
-)
+from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL_VARIABLE, free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, TokenSource, variable_of
 from cfbatch_gui.core.errors import ConnectionProblem, NotConnected, UserError
 from cfbatch_gui.core.program import Program

@@ -30,18 +30,7 @@ from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
-from cfbatch_gui.ui.widgets import (
-    Button,
-    IconLine,
-    Label,
-    PrimaryButton,
-    Role,
-    Saying,
-    StateLabel,
-    boxed,
-    column,
-    row,
-)
+from cfbatch_gui.ui.widgets import Button, IconLine, Label, PrimaryButton, Role, Saying, StateLabel, boxed, column, row
 
 _WIDTH = 700  # pixels
 _ICONS: dict[Outcome, tuple[str, Role]] = {

@@ -143,12 +143,7 @@ class AccountDialog(TallDialog):
     """`tasks` and `open_page`, which takes an address for the browser, are the page's."""
 
     def __init__(
-        self,
-        program: Program,
-        tasks: Tasks,
-        open_page: Callable[[str], object],
-        start_button: Button,
-        parent: QWidget,
+        self, program: Program, tasks: Tasks, open_page: Callable[[str], object], start_button: Button, parent: QWidget
     ) -> None:
         super().__init__(start_button.text(), parent, width=_WIDTH)
         self._program, self._tasks = program, tasks
@@ -436,9 +431,7 @@ class WorkerRemovalDialog(AccountDialog):
             " jobs that are under way there cannot be collected through it any more."
         )
         self.show_parts(
-            about,
-            boxed(column(self.keep_bucket, Label(billed, "small", wrap=True), gap=TINY)),
-            self.forget,
+            about, boxed(column(self.keep_bucket, Label(billed, "small", wrap=True), gap=TINY)), self.forget
         )
 
     def plan(self, names: Names, account_id: str) -> Sequence[Call]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -325,13 +325,10 @@ class ComparisonPage(QWidget):
             return
         options = ExportOptions(preset=Preset.EXCEL, separator=display.csv_separator())
         if by_query:
-            write = partial(
-                write_queries, compared.comparison, path, options=options, top_k=compared.top_k, queries=only
-            )
-            write = partial(write, evaluation=compared.evaluation)
+            write = partial(write_queries, top_k=compared.top_k, evaluation=compared.evaluation)
         else:
-            write = partial(write_texts, compared.comparison, path, options=options, queries=only)
-        count = await asyncio.to_thread(write)
+            write = partial(write_texts)
+        count = await asyncio.to_thread(write, compared.comparison, path, options=options, queries=only)
         rows = display.plural(count, "{n} row", "{n} rows")
         said = self.tr("Wrote {rows} to “{name}”.").format(rows=rows, name=path.name)
         self._notices.show_written(said, path)
@@ -517,7 +514,7 @@ class ChooseJobsDialog(FormDialog):
         self.table = TableView("comparison/choose", self.tr("Jobs to compare with"), self.rows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.table.opened.connect(lambda _: self.compare_button.click())
-        self.table.selectionModel().selectionChanged.connect(self._selected)
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
         title = self.tr("Compare “{name}” with").format(name=display.one_line(base.name, 60))
         words = self.tr("Jobs over the same texts: another model, or another template. Hold {key} to choose several.")
         nothing = EmptyPlace(
@@ -529,7 +526,7 @@ class ChooseJobsDialog(FormDialog):
         self.lay_out(title, about, self.find_field, body, accept=self.compare_button)
         self.find_field.setVisible(bool(self._jobs))
         if self._jobs:
-            self._select_first()
+            self.table.selectRow(0)
             self.table.setFocus(Qt.FocusReason.OtherFocusReason)
         self._selected()
 
@@ -543,15 +540,10 @@ class ChooseJobsDialog(FormDialog):
         wanted = text.casefold().strip()
         self.rows.set_rows([job for job in self._jobs if wanted in job.name.casefold()])
         if self.rows.rowCount():
-            self._select_first()
+            self.table.selectRow(0)
         self._selected()
 
-    def _select_first(self) -> None:
-        """Select the first row alone, also while Ctrl is held, with which `selectRow` would only toggle it."""
-        flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
-        self.table.selectionModel().setCurrentIndex(self.rows.index(0, 0), flags)
-
-    def _selected(self, _now: QItemSelection | None = None, _before: QItemSelection | None = None) -> None:
+    def _selected(self) -> None:
         count = len(self.chosen())
         why = "" if count else self.tr("Choose a job first.")
         if count >= MOST:

@@ -181,7 +181,6 @@ def say_written(notices: Notices, written: Sequence[Exported]) -> None:
 
 
 _INDENT = 24  # to the left edge of the words of a box
-_FORMS_HEIGHT = 330  # more of them are scrolled to
 _LEAST_FORMS = 110  # so that the dialog fits a small screen
 _COLUMNS_HEIGHT = 300
 _RANK = {"xlsx": 0, "xlsx-rows": 1, "csv-excel": 2}  # of the forms for people
@@ -212,10 +211,9 @@ class ExportForms(QWidget):
             side.addStretch(1)
             sides.append(side)
         content = boxed(row(*((side, 1) for side in sides), gap=WIDE, margins=(2, 2, SMALL, 2)))
-        self._area = scrolled(content)
-        self._wanted = content.sizeHint()
-        self._area.setMinimumHeight(_LEAST_FORMS)
-        self.setLayout(column(self._area))
+        area = scrolled(content)
+        area.setMinimumHeight(_LEAST_FORMS)
+        self.setLayout(column(area))
 
     def chosen(self) -> tuple[Target, ...]:
         """Those that are ticked, in the order of the list."""
@@ -239,9 +237,6 @@ class ExportForms(QWidget):
         if proposed and ticked:
             self.boxes[proposed].setChecked(False)
         self.changed.emit()
-
-    def sizeHint(self) -> QSize:
-        return QSize(self._wanted.width(), min(self._wanted.height(), _FORMS_HEIGHT))
 
 
 class ColumnsDialog(FormDialog):

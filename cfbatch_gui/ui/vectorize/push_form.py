@@ -102,7 +102,7 @@ class IndexChoice(QWidget):
         super().__init__()
         self._changed, self._named = changed, named
         self._indexes: tuple[VectorizeIndex, ...] = ()
-        self._known: JobVectors | None = None
+        self._job_name, self._dimension, self._where = "", 0, ""
         self.choice = _choice(self.tr("Index"), _FEWEST_LETTERS_OF_INDEX)
         self.choice.picked.connect(lambda _: self._tell(changed))
         self.name = QLineEdit()
@@ -115,9 +115,15 @@ class IndexChoice(QWidget):
         self.setLayout(column(self.choice, self._new, self.line, gap=SMALL))
 
     def begin(self, known: JobVectors) -> None:
-        self._indexes, self._known = (), known
+        self._indexes, self._job_name, self._dimension = (), known.job.name, known.dimension
+        there = self.tr(
+            "It will be created in your account, through “{account}”: {form}. It stays there until you delete it."
+        )
+        here = self.tr("It will be created in the practice service on this computer: {form}.")
+        form, account = dimension_words(known.dimension, Metric.COSINE), title_words(known.connection.title)
+        self._where = (here if known.connection.is_practice else there).format(account=account, form=form)
         self._fill(_NEW)
-        self.name.setText(proposed_name(known.job.name, ()))
+        self.name.setText(self.proposed())
         self._show()
 
     def offer(self, indexes: Sequence[VectorizeIndex], wanted: str) -> None:
@@ -131,11 +137,10 @@ class IndexChoice(QWidget):
 
     def proposed(self) -> str:
         """A name that no index has yet."""
-        return proposed_name(self._known.job.name if self._known else "", [each.name for each in self._indexes])
+        return proposed_name(self._job_name, [each.name for each in self._indexes])
 
     def show_counts(self, counts: Mapping[str, int]) -> None:
-        for at in range(1, self.choice.count()):
-            index = self._indexes[at - 1]
+        for at, index in enumerate(self._indexes, 1):
             self.choice.setItemText(at, index_words(index, self._dimension, counts.get(index.name)))
 
     def index(self) -> VectorizeIndex | None:
@@ -169,10 +174,6 @@ class IndexChoice(QWidget):
                 model.item(at).setEnabled(fits(each, self._dimension))
         self.choice.set_value(chosen)
 
-    @property
-    def _dimension(self) -> int:
-        return self._known.dimension if self._known is not None else 0
-
     def _tell(self, whom: Callable[[], object]) -> None:
         self._show()
         whom()
@@ -181,20 +182,8 @@ class IndexChoice(QWidget):
         is_new = self.index() is None
         self._new.setVisible(is_new)
         self.line.setVisible(is_new)
-        if problem := self.problem():
-            self.line.set_line(problem, "triangle-alert", "attention")
-        elif self._known is not None:
-            connection = self._known.connection
-            where = (
-                self.tr("It will be created in the practice service on this computer: {form}.")
-                if connection.is_practice
-                else self.tr(
-                    "It will be created in your account, through “{account}”: {form}. It stays there until you delete "
-                    "it."
-                )
-            )
-            form = dimension_words(self._dimension, Metric.COSINE)
-            self.line.set_line(where.format(account=title_words(connection.title), form=form), "info")
+        problem = self.problem()
+        self.line.set_line(problem or self._where, *(("triangle-alert", "attention") if problem else ("info",)))
 
 
 _FEWEST_LETTERS = 14  # of a choice between columns

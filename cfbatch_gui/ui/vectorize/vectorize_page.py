@@ -16,7 +16,7 @@ from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.vectorize.client import IndexMissing, check_connection_kind
-from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushOutcome, SearchResult
+from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushOutcome
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.memory import Memory
@@ -381,17 +381,14 @@ class VectorizePage(ResultView):
         self._forget_failure()
         try:
             found = await self._program.vectorize.search(known.job.id, known.connection.id, push.index, text)
-            self._show_result(found)
+            self.search.show_result(found)
+            self._found = said(found.sentence) if found.hits else ""
+            self._show_foot()
         except UserError:
             self.search.show_sentence(self.tr("The search did not come back with an answer."))
             raise
         finally:
             self.search.set_busy(busy=False)
-
-    def _show_result(self, found: SearchResult) -> None:
-        self.search.show_result(found)
-        self._found = said(found.sentence) if found.hits else ""
-        self._show_foot()
 
 
 def _version_of(job: Job) -> tuple[object, ...]:

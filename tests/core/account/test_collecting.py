@@ -17,8 +17,7 @@ from cfbatch_gui.core.jobs.elsewhere import NO_ROOM_SENTENCE, AccountJob
 from cfbatch_gui.core.jobs.states import Job, JobState, account_progress
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from tests.core.account.conftest import Account, Computer
-from tests.core.account.fault_scene import Scene
+from tests.core.account.conftest import Account, Computer, Scene
 from tests.core.account.worker_stand_in import Delivery, Exchange, Rule
 
 NewComputer = Callable[..., Awaitable[Computer]]

@@ -158,18 +158,6 @@ def cut_at(byte: int) -> Do:
     return do
 
 
-def first_of(number: int, do: Do) -> Do:
-    """Of the answers to this batch, the first; all others are passed on. For a rule about all calls."""
-    seen: list[str] = []
-
-    async def chosen(exchange: Exchange) -> Delivery:
-        is_first = exchange.head.target.endswith(f"/{number}") and not seen
-        seen.extend([exchange.head.target] * is_first)
-        return await (do if is_first else passed_on)(exchange)
-
-    return chosen
-
-
 def says(status: int, body: bytes, kind: str = "application/json", **headers: str) -> Do:
     """This, in place of the Worker. Names of headers have "_" for "-"."""
     more = tuple((name.replace("_", "-"), value) for name, value in headers.items())

@@ -88,6 +88,20 @@ def test_a_trec_run_beside_its_corpus(tmp_path: Path) -> None:
     for path in (run, folder):
         found = [(item.id, item.contexts[0].id) for item in everything(path)[2] if isinstance(item, Query)]
         assert found == [("q1", "d2"), ("q1", "d1"), ("q2", "d0")]  # by descending score, regardless of the rank column
+    ranked = folder / "run.tsv"  # MS MARCO's
+    ranked.write_text("q1\td2\t2\nq1\td1\t1\nq2\td0\t1\n")
+    found = [(item.id, item.contexts[0].id) for item in everything(ranked)[2] if isinstance(item, Query)]
+    assert found == [("q1", "d1"), ("q1", "d2"), ("q2", "d0")]
+    for wrong in ("q1 Q0 d1 1 nan tag", "q1 Q0 d1 1 1.5", "q1 Q0 d1 1 high tag"):
+        run.write_text(f"q1 Q0 d0 1 2.5 tag\n{wrong}\nq1 Q0 d2 2 1.0 tag\n")
+        with pytest.raises(InputError):
+            everything(run)
+    judged = tmp_path / "judged.txt"
+    judged.write_text("q1 0 d1 2.0\nq1 0 d2 0.0\nq2 0 d1 1.5\n")
+    with pytest.raises(InputError):
+        open_source(judged)
+    ranked.unlink()
+    run.write_text("q1 Q0 d1 1 1.5 tag\n")
     alone = tmp_path / "run.txt"
     alone.write_text(run.read_text())
     with pytest.raises(InputError, match="is a TREC run"):

@@ -9,13 +9,7 @@ import pytest
 from keyring.errors import KeyringLocked
 
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.errors import (
-    DataError,
-    KeyringUnavailable,
-    NotConnected,
-    ServiceRefused,
-    TokenRefused,
-)
+from cfbatch_gui.core.errors import DataError, KeyringUnavailable, NotConnected, ServiceRefused, TokenRefused
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.account import (
     AddressMissing,

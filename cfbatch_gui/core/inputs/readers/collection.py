@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+import math
 import re
 import sqlite3
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 
 from cfbatch_gui.core.errors import InputError
@@ -135,8 +137,9 @@ _QUERY_IDS = ("query-id", "query_id", "qid", "_id", "id")
 _DOC_IDS = ("corpus-ids", "corpus-id", "corpus_id", "doc_id", "docid", "docno", "pid", "_id", "id")
 _TEXTS = ("text", "contents", "content", "passage", "body", "query", "question", "segment")
 _SCORES = ("score", "rel", "relevance", "label", "rating", "sim")
-_RUN_LINE = re.compile(r"\s*\S+\s+Q0\s+\S+\s+\d+\s+[-+.\deE]+\s+\S.*", re.IGNORECASE)
-_JUDGEMENT_LINE = re.compile(r"\S+[ \t]+(?:0|Q0)[ \t]+\S+[ \t]+-?\d")
+_RUN_LINE = re.compile(r"\s*\S+\s+Q0\s+\S+\s+\d+\s+\S+(?:\s+\S.*)?", re.IGNORECASE)
+_RANKED_LINE = re.compile(r"\S+\t\S+\t[1-9]\d*")  # MS MARCO: query, passage, rank
+_JUDGEMENT_LINE = re.compile(r"\S+[ \t]+(?:0|Q0)[ \t]+\S+[ \t]+[-+]?\d+(?:\.\d*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +176,8 @@ def recognise_collection(candidate: Candidate) -> Source | None:
 
 def recognise_run(candidate: Candidate) -> Source | None:
     """The source of a TREC run beside a corpus and queries. Raises InputError for a run alone and for qrels."""
-    if not _is_run(candidate.text):
+    is_ranked = _is_run(candidate.text, _RANKED_LINE) and not is_folder(candidate.path)
+    if not _is_run(candidate.text) and not (is_ranked and _parts_of(candidate.path)):
         if _are_judgements(candidate.text):
             raise InputError(
                 message(
@@ -198,10 +202,10 @@ def recognise_run(candidate: Candidate) -> Source | None:
     )
 
 
-def _is_run(sample: str) -> bool:
+def _is_run(sample: str, line_of_run: re.Pattern[str] = _RUN_LINE) -> bool:
     lines = [line for line in sample.split("\n")[:20] if line.strip()][:10]
     whole = lines[:-1] if len(lines) > 1 else lines
-    return bool(whole) and all(_RUN_LINE.fullmatch(line.rstrip("\r")) for line in whole)
+    return bool(whole) and all(line_of_run.fullmatch(line.rstrip("\r")) for line in whole)
 
 
 def _are_judgements(sample: str) -> bool:
@@ -371,22 +375,40 @@ def _texts(path: Path, ids: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
 
 def _candidates(path: Path) -> dict[str, list[str]]:
     with open_bytes(path) as file:
-        is_trec = _is_run(file.read(8192).decode("utf-8", "ignore"))
-    return _trec_candidates(path) if is_trec else _listed_candidates(path)
+        sample = file.read(8192).decode("utf-8", "ignore")
+    is_ranked = _is_run(sample, _RANKED_LINE)
+    return _candidates_of_run(path, is_ranked=is_ranked) if is_ranked or _is_run(sample) else _listed_candidates(path)
 
 
-def _trec_candidates(path: Path) -> dict[str, list[str]]:
+def _candidates_of_run(path: Path, *, is_ranked: bool) -> dict[str, list[str]]:
+    """The documents by query, best first: by rank in MS MARCO's runs, by score in TREC's. Raises InputError."""
     scored: dict[str, list[tuple[float, int, str]]] = {}
     with open_bytes(path) as file:
-        for number, line in enumerate(text_lines(file, path.name, "utf-8")):
+        for number, line in enumerate(text_lines(file, path.name, "utf-8"), 1):
             fields = line.split()
-            if len(fields) >= 5:
-                try:
-                    score = float(fields[4])
-                except ValueError:
-                    continue
-                scored.setdefault(fields[0], []).append((-score, number, fields[2]))
+            if not fields:
+                continue
+            try:
+                query, document, figure = itemgetter(*((0, 1, 2) if is_ranked else (0, 2, 4)))(fields)
+                place = float(figure) if is_ranked else -float(figure)
+            except (ValueError, IndexError):
+                place = math.nan
+            if not math.isfinite(place) or len(fields) != (3 if is_ranked else 6):
+                raise _not_of_run(path, number, line)
+            scored.setdefault(query, []).append((place, number, document))
     return {query: [doc for _, _, doc in sorted(found)] for query, found in scored.items()}
+
+
+def _not_of_run(path: Path, line: int, text: str) -> InputError:
+    return InputError(
+        message(
+            "Line {line:,} of the run {name} has not a query, Q0, a document, a rank, a score and a name, or its score "
+            "is no number: “{text}”. Correct it there, and choose it again.",
+            line=line,
+            name=path.name,
+            text=text.strip()[:80],
+        )
+    )
 
 
 def _listed_candidates(path: Path) -> dict[str, list[str]]:
@@ -405,7 +427,7 @@ def _listed_candidates(path: Path) -> dict[str, list[str]]:
 def _judgements(path: Path) -> Iterator[tuple[tuple[str, str], str]]:
     with open_bytes(path) as file:
         head = file.read(4096).decode("utf-8", "ignore").split("\n")[0].split()
-    if len(head) == 4 and head[3].lstrip("-").isdigit():  # TREC: qid iter docno rel
+    if len(head) == 4 and _JUDGEMENT_LINE.fullmatch(" ".join((head[0], "0", *head[2:]))):  # TREC: qid iter docno rel
         with open_bytes(path) as file:
             for line in text_lines(file, path.name, "utf-8"):
                 fields = line.split()

@@ -1,0 +1,298 @@
+"""The user's account in the whole window: a job whose answers it collects, and the dialog “In your account…”."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu
+
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Job, JobState, account_progress
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.workers_ai import connection_kinds
+from cfbatch_gui.ui.jobs.elsewhere import AccountDialog, TakeOverDialog
+from cfbatch_gui.ui.jobs.progress_view import ProgressView
+from cfbatch_gui.ui.theme import Theme
+from tests.screen.stage import Stage
+from tests.screen.worker_stage import WorkerStage, on_stage, served
+from tests.support import faults
+from tests.ui.conftest import Until
+from tests.ui.connections import answer, click, entries, offered, shown
+
+
+@pytest.fixture
+async def worker(tmp_path: Path) -> AsyncIterator[WorkerStage]:
+    async with served(tmp_path / "service") as worker:
+        yield worker
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, theme: Theme, worker: WorkerStage, until: Until) -> AsyncIterator[Stage]:
+    async with on_stage(tmp_path / "data", theme, worker) as stage:
+        yield stage
+        await until(lambda: not stage.workspace.tasks.is_running("connection"))
+
+
+CLOSE = "You can close this computer"
+
+
+@pytest.fixture
+def harbour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Texts for three batches of a Worker whose batches are small."""
+    monkeypatch.setattr(connection_kinds, "MAX_FREE_WORKER_BODY_BYTES", 100_000)
+    path = tmp_path / "texts.csv"
+    words = "an orange cloud over the harbour with a small boat and many words "
+    path.write_text("id,text\n" + "".join(f'id-{n},"{n} {words * 60}"\n' for n in range(60)), encoding="utf-8")
+    return path
+
+
+async def handed_over(stage: Stage, worker: WorkerStage, harbour: Path, until: Until) -> Job:
+    """Send a job, open its page, and wait until the account has all of it."""
+    job = await worker.send(stage.program, "Harbour", harbour, Kind.EMBED)
+    stage.workspace.show_jobs()
+    stage.workspace.open_job(job.id)
+    await until(lambda: account_progress(stage.program.ledger.job(job.id)).lid_may_close)
+    await until(lambda: progress(stage).account.line.text().startswith("All that is not here yet"))
+    return stage.program.ledger.job(job.id)
+
+
+def progress(stage: Stage) -> ProgressView:
+    return stage.workspace.job_page.progress
+
+
+def menu(stage: Stage) -> QMenu:
+    return stage.workspace.job_page.header.more.menu()
+
+
+def states(stage: Stage) -> list[str]:
+    rows = progress(stage).table.batches
+    column = [each.name for each in rows.columns].index("state")
+    return [rows.text(index, column) for index in range(rows.rowCount())]
+
+
+def figures(stage: Stage) -> list[str]:
+    return [label.text() for label in progress(stage).account.figures if label.isVisible()]
+
+
+async def test_from_the_service_to_here_by_way_of_the_account(
+    stage: Stage, worker: WorkerStage, harbour: Path, until: Until
+) -> None:
+    job = await handed_over(stage, worker, harbour, until)
+    page = stage.workspace.job_page
+    assert page.header.state.text() == "At the service" and states(stage) == ["At the service"] * 3
+    assert figures(stage) == ["3 at the service", "0 waiting in your account", "0 here"]
+    assert CLOSE in progress(stage).account.line.text() and not progress(stage)._foot.isVisible()
+    assert page.check_button.text() == "Fetch now"
+    assert "Ask the service directly" in offered(menu(stage)) and "Collect in my account" not in offered(menu(stage))
+    # A look that has begun would see the first batch at work and the last one done.
+    await until(lambda: not worker.room.looking)
+    worker.room.collects = lambda number: number != 2
+    worker.room.gives.clear()
+    worker.finish()
+    click(page.check_button)
+    await until(lambda: states(stage) == ["Waiting in your account", "At the service", "Waiting in your account"])
+    assert page.header.state.text() == "Waiting in your account"
+    waiting = account_progress(stage.program.ledger.job(job.id)).bytes_in_account
+    assert waiting > 50_000 and figures(stage)[1].startswith("2 waiting in your account · ")
+    worker.room.gives.set()
+    worker.room.collects = lambda number: True
+    click(page.check_button)
+    await stage.program.runner.wait(job.id)
+    await until(lambda: page.header.state.text() == "Finished")
+    page.tabs.choose("details")
+    assert page.details.as_text().count(": Here, ") == 3
+    await until(lambda: worker.room.shards == {})  # deleted there, once all is here
+    await until(lambda: "copies in your account" not in page.header.facts())
+    assert "Delete the copies in my account" not in offered(menu(stage))
+
+
+async def test_the_service_is_asked_directly_and_the_account_again(
+    stage: Stage, worker: WorkerStage, harbour: Path, until: Until
+) -> None:
+    job = await handed_over(stage, worker, harbour, until)
+    worker.room.collects = lambda number: False
+    worker.finish()
+    entries(menu(stage))["Ask the service directly"].trigger()
+    await until(lambda: stage.program.ledger.job(job.id).state is JobState.DONE)  # though the account has nothing
+    other = await worker.send(stage.program, "Another", harbour, Kind.EMBED)
+    stage.workspace.open_job(other.id)
+    await until(
+        lambda: (
+            stage.workspace.job_page.header.title() == "Another" and "Ask the service directly" in offered(menu(stage))
+        )
+    )
+    await stage.program.runner.pause(other.id)
+    entries(menu(stage))["Ask the service directly"].trigger()
+    await until(lambda: "Collect in my account" in offered(menu(stage)))
+    entries(menu(stage))["Collect in my account"].trigger()
+    await until(lambda: account_progress(stage.program.ledger.job(other.id)).lid_may_close)
+
+
+async def test_closing_warns_of_what_is_not_handed_over_and_of_nothing_else(
+    stage: Stage, worker: WorkerStage, harbour: Path, until: Until
+) -> None:
+    job = await handed_over(stage, worker, harbour, until)
+    assert await stage.workspace.commands.may_close()
+    assert not stage.program.settings.seen_close_note  # it is still told of jobs that it concerns
+
+    first, *others = stage.program.ledger.job(job.id).batches
+    waiting = (replace(first, shard=0, handed_over_at=0.0), *others)
+    await stage.program.runner.stop(job.id)
+    await stage.program.store.change(job.id, lambda now: replace(now, batches=waiting))
+    stage.workspace.show_jobs()
+    await until(lambda: progress(stage).account.line.text().startswith("1 batch is not handed over yet."))
+    assert progress(stage)._foot.isVisible()
+    stage.workspace.window.close_requested.emit()
+
+    words = await answer(stage.workspace.window, "Cancel", until)
+    assert words.endswith("What your account was not handed yet is handed over then.")
+
+
+async def test_copies_that_are_kept_can_be_deleted(
+    stage: Stage, worker: WorkerStage, harbour: Path, until: Until
+) -> None:
+    saved = stage.program.address_book.saved()[1]
+    await stage.program.connections.save(replace(saved, keep_days=7))
+    job = await handed_over(stage, worker, harbour, until)
+    worker.finish()
+    click(stage.workspace.job_page.check_button)
+    await stage.program.runner.wait(job.id)
+    page = stage.workspace.job_page
+    await until(lambda: page.header.facts().endswith("copies in your account"))
+    page.tabs.choose("details")
+    kept = dict(page.details.lines())["In your account"]
+    assert kept.startswith("3 batches handed over · copies kept until ")
+    entries(menu(stage))["Delete the copies in my account"].trigger()
+    await until(lambda: worker.room.shards == {})
+    await until(lambda: "results are here" in " ".join(stage.workspace.window.notices.texts()))
+    await until(lambda: "Delete the copies in my account" not in offered(menu(stage)))
+    assert "copies deleted " in dict(page.details.lines())["In your account"]
+
+
+TEXTS = "id,text\n" + "".join(f"{n},a lamp of brass {n}\n" for n in range(20))
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    path = tmp_path / "lamps.csv"
+    path.write_text(TEXTS, encoding="utf-8")
+    return path
+
+
+async def sent_elsewhere(tmp_path: Path, worker: WorkerStage, path: Path, until: Until) -> Job:
+    """Another computer hands a job over and is switched off; its answers wait in the account."""
+    here = worker.connection_id
+    program = await Program.open(tmp_path / "elsewhere", environ={})
+    await worker.connect(program)
+    job = await worker.send(program, "Lamps", path, Kind.EMBED)
+    await until(lambda: account_progress(program.ledger.job(job.id)).lid_may_close)
+    await program.close()
+    worker.finish()
+    worker.connection_id = here
+    return job
+
+
+async def account_dialog(stage: Stage, until: Until) -> AccountDialog:
+    """As the menu opens it, when it has its answer."""
+    job_menu = stage.workspace.menus._job
+    job_menu.aboutToShow.emit()
+    entries(job_menu)["In your account…"].trigger()
+    dialog = await shown(AccountDialog, until)
+    await until(lambda: not stage.workspace.tasks.is_running("account list"))
+    return dialog
+
+
+def cells(dialog: AccountDialog) -> list[list[str]]:
+    return [[dialog.rows.text(row, column) for column in range(5)] for row in range(dialog.rows.rowCount())]
+
+
+async def test_an_empty_account_and_one_without_a_worker_say_so(stage: Stage, until: Until) -> None:
+    dialog = await account_dialog(stage, until)
+    assert dialog.nothing.isVisible() and dialog.nothing.sentence().startswith("Nothing is in this account.")
+    assert not dialog.take_button.isEnabled() and dialog.take_button.toolTip() == "Choose a job first."
+    assert not dialog.problem.isVisible()
+    dialog.close()
+    await until(lambda: not any(isinstance(each, AccountDialog) for each in QApplication.topLevelWidgets()))
+
+    await stage.program.connections.remove(stage.program.address_book.saved()[1].id)
+    dialog = await account_dialog(stage, until)
+    assert dialog.nothing.sentence().startswith("A Worker of your own can collect answers")
+    assert not dialog.take_button.isVisible() and not dialog.connection.isVisible()
+    click(dialog.nothing.button)
+    await until(stage.workspace.settings.page.isVisible)
+
+
+async def test_a_job_is_taken_over_with_its_file_and_opened(
+    stage: Stage, worker: WorkerStage, tmp_path: Path, texts: Path, until: Until
+) -> None:
+    job = await sent_elsewhere(tmp_path, worker, texts, until)
+    dialog = await account_dialog(stage, until)
+    assert cells(dialog) == [["Lamps", "Vectors", "1", "just now", "not here"]]
+    assert dialog.table.hasFocus() and dialog.take_button.text() == "Take over…"
+    QTest.keyClick(dialog.table, Qt.Key.Key_Return)
+    taking = await shown(TakeOverDialog, until)
+    assert not taking.files.kind.isVisible()  # it is known
+    taking.files.open(texts)
+    await until(lambda: taking.files.inputs() is not None)
+    click(taking.take_button)
+    await until(lambda: stage.workspace.window.library.opened_job() == job.id)
+    await until(lambda: not any(isinstance(each, AccountDialog) for each in QApplication.topLevelWidgets()))
+    known = await stage.program.runner.wait(job.id)
+    assert known.state is JobState.DONE and known.taken_over and known.source_name == "lamps.csv"
+    actions = offered(stage.workspace.job_page.header.more.menu())
+    assert "Duplicate" in actions and not {"Collect in my account", "Delete the copies in my account"} & actions
+    dialog = await account_dialog(stage, until)
+    assert cells(dialog)[0][4] == "Finished" and dialog.take_button.text() == "Open"
+
+
+async def test_a_job_is_taken_over_without_its_file(
+    stage: Stage, worker: WorkerStage, tmp_path: Path, texts: Path, until: Until
+) -> None:
+    job = await sent_elsewhere(tmp_path, worker, texts, until)
+    dialog = await account_dialog(stage, until)
+    click(dialog.take_button)
+    taking = await shown(TakeOverDialog, until)
+    other = tmp_path / "other.csv"
+    other.write_text("id,text\n1,other\n", encoding="utf-8")
+    taking.files.open(other)
+    await until(lambda: taking.files.inputs() is not None)
+    click(taking.take_button)
+    await until(taking.problem.isVisible)
+    assert taking.problem.text().startswith("This is not the file that was sent")
+    assert stage.program.ledger.jobs() == () and taking.take_button.isEnabled()
+    click(taking.files.removes[0])
+    assert not taking.problem.isVisible()
+    click(taking.take_button)
+    await until(lambda: stage.workspace.window.library.opened_job() == job.id)
+    assert (await stage.program.runner.wait(job.id)).has_named_texts
+    await until(lambda: stage.workspace.job_page.job() == stage.program.ledger.job(job.id))
+    assert not {"Duplicate", "Copy as curl"} & offered(stage.workspace.job_page.header.more.menu())
+
+
+async def test_removing_asks_and_says_what_is_lost(
+    stage: Stage, worker: WorkerStage, tmp_path: Path, texts: Path, until: Until
+) -> None:
+    await sent_elsewhere(tmp_path, worker, texts, until)
+    dialog = await account_dialog(stage, until)
+    for words in ("Cancel", "Remove"):
+        assert len(worker.room.shards) == 1
+        click(dialog.remove_button)
+        said = await answer(dialog, words, until)
+        assert "Answers that no computer has fetched yet are lost" in said
+    await until(lambda: dialog.nothing.isVisible() and dialog.nothing.sentence().startswith("Nothing is"))
+    assert worker.room.shards == {}
+
+
+async def test_an_error_is_a_sentence_with_one_button(stage: Stage, worker: WorkerStage, until: Until) -> None:
+    worker.room.put("abcdefgh", "Orders, spring", kind="rank", batches=12)
+    worker.service.follow(faults.page(on="check", times=1))
+    dialog = await account_dialog(stage, until)
+    assert dialog.problem.isVisible() and "sign in first" in dialog.problem.text()
+    (again,) = dialog.problem.links()
+    assert again.text() == "Try again" and not dialog.table.isVisible()
+    click(again)
+    await until(dialog.table.isVisible)
+    assert cells(dialog)[0][:3] == ["Orders, spring", "Ranking", "12"] and not dialog.problem.isVisible()
