@@ -58,6 +58,10 @@ class Person:
         except NotSeenError:
             raise NotSeenError(f"{words} did not come; there is: {self.seen()[:_TEXTS_TOLD]}") from None
 
+    async def until_row(self, table: str, text: str) -> None:
+        """Wait for a cell with this text in the table or list of this name."""
+        await self.until(lambda: self._row(table, text))
+
     async def until(self, happens: Callable[[], object]) -> None:
         """Wait for something."""
         deadline = time.monotonic() + self._patience
