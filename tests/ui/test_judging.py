@@ -153,7 +153,7 @@ async def test_a_second_judge_settles_what_both_see_differently(judging: Judging
     judging.page.judge(judging.jobs)
     await judging.until(lambda: not judging.page.tasks.running())
     judging.page.start.judge.setText("Ada")
-    judging.page.start.changed.emit()
+    judging.page.start.judge.editingFinished.emit()
     await judging.until(lambda: judging.page.start.begin_button.isEnabled() and not judging.page.tasks.running())
     QTest.keyClick(judging.page.start.begin_button, Qt.Key.Key_Return)
     await judging.until(lambda: judging.page.session not in (None, session))
