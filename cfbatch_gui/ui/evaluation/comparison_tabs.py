@@ -167,22 +167,11 @@ def judged_words(found: Evaluation | None) -> str:
         display.plural(len(found.queries), "By the judgements of {n} query.", "By the judgements of {n} queries."),
         tr("All are means over these queries, as trec_eval defines them; “exp” takes 2 to the label less 1 as gain."),
     ]
-    if found.left_out:
-        sentences.append(
-            display.plural(
-                found.left_out,
-                "{n} query without judgements is left out.",
-                "{n} queries without judgements are left out.",
-            )
-        )
-    if found.conflicts:
-        sentences.append(
-            display.plural(
-                found.conflicts,
-                "{n} text is labelled differently; the label of job A holds.",
-                "{n} texts are labelled differently; the label of job A holds.",
-            )
-        )
+    counts = {
+        tr("Queries without judgements, left out: {n}."): found.left_out,
+        tr("Texts labelled differently, where the label of job A holds: {n}."): found.conflicts,
+    }
+    sentences += [sentence.format(n=display.number(count)) for sentence, count in counts.items() if count]
     sentences += map(said, remarks(found.runs))
     return " ".join(sentences)
 
