@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from cfbatch_gui.core.judgements.agreement import agreement_words, between_judge
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.files import (
     Form,
-    Imported,
     JobSubjects,
     check_all_read,
     import_judgements,
@@ -298,7 +297,12 @@ class JudgePage(QWidget):
         done = await asyncio.to_thread(
             lambda: import_judgements(book, found.judgements, judge=path.name, time=self._program.clock(), job=subjects)
         )
-        self._notices.show_notice(self._import_words(done), "done")
+        counts = self.tr(
+            "Judgements read: {read}. New: {added}; about texts of this job: {matched}; others, which are kept all the"
+            " same: {unmatched}; about texts that have different grades: {conflicting}."
+        )
+        numbers = {name: display.number(count) for name, count in asdict(done).items()}
+        self._notices.show_notice(counts.format(**numbers), "done")
         self.tasks.start("prepare", self._prepare())
 
     async def write_file(self, path: Path, form: Form) -> None:
@@ -346,18 +350,3 @@ class JudgePage(QWidget):
 
     def _subjects(self) -> JobSubjects | None:
         return JobSubjects(self._program.folder(self.jobs[0].id)) if self.jobs else None
-
-    def _import_words(self, done: Imported) -> str:
-        words = [
-            display.plural(done.read, "Read {n} judgement;", "Read {n} judgements;"),
-            self.tr("{added} are new, {matched} are about texts of this job.").format(
-                added=display.number(done.added), matched=display.number(done.matched)
-            ),
-        ]
-        if done.unmatched:
-            words.append(self.tr("{n} others are kept all the same.").format(n=display.number(done.unmatched)))
-        if done.conflicting:
-            words.append(
-                self.tr("{n} are about texts that have different grades.").format(n=display.number(done.conflicting))
-            )
-        return " ".join(words)

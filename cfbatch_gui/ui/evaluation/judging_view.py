@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAccessible, QKeyEvent, QTextOption
+from PySide6.QtGui import QAccessible, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QCompleter,
     QFormLayout,
     QLineEdit,
-    QPlainTextEdit,
     QSizePolicy,
     QWidget,
 )
@@ -42,6 +41,7 @@ from cfbatch_gui.ui.widgets import (
     row,
     scrolled,
 )
+from cfbatch_gui.ui.widgets.text_panel import PlainText
 
 _TOPS = (3, 5, 10, 20)
 _OWN = "own"
@@ -342,17 +342,11 @@ class JudgingView(QWidget):
         self.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-class _LargeText(QPlainTextEdit):
+class _LargeText(PlainText):
     def __init__(self, name: str) -> None:
-        super().__init__()
-        self.setAccessibleName(name)
-        self.setReadOnly(True)
+        super().__init__(name)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setProperty("kind", "large")
-        self.document().setDocumentMargin(0)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(super().minimumSizeHint().width(), _FEWEST_LINES * self.fontMetrics().lineSpacing())
