@@ -250,7 +250,7 @@ def signed(difference: float) -> str:
     return display.number(difference, "+.3f").replace("-", "−")
 
 
-_CHART_HEIGHT = 150
+_CHART_HEIGHT = 190
 _WORK = "answer"
 _SAME = 5e-5  # a difference that is shown as 0.0000
 
@@ -284,7 +284,7 @@ class AnswerTab(QWidget):
         self.warning = NoticeBar("", "attention")
         self.warning.add_link(self.tr("Judge what is missing"), judge)
         self.chart = Chart(self.tr("How much better or worse each query is"))
-        self.chart.setMinimumHeight(_CHART_HEIGHT)
+        self.chart.setFixedHeight(_CHART_HEIGHT)
         self.chart.picked.connect(lambda index: open_query(self._changes[index].number))
         self.table = TableView(
             "comparison/answer",
@@ -310,9 +310,8 @@ class AnswerTab(QWidget):
         answer = Card(row((words, 1), column(self.measures, None), gap=LARGE))
         self._chart_title = Label("", "strong")
         title = Flow(self._chart_title, None, Label(self.tr("the band is where the mean may lie"), "small"))
-        self._chart_card = Card(boxed(title), (self.chart, 1), margins=(20, MEDIUM, 20, SMALL))
-        above = column(self.warning, answer, (self._chart_card, 1), gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
-        above.addStretch(0)
+        self._chart_card = Card(boxed(title), self.chart, margins=(20, MEDIUM, 20, SMALL))
+        above = column(self.warning, answer, self._chart_card, None, gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
         parts = split(scrolled(boxed(above)), self.table, sizes=(450, 160), vertical=True)
         return boxed(column(parts, gap=0))
 

@@ -390,12 +390,13 @@ class ExportDialog(QDialog):
         self._show_writing(False)
 
     def _lay_out(self) -> None:
-        choices = boxed(row(self._rows_field, self.limits_bar, None, row(self._columns_words, 4, self.columns_button)))
+        choices = boxed(row(self.limits_bar, None, row(self._columns_words, 4, self.columns_button)))
         folder = row((self._folder_words, 1), 12, self.change_button)
         self._content.setLayout(
             column(
                 Label(self.tr("Export as"), "part"),
                 (self.forms, 1),
+                row(self._rows_field, None),
                 choices,
                 Card(self.lines, folder, inset=True, gap=6),
                 self.manifest_box,

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QSizePolicy
 
 from cfbatch_gui.core.evaluation.comparison import JudgedQuery, judged_queries
 from cfbatch_gui.core.evaluation.joining import Run, read_run
@@ -32,7 +31,6 @@ from cfbatch_gui.ui.widgets import (
     Card,
     EmptyPlace,
     Figure,
-    Flow,
     LabelGrid,
     LinkButton,
     NoticeBar,
@@ -199,9 +197,7 @@ class QualityView(ResultsPage[Quality | None]):
     def _lay_out(self) -> None:
         links = ((self.mean, None), (self.judged, self.judge_link), (self.first, self.more_link))
         cards = [Card(figure, None, row(link, None), gap=4, margins=(20, MEDIUM, 20, MEDIUM)) for figure, link in links]
-        for card in cards:
-            card.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        figures = boxed(Flow(*cards, gap=MEDIUM))
+        figures = row(*((card, 1) for card in cards), gap=MEDIUM)
         above = column(figures, self._measures_card, gap=MEDIUM, margins=(WIDE, LARGE, WIDE, MEDIUM))
         foot = column(self.foot, margins=(WIDE, SMALL, WIDE, MEDIUM))
         self._content = boxed(column(above, (self.table, 1), line(), foot, gap=0))
