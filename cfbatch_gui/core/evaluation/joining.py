@@ -24,6 +24,7 @@ from cfbatch_gui.core.results.labels import (
     read_outside_grades,
     read_unusable_labels,
 )
+from cfbatch_gui.core.results.numbers import starts
 from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.results.rankings import RetrievalIds, ranked_order
 from cfbatch_gui.core.results.score_table import (
@@ -225,12 +226,9 @@ def _matched(
 
 def _occurrence(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
     order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    is_first = np.ones(len(keys), dtype=np.bool_)
-    is_first[1:] = ordered[1:] != ordered[:-1]
     index = np.arange(len(keys))
     counted = np.empty(len(keys), dtype=np.uint64)
-    counted[order] = index - np.maximum.accumulate(np.where(is_first, index, 0))
+    counted[order] = index - np.maximum.accumulate(np.where(starts(keys[order]), index, 0))
     return counted
 
 
@@ -340,10 +338,8 @@ def _first_of_id(run: Run) -> Numbers:
     ids = read_id_hashes(run.folder, run.table)
     named = np.flatnonzero(ids != NO_ID)
     order = named[np.lexsort((run.table.positions[named], ids[named], run.table.queries[named]))]
-    starts = np.ones(len(order), dtype=np.bool_)
-    queries, names = run.table.queries[order], ids[order]
-    starts[1:] = (queries[1:] != queries[:-1]) | (names[1:] != names[:-1])
-    own[order] = order[starts][np.cumsum(starts) - 1]
+    is_first = starts(run.table.queries[order], ids[order])
+    own[order] = order[is_first][np.cumsum(is_first) - 1]
     return own
 
 
