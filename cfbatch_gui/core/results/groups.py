@@ -78,11 +78,11 @@ def find_clusters(
 def _from_sample(sample: NDArray[np.float32], number: int, progress: Progress) -> NDArray[np.float32]:
     """The centres of the start whose texts are nearest to their centres, the first of equal ones."""
     starts = max(_LEAST_STARTS, min(_MOST_STARTS, _CENTRES // number))
-    found = _one_start(sample, number, _SEED)
-    for start in range(1, starts):
+    found = []
+    for start in range(starts):
         progress(start / starts)
-        found = max(found, _one_start(sample, number, _SEED + start), key=lambda each: each[0])
-    return found[1]
+        found.append(_one_start(sample, number, _SEED + start))
+    return max(found, key=lambda each: each[0])[1]
 
 
 def _one_start(sample: NDArray[np.float32], number: int, seed: int) -> tuple[float, NDArray[np.float32]]:
