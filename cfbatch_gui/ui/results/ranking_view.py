@@ -139,7 +139,6 @@ def score_or_status(context: RankedContext) -> str:
 
 
 MOST_CONTEXTS = 5_000  # of one query on the screen at once
-_NOTHING_FOUND: tuple[str, frozenset[int]] = ("", frozenset())
 _TYPING = 0.12  # seconds; a search begins when the keys rest
 _SLOW = 0.3  # seconds; a search that takes longer says so
 _QUERIES_WIDTH = 348
@@ -172,7 +171,7 @@ class RankingView(ResultsPage[RankingRead]):
         self._read: RankingRead | None = None
         self._search: TextSearch | None = None  # over all texts of the job, with or without a score
         self._found: frozenset[int] | None = None  # numbers of queries
-        self._found_items: tuple[str, frozenset[int]] = _NOTHING_FOUND  # what was sought, and the contexts found
+        self._found_items: frozenset[int] = frozenset()  # the contexts that have what is sought
         self._query_no = self._item_no = 0
         self._ranked: tuple[RankedContext, ...] = ()
         self._limits_of: dict[str, ExportOptions] = {}
@@ -190,10 +189,8 @@ class RankingView(ResultsPage[RankingRead]):
         contexts = [self.contexts_model.row(index).item_no for index in self.contexts.selected_rows()]
         queries = [self.queries_model.row(index).query_no for index in self.queries.selected_rows()]
         of_queries = self._read.rankings.items_of(queries) if self._read is not None and len(queries) > 1 else ()
-        sought, found = self._found_items
-        is_now = bool(sought) and sought == self.find_field.text()
         return row_choices(
-            (self.tr("“{text}”").format(text=sought), found if is_now else ()),
+            (self.tr("“{text}”").format(text=self.find_field.text()), self._found_items),
             (self.tr("selected"), contexts if len(contexts) > 1 else ()),
             (self.tr("selected queries"), of_queries),
             (self.tr("this query"), (each.item_no for each in self._ranked)),
@@ -253,7 +250,7 @@ class RankingView(ResultsPage[RankingRead]):
         self.limits_bar.show_limits(self._limits_of.get(job.id, ExportOptions()))
         self.find_field.reset()
         self._mark("")
-        self._read, self._found, self._found_items = None, None, _NOTHING_FOUND
+        self._read, self._found = None, None
         self._search = TextSearch(self.program.folder(job.id))
         self._query_no, self._item_no, self._ranked = 0, 0, ()
         self._baseline, self._baseline_of = "", ()
@@ -299,7 +296,7 @@ class RankingView(ResultsPage[RankingRead]):
             self._fill_contexts()
             await self._count()
             if text and self._search is not None:
-                self._found_items = text, await asyncio.to_thread(self._search.items, text)
+                self._found_items = await asyncio.to_thread(self._search.items, text)
 
     async def _look_for(self, text: str) -> None:
         search = self._search
@@ -370,6 +367,7 @@ class RankingView(ResultsPage[RankingRead]):
         self._show_context(index)
 
     def _mark(self, sought: str) -> None:
+        self._found_items = frozenset()
         for view in (self.queries, self.contexts, self.panel):
             view.mark(sought)
 
