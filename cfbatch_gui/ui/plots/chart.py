@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPen, QPolygonF
 
-from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.ui import display, theme
 from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.plots.colours import of_role
@@ -211,20 +210,14 @@ class Chart(Plot):
         super().__init__(name)
         self.layers: tuple[Layer, ...] = ()
         self._titles = ("", "")
-        self._data: Callable[[], PlotData] | None = None
+        self._data: Callable[[], PlotData] = lambda: PlotData((), ())
         self._summary = ""
 
     def show_layers(
-        self,
-        layers: Sequence[Layer],
-        *,
-        across: str,
-        up: str,
-        data: Callable[[], PlotData] | None = None,
-        summary: str = "",
+        self, layers: Sequence[Layer], *, across: str, up: str, data: Callable[[], PlotData], summary: str
     ) -> None:
-        """`across` and `up` are the titles of the axes; without `across` there are no numbers below. `data` gives
-        other rows, and `summary` other words, than the layers'.
+        """`across` and `up` are the titles of the axes; without `across` there are no numbers below. `data` are the
+        numbers as a table, `summary` is what a screen reader says.
         """
         self.layers, self._titles, self._data, self._summary = tuple(layers), (across, up), data, summary
         self.show_again()
@@ -248,31 +241,10 @@ class Chart(Plot):
         self._paint_legend(painter, size)
 
     def summary(self) -> str:
-        if self._summary:
-            return self._summary
-        across, up = self._titles
-        ranges: list[tuple[str, NDArray[np.floating]]] = []
-        for layer in self.layers:
-            if isinstance(layer, Bars):
-                ranges.append((layer.name or up, layer.edges))
-            elif isinstance(layer, Dots):
-                ranges += [(across, layer.x), (up, layer.y)]
-        pattern = self.tr("{title}: from {low} to {high}.")
-        words = [
-            pattern.format(title=title, low=score_text(there.min()), high=score_text(there.max()))
-            for title, values in ranges
-            if len(there := _finite(values))
-        ]
-        return " ".join([*words, *(f"{layer.name}." for layer in self.layers if isinstance(layer, Mark))])
+        return self._summary
 
     def data(self) -> PlotData:
-        if self._data is not None:
-            return self._data()
-        across, up = self._titles
-        if any(isinstance(layer, Dots) for layer in self.layers):
-            return PlotData((self.tr("series"), across or "x", up or "y", self.tr("text")), self._dots())
-        columns = (self.tr("series"), self.tr("from"), self.tr("to"), up or self.tr("count"))
-        return PlotData(columns, self._bars())
+        return self._data()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         found = self._found_at(event.position())
@@ -328,15 +300,3 @@ class Chart(Plot):
             painter.setPen(theme.colour(layer.role))
             painter.drawText(QPointF(left, shown.box.top() + metrics.ascent()), layer.name)
         painter.restore()
-
-    def _bars(self) -> Iterator[tuple[Cell, ...]]:
-        for layer in self.layers:
-            if isinstance(layer, Bars):
-                for low, high, height in zip(layer.edges[:-1], layer.edges[1:], layer.heights, strict=True):
-                    yield layer.name, float(low), float(high), np.asarray(height).item()
-
-    def _dots(self) -> Iterator[tuple[Cell, ...]]:
-        for layer in self.layers:
-            if isinstance(layer, Dots):
-                for index, (x, y) in enumerate(zip(layer.x.tolist(), layer.y.tolist(), strict=True)):
-                    yield layer.name, x, y, layer.describe(index) if layer.describe else ""

@@ -424,7 +424,8 @@ class VersusScoresView(VectorPage):
 
             dots = Dots(found.scores, found.similarities, describe=describe)
             titles = self.tr("Score"), self.tr("Similarity of the vectors")
-            self.chart.show_layers((dots,), across=titles[0], up=titles[1], data=lambda: _pairs_data(folder, found))
+            summary, data = self.summary.whole_text(), lambda: _pairs_data(folder, found)
+            self.chart.show_layers((dots,), across=titles[0], up=titles[1], data=data, summary=summary)
             self._picked(0)
             self._body.show_content()
         else:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 from PySide6.QtCore import Qt, Signal
 
@@ -22,7 +23,7 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, Steps
+from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, PlotData, Steps
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import (
     LimitsBar,
@@ -493,12 +494,18 @@ class OverviewView(ResultsPage[ScoreFigures]):
         self.show_content()
 
     def _show_chart(self, found: ScoreFigures) -> None:
-        layers: list[Bars | Steps | Mark] = [Bars(found.edges, found.counts, self.tr("All scores"))]
+        bars, marks = [Bars(found.edges, found.counts, self.tr("All scores"))], []
         if found.others is not None:
-            layers.append(Steps(found.edges, found.other_counts, others_name()))
+            bars.append(Steps(found.edges, found.other_counts, others_name()))
             name = self.tr("9 in 10 with other questions stay below {score}")
-            layers.append(Mark(found.others.ninetieth, name.format(score=score_text(found.others.ninetieth))))
-        self.chart.show_layers(layers, across=self.tr("Score"), up=self.tr("Contexts"))
+            marks.append(Mark(found.others.ninetieth, name.format(score=score_text(found.others.ninetieth))))
+        across, up = self.tr("Score"), self.tr("Contexts")
+        columns, rows = (self.tr("series"), self.tr("from"), self.tr("to"), up), []
+        for each in bars:
+            heights = zip(pairwise(found.edges.tolist()), each.heights.tolist(), strict=True)
+            rows += [(each.name, low, high, height) for (low, high), height in heights]
+        data, summary = PlotData(columns, rows), reading_line(found)
+        self.chart.show_layers([*bars, *marks], across=across, up=up, data=lambda: data, summary=summary)
 
     def _show_spreads(self, found: ScoreFigures) -> None:
         lines = []
