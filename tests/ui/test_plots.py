@@ -43,7 +43,7 @@ def scatter(qtbot: QtBot) -> Chart:
     qtbot.addWidget(chart)
     chart.resize(500, 300)
     x, y = np.array([0.0, 0.5, np.nan, 1.0]), np.array([0.0, 0.9, 0.5, 1.0])
-    dots = Dots(x, y, "Pairs", describe=lambda index: ("=1+1", "second", "third", "fourth")[index])
+    dots = Dots(x, y, describe=lambda index: ("=1+1", "second", "third", "fourth")[index])
     data = PlotData(("one", "text"), [(0.5, "=1+1")])
     chart.show_layers((Line(0, 1), dots), across="one", up="other", data=lambda: data, summary="")
     return chart

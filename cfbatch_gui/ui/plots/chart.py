@@ -1,6 +1,6 @@
 """A chart: two axes and layers over them, how these are painted, and what is under the mouse."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,6 @@ from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPen, QPolygonF
 
 from cfbatch_gui.ui import display, theme
-from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.plots.colours import of_role
 from cfbatch_gui.ui.plots.dot_map import paint_dots
 from cfbatch_gui.ui.plots.plot import Frame, Plot, PlotData, frame, labels, padded, paint_frame, small
@@ -45,16 +44,13 @@ class Dots:
 
     x: NDArray[np.floating]
     y: NDArray[np.floating]
-    name: str = ""
-    role: str = "accent"
-    describe: Callable[[int], str] | None = None
+    describe: Callable[[int], str]
 
 
 @dataclass(frozen=True)
 class Mark:
     at: float
-    name: str = ""
-    role: str = "text"
+    name: str
 
 
 @dataclass(frozen=True)
@@ -63,8 +59,6 @@ class Line:
 
     start: float
     slope: float
-    name: str = ""
-    role: str = "quiet"
 
 
 @dataclass(frozen=True)
@@ -73,7 +67,6 @@ class Band:
 
     low: float
     high: float
-    role: str = "selection"
 
 
 Layer = Bars | Dots | Mark | Line | Band
@@ -118,19 +111,24 @@ def paint_layer(painter: QPainter, shown: Frame, layer: Layer) -> None:
         case Dots():
             dots = np.column_stack((shown.across.pixels(layer.x), shown.up.pixels(layer.y)))
             there = dots[np.isfinite(dots).all(axis=1)]
-            paint_dots(painter, shown.box, there, np.tile(of_role(layer.role), (len(there), 1)))
+            paint_dots(painter, shown.box, there, np.tile(of_role("accent"), (len(there), 1)))
         case Line():
             ends = (shown.across.low, shown.across.high)
             points = [QPointF(shown.across.pixel(end), shown.up.pixel(layer.start + layer.slope * end)) for end in ends]
-            painter.setPen(QPen(theme.colour(layer.role), 1, Qt.PenStyle.DashLine))
-            painter.drawLine(points[0], points[1])
+            painter.setPen(QPen(theme.colour("quiet"), 1, Qt.PenStyle.DashLine))
+            painter.drawLine(*points)
         case Band():
             top, bottom = shown.up.pixel(layer.high), shown.up.pixel(layer.low)
-            painter.fillRect(
-                QRectF(shown.box.left(), top, shown.box.width(), max(1.0, bottom - top)), theme.colour(layer.role)
-            )
-        case Mark():
-            pass
+            box = QRectF(shown.box.left(), top, shown.box.width(), max(1.0, bottom - top))
+            painter.fillRect(box, theme.colour("selection"))
+        case Mark() if shown.across.low <= layer.at <= shown.across.high:
+            painter.setFont(small(painter.font()))
+            metrics, x = QFontMetricsF(painter.font()), round(shown.across.pixel(layer.at)) + 0.5
+            painter.setPen(QPen(theme.colour("text"), 1, Qt.PenStyle.DashLine))
+            painter.drawLine(QPointF(x, shown.box.top()), QPointF(x, shown.box.bottom()))
+            width = metrics.horizontalAdvance(layer.name)
+            left = x + 6 if x + 6 + width < shown.box.right() else x - 6 - width
+            painter.drawText(QPointF(left, shown.box.top() + metrics.ascent()), layer.name)
     painter.restore()
 
 
@@ -162,8 +160,7 @@ def _dot_at(layer: Dots, shown: Frame, mouse: QPointF) -> Found | None:
     if not len(away) or away.min() > _NEAR:
         return None
     index = int(away.argmin())
-    text = layer.describe(index) if layer.describe else f"{score_text(layer.x[index])} · {score_text(layer.y[index])}"
-    return Found(text, index)
+    return Found(layer.describe(index), index)
 
 
 def _paint_bars(painter: QPainter, shown: Frame, layer: Bars) -> None:
@@ -233,7 +230,6 @@ class Chart(Plot):
         for layer in self.layers:
             paint_layer(painter, shown, layer)
         painter.restore()
-        self._paint_marks(painter, shown)
         painter.setPen(QPen(theme.colour("quiet"), 1))
         has_bars = any(isinstance(layer, Bars) for layer in self.layers)
         foot = shown.up.pixel(0.0) if has_bars else shown.box.bottom()
@@ -261,42 +257,25 @@ class Chart(Plot):
         return describe_at(self.layers, shown, mouse) if shown.box.contains(mouse) else None
 
     def _frame(self, size: QSizeF) -> Frame:
-        head = QFontMetricsF(self.font()).height() + SMALL if any(self._named()) else 0.0
+        head = QFontMetricsF(self.font()).height() + SMALL if self._named() else 0.0
         ranges = range_across(self.layers), range_up(self.layers)
         return frame(size, self.font(), *ranges, self._titles, head=head)
 
-    def _named(self) -> Iterator[Bars | Dots]:
-        return (each for each in self.layers if isinstance(each, Bars | Dots) and each.name)
+    def _named(self) -> list[Bars]:
+        return [each for each in self.layers if isinstance(each, Bars) and each.name]
 
     def _paint_legend(self, painter: QPainter, size: QSizeF) -> None:
         metrics = QFontMetricsF(self.font())
         left = size.width() - LARGE
         painter.save()
-        for layer in reversed(list(self._named())):
+        for layer in reversed(self._named()):
             left -= metrics.horizontalAdvance(layer.name)
             painter.setPen(theme.colour("text"))
             painter.drawText(QPointF(left, SMALL + metrics.ascent()), layer.name)
             left -= _SWATCH + SMALL
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.colour(layer.role))
-            radius = _SWATCH / 2 if isinstance(layer, Dots) else 2
             top = SMALL + (metrics.height() - _SWATCH) / 2
-            painter.drawRoundedRect(QRectF(left, top, _SWATCH, _SWATCH), radius, radius)
+            painter.drawRoundedRect(QRectF(left, top, _SWATCH, _SWATCH), 2, 2)
             left -= LARGE
-        painter.restore()
-
-    def _paint_marks(self, painter: QPainter, shown: Frame) -> None:
-        painter.save()
-        painter.setFont(small(self.font()))
-        metrics = QFontMetricsF(painter.font())
-        for layer in self.layers:
-            if not isinstance(layer, Mark) or not shown.across.low <= layer.at <= shown.across.high:
-                continue
-            x = round(shown.across.pixel(layer.at)) + 0.5
-            painter.setPen(QPen(theme.colour(layer.role), 1, Qt.PenStyle.DashLine))
-            painter.drawLine(QPointF(x, shown.box.top()), QPointF(x, shown.box.bottom()))
-            width = metrics.horizontalAdvance(layer.name)
-            left = x + 6 if x + 6 + width < shown.box.right() else x - 6 - width
-            painter.setPen(theme.colour(layer.role))
-            painter.drawText(QPointF(left, shown.box.top() + metrics.ascent()), layer.name)
         painter.restore()
