@@ -17,9 +17,8 @@ from pytestqt.qtbot import QtBot
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Band, Bars, Chart, DotMap, Dots, Line, Mark, PictureButtons, PlotData, Steps
-from cfbatch_gui.ui.plots.chart import describe_at
 from cfbatch_gui.ui.plots.colours import by_category, by_cells, categories, plain
-from cfbatch_gui.ui.plots.plot import Scale, labels, padded, ticks
+from cfbatch_gui.ui.plots.plot import Scale, describe_at, labels, padded, ticks
 from cfbatch_gui.ui.tasks import Tasks
 
 EDGES, COUNTS = np.array([0.0, 0.25, 0.5, 1.0]), np.array([3, 0, 8])
