@@ -194,12 +194,12 @@ def check_rows(
     keys = tuple(each.key for each in options.metadata)
     filled, texts_only = set[str](), set(keys) if options.numbers_as_text else set[str]()
     ids, namespaces = set[str](), {""}
-    refused, counts, done = defaultdict[_Kind, list[int]](list), Counter[_Kind](), 0
+    refused, counts, done = defaultdict[_Kind, list[PushRow]](list), Counter[_Kind](), 0
 
     def refuse(kind: _Kind, row: PushRow) -> None:
         counts[kind] += 1
         if counts[kind] <= ROWS_NAMED:
-            refused[kind].append(row.row)
+            refused[kind].append(row)
 
     for block in rows.rows():
         for row in block:
@@ -224,7 +224,12 @@ def check_rows(
         done += len(block)
         progress(done, rows.count)
     of_rows = (
-        PushProblem(kind[0].filled(n=counts[kind], most=kind[1]), counts[kind], tuple(first))
+        PushProblem(
+            kind[0].filled(n=counts[kind], most=kind[1]),
+            counts[kind],
+            tuple(each.row for each in first),
+            tuple(each.item_no for each in first),
+        )
         for kind, first in refused.items()
     )
     notes: tuple[Message, ...] = ()
