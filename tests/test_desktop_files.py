@@ -17,7 +17,7 @@ pytest.importorskip("PySide6")
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.inputs.readers.formats import FORMATS
-from cfbatch_gui.ui.window.application import DESKTOP_ID
+from cfbatch_gui.ui.window.main_window import DESKTOP_ID
 
 PACKAGING = Path(__file__).parents[1] / "packaging"
 DESKTOP = PACKAGING / f"{DESKTOP_ID}.desktop"

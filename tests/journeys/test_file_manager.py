@@ -18,7 +18,7 @@ pytest.importorskip("PySide6")
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.ui.window.application import DESKTOP_ID
+from cfbatch_gui.ui.window.main_window import DESKTOP_ID
 from tests.journeys.desktop import WITHOUT_ACTIVATION
 from tests.journeys.terminal import jobs_in, until
 

@@ -303,7 +303,7 @@ class Tour:
         """The list of what is in the account, with its dialog to take a job over; and the list when it is empty."""
         room = self._past.worker.room
         room.put("abcdefgh", "Catalogue vectors", batches=12)
-        self._space.commands.show_account()
+        self._space.menus.show_account()
         await settled(self._stage)
         dialog = next(each for each in QApplication.topLevelWidgets() if isinstance(each, AccountDialog))
         await self._visit(self._stage, "account", dialog)
@@ -342,11 +342,11 @@ class Tour:
 
     async def dialogs(self) -> None:
         """Dialogs that the menu opens."""
-        self._space.commands.attach()
+        self._space.menus.attach()
         await self._dialog("attach")
         self._window.show_notices()
         await self._dialog("notice-list")
-        self._space.commands.show_about()
+        self._space.menus.show_about()
         await self._dialog("about")
         self._space.menus.show_help(Topic.SCORES)
         await self._dialog("help")

@@ -5,25 +5,21 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.states import Batch, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.job_actions import JobActions
-from cfbatch_gui.ui.jobs.job_page import OVERVIEW, RANKING, VECTORS, JobPage
+from cfbatch_gui.ui.jobs.job_page import OVERVIEW, RANKING, VECTORS
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results.ranking_view import OverviewView, RankingView
 from cfbatch_gui.ui.results.vectors_view import VectorsView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import styled_once
-from cfbatch_gui.ui.widgets import column
+from cfbatch_gui.ui.theme import Scheme, Theme
+from tests.screen.past import draft
+from tests.screen.stage import Stage, opened
 
 MODEL = "@cf/baai/bge-m3"
 TIED = """query,context,sku,label
@@ -40,18 +36,6 @@ TEXTS = """id,text,category
 0009,Garden hose,Garden
 0010,Desk lamp of brass,Lighting
 """
-
-
-WORK = (
-    *("load", "find", "contexts", "count", "health", "neighbours", "planned", "figures"),
-    *("adopt", "send again", "dismiss", "stop", "carry on"),
-)
-
-
-class HasTasks(Protocol):
-    """A part of the page with work of its own."""
-
-    tasks: Tasks
 
 
 def job_actions(
@@ -73,40 +57,15 @@ def job_actions(
 
 
 class JobPageDriver:
-    """`page` follows the jobs by itself, as in the window."""
+    """The page of a job in the whole window."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self.program: Program
-        self.page: JobPage
-
-    async def begin(self, practice_times: tuple[float, float]) -> None:
-        """Open the program and put the page on the screen."""
-        self.program = await Program.open(
-            self._root / "data", environ={}, on_change=self._changed, practice_times=practice_times
-        )
-        with styled_once():
-            self.notices = Notices()
-            self.ranking = RankingView(self.program, self.notices)
-            self.overview = OverviewView(self.program, self.notices)
-            self.vectors = VectorsView(self.program, self.notices)
-            results: dict[str, ResultView] = {RANKING: self.ranking, OVERVIEW: self.overview, VECTORS: self.vectors}
-            self.window = QWidget()
-            self.page = JobPage(
-                self.program, self.notices, results, job_actions(self.program, self.notices, self.window)
-            )
-            self.window.setLayout(column(self.notices, self.page, gap=0))
-        self.window.resize(1004, 820)
-        self.window.show()
-
-    async def end(self) -> None:
-        """Stop everything; nothing is left for the next test."""
-        for owner in self._owners():
-            await owner.tasks.close()
-        await self.program.close()
-        self.window.close()
-        self.window.deleteLater()
-        QApplication.sendPostedEvents()
+    def __init__(self, root: Path, stage: Stage) -> None:
+        self._root, self.program, self.workspace = root, stage.program, stage.workspace
+        self.window, self.notices, self.page = stage.workspace.window, stage.workspace.notices, stage.workspace.job_page
+        views = stage.workspace.results.pages
+        self.ranking: RankingView = views[RANKING].view
+        self.overview: OverviewView = views[OVERVIEW].view
+        self.vectors: VectorsView = views[VECTORS].view
 
     async def draft(
         self, content: str, kind: Kind, name: str = "Support articles", connection: str = "practice"
@@ -114,10 +73,7 @@ class JobPageDriver:
         """A draft from a CSV file with this content."""
         path = self._root / f"{name}.csv"
         path.write_text(content, encoding="utf-8")
-        job = self.program.drafts.create(kind, name, MODEL, connection)
-        source = open_source(path)
-        mapping = suggest_mapping(source, kind, preview(source))
-        return await asyncio.to_thread(self.program.drafts.load, job.id, source, mapping)
+        return await draft(self.program, name, path, kind, connection, reuse=True)
 
     async def finished(self, content: str, kind: Kind, name: str = "Support articles") -> Job:
         """A job that has run to its end."""
@@ -133,7 +89,7 @@ class JobPageDriver:
 
     async def show(self, job: Job) -> None:
         """Open a job, and wait until all of it is there."""
-        self.page.show_job(self.program.ledger.job(job.id))
+        self.workspace.open_job(job.id)
         await self.idle()
 
     async def idle(self) -> None:
@@ -141,25 +97,15 @@ class JobPageDriver:
         job = self.page.job()
         if job is not None and job.is_sent:
             await self.program.runner.wait(job.id)
-        while any(owner.tasks.is_running(name) for owner in self._owners() for name in WORK):
+        self.workspace.show_jobs()
+        tasks = [self.page.tasks, self.page.progress.tasks, self.ranking.tasks, self.overview.tasks, self.vectors.tasks]
+        tasks += [card.tasks for card in self.page.progress.cards.values()]
+        while any(each.running() for each in tasks):
             await asyncio.sleep(0.005)
-
-    def _owners(self) -> tuple[HasTasks, ...]:
-        cards = tuple(self.page.progress.cards.values())
-        return (self.page, self.page.progress, self.ranking, self.overview, self.vectors, *cards)
-
-    def _changed(self, job: Job) -> None:
-        shown = self.page.job() if hasattr(self, "page") else None
-        if shown is not None and shown.id == job.id:
-            self.page.show_job(job)
 
 
 @asynccontextmanager
 async def open_job_page(root: Path, practice_times: tuple[float, float] = (0.0, 0.1)) -> AsyncIterator[JobPageDriver]:
-    """A program with its job page on the screen, closed at the end of the block."""
-    driver = JobPageDriver(root)
-    await driver.begin(practice_times)
-    try:
-        yield driver
-    finally:
-        await driver.end()
+    """A program with its job page, closed at the end of the block."""
+    async with opened(root / "data", Theme(Scheme.LIGHT), practice_times=practice_times) as stage:
+        yield JobPageDriver(root, stage)

@@ -135,7 +135,7 @@ async def test_closing_warns_of_what_is_not_handed_over_and_of_nothing_else(
     stage: Stage, worker: WorkerStage, harbour: Path, until: Until
 ) -> None:
     job = await handed_over(stage, worker, harbour, until)
-    assert await stage.workspace.commands.may_close()
+    assert await stage.workspace.menus.may_close()
     assert not stage.program.settings.seen_close_note  # it is still told of jobs that it concerns
 
     first, *others = stage.program.ledger.job(job.id).batches

@@ -64,7 +64,7 @@ async def test_after_an_export_of_everything_if_the_settings_say_so(
     stage: Stage, tmp_path: Path, until: Until, is_wanted: bool, is_whole: bool
 ) -> None:
     stage.program.change_settings(forget_after_export=is_wanted)
-    stage.workspace.export(stage.job(JOB).id)
+    stage.workspace.menus.show_export(stage.job(JOB).id)
     export = await shown(ExportDialog, until)
     if not is_whole:
         export.limits_bar.show_limits(ExportOptions(top_k=3))

@@ -119,7 +119,7 @@ async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
 ) -> None:
     answer = await by_curl(service)
     request_id = json.loads(answer)["result"]["request_id"]
-    stage.workspace.commands.attach()
+    stage.workspace.menus.attach()
     dialog = await shown(AttachDialog, until)
     await until(lambda: dialog.connection.count() == 2)
     assert dialog.connection.currentText() == "Cloudflare" and not dialog.add_button.isEnabled()
@@ -183,7 +183,7 @@ async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
     for number, text in enumerate(shared):
         (folder / f"{number}.txt").write_text(text, encoding="utf-8")
     request_id = json.loads(await by_curl(service, body))["result"]["request_id"]
-    stage.workspace.commands.attach()
+    stage.workspace.menus.attach()
     dialog = await shown(AttachDialog, until)
     await until(lambda: dialog.connection.count() == 2)
     dialog.text.setPlainText(request_id)

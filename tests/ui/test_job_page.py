@@ -23,7 +23,8 @@ async def slow_desk(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
 
 async def send(driver: JobPageDriver, content: str, kind: Kind) -> Job:
     job = await driver.draft(content, kind)
-    driver.page.show_job(await driver.program.actions.send(job.id))
+    await driver.program.actions.send(job.id)
+    driver.workspace.open_job(job.id)
     return job
 
 

@@ -1,7 +1,9 @@
-"""Map, similar texts, near duplicates and clusters of a job that the practice service has done."""
+"""Vectors: their table, the map, similar texts, near duplicates and clusters of a job of the practice service."""
 
 import csv
-from collections.abc import AsyncIterator
+import json
+import threading
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,15 +11,22 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.text_map import Layout, TextMap, tsne_map
+from cfbatch_gui.core.results.unit_vectors import Progress
 from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.results import map_view
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.pages import ResultViews
 from tests.ui.conftest import InMemory, Until
+from tests.ui.job_page_driver import TEXTS as FOUR
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
 
 WORDS = ("Desk lamp of brass", "Garden hose with a nozzle", "Saucepan of steel", "Cotton towel in green")
@@ -33,15 +42,19 @@ class Pages:
     window: MainWindow
     views: ResultViews
     job: Job
+    memory: InMemory
     wanted: list[bool]  # that the table of all texts becomes the current tab
     until: Until
 
-    async def open(self, key: str) -> Any:
+    def begin(self, key: str) -> Any:
         late = self.views.pages[key]
         late.resize(1_000, 700)
         late.show()
         late.show_job(self.job)
-        page = late.view
+        return late.view
+
+    async def open(self, key: str) -> Any:
+        page = self.begin(key)
         await self.until(lambda: page.vectors_read is not None and not page.tasks.running())
         return page
 
@@ -50,13 +63,13 @@ class Pages:
 async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
     async with open_job_page(tmp_path) as driver:
         wanted: list[bool] = []
-        window = MainWindow(InMemory())
+        window, memory = MainWindow(InMemory()), InMemory()
         views = ResultViews(
-            driver.program, window, memory=InMemory(), show_help=list, show_table=lambda: wanted.append(True)
+            driver.program, window, memory=memory, show_help=list, show_table=lambda: wanted.append(True)
         )
         job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
         await driver.show(job)
-        yield Pages(driver, window, views, job, wanted, until)
+        yield Pages(driver, window, views, job, memory, wanted, until)
         await views.close_work()
         for page in views.pages.values():
             page.close()
@@ -149,6 +162,50 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
     await pages.driver.idle()
 
 
+@pytest.fixture
+def may_end(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """The map by neighbours is made only once this is set, so that the time before it can be looked at."""
+    event = threading.Event()
+
+    def made_later(folder: JobFolder, embeddings: Embeddings, progress: Progress) -> TextMap:
+        assert event.wait(60)
+        return tsne_map(folder, embeddings, progress)
+
+    monkeypatch.setattr(map_view, "tsne_map", made_later)
+    yield event
+    event.set()
+
+
+async def test_the_map_by_neighbours_replaces_the_first_by_itself_and_is_kept(
+    pages: Pages, may_end: threading.Event
+) -> None:
+    page = pages.begin("map")
+    await pages.until(page.stop_link.isVisible)
+    assert page.map.layout is Layout.DIRECTION
+    assert page.layout_choice.value() == Layout.NEIGHBOURS
+    assert page.summary.whole_text().endswith(" % of the spread")
+    QTest.mouseClick(page.dots, Qt.MouseButton.LeftButton, pos=page.dots.pixel_of(7).toPoint())
+    before = page.dots.pixel_of(7)
+    may_end.set()
+    await pages.until(lambda: not page.tasks.running())
+    made = page.map
+    assert made.layout is Layout.NEIGHBOURS
+    assert page.dots.pixel_of(7) != before
+    assert page.list.isVisible()  # the neighbours of what was picked stay
+    assert "distances between islands mean little" in page.foot.text()
+    assert not page.stop_link.isVisible()
+    assert len(page.dots._names) == 4  # each category is an island
+
+    for layout in (Layout.DIRECTION, Layout.NEIGHBOURS):
+        page._layout_picked(layout)
+        await pages.until(lambda: not page.tasks.running())
+        assert page.map.layout is layout
+        page.shown = None
+        await pages.open("map")
+        assert page.map.layout is layout, "the choice is remembered"
+    assert np.array_equal(made.points, page.map.points)
+
+
 async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> None:
     page = await pages.open("similar")
     assert "one request" in page.price.text()
@@ -223,7 +280,7 @@ async def test_scores_of_a_ranking_versus_similarities(pages: Pages) -> None:
     assert found is not None
     assert found.scores == pytest.approx(found.similarities, abs=1e-3)  # the practice service scores by its own vectors
     assert page.summary.whole_text().startswith("2 pairs of 3 have both texts here")
-    assert page._describe(0).splitlines()[:2] == [first, second]
+    assert page._described(0)[:2] == (first, second)
     assert page.panel.text() == second
     assert [row[:2] for row in page.chart.data().rows] == [(first, second), (first, "Saucepan of steel, number 0")]
     assert page.picture.isVisible()
@@ -238,3 +295,64 @@ async def test_scores_of_a_ranking_versus_similarities(pages: Pages) -> None:
 def offered(view: ResultView) -> dict[str, int]:
     """What the view offers to export instead of all rows, and how many rows that is."""
     return {choice.name: len(choice.items) for choice in view.row_choices()}
+
+
+@pytest.fixture
+async def four(tmp_path: Path, until: Until) -> AsyncIterator[JobPageDriver]:
+    async with open_job_page(tmp_path) as driver:
+        await driver.show(await driver.finished(FOUR, Kind.EMBED, "Catalogue"))
+        await until(lambda: driver.vectors.rows.rowCount() == 4)
+        yield driver
+
+
+async def test_texts_lengths_neighbours_and_checks_are_shown_and_a_vector_is_copied(
+    four: JobPageDriver, until: Until
+) -> None:
+    first = four.vectors.rows.row(0)
+    assert (first.text.row, first.text.id, first.text.text) == (2, "0007", "Desk lamp of brass")
+    assert four.vectors.rows.text(0, 4) == "1.0000"
+    assert four.vectors.count.text() == "4 texts"
+
+    await until(lambda: "dimensions" in four.vectors.foot.text())
+    assert "all of unit length" in four.vectors.foot.text()
+    assert "repeated: 1" in four.vectors.foot.text()
+    assert "practice" in four.vectors.foot.text()
+
+    neighbours = four.vectors.near.rows
+    await until(lambda: neighbours.rowCount() == 3)
+    assert neighbours.row(0).text.id == "0010"
+    assert neighbours.text(0, 3) == "1.0000"
+    assert neighbours.row(2).text.text == "Garden hose"
+
+    job = four.page.job()
+    assert job is not None
+    QTest.mouseClick(four.vectors.copy_button, Qt.MouseButton.LeftButton)
+    copied = np.array(json.loads(QGuiApplication.clipboard().text()), dtype=np.float32)
+    stored = Embeddings(four.program.folder(job.id)).vector(1)
+    assert stored is not None
+    assert np.array_equal(copied, stored)
+    await four.idle()
+
+
+async def test_a_search_hides_and_finds_also_what_is_typed_before_the_texts_are_read(
+    four: JobPageDriver, until: Until
+) -> None:
+    QTest.keyClicks(four.vectors.find_field, "garden")
+    await until(lambda: four.vectors.rows.rowCount() == 1)
+    assert four.vectors.count.text() == "1 of 4 texts"
+    await until(lambda: four.vectors.near.title.whole_text() == "Nearest to “Garden hose”")
+    near = four.vectors.near
+    assert {near.rows.row(index).text.id for index in range(3)} == {"0007", "0008", "0010"}
+    near.table.selectRow(0)
+    wanted = near.rows.row(0).text.text
+    QTest.keyClick(near.table, Qt.Key.Key_Return)
+    assert four.vectors.rows.rowCount() == 4
+    assert four.vectors.panel.text() == wanted
+
+    other = await four.finished(FOUR.replace("hose", "gate"), Kind.EMBED, "Other texts")
+    four.vectors.show_job(other)
+    assert four.vectors.find_field.isVisible()
+    QTest.keyClicks(four.vectors.find_field, "gate")
+    await until(lambda: four.vectors.count.text() == "1 of 4 texts")
+    assert four.vectors.rows.row(0).text.text == "Garden gate"
+    await four.idle()

@@ -61,7 +61,7 @@ def test_files_that_the_system_names_come_to_whoever_asks_also_those_that_came_b
     script = """
         from PySide6.QtCore import QUrl
         from PySide6.QtGui import QFileOpenEvent
-        from cfbatch_gui.ui.window.application import Application
+        from cfbatch_gui.ui.window.app import Application
 
         app, taken = Application(["cfbatch-gui"]), []
         app.sendEvent(app, QFileOpenEvent("/home/x/100 % Käse.csv"))

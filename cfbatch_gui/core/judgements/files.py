@@ -22,7 +22,7 @@ from cfbatch_gui.core.judgements.values import Judgement, Source, Subject, text_
 from cfbatch_gui.core.messages import counted_message, message
 from cfbatch_gui.core.results.labels import grade
 from cfbatch_gui.core.results.rankings import RetrievalIds
-from cfbatch_gui.core.system.files import atomic_writer
+from cfbatch_gui.core.system.files import write_atomically
 
 TEXT_COLUMNS = ("query", "text", "grade", "judge", "time", "query_id", "text_id", "note", "marked")
 BEIR_COLUMNS = ("query-id", "corpus-id", "score")
@@ -104,15 +104,14 @@ def _of_object(line: str) -> Judgement:
     )
 
 
-def _object_line(said: Judgement) -> bytes:
+def _flat(said: Judgement) -> _Line:
     query, document, source = said.query, said.document, said.source.name.lower()
-    line = _Line(
+    return _Line(
         *(said.grade, query.id, query.text, document.id, document.text, said.judge, source, said.time),
         again=said.again,
         taken_back=said.taken_back,
         note=said.note,
     )
-    return msgspec.json.encode(line) + b"\n"
 
 
 _QRELS = re.compile(r"\s*(\S+)\s+\S+\s+(\S+)\s+(-?[0-9]+)\s*")
@@ -329,60 +328,48 @@ class Imported:
     conflicting: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """A query of a job, its id in the exported run, and its documents: by their ids, and the exported ids by text."""
+
+    subject: Subject
+    exported: str
+    by_id: dict[str, Subject]
+    ids_of_text: dict[str, list[str]]
+
+    def document(self, document: Subject) -> Subject | None:
+        """The document with its text, None if the query does not have it."""
+        if document.text:
+            return document if document.text in self.ids_of_text else None
+        return self.by_id.get(document.id)
+
+
 class JobSubjects:
     """The queries and documents of a job by their ids, in the file and in its exports, and by their texts. Blocking."""
 
     def __init__(self, folder: JobFolder) -> None:
         ids = RetrievalIds(folder)
-        self._queries: dict[int, tuple[Subject, str]] = {}
-        self._by_query_id: dict[str, int] = {}
-        self._by_query_text: dict[str, int] = {}
-        self._by_id: dict[int, dict[str, Subject]] = defaultdict(dict)
-        self._ids_of_text: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        self._by_id: dict[str, _Query] = {}
+        self._by_text: dict[str, _Query] = {}
+        queries: dict[int, _Query] = {}
         with folder.open(read_only=True) as database:
             for number, query_id, query, text_id, text, row, position in database.execute(_PAIRS):
-                if number not in self._queries:
-                    self._add_query(number, Subject(query_id, query), ids)
+                found = queries.get(number)
+                if found is None:
+                    asked = Subject(query_id, query)
+                    found = queries[number] = _Query(asked, ids.query(number, query_id), {}, defaultdict(list))
+                    self._by_text.setdefault(query, found)
+                    for name in filter(None, (query_id, found.exported, made_id(asked, "query"))):
+                        self._by_id.setdefault(name, found)
                 document = Subject(text_id, text)
                 exported = ids.document(text_id, row, position)
                 for name in filter(None, (text_id, exported, made_id(document, "text"))):
-                    self._by_id[number].setdefault(name, document)
-                if exported not in self._ids_of_text[number][text]:
-                    self._ids_of_text[number][text].append(exported)
+                    found.by_id.setdefault(name, document)
+                if exported not in found.ids_of_text[text]:
+                    found.ids_of_text[text].append(exported)
 
-    def _add_query(self, number: int, query: Subject, ids: RetrievalIds) -> None:
-        exported = ids.query(number, query.id)
-        self._queries[number] = (query, exported)
-        self._by_query_text.setdefault(query.text, number)
-        for name in filter(None, (query.id, exported, made_id(query, "query"))):
-            self._by_query_id.setdefault(name, number)
-
-    def query_of(self, query: Subject) -> int | None:
-        return self._by_query_text.get(query.text) if query.text else self._by_query_id.get(query.id)
-
-    def query_id(self, number: int) -> str:
-        return self._queries[number][1]
-
-    def query_text(self, number: int) -> str:
-        return self._queries[number][0].text
-
-    def document_ids(self, number: int, document: Subject) -> tuple[str, ...]:
-        """The ids that a document has in the exported run of this query, none if the query does not have it."""
-        if document.text:
-            return tuple(self._ids_of_text[number].get(document.text, ()))
-        found = self._by_id[number].get(document.id)
-        return tuple(self._ids_of_text[number][found.text]) if found is not None else ()
-
-    def with_texts(self, judgement: Judgement) -> tuple[Judgement, bool]:
-        """The judgement with the job's texts in place of its ids, and whether the job has this pair."""
-        number = self.query_of(judgement.query)
-        if number is None:
-            return judgement, False
-        query, document = self._queries[number][0], judgement.document
-        if document.text:
-            return replace(judgement, query=query), document.text in self._ids_of_text[number]
-        found = self._by_id[number].get(document.id)
-        return replace(judgement, query=query, document=found or document), found is not None
+    def query(self, query: Subject) -> _Query | None:
+        return self._by_text.get(query.text) if query.text else self._by_id.get(query.id)
 
 
 def import_judgements(
@@ -394,9 +381,10 @@ def import_judgements(
     said: dict[object, set[int | None]] = defaultdict(set)
     for each in judgements:
         found = replace(each, judge=each.judge or judge, time=each.time or time)
-        if job is not None:
-            found, is_there = job.with_texts(found)
-            matched += is_there
+        if job is not None and (query := job.query(each.query)) is not None:  # its texts in place of its ids
+            document = query.document(each.document)
+            found = replace(found, query=query.subject, document=document or each.document)
+            matched += document is not None
         added.append(found)
     for known in (*book.judgements(), *added):
         if not known.taken_back:
@@ -404,18 +392,13 @@ def import_judgements(
     conflicting = sum(len(said[each.pair]) > 1 for each in added)
     # A copy of a book has a time in each line; what no longer counts belongs to it.
     is_copy = all(each.time for each in judgements) and any(each.again or each.taken_back for each in judgements)
-    count = _add_history(book, added) if is_copy else book.add_new(added)
+    if is_copy:
+        there = set(book.judgements())
+        new = [each for each in added if each not in there]
+        book.add(new)
+    count = len(new) if is_copy else book.add_new(added)
     unmatched = len(added) - matched if job is not None else 0
     return Imported(len(added), count, matched, unmatched, conflicting)
-
-
-def _add_history(book: Book, judgements: Sequence[Judgement]) -> int:
-    """Add every line that the book does not have, also those that no longer count, in their order."""
-    known = set(book.judgements())
-    new = [each for each in judgements if each not in known]
-    if new:
-        book.add(new)
-    return len(new)
 
 
 def write_judgements(
@@ -429,10 +412,7 @@ def write_judgements(
     lines = list(_lines(book, form, job, labels))
     if not lines:
         raise ExportError(message("There is no judgement to write. Nothing was written."))
-    with atomic_writer(path) as stream:
-        stream.write(_HEADERS.get(form, b""))
-        for line in lines:
-            stream.write(line)
+    write_atomically(path, b"".join((_HEADERS.get(form, b""), *lines)))
     return len(lines)
 
 
@@ -449,8 +429,8 @@ def _lines(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Jud
         if form is Form.CSV:  # what each judge said last, in the order of the pairs
             every = sorted(newest(every), key=lambda each: (each.pair, each.judge))
         for each in every:
-            if job is None or job.query_of(each.query) is not None:
-                yield _object_line(each) if form is Form.LINES else _csv_line(each)
+            if job is None or job.query(each.query) is not None:
+                yield msgspec.json.encode(_flat(each)) + b"\n" if form is Form.LINES else _csv_line(each)
     else:
         for (query, document), value in sorted(_pairs(book, form, job, labels).items()):
             yield _id_line(form, query, document, value)
@@ -463,24 +443,18 @@ def _pairs(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Jud
     from_people = [each for each in judged if each.source is not Source.LABELS]
     from_labels = [each for each in judged if each.source is Source.LABELS]
     for each in (*from_people, *labels, *from_labels):
-        for asked, ids in _named(each.query, each.document, form, job):
-            for identifier in ids:
-                grades.setdefault((asked, identifier), each.grade or 0)
+        asked, ids = made_id(each.query, "query"), [made_id(each.document, "text")]
+        text = each.query.text or each.query.id
+        if job is not None:
+            query = job.query(each.query)
+            if query is None:
+                continue
+            document = query.document(each.document)  # a job may have it under several ids
+            asked, text = query.exported, query.subject.text
+            ids = query.ids_of_text[document.text] if document is not None else ids
+        for identifier in ids:
+            grades.setdefault((text if form is Form.QUEPID else asked, identifier), each.grade or 0)
     return grades
-
-
-def _named(
-    query: Subject, document: Subject, form: Form, job: JobSubjects | None
-) -> Iterable[tuple[str, tuple[str, ...]]]:
-    """How a pair is named: the query, and the document, which a job may have under several ids."""
-    if job is None:
-        asked = query.text or query.id if form is Form.QUEPID else made_id(query, "query")
-        return [(asked, (made_id(document, "text"),))]
-    number = job.query_of(query)
-    if number is None:
-        return []
-    ids = job.document_ids(number, document) or (made_id(document, "text"),)
-    return [(job.query_text(number) if form is Form.QUEPID else job.query_id(number), ids)]
 
 
 def _id_line(form: Form, query: str, document: str, grade: int) -> bytes:
@@ -492,17 +466,10 @@ def _id_line(form: Form, query: str, document: str, grade: int) -> bytes:
 
 
 def _csv_line(each: Judgement) -> bytes:
-    time = datetime.fromtimestamp(each.time, UTC).isoformat() if each.time else ""
-    cells = {
-        "query": each.query.text,
-        "text": each.document.text,
-        "grade": "?" if each.grade is None else str(each.grade),
-        "judge": each.judge,
-        "time": time,
-        "query_id": each.query.id,
-        "text_id": each.document.id,
-        "note": each.note,
-    }
+    line = _flat(each)
+    cells = {name: str(getattr(line, name)) for name in TEXT_COLUMNS[:-1]}
+    cells["grade"] = "?" if each.grade is None else str(each.grade)
+    cells["time"] = datetime.fromtimestamp(each.time, UTC).isoformat() if each.time else ""
     marked = [name for name, cell in cells.items() if name != "grade" and _FORMULA.match(cell)]
     for name in marked:
         cells[name] = MARK + cells[name]

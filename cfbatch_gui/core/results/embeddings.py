@@ -31,7 +31,7 @@ LEFT JOIN parts p USING(item_no)
 _PAGE = f"{_TEXTS} WHERE i.item_no BETWEEN :first AND :last ORDER BY i.item_no"
 _NAMED = f"{_TEXTS} JOIN json_each(:items) wanted ON wanted.value = i.item_no ORDER BY wanted.key"
 _IN_ORDER = """
-SELECT item_no, item_no, text, text_id FROM items CROSS JOIN texts USING(text_no)
+SELECT item_no, text, text_id FROM items CROSS JOIN texts USING(text_no)
 WHERE item_no > ? ORDER BY item_no LIMIT ?
 """
 _IS_MISSING_ANY = """

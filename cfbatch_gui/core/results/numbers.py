@@ -31,6 +31,13 @@ def distinct(numbers: NDArray[Number]) -> NDArray[Number]:
     Same result as `np.unique`, which since NumPy 2.3 builds a hash table and takes up to sixteen times as long.
     """
     found = np.sort(numbers)
-    is_first = np.ones(len(found), dtype=np.bool_)
-    np.not_equal(found[1:], found[:-1], out=is_first[1:])
-    return found[is_first]
+    return found[starts(found)]
+
+
+def starts(*columns: NDArray[np.generic]) -> NDArray[np.bool_]:
+    """Which rows of these columns, (n,), differ from the row before."""
+    found = np.ones(len(columns[0]), dtype=np.bool_)
+    found[1:] = columns[0][1:] != columns[0][:-1]
+    for column in columns[1:]:
+        found[1:] |= column[1:] != column[:-1]
+    return found

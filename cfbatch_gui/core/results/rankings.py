@@ -18,6 +18,7 @@ from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import data_version
+from cfbatch_gui.core.results.numbers import starts
 from cfbatch_gui.core.results.outcomes import (
     OriginalColumns,
     OutcomeCounts,
@@ -89,10 +90,7 @@ _IDS_AT_ONCE = 100_000  # numbers of texts in one statement
 def ranked_order(database: sqlite3.Connection, table: ScoreTable, ids: RetrievalIds) -> NDArray[np.int64]:
     """The indices (pairs,) that sort by query, falling score and id; without a score last. Raises sqlite3.Error."""
     order = _by_score(table)
-    queries, scores = table.queries[order], table.scores[order]
-    starts = np.ones(len(order), dtype=np.bool_)
-    starts[1:] = (queries[1:] != queries[:-1]) | (scores[1:] != scores[:-1])  # NaN differs from NaN: no tie
-    run = np.cumsum(starts) - 1
+    run = np.cumsum(starts(table.queries[order], table.scores[order])) - 1  # NaN differs from NaN: no tie
     tied = np.flatnonzero(np.bincount(run, minlength=1)[run] > 1) if len(order) else order
     if len(tied):
         members = order[tied]
@@ -177,8 +175,10 @@ class Ranking:
         runs = _Runs(queries, self._scores)
         tied = (runs.lengths > 1) & self._has_score
         self._ranks = np.where(self._has_score, runs.ranks, 0).astype(np.int32)
-        counted = _counted_by_query(runs.starts & tied, runs.starts_query)
-        self._tie_groups = np.where(tied, counted, 0).astype(np.int32)
+        starts_tie = runs.starts & tied
+        counted = np.cumsum(starts_tie)
+        before = np.maximum.accumulate(np.where(runs.starts_query, counted - starts_tie, 0))
+        self._tie_groups = np.where(tied, counted - before, 0).astype(np.int32)
         self._starts = np.flatnonzero(runs.starts_query)
         self._queries = queries[self._starts]  # those that have contexts
 
@@ -218,24 +218,13 @@ class _Runs:
     """Runs of equal scores in rows sorted by query and falling score; shape (n,)."""
 
     def __init__(self, queries: NDArray[np.integer], scores: NDArray[np.float64]) -> None:
-        count = len(queries)
-        index = np.arange(count)
-        self.starts_query = np.ones(count, dtype=np.bool_)
-        self.starts_query[1:] = queries[1:] != queries[:-1]
-        self.starts = self.starts_query.copy()
-        self.starts[1:] |= scores[1:] != scores[:-1]
-        lengths = np.diff(np.flatnonzero(self.starts), append=count)
+        index = np.arange(len(queries))
+        self.starts_query, self.starts = starts(queries), starts(queries, scores)
+        lengths = np.diff(np.flatnonzero(self.starts), append=len(queries))
         self.lengths: NDArray[np.int64] = np.repeat(lengths, lengths)
         first_of_query = np.maximum.accumulate(np.where(self.starts_query, index, 0))
         first_of_run = np.maximum.accumulate(np.where(self.starts, index, 0))
         self.ranks: NDArray[np.int64] = first_of_run - first_of_query + 1
-
-
-def _counted_by_query(marked: NDArray[np.bool_], starts: NDArray[np.bool_]) -> NDArray[np.int64]:
-    counted = np.cumsum(marked)
-    before = np.maximum.accumulate(np.where(starts, counted - marked, 0))
-    result: NDArray[np.int64] = counted - before
-    return result
 
 
 BLOCK = 10_000  # contexts that are in memory together

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.job_folder.fingerprints import MAP, keep_arrays, kept_arrays
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.unit_vectors import Progress, Rows, UnitVectors, main_subspace, unit_vectors
+from cfbatch_gui.core.results.unit_vectors import Progress, Rows, Subspace, UnitVectors, main_subspace, unit_vectors
 
 _ALL_WITH_ALL = 4_096  # up to so many points there is one cell, and the search is exact
 _CELL = 48  # points in a cell; more of them for many points, as there are at most 3·√n cells
 _MOST_COMPARED = 8_000  # the approximate number of points that each point is compared with
 _LIKENESSES = 4_000_000  # computed together
 _APART = 3e-4  # noise that is added to each number, so that of many copies none is the neighbour of all
-_SEED = 20_250_403
+_SEED, _SEED_OF_PLACES = 20_250_403, 20_250_404  # two, so that what keeps copies apart does not draw them apart
 
 
 def knn_graph(points: NDArray[np.float32], count: int, progress: Progress = lambda share: None) -> NDArray[np.int32]:
@@ -138,7 +138,7 @@ def _first_points(plane: NDArray[np.float32]) -> NDArray[np.complex64]:
     """The initial points x + i·y, (n,): small, with noise, as points of equal coordinates would never separate."""
     centred = plane - plane.mean(axis=0, dtype=np.float64)
     spread = float(np.abs(centred).std()) or 1.0
-    noise = np.random.default_rng(_SEED).standard_normal(plane.shape)
+    noise = np.random.default_rng(_SEED_OF_PLACES).standard_normal(plane.shape)
     points = (centred / spread + 0.01 * noise) * _START
     return np.ascontiguousarray(points, dtype=np.float32).view(np.complex64).ravel()
 
@@ -209,7 +209,6 @@ def _quick(least: int) -> int:
 
 
 _WIDTH = 24  # dimensions of the iterated subspace, so that the first two converge
-_PASSES = 4
 _FEW, _WIDE, _NARROW = 30_000, 256, 128  # texts up to which neighbours are searched in 256 dimensions; in 128 for more
 _LEAST = 8  # texts that t-SNE needs; fewer are laid out by PCA
 
@@ -242,18 +241,7 @@ def make_map(embeddings: Embeddings, progress: Progress = lambda share: None) ->
     unit = unit_vectors(embeddings)
     if unit.count < 2:
         return map_of(unit, np.zeros((unit.count, 2), dtype=np.float32), 0.0, Layout.DIRECTION)
-    done = 0
-
-    def passes() -> Iterator[Rows]:
-        nonlocal done
-        for _, rows, factors in unit.blocks():
-            yield rows, factors
-            done += len(rows)
-            progress(done / (_PASSES * unit.count))
-
-    width = min(_WIDTH, unit.dimension)
-    plane = main_subspace(passes, unit.dimension, width, centred=True)
-    found = np.concatenate([plane.project(rows, factors) for rows, factors in passes()])
+    found, plane = _projected(unit, _WIDTH, 3, progress)
     total = 1.0 - float(plane.mean.astype(np.float64) @ plane.mean.astype(np.float64))
     turned, variances = _main_axes_first(found)
     points = _two(turned)
@@ -265,7 +253,8 @@ def make_tsne_map(unit: UnitVectors, progress: Progress = lambda share: None) ->
     """The t-SNE map, the same for the same vectors on one machine. Blocking for minutes. Raises DataError."""
     if unit.count < _LEAST:
         return map_of(unit, make_map(unit.embeddings).points, 0.0, Layout.NEIGHBOURS)
-    points = _main_axes_first(_reduced(unit, _part(progress, 0.0, 0.08)))[0]
+    width = _WIDE if unit.count <= _FEW else _NARROW
+    points = _main_axes_first(_projected(unit, width, 2, _part(progress, 0.0, 0.08))[0])[0]
     count = min(NEIGHBOURS, max(3, unit.count // 10))  # fewer for few texts, whose fifteenth nearest is far away
     near = knn_graph(points, count, _part(progress, 0.08, 0.25))
     plane = _two(points)
@@ -281,9 +270,9 @@ def _part(progress: Progress, start: float, stop: float) -> Progress:
     return lambda share: progress(start + share * (stop - start))
 
 
-def _reduced(unit: UnitVectors, progress: Progress) -> NDArray[np.float32]:
-    """The unit vectors, projected to so few dimensions that all of them fit into memory; float32 (n, width)."""
-    width, rounds, done = _WIDE if unit.count <= _FEW else _NARROW, 2, 0
+def _projected(unit: UnitVectors, width: int, rounds: int, progress: Progress) -> tuple[NDArray[np.float32], Subspace]:
+    """The unit vectors in so few dimensions that all of them fit into memory, float32 (n, width), and their space."""
+    done = 0
 
     def passes() -> Iterator[Rows]:
         nonlocal done
@@ -292,10 +281,8 @@ def _reduced(unit: UnitVectors, progress: Progress) -> NDArray[np.float32]:
             done += len(rows)
             progress(min(1.0, done / ((rounds + 1) * unit.count)))
 
-    if unit.dimension <= width:
-        return np.concatenate([rows * factors[:, None] for rows, factors in passes()])
-    space = main_subspace(passes, unit.dimension, width, centred=True, rounds=rounds)
-    return np.concatenate([space.project(rows, factors) for rows, factors in passes()])
+    space = main_subspace(passes, unit.dimension, min(width, unit.dimension), centred=True, rounds=rounds)
+    return np.concatenate([space.project(rows, factors) for rows, factors in passes()]), space
 
 
 def _main_axes_first(found: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float64]]:

@@ -12,7 +12,7 @@ from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.ui import display, theme
 from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.plots.colours import of_role
-from cfbatch_gui.ui.plots.dot_map import paint_dots, radius_for
+from cfbatch_gui.ui.plots.dot_map import paint_dots
 from cfbatch_gui.ui.plots.plot import Frame, Plot, PlotData, frame, labels, padded, paint_frame, small
 from cfbatch_gui.ui.theme import LARGE, SMALL
 
@@ -117,11 +117,9 @@ def paint_layer(painter: QPainter, shown: Frame, layer: Layer) -> None:
         case Bars():
             _paint_bars(painter, shown, layer)
         case Dots():
-            x, y = shown.across.pixels(layer.x), shown.up.pixels(layer.y)
-            there = np.isfinite(x) & np.isfinite(y)
-            radius = radius_for(int(there.sum()), shown.box.width() * shown.box.height())
-            colours = np.tile(of_role(layer.role), (len(x), 1))
-            paint_dots(painter, shown.box, x[there], y[there], colours=colours[there], radius=radius)
+            dots = np.column_stack((shown.across.pixels(layer.x), shown.up.pixels(layer.y)))
+            there = dots[np.isfinite(dots).all(axis=1)]
+            paint_dots(painter, shown.box, there, np.tile(of_role(layer.role), (len(there), 1)))
         case Line():
             ends = (shown.across.low, shown.across.high)
             points = [QPointF(shown.across.pixel(end), shown.up.pixel(layer.start + layer.slope * end)) for end in ends]
@@ -307,18 +305,11 @@ class Chart(Plot):
             painter.setPen(theme.colour("text"))
             painter.drawText(QPointF(left, SMALL + metrics.ascent()), layer.name)
             left -= _SWATCH + SMALL
-            swatch = QRectF(left, SMALL + (metrics.height() - _SWATCH) / 2, _SWATCH, _SWATCH)
-            colour = theme.colour(layer.role)
-            if isinstance(layer, Steps):
-                painter.setPen(QPen(colour, 2))
-                painter.drawLine(
-                    QPointF(swatch.left(), swatch.center().y()), QPointF(swatch.right(), swatch.center().y())
-                )
-            else:
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(colour)
-                radius = _SWATCH / 2 if isinstance(layer, Dots) else 2
-                painter.drawRoundedRect(swatch, radius, radius)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.colour(layer.role))
+            radius = _SWATCH / 2 if isinstance(layer, Dots) else 2
+            top = SMALL + (metrics.height() - _SWATCH) / 2
+            painter.drawRoundedRect(QRectF(left, top, _SWATCH, _SWATCH), radius, radius)
             left -= LARGE
         painter.restore()
 

@@ -51,96 +51,45 @@ _MOST_FINE, _FINE = 12_000, 2.0
 _MOST_CIRCLES = 20_000  # in an SVG; more become a picture inside it, which other programs can still open
 
 
-def paint_dots(
-    painter: QPainter,
-    box: QRectF,
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    *,
-    colours: NDArray[np.uint8],
-    radius: float,
-) -> None:
-    """Dots at (x, y), cut off at `box`, all in logical pixels; circles on a vector device."""
-    device = painter.device()
-    if isinstance(device, QSvgGenerator) and len(x) <= _MOST_CIRCLES:
-        _paint_circles(painter, box, x, y, colours=colours, radius=radius)
+def paint_dots(painter: QPainter, box: QRectF, dots: NDArray[np.float64], colours: NDArray[np.uint8]) -> None:
+    """Dots (n, 2), cut off at `box`, in logical pixels, and their colours (n, 3); circles on a vector device."""
+    device, count = painter.device(), max(1, len(dots))
+    radius = float(np.clip(0.15 * np.sqrt(box.width() * box.height() / count), 1.25, 3.5))  # the denser the smaller
+    opacity = float(np.clip(0.8 - 0.1 * np.log10(count / 200), 0.45, 0.8))  # lower for many: density is seen
+    is_drawing = isinstance(device, QSvgGenerator)
+    if is_drawing and count <= _MOST_CIRCLES:
+        painter.setPen(Qt.PenStyle.NoPen)
+        for dot, colour in zip(dots.tolist(), map(to_colour, colours), strict=True):
+            if box.contains(centre := QPointF(*dot)):
+                colour.setAlphaF(opacity)
+                painter.setBrush(colour)
+                painter.drawEllipse(centre, radius, radius)
         return
-    ratio = 3.0 if isinstance(device, QSvgGenerator) else device.devicePixelRatio()
-    if len(x) <= _MOST_FINE and ratio < _FINE:
+    ratio = 3.0 if is_drawing else device.devicePixelRatio()
+    if count <= _MOST_FINE and ratio < _FINE:
         ratio *= 2  # centres are whole pixels; at twice the resolution, scaled down, dots look round
-    image = dot_image(
-        (x - box.left()) * ratio,
-        (y - box.top()) * ratio,
-        colours,
-        round(box.width() * ratio),
-        round(box.height() * ratio),
-        radius=radius * ratio,
-        opacity=opacity_for(len(x)),
-    )
+    size = (box.size() * ratio).toSize()
+    image = dot_image((dots - (box.left(), box.top())) * ratio, colours, size, radius * ratio, opacity)
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
     painter.drawImage(box, image)
 
 
 def dot_image(
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    colours: NDArray[np.uint8],
-    width: int,
-    height: int,
-    *,
-    radius: float,
-    opacity: float,
+    dots: NDArray[np.float64], colours: NDArray[np.uint8], size: QSize, radius: float, opacity: float
 ) -> QImage:
-    """Dots at (x, y) in pixels, `colours` (n, 3) in red, green, blue; later ones lie above earlier ones."""
+    """Dots (n, 2) in pixels, `colours` (n, 3) in red, green, blue; later ones lie above earlier ones."""
     offsets_x, offsets_y, cover = _stamp(round(radius * 4) / 4)
     reach = int(offsets_x.max())
-    wide, high = width + 2 * reach, height + 2 * reach  # with a margin, so that no dot needs clipping
-    column, line = np.rint(x).astype(np.int64) + reach, np.rint(y).astype(np.int64) + reach
+    wide, high = size.width() + 2 * reach, size.height() + 2 * reach  # with a margin, so that no dot needs clipping
+    column, line = (np.rint(dots).astype(np.int64) + reach).T
     inside = (column >= reach) & (column < wide - reach) & (line >= reach) & (line < high - reach)
     which = np.flatnonzero(inside)
     centres = line[which] * wide + column[which]
     touched = (centres[:, None] + (offsets_y * wide + offsets_x)[None, :]).ravel()
     amounts = np.broadcast_to(cover, (len(which), len(cover))).ravel()
-    covered = np.bincount(touched, amounts, wide * high).astype(np.float64, copy=False)
+    covered = np.bincount(touched, amounts, wide * high)
     owners = np.full(wide * high, -1, dtype=np.int32)
     owners[touched] = np.repeat(which.astype(np.int32), len(cover))  # of equal indices the last stays: the upper dot
-    return _painted(owners, covered, colours, opacity, wide).copy(reach, reach, width, height)
-
-
-def radius_for(count: int, area: float) -> float:
-    """In logical pixels, for `count` dots on `area` square pixels: smaller the denser they are."""
-    return float(np.clip(0.15 * np.sqrt(area / max(1, count)), 1.25, 3.5))
-
-
-def opacity_for(count: int) -> float:
-    """From 0.45 to 0.8: lower for many dots, so that density is visible."""
-    return float(np.clip(0.8 - 0.1 * np.log10(max(1, count) / 200), 0.45, 0.8))
-
-
-def _paint_circles(
-    painter: QPainter,
-    box: QRectF,
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    *,
-    colours: NDArray[np.uint8],
-    radius: float,
-) -> None:
-    painter.save()
-    painter.setPen(Qt.PenStyle.NoPen)
-    inside = (x >= box.left()) & (x <= box.right()) & (y >= box.top()) & (y <= box.bottom())
-    for index in np.flatnonzero(inside).tolist():
-        colour = to_colour(colours[index])
-        colour.setAlphaF(opacity_for(len(x)))
-        painter.setBrush(colour)
-        painter.drawEllipse(QPointF(float(x[index]), float(y[index])), radius, radius)
-    painter.restore()
-
-
-def _painted(
-    owners: NDArray[np.int32], covered: NDArray[np.float64], colours: NDArray[np.uint8], opacity: float, width: int
-) -> QImage:
-    """The whole picture; `owners` and `covered` have a number for each pixel, line by line."""
     pixels = np.flatnonzero(owners >= 0)
     alpha = 1.0 - np.exp(covered[pixels].astype(np.float32) * np.float32(np.log(1.0 - opacity)))
     values = np.empty((len(pixels), 4), dtype=np.uint8)
@@ -148,9 +97,8 @@ def _painted(
     values[:, 3] = alpha * 255 + 0.5
     picture = np.zeros(len(owners), dtype=np.uint32)
     picture[pixels] = values.view(np.uint32)[:, 0]
-    return QImage(
-        picture.data, width, len(owners) // width, 4 * width, QImage.Format.Format_RGBA8888_Premultiplied
-    ).copy()  # QImage does not own the array
+    whole = QImage(picture.data, wide, high, 4 * wide, QImage.Format.Format_RGBA8888_Premultiplied)
+    return whole.copy(reach, reach, size.width(), size.height())  # QImage does not own the array
 
 
 @lru_cache(maxsize=16)
@@ -250,15 +198,14 @@ class DotMap(Plot):
         return self._chosen_view is not None
 
     def pixel_of(self, index: int) -> QPointF:
-        x, y = self._pixels(self._points[index : index + 1])
-        return QPointF(float(x[0]), float(y[0]))
+        return QPointF(*self._pixels(self._points[index]).tolist())
 
     def dot_at(self, at: QPointF) -> int:
         """The dot nearest to a point of the widget, -1 when none is near; marked ones go first."""
         if not len(self._points):
             return -1
-        x, y = self._pixels(self._points)
-        away = np.square(x - at.x()) + np.square(y - at.y())
+        across, down = (self._pixels(self._points) - at.toTuple()).T
+        away = np.square(across) + np.square(down)
         if self._marked is not None and (away[self._marked] <= _NEAR**2).any():
             away[~self._marked] = np.inf
         index = int(away.argmin())
@@ -314,14 +261,13 @@ class DotMap(Plot):
         return self._painted[1]
 
     def _paint_dots(self, painter: QPainter, box: QRectF) -> None:
-        x, y = self._pixels(self._points)
-        seen = (x >= 0) & (x <= box.width()) & (y >= 0) & (y <= box.height())
+        dots = self._pixels(self._points)
+        across, down = dots.T
+        seen = (across >= 0) & (across <= box.width()) & (down >= 0) & (down <= box.height())
         order = self._order[seen[self._order]]
         if self._marked is not None:
             order = np.concatenate([order[~self._marked[order]], order[self._marked[order]]])
-        radius = radius_for(len(order), box.width() * box.height())
-        colours = self._colours.of_dots(self._marked)
-        paint_dots(painter, box, x[order], y[order], colours=colours[order], radius=radius)
+        paint_dots(painter, box, dots[order], self._colours.of_dots(self._marked)[order])
 
     def _paint_names(self, painter: QPainter, box: QRectF) -> None:
         font = QFont(self.font())
@@ -331,10 +277,9 @@ class DotMap(Plot):
         painter.setFont(font)
         taken: list[QRectF] = []
         for name, middle in self._names:
-            x, y = self._pixels(middle[None, :])
             shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, 180)
             label = QRectF(0, 0, metrics.horizontalAdvance(shown) + MEDIUM, metrics.height() + 4)
-            label.moveCenter(QPointF(float(x[0]), float(y[0])))
+            label.moveCenter(QPointF(*self._pixels(middle).tolist()))
             if not _find_room(label, box, taken):
                 continue
             taken.append(label)
@@ -430,10 +375,11 @@ class DotMap(Plot):
     def _view(self) -> Viewport:
         return self._chosen_view or self._whole()
 
-    def _pixels(self, points: NDArray[np.floating]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        view, wide = self._view(), points.astype(np.float64)
-        across = (wide[:, 0] - view.x) * view.scale + self.width() / 2
-        return across, self.height() / 2 - (wide[:, 1] - view.y) * view.scale
+    def _pixels(self, points: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Where points (…, 2) are in the widget."""
+        view, middle = self._view(), np.array((self.width() / 2, self.height() / 2))
+        placed: NDArray[np.float64] = middle + (points - np.array((view.x, view.y))) * (view.scale, -view.scale)
+        return placed
 
     def _inside(self, lasso: Sequence[tuple[float, float]]) -> NDArray[np.bool_]:
         """Which points lie in a closed polygon, by the even-odd rule, to a pixel."""
@@ -444,8 +390,8 @@ class DotMap(Plot):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.drawPolygon(QPolygonF([QPointF(*each) for each in lasso]))
         lines = np.frombuffer(drawn.constBits(), dtype=np.uint8).reshape(drawn.height(), drawn.bytesPerLine())
-        column, line = (np.floor(each).astype(np.int64) for each in self._pixels(self._points))
-        seen = (column >= 0) & (column < drawn.width()) & (line >= 0) & (line < drawn.height())
+        column, line = np.floor(self._pixels(self._points)).astype(np.int64).T
+        seen: NDArray[np.bool_] = (column >= 0) & (column < drawn.width()) & (line >= 0) & (line < drawn.height())
         seen[seen] = lines[line[seen], column[seen]] > 0
         return seen
 

@@ -122,7 +122,8 @@ def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[Output
 
 def extent_words(extent: Extent, target: Target, columns: int | None = None) -> str:
     """ "3,816 rows of 15 columns", "18,204 rows of 1,024 numbers, about 205 MB". `columns`: how many are chosen."""
-    count = extent.kept_rows if target.has_limits else extent.rows
+    is_limited = target.has_limits and target.measure is not Measure.ALL_ROWS
+    count = extent.kept_rows if is_limited else extent.rows
     rows = display.plural(count, "{n} row", "{n} rows")
     if target.contents:
         return said(target.contents)
@@ -148,28 +149,16 @@ def missing_words(extent: Extent, kind: Kind) -> str:
     missing = extent.counts.items - extent.counts.done + extent.counts.skipped
     if not missing:
         return ""
-    if kind is Kind.RANK:
-        return display.plural(
-            missing,
-            "{n} row has no score. It is written too, with its reason if there is one.",
-            "{n} rows have no score. They are written too, with their reasons.",
-        )
-    return display.plural(
-        missing,
-        "{n} row has no vector and is left out; the file beside it says so.",
-        "{n} rows have no vector and are left out; the file beside it says so.",
-    )
+    ranked = tr("Rows without a score: {n}. They are written too, with their reasons.")
+    embedded = tr("Rows without a vector: {n}. They are left out; the file beside it says so.")
+    return (ranked if kind is Kind.RANK else embedded).format(n=display.number(missing))
 
 
 def say_written(notices: Notices, written: Sequence[Exported]) -> None:
-    rows = {exported.rows for exported in written}
-    counted = display.plural(max(rows), "{n} row", "{n} rows")
-    if len(written) == 1:
-        sentence = tr("Wrote {rows} to “{name}”.").format(rows=counted, name=written[0].path.name)
-    elif len(rows) == 1:
-        sentence = tr("Wrote {n} files of {rows}.").format(n=len(written), rows=counted)
-    else:
-        sentence = tr("Wrote {n} files.").format(n=len(written))
+    counts = sorted({each.rows for each in written})
+    rows = display.listed([display.plural(count, "{n} row", "{n} rows") for count in counts])
+    pattern = tr("Wrote {rows} to “{name}”.") if len(written) == 1 else tr("Wrote {n} files of {rows}.")
+    sentence = pattern.format(n=len(written), rows=rows, name=written[0].path.name)
     lists = [file for exported in written for file in exported.files if file.name.endswith(".removed.csv")]
     if lists:
         sentence = tr("{sentence} What is gone is listed in “{name}”.").format(sentence=sentence, name=lists[0].name)
@@ -181,7 +170,6 @@ def say_written(notices: Notices, written: Sequence[Exported]) -> None:
 
 
 _INDENT = 24  # to the left edge of the words of a box
-_FORMS_HEIGHT = 330  # more of them are scrolled to
 _LEAST_FORMS = 110  # so that the dialog fits a small screen
 _COLUMNS_HEIGHT = 300
 _RANK = {"xlsx": 0, "xlsx-rows": 1, "csv-excel": 2}  # of the forms for people
@@ -212,10 +200,9 @@ class ExportForms(QWidget):
             side.addStretch(1)
             sides.append(side)
         content = boxed(row(*((side, 1) for side in sides), gap=WIDE, margins=(2, 2, SMALL, 2)))
-        self._area = scrolled(content)
-        self._wanted = content.sizeHint()
-        self._area.setMinimumHeight(_LEAST_FORMS)
-        self.setLayout(column(self._area))
+        area = scrolled(content)
+        area.setMinimumHeight(_LEAST_FORMS)
+        self.setLayout(column(area))
 
     def chosen(self) -> tuple[Target, ...]:
         """Those that are ticked, in the order of the list."""
@@ -239,9 +226,6 @@ class ExportForms(QWidget):
         if proposed and ticked:
             self.boxes[proposed].setChecked(False)
         self.changed.emit()
-
-    def sizeHint(self) -> QSize:
-        return QSize(self._wanted.width(), min(self._wanted.height(), _FORMS_HEIGHT))
 
 
 class ColumnsDialog(FormDialog):
@@ -407,12 +391,13 @@ class ExportDialog(QDialog):
         self._show_writing(False)
 
     def _lay_out(self) -> None:
-        choices = boxed(row(self._rows_field, self.limits_bar, None, row(self._columns_words, 4, self.columns_button)))
+        choices = boxed(row(self.limits_bar, None, row(self._columns_words, 4, self.columns_button)))
         folder = row((self._folder_words, 1), 12, self.change_button)
         self._content.setLayout(
             column(
                 Label(self.tr("Export as"), "part"),
                 (self.forms, 1),
+                row(self._rows_field, None),
                 choices,
                 Card(self.lines, folder, inset=True, gap=6),
                 self.manifest_box,

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSizePolicy
 
 from cfbatch_gui.core.errors import UserError
@@ -145,7 +144,13 @@ class MapView(VectorPage):
         self.colour_choice.setMaximumWidth(scaled(236))
         layouts = ((self.tr("By direction"), Layout.DIRECTION), (self.tr("By neighbours"), Layout.NEIGHBOURS))
         self.layout_choice = Choice(self.tr("What decides where a text stands"), layouts, self._layout_picked)
-        self._explain_layouts()
+        self.layout_choice.setToolTip(
+            self.tr(
+                "By direction: all directions of the vectors, seen from the side on which the texts differ most; there"
+                " at once.\nBy neighbours: each text stands beside those that are most like it, so that groups can be"
+                " seen; takes seconds."
+            )
+        )
         self.stop_link = LinkButton(self.tr("Stop"), on_click=self._stop)
         self.stop_link.hide()
         self.lasso_button = QuietButton(
@@ -170,15 +175,6 @@ class MapView(VectorPage):
         self.list.opened.connect(self.show_text)
         folder = self.program.remembered_folder(FolderUse.PICTURES)
         self.picture = PictureButtons(self.dots, self.notices, self.tasks, folder)
-
-    def _explain_layouts(self) -> None:
-        tips = (
-            self.tr("All directions of the vectors, seen from the side on which the texts differ most; there at once"),
-            self.tr("Each text stands beside those that are most like it, so that groups can be seen; takes seconds"),
-        )
-        for index, tip in enumerate(tips):
-            self.layout_choice.setItemData(index, tip, Qt.ItemDataRole.ToolTipRole)
-        self.layout_choice.setToolTip("\n".join(tips))
 
     def _lay_out(self) -> None:
         self.summary.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -368,9 +364,6 @@ def _rows(embeddings: Embeddings, made: TextMap, colours: MapColours) -> Iterato
             yield (text.row, text.id, text.text, *made.points[index].tolist(), *cell)
 
 
-_Pair = tuple[str, str, str, str]  # its query, text, score and similarity
-
-
 class VersusScoresView(VectorPage):
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "chart-scatter")
@@ -426,7 +419,11 @@ class VersusScoresView(VectorPage):
             said.append(pattern.format(n=display.number(found.same_first), all=display.number(found.queries)))
         self.summary.setText(" · ".join(said))
         if len(found.scores):
-            dots = Dots(found.scores, found.similarities, describe=self._describe)
+
+            def describe(index: int) -> str:
+                return "\n".join(display.one_line(part, _LONGEST) for part in self._described(index))
+
+            dots = Dots(found.scores, found.similarities, describe=describe)
             titles = self.tr("Score"), self.tr("Similarity of the vectors")
             self.chart.show_layers((dots,), across=titles[0], up=titles[1], data=lambda: _pairs_data(folder, found))
             self._picked(0)
@@ -440,28 +437,23 @@ class VersusScoresView(VectorPage):
             self.tr("A dot is a query with a context. Texts are the same when they are equal letter by letter.")
         )
 
-    def _pair(self, index: int) -> _Pair | None:
-        """None, after a notice, if it cannot be read."""
-        if self.versus is None or self._folder is None:
-            return None
+    def _described(self, index: int) -> tuple[str, str, str]:
+        """The query, the text, and both numbers of a pair; empty, after a notice, if it cannot be read."""
+        found = self.versus
+        if found is None or self._folder is None:
+            return "", "", ""
         try:
-            ((query, text),) = texts_of_pairs(self._folder, self.versus.item_numbers[index : index + 1])
-        except UserError as error:  # also raised while painting, outside any task
+            ((query, text),) = texts_of_pairs(self._folder, found.item_numbers[index : index + 1])
+        except UserError as error:  # also raised while the mouse moves, outside any task
             self.notices.show_error(error)
-            return None
-        return query, text, score_text(self.versus.scores[index]), score_text(self.versus.similarities[index])
-
-    def _describe(self, index: int) -> str:
-        if (pair := self._pair(index)) is None:
-            return ""
-        query, text, score, similarity = pair
-        return f"{display.one_line(query, _LONGEST)}\n{display.one_line(text, _LONGEST)}\n{score} · {similarity}"
+            return "", "", ""
+        score, similarity = score_text(found.scores[index]), score_text(found.similarities[index])
+        numbers = self.tr("score {score}, similarity {similarity}").format(score=score, similarity=similarity)
+        return query, text, numbers
 
     def _picked(self, index: int) -> None:
-        if (pair := self._pair(index)) is not None:
-            query, text, score, similarity = pair
-            about = self.tr("score {score}, similarity {similarity}").format(score=score, similarity=similarity)
-            self.panel.show_text(display.one_line(query, 100), text, about=about)
+        query, text, numbers = self._described(index)
+        self.panel.show_text(display.one_line(query, 100), text, about=numbers)
 
 
 def rankings(program: Program) -> tuple[Job, ...]:

@@ -16,8 +16,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.job_actions import AT_WORK
 from cfbatch_gui.ui.notices import announce
 from cfbatch_gui.ui.state_names import state_words
-from cfbatch_gui.ui.window.application import DESKTOP_ID, keep_token
-from cfbatch_gui.ui.window.main_window import MainWindow
+from cfbatch_gui.ui.window.main_window import DESKTOP_ID, MainWindow, keep_token
 
 _log = logging.getLogger(__name__)
 

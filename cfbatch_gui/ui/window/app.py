@@ -14,6 +14,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from PySide6.QtCore import (
+    QEvent,
     QLibraryInfo,
     QLocale,
     QMessageLogContext,
@@ -24,7 +25,7 @@ from PySide6.QtCore import (
     Signal,
     qInstallMessageHandler,
 )
-from PySide6.QtGui import QGuiApplication, QIcon
+from PySide6.QtGui import QFileOpenEvent, QGuiApplication, QIcon
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 from PySide6.QtWidgets import QApplication, QMessageBox
 
@@ -46,8 +47,33 @@ from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.window import loop
-from cfbatch_gui.ui.window.application import DESKTOP_ID, Application
+from cfbatch_gui.ui.window.main_window import DESKTOP_ID
 from cfbatch_gui.ui.window.workspace import Workspace
+
+
+class Application(QApplication):
+    """Keeps the files that come before there is a window, without a filter of all events."""
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        super().__init__(list(arguments))
+        self._files: list[str] = []
+        self._take: Callable[[Sequence[str]], object] | None = None
+
+    def give_files_to(self, take: Callable[[Sequence[str]], object]) -> None:
+        """Call `take` with the paths that have come, and from now on with each that comes."""
+        self._take = take
+        files, self._files = self._files, []
+        if files:
+            take(files)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() != QEvent.Type.FileOpen or not isinstance(event, QFileOpenEvent) or not event.file():
+            return super().event(event)
+        if self._take is None:
+            self._files.append(event.file())
+        else:
+            self._take([event.file()])
+        return True
 
 
 class CatalogueTranslator(QTranslator):

@@ -169,35 +169,28 @@ class DaemonExecutor(Executor):
     def __init__(self, name: str, threads: int) -> None:
         self._name, self._most = name, threads
         self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
-        self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
-        self._idle = 0
+        self._idle = threading.Semaphore(0)
         self._closed = False
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Called in the loop's thread alone."""
+        if self._closed:
+            raise RuntimeError("This pool of threads is closed.")
         future: Future[T] = Future()
-        with self._lock:
-            if self._closed:
-                raise RuntimeError("This pool of threads is closed.")
-            self._jobs.put((future, lambda: fn(*args, **kwargs)))
-            if self._idle > 0:
-                self._idle -= 1
-            elif len(self._threads) < self._most:
-                thread = threading.Thread(target=self._work, name=f"{self._name}-{len(self._threads)}", daemon=True)
-                self._threads.append(thread)
-                thread.start()
+        self._jobs.put((future, partial(fn, *args, **kwargs)))
+        if not self._idle.acquire(blocking=False) and len(self._threads) < self._most:
+            thread = threading.Thread(target=self._work, name=f"{self._name}-{len(self._threads)}", daemon=True)
+            self._threads.append(thread)
+            thread.start()
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        with self._lock:
-            if self._closed:
-                return
-            self._closed = True
-            threads = list(self._threads)
-            for _ in threads:
-                self._jobs.put(None)
+        self._closed = True
+        for _ in self._threads:
+            self._jobs.put(None)
         deadline = time.monotonic() + (_WAIT_FOR_THREADS if wait else 0)
-        for thread in threads:
+        for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
 
     def _work(self) -> None:
@@ -205,15 +198,11 @@ class DaemonExecutor(Executor):
             future, call = job
             if future.set_running_or_notify_cancel():
                 try:
-                    result = call()
+                    future.set_result(call())
                 except BaseException as exc:  # noqa: BLE001  # raised where the future is awaited
                     future.set_exception(exc)
-                else:
-                    future.set_result(result)
-                    del result
             del job, future, call
-            with self._lock:
-                self._idle += 1
+            self._idle.release()
 
 
 def run(app: QApplication, main: Callable[[], Coroutine[Any, Any, T]]) -> T:

@@ -1,6 +1,7 @@
 """The main window: sidebar and page, files dropped on it, and the list of the last notices."""
 
 import asyncio
+import os
 import time
 from contextlib import suppress
 from functools import partial
@@ -25,7 +26,6 @@ from cfbatch_gui.ui.notices import Notices, PastNotice, Undo, show_folder_of
 from cfbatch_gui.ui.theme import MEDIUM, SIDEBAR_WIDTH, SMALL, TINY
 from cfbatch_gui.ui.widgets import IconLabel, Label, LinkButton, boxed, column, line, row, scrolled, split
 from cfbatch_gui.ui.widgets.bars import LEVEL_ICONS, DropOverlay, FileDrag, local_files, take_copy
-from cfbatch_gui.ui.window.application import keep_token
 
 
 class NoticeListDialog(ShownDialog):
@@ -79,6 +79,11 @@ class NoticeListDialog(ShownDialog):
 def _copy(details: str) -> None:
     QGuiApplication.clipboard().setText(details)
 
+
+# The name of the desktop file without its suffix; the last one of those that open tables by the alphabet. Where neither
+# the user nor the desktop names a default for a type of files, GIO takes the first: CSV files would have gone to this
+# program instead of a spreadsheet, which they do not with this name.
+DESKTOP_ID = "workers-ai-cfbatch"
 
 _SIZE = (1280, 820)
 _SMALLEST = (800, 500)
@@ -186,6 +191,12 @@ class MainWindow(QMainWindow):
         if sidebar := self._memory.get("window/sidebar"):
             self._splitter.restoreState(QByteArray.fromBase64(sidebar.encode()))
             self._splitter.setHandleWidth(1)
+
+
+def keep_token(token: str) -> None:
+    """Use this token when the window is next activated; Qt on Wayland takes it from the environment alone."""
+    if token and "\0" not in token and QGuiApplication.platformName().startswith("wayland"):
+        os.environ["XDG_ACTIVATION_TOKEN"] = token
 
 
 def _as_text(state: QByteArray) -> str:

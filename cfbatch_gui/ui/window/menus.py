@@ -1,6 +1,8 @@
-"""The menu bar: every command with its key. The menu Job has what the page of the open job offers."""
+"""The menu bar: every command with its key, and the dialogs that it opens; Job has what the open page offers."""
 
+import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -8,7 +10,14 @@ from PySide6.QtCore import QObject, Qt, QUrl
 from PySide6.QtGui import QAction, QActionGroup, QDesktopServices, QKeySequence
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QTextEdit
 
-from cfbatch_gui.ui.help import HelpWindow, ShortcutsDialog, Topic
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.jobs.states import account_progress, goes_on_elsewhere
+from cfbatch_gui.core.system.settings import FolderUse
+from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.help import AboutDialog, HelpWindow, ShortcutsDialog, Topic
+from cfbatch_gui.ui.job_actions import AT_WORK
+from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.theme import Scheme, scheme_words
 from cfbatch_gui.ui.widgets import PageHeader, SearchField, add_action
 
@@ -25,17 +34,17 @@ class Menus(QObject):
     def __init__(self, workspace: "Workspace") -> None:
         window = self._window = workspace.window
         super().__init__(window)
-        self._workspace = workspace
+        self._workspace, self._program, self._tasks = workspace, workspace.program, workspace.tasks
         self._help: HelpWindow | None = None
-        tr, undos, new_jobs, commands = self.tr, workspace.notices.undos, workspace.new_jobs, workspace.commands
+        undos, new_jobs = workspace.notices.undos, workspace.new_jobs
         file = self._menu(
             tr("&File"),
             (tr("New job"), _Key.New, new_jobs.start),
             (tr("Open a file…"), _Key.Open, new_jobs.choose_file),
-            (tr("Add a job by its request ID…"), "Ctrl+Shift+N", commands.attach),
+            (tr("Add a job by its request ID…"), "Ctrl+Shift+N", self.attach),
             None,
-            (tr("Export…"), "Ctrl+E", lambda: workspace.export(window.library.opened_job())),
-            (tr("Back up all jobs…"), "", commands.back_up),
+            (tr("Export…"), "Ctrl+E", lambda: self.show_export(window.library.opened_job())),
+            (tr("Back up all jobs…"), "", self.back_up),
             None,
             (tr("Settings"), "Ctrl+,", workspace.settings.show_connections),
             (tr("Quit"), "Ctrl+Q", window.close),
@@ -93,9 +102,90 @@ class Menus(QObject):
             (tr("Shortcuts"), "F1", self.show_shortcuts),
             None,
             (tr("The Batch API at Cloudflare"), "", partial(QDesktopServices.openUrl, QUrl(WEBSITE))),
-            (tr("About CF Batch"), "", commands.show_about),
+            (tr("About CF Batch"), "", self.show_about),
         )
         menu.actions()[-1].setMenuRole(_Role.AboutRole)
+
+    def show_export(self, job_id: str) -> None:
+        self._tasks.start("export", self._export(job_id))
+
+    async def _export(self, job_id: str) -> None:
+        await imported("cfbatch_gui.ui.results.export_dialog")
+        from cfbatch_gui.ui.results.export_dialog import ExportDialog
+
+        workspace, job = self._workspace, self._program.ledger.job(job_id)
+        dialog = ExportDialog(
+            self._program,
+            workspace.notices,
+            job,
+            limits=workspace.results.limits(),
+            choices=workspace.job_page.row_choices() if workspace.is_shown("job_page") else (),
+            parent=self._window,
+        )
+        dialog.all_written.connect(self._workspace.job_actions.exported_all)
+        dialog.open()
+
+    def attach(self) -> None:
+        self._tasks.start("attach", self._attach())
+
+    async def _attach(self) -> None:
+        await imported("cfbatch_gui.ui.jobs.elsewhere")
+        from cfbatch_gui.ui.jobs.elsewhere import AttachDialog
+
+        dialog = AttachDialog(self._program, self._window)
+        dialog.added.connect(self._workspace.open_new)
+        dialog.open()
+
+    def show_account(self, connection_id: str = "") -> None:
+        self._tasks.start("account", self._show_account(connection_id))
+
+    async def _show_account(self, connection_id: str) -> None:
+        await imported("cfbatch_gui.ui.jobs.elsewhere")
+        await self._program.prepare("elsewhere")
+        from cfbatch_gui.ui.jobs.elsewhere import AccountDialog
+
+        dialog = AccountDialog(self._program, self._window.notices, self._tasks, connection_id, self._window)
+        dialog.opened.connect(self._workspace.open_new)
+        dialog.open()
+
+    def show_about(self) -> None:
+        AboutDialog(self._program, self._window).open()
+
+    def back_up(self) -> None:
+        self._tasks.start("back up", self._back_up())
+
+    async def _back_up(self) -> None:
+        from cfbatch_gui.core.jobs.store.data_folder import back_up
+
+        path = await dialogs.save_file(
+            self._window,
+            tr("Back up all jobs"),
+            name="cfbatch-jobs.zip",
+            folder=self._program.remembered_folder(FolderUse.BACKUPS),
+            suffix="zip",
+        )
+        if path is None:
+            return
+        count = await asyncio.to_thread(back_up, self._program.paths, path)
+        files = display.plural(count, "{n} file", "{n} files")
+        said = tr("Backed up {files} to “{name}”.").format(files=files, name=path.name)
+        self._window.notices.show_written(said, path)
+
+    async def may_close(self) -> bool:
+        """Whether the window may close: while jobs are at work here, the user is told once that they go on."""
+        at_work = [job for job in self._program.ledger.jobs() if job.state in AT_WORK]
+        told = [job for job in at_work if not account_progress(job).lid_may_close]
+        if told and not self._program.settings.seen_close_note:
+            text = tr("That is safe: the work waits on this computer, and goes on at the next start.")
+            if any(map(goes_on_elsewhere, told)):
+                text = tr("That is safe: what was sent goes on at the service, and is collected at the next start.")
+            if any(account_progress(job).is_used for job in told):
+                text += " " + tr("What your account was not handed yet is handed over then.")
+            if not await dialogs.ask(self._window, tr("Close while jobs are at work?"), text, accept=tr("Close")):
+                return False
+            with suppress(UserError):  # closing must work with a full disk, too
+                await self._program.keep_settings(seen_close_note=True)
+        return True
 
     def show_help(self, topic: Topic = Topic.FIRST_JOB) -> None:
         if self._help is None:
@@ -147,7 +237,7 @@ class Menus(QObject):
         else:
             self._job.addAction(self.tr("No job is open")).setEnabled(False)
         self._job.addSeparator()
-        add_action(self._job, self.tr("In your account…"), self._workspace.commands.show_account, "inbox")
+        add_action(self._job, self.tr("In your account…"), self.show_account, "inbox")
 
     def _rename(self) -> None:
         header = getattr(self._window.pages.currentWidget(), "header", None)

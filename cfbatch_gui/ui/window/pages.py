@@ -345,7 +345,7 @@ class SettingsPages:
         page = ConnectionPage(self._program, self._notices)
         page.changed.connect(self._workspace.in_use.changed)
         page.state_shown.connect(self._workspace.in_use.show)
-        page.account_wanted.connect(self._workspace.commands.show_account)
+        page.account_wanted.connect(self._workspace.menus.show_account)
         return page
 
     @made_once
@@ -358,7 +358,7 @@ class SettingsPages:
             self.connection,
             choose_scheme=workspace.choose_scheme,
             show_traffic=self.show_traffic,
-            back_up=workspace.commands.back_up,
+            back_up=workspace.menus.back_up,
         )
         page.done.connect(workspace.leave_settings)
         return page

@@ -9,22 +9,27 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
+from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.later_start import Request
 from cfbatch_gui.core.system.made_once import is_made, made_once
+from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.help import Topic
 from cfbatch_gui.ui.job_actions import JobActions
 from cfbatch_gui.ui.memory import SettingsMemory
 from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
+from cfbatch_gui.ui.widgets import NoticeBar
 from cfbatch_gui.ui.window.announcements import Announcements
-from cfbatch_gui.ui.window.commands import Commands, DataFolder, NewJobs
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.menus import Menus
+from cfbatch_gui.ui.window.new_jobs import NewJobs, WelcomePage
 from cfbatch_gui.ui.window.pages import ConnectionInUse, Evaluating, ResultViews, SettingsPages
-from cfbatch_gui.ui.window.welcome_page import WelcomePage
 
 if TYPE_CHECKING:
     from cfbatch_gui.ui.inputs.draft_page import DraftPage
@@ -61,6 +66,10 @@ class Workspace:
             show_help=lambda: self.menus.show_help(Topic.SCORES),
             show_table=lambda: self.job_page.tabs.choose("vectors"),
         )
+        self.in_use, self.new_jobs = ConnectionInUse(self), NewJobs(self)
+        self.settings = SettingsPages(self)
+        self.menus = Menus(self)
+        self.menus.show_scheme(theme.scheme)
         self.job_actions = window.library.job_actions = JobActions(
             program,
             self.tasks,
@@ -71,12 +80,8 @@ class Workspace:
             changed=self._show_changed,
             compare=self.evaluating.compare,
             judge=self.evaluating.judge,
-            export=self.export,
+            export=self.menus.show_export,
         )
-        self.commands, self.in_use, self.new_jobs = Commands(self), ConnectionInUse(self), NewJobs(self)
-        self.settings = SettingsPages(self)
-        self.menus = Menus(self)
-        self.menus.show_scheme(theme.scheme)
         self._data_folder = DataFolder(self)
         window.files_dropped.connect(lambda files: self.new_jobs.start(*files))
         self.notices.connection_wanted.connect(self.settings.show_connections)
@@ -230,7 +235,7 @@ class Workspace:
         self.window.library.open_job("")
         self.menus.export.setEnabled(False)
 
-    def _is_shown(self, name: str) -> bool:
+    def is_shown(self, name: str) -> bool:
         return is_made(self, name) and self.window.pages.currentWidget() is getattr(self, name)
 
     def show_jobs(self) -> None:
@@ -243,7 +248,7 @@ class Workspace:
         job = next((job for job in jobs if job.id == opened), None)
         if job is None:
             self._open_or_welcome(self._first_job())
-        elif job.is_sent and self._is_shown("job_page"):
+        elif job.is_sent and self.is_shown("job_page"):
             self.job_page.show_job(job)
             self.menus.export.setEnabled(job.has_results)
         elif job.is_sent:
@@ -254,12 +259,12 @@ class Workspace:
             self._settle.start(_SETTLE)
 
     def _foot_height(self) -> int:
-        return self.draft_page.check.foot.height() if self._is_shown("draft_page") else 0
+        return self.draft_page.check.foot.height() if self.is_shown("draft_page") else 0
 
     # Actions of the user
 
     def paste_into_page(self) -> None:
-        if self._is_shown("draft_page"):
+        if self.is_shown("draft_page"):
             self.draft_page.intake.paste()
         elif not self.settings.paste_into(self.window.pages.currentWidget()):
             self.new_jobs.paste()
@@ -274,17 +279,13 @@ class Workspace:
     def _sent(self, job_id: str) -> None:
         """Open the page of a job that was sent, unless the user has opened another page since."""
         is_left = self.tasks.is_running("open")  # for a page that is being imported
-        if self._is_shown("draft_page") and self.draft_page.job_id() == job_id and not is_left:
+        if self.is_shown("draft_page") and self.draft_page.job_id() == job_id and not is_left:
             self.open_job(job_id)
 
     def _show_changed(self, job: Job) -> None:
         self.job_changed(job)
-        if self._is_shown("draft_page") and self.draft_page.job_id() == job.id:
+        if self.is_shown("draft_page") and self.draft_page.job_id() == job.id:
             self.draft_page.show_job(job)
-
-    def export(self, job_id: str) -> None:
-        choices = self.job_page.row_choices() if self._is_shown("job_page") else ()
-        self.commands.export(job_id, limits=self.results.limits(), choices=choices)
 
     def choose_scheme(self, name: str) -> None:
         scheme = Scheme(name)
@@ -303,8 +304,69 @@ class Workspace:
 
     def _close(self) -> None:
         async def close() -> None:
-            if await self.commands.may_close():
+            if await self.menus.may_close():
                 self.window.hide()
                 self.closed.set()
 
         self.tasks.start("close", close())
+
+
+_ANSWERS = (FolderAnswer.COPIED, FolderAnswer.MOVED)
+
+
+class DataFolder:
+    def __init__(self, workspace: Workspace) -> None:
+        self._program, self._window, self._tasks = workspace.program, workspace.window, workspace.tasks
+        self._reminder: NoticeBar | None = None
+
+    async def tell(self) -> None:
+        """Show what was found damaged, and ask what only the user knows."""
+        notices = self._window.notices
+        for sentence in (*self._program.damage, *await self._program.check_books()):
+            notices.show_notice(said(sentence), "attention")
+        if self._program.doubt is not None:
+            self._ask_later()
+            self._ask()
+
+    def _ask(self) -> None:
+        self._tasks.start("data folder", self._question())
+
+    def _ask_later(self) -> None:
+        self._reminder = self._window.notices.show_notice(
+            tr("Nothing is sent until you have said whether this data folder was copied or restored."),
+            "attention",
+            button=tr("Say what happened"),
+            on_button=self._ask,
+            stays=True,
+        )
+
+    async def _question(self) -> None:
+        chosen = await dialogs.choose(
+            self._window,
+            tr("Was this folder copied or restored?"),
+            tr(
+                "The folder with your jobs is not where it was, or is older than it was. What waits in it to be sent"
+                " may have been sent already, from the other copy or after the backup was made, and sending it again"
+                " costs again.\n\nIf it is a copy or a restored backup, those jobs wait until you open each and carry"
+                " on. If it was only moved, they go on now."
+            ),
+            (tr("Copied or restored"), tr("Only moved")),
+            cancel=tr("Not now"),
+        )
+        if chosen is None:
+            self._ask_later()
+            return
+        try:
+            paused = await self._program.settle_doubt(_ANSWERS[chosen])
+        except UserError:  # a full disk: nothing is sent, and the question stays
+            self._ask_later()
+            raise
+        if self._reminder is not None:
+            self._window.notices.dismiss(self._reminder)
+        if paused:
+            waiting = display.plural(
+                len(paused),
+                "{n} job waits for your word. Open it and carry on to send the rest of it.",
+                "{n} jobs wait for your word. Open one and carry on to send the rest of it.",
+            )
+            self._window.notices.show_notice(waiting)

@@ -14,7 +14,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.text_search import CasefoldIndex, TextSearch
 
-IN_ORDER = "SELECT text_no, row, text, text_id FROM texts WHERE text_no > ? ORDER BY text_no LIMIT ?"
+IN_ORDER = "SELECT text_no, text, text_id FROM texts WHERE text_no > ? ORDER BY text_no LIMIT ?"
 TEXTS = (
     "Straße", "STRASSE", "Maſse", "300 K", "ﬁnd the oﬃce", "İstanbul", "Ελλάδα", "ΕΛΛΆΔΑ", "ΐδιος", "über", "ÜBER",
     "100% _sure_", "back\\slash", "a\0nul and more", "東京 VPN 設定", "счёт", "СЧЁТ", "", " ", "Ꭰꭰ", "ŉ", "ss",
@@ -22,14 +22,14 @@ TEXTS = (
 )  # fmt: skip
 
 
-def filled_texts(path: Path, texts: Sequence[str], *, each: int = 1, identifier: str = "") -> JobFolder:
-    """A job folder with these texts; each `each` successive ones have the same query number, from 1."""
+def filled_texts(path: Path, texts: Sequence[str], *, identifier: str = "") -> JobFolder:
+    """A job folder with these texts."""
     folder = JobFolder(path)
     folder.create()
     schema.create(folder.data)
     with closing(sqlite3.connect(folder.data)) as database, database:
-        rows = ((index + 1, identifier, text, index // each + 1) for index, text in enumerate(texts))
-        database.executemany("INSERT INTO texts VALUES(?, ?, ?, '', 1, ?)", rows)
+        rows = ((number, identifier, text) for number, text in enumerate(texts, 1))
+        database.executemany("INSERT INTO texts VALUES(?, ?, ?, '', 1, 2)", rows)
     return folder
 
 
@@ -42,22 +42,19 @@ def small_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 _casefold = cache(str.casefold)  # the many texts are compared with many needles
 
 
-def found_by_python(needle: str, texts: Sequence[str], each: int = 1) -> list[int]:
+def found_by_python(needle: str, texts: Sequence[str]) -> list[int]:
     wanted = needle.casefold()
-    return sorted({index // each + 1 for index, text in enumerate(texts) if wanted in _casefold(text)})
+    return [number for number, text in enumerate(texts, 1) if wanted in _casefold(text)]
 
 
 @given(
     st.text(alphabet="sSßſkKKfFﬁiİıιΙΐéÉ東ÿ%_\\ \0", max_size=4) | st.sampled_from(TEXTS),
     st.lists(st.text(alphabet="sßſkKfﬁiİιΙΐéÉ東ÿ%_\\ \0a") | st.sampled_from(TEXTS), min_size=1, max_size=7),
-    st.integers(1, 3),
 )
-def test_any_text_in_any_others(
-    tmp_path_factory: pytest.TempPathFactory, needle: str, texts: list[str], each: int
-) -> None:
-    folded = CasefoldIndex(filled_texts(tmp_path_factory.mktemp("any"), texts, each=each), IN_ORDER)
+def test_any_text_in_any_others(tmp_path_factory: pytest.TempPathFactory, needle: str, texts: list[str]) -> None:
+    folded = CasefoldIndex(filled_texts(tmp_path_factory.mktemp("any"), texts), IN_ORDER)
     for _ in ("read", "kept"):
-        assert folded.find(needle).tolist() == found_by_python(needle, texts, each)
+        assert folded.find(needle).tolist() == found_by_python(needle, texts)
 
 
 def test_every_text_of_a_row_is_looked_at_and_none_goes_over_into_the_next(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
@@ -239,12 +238,7 @@ _CELLS = msgspec.json.Decoder(list[str])
 _NAMES = msgspec.json.Decoder(tuple[str, ...])
 
 
-@dataclass(frozen=True, slots=True)
-class _FailedRow:
-    number: int
-    reasons: tuple[str, ...]
-    cells: list[str]
-    raw: str
+_FailedRow = tuple[int, tuple[str, ...], list[str], str]  # its number, the reasons, its cells, and as it is in the file
 
 
 def write_failed_rows(work: Work) -> Written:
@@ -255,9 +249,9 @@ def write_failed_rows(work: Work) -> Written:
     paths = {1: work.path, 2: work.path.with_name(f"{work.path.stem}-second-file{work.path.suffix}")}
     counts, with_raw = dict.fromkeys(paths, 0), set()
     for file in paths:
-        for row in _failed_rows(work, file):
+        for *_, raw in _failed_rows(work, file):
             counts[file] += 1
-            if row.raw:
+            if raw:
                 with_raw.add(file)
     total = sum(counts.values())
     if not total:
@@ -272,10 +266,9 @@ def write_failed_rows(work: Work) -> Written:
         columns = (*own, *added)
         with checked_export(work, path) as stream:
             stream.write(dialect.encode_header(columns))
-            for row in _failed_rows(work, file):
-                cells = (row.cells + [""] * len(own))[: len(own)]
-                about: Row = (row.number, " ".join(map(work.say, row.reasons)), row.raw)
-                stream.write(dialect.encode([[*cells, *about[: len(added)]]]))
+            for number, reasons, cells, raw in _failed_rows(work, file):
+                about: Row = (number, " ".join(map(work.say, reasons)), raw)
+                stream.write(dialect.encode([[*(cells + [""] * len(own))[: len(own)], *about[: len(added)]]]))
                 work.steps.wrote(1)
         notes[path.name] = {"source": f"file {file}", "rows": counts[file], **dialect.notes(columns)}
     return Written(total, tuple(names.values()), notes)
@@ -319,4 +312,4 @@ def _failed_rows(work: Work, file: int) -> Iterator[_FailedRow]:
             reasons, cells, raw = [], "", ""
             for _, _, reason, cells, raw in same:  # noqa: B007
                 reasons.append(reason or message("The service gave no result."))
-            yield _FailedRow(number, tuple(dict.fromkeys(reasons)), _CELLS.decode(cells) if cells else [], raw or "")
+            yield number, tuple(dict.fromkeys(reasons)), _CELLS.decode(cells) if cells else [], raw or ""

@@ -17,7 +17,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import Work, Written, checked_export, checked_file, slug
 from cfbatch_gui.core.results.exports.rows import by_query, keeps
-from cfbatch_gui.core.results.labels import NO_LABEL, LabelGrades, read_outside_grades
+from cfbatch_gui.core.results.labels import NO_LABEL, LabelGrades, read_outside_grades, read_unusable_labels
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings, RetrievalIds
 from cfbatch_gui.core.system.files import atomic_folder
 
@@ -81,6 +81,9 @@ def _lines(query: str, ranked: dict[str, RankedContext], tag: str) -> tuple[str,
     return "".join(lines), lowered
 
 
+_HAS_ANY = """
+SELECT EXISTS(SELECT 1 FROM texts WHERE trim(label) <> '') OR EXISTS(SELECT 1 FROM outside_judgements)
+"""
 BEIR_HEADER, BEIR_LINE = "query-id\tcorpus-id\tscore\n", "{}\t{}\t{}\n"
 
 
@@ -110,24 +113,19 @@ class _Judged:
 def check_labels(work: Work) -> str:
     """The reason, as a sentence, why the labels cannot be used as judgements; "" if they can."""
     with work.folder.open(read_only=True) as database:
-        layout = schema.metadata_value(database, "layout")
-        grades = LabelGrades(database)
-        labels = database.execute("SELECT label, min(row) FROM texts WHERE label <> '' GROUP BY label")
-        if layout == Layout.SHARED:
+        if schema.metadata_value(database, "layout") == Layout.SHARED:
             return message(
                 "The labels of this job belong to the texts alone, not to a query with a text: they judge nothing."
             )
-        found = False
-        for label, row in labels:
-            if label.strip() and grades.of(label) == NO_LABEL:
-                return message(
-                    "The label of row {row} is “{label}”, and judgements are whole numbers such as 0 and 1.",
-                    row=row,
-                    label=label[:40],
-                )
-            found = found or bool(label.strip())
-        found = found or database.execute("SELECT 1 FROM outside_judgements LIMIT 1").fetchone() is not None
-    if not found:
+        unusable = read_unusable_labels(database)
+        (has_any,) = database.execute(_HAS_ANY).fetchone()
+    if unusable is not None:
+        return message(
+            "The label of row {row} is “{label}”, and judgements are whole numbers such as 0 and 1.",
+            row=unusable.rows[0],
+            label=unusable.examples[0][:40],
+        )
+    if not has_any:
         return message(
             "This job has no labels, and judgements are made of them: say which column is the label, and send again."
         )
