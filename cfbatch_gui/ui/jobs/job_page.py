@@ -164,7 +164,11 @@ class JobPage(QWidget):
         text = self.tr("Ask the service directly")
         add(text, on_account(ask), "cloud", lambda job: self._can_go(job, to_account=False))
         add(self.tr("Delete the copies in my account"), on_account(self._clear), "trash-2", can_clear_account)
-        self._copy_ids = add(self.tr("Copy request IDs"), self._copy_request_ids, "hash")
+
+        def copy_ids(job_id: str) -> None:
+            QGuiApplication.clipboard().setText(request_ids(self._program.ledger.job(job_id).batches))
+
+        self._copy_ids = add(self.tr("Copy request IDs"), copy_ids, "hash")
         for text, language in (
             (self.tr("Copy as curl"), "curl"),
             (self.tr("Copy as Python"), "python"),
@@ -210,9 +214,6 @@ class JobPage(QWidget):
         await self._program.runner.account.clear(job_id, at_once=True)
         text = self.tr("The copies of “{name}” in your account were deleted; its results are here.")
         self._notices.show_notice(text.format(name=self._program.ledger.job(job_id).name), "done")
-
-    def _copy_request_ids(self, job_id: str) -> None:
-        QGuiApplication.clipboard().setText(request_ids(self._program.ledger.job(job_id).batches))
 
     def _copy_code_in(self, name: str, job_id: str) -> None:
         """Copy the code to the clipboard, with a notice that offers to save the files that it reads. `name` is that

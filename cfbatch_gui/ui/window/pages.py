@@ -218,21 +218,18 @@ class Evaluating:
         self._workspace.show(self.judging)
         self.judging.judge(jobs)
 
-    def compare_shown(self) -> None:
-        self._with_opened(self.compare)
-
     def judge_shown(self) -> None:
         if (comparison := self.shown_comparison()) is not None:
             comparison.ask_to_judge()
         else:
-            self._with_opened(self.judge)
+            self.with_opened(self.judge)
 
     def _make_quality(self, module: Any) -> "QualityView":
         view: QualityView = module.QualityView(self._program, self._notices, memory=self._memory)
         view.judge_wanted.connect(self.judge)
         return view
 
-    def _with_opened(self, do: Callable[[str], object]) -> None:
+    def with_opened(self, do: Callable[[str], object]) -> None:
         job = self._program.ledger.job(opened) if (opened := self._window.library.opened_job()) else None
         if job is not None and can_be_compared(job):
             do(job.id)
@@ -293,7 +290,13 @@ class ResultViews:
             "similar": late("results.vectors_view", "SimilarView", memory=memory),
             "duplicates": late("results.groups_view", "DuplicatesView", memory=memory),
             "clusters": late("results.groups_view", "ClustersView", memory=memory),
-            "versus": late("results.map_view", "VersusScoresView", has_something=self._has_ranking),
+            "versus": late(
+                "results.map_view",
+                "VersusScoresView",
+                has_something=lambda _: any(
+                    each.kind is Kind.RANK and each.has_results for each in program.ledger.jobs()
+                ),
+            ),
             "vectorize": late(
                 *("vectorize.vectorize_page", "VectorizePage", lambda: self._pushes),
                 has_something=lambda job: job.state in FORGETTABLE,
@@ -322,9 +325,6 @@ class ResultViews:
         if isinstance(items, tuple):
             self.pages["vectors"].view.show_items(items, name)
             self._show_table()
-
-    def _has_ranking(self, _job: Job) -> bool:
-        return any(each.kind is Kind.RANK and each.has_results for each in self._program.ledger.jobs())
 
 
 _MODULES = (

@@ -88,7 +88,7 @@ class Workspace:
         window.close_requested.connect(self._close)
         window.library.new_job.connect(self.new_jobs.start)
         window.library.opened.connect(self.open_job)
-        self.notices.set_foot(self._foot_height)
+        self.notices.set_foot(lambda: self.draft_page.check.foot.height() if self.is_shown("draft_page") else 0)
         job = self._last_job()
         is_draft = with_draft or (job is not None and not job.is_sent)
         _ = self.draft_page if is_draft else self.welcome_page if job is None else self.job_page
@@ -257,9 +257,6 @@ class Workspace:
     def _show_jobs_soon(self) -> None:
         if not (self._settle.isActive() or self._is_closing):
             self._settle.start(_SETTLE)
-
-    def _foot_height(self) -> int:
-        return self.draft_page.check.foot.height() if self.is_shown("draft_page") else 0
 
     # Actions of the user
 
