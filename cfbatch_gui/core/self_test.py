@@ -39,18 +39,10 @@ _TITLE = 26  # characters of the widest title, in any language
 
 
 class Outcome(StrEnum):
-    OK = "ok"
-    WARNING = "warning"  # the program works, but not for everybody: a script without a font
-    SKIPPED = "skipped"  # it could not be tried here, for a reason that is no fault of the program's
-    FAILED = "failed"
-
-
-_WORDS = {
-    Outcome.OK: message("ok"),
-    Outcome.WARNING: message("warning"),
-    Outcome.SKIPPED: message("skipped"),
-    Outcome.FAILED: message("failed"),
-}
+    OK = message("ok")
+    WARNING = message("warning")  # the program works, but not for everybody: a script without a font
+    SKIPPED = message("skipped")  # it could not be tried here, for a reason that is no fault of the program's
+    FAILED = message("failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +74,7 @@ class Report:
     def __init__(self, write: Callable[[str], None]) -> None:
         self._write = write
         self._outcomes: Counter[Outcome] = Counter()
-        self._word = max(len(said(word)) for word in _WORDS.values())
+        self._word = max(len(said(outcome)) for outcome in Outcome)
 
     def run(self, checks: Iterable[Check]) -> None:
         for check in checks:
@@ -90,7 +82,7 @@ class Report:
 
     def add(self, title: str, finding: Finding) -> None:
         self._outcomes[finding.outcome] += 1
-        word = said(_WORDS[finding.outcome])
+        word = said(finding.outcome)
         sentence = " ".join(said(finding.sentence).split())
         self._write(f"{word:<{self._word}}  {said(title):<{_TITLE}}  {sentence}")
 

@@ -51,13 +51,17 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """Numbers of items, int64 (n,), ascending; `removed` and `was` are of the earlier version, 0 for added."""
+    """Numbers of items, int64 (n,), ascending; `removed`, `gone` and `was` are of the earlier version, 0 for added.
+
+    Removed is what became of no item; the names of what is gone are in the newer version no more.
+    """
 
     added: Numbers
     changed: Numbers
     moved: Numbers
     unchanged: Numbers
     removed: Numbers
+    gone: Numbers
     was: Numbers
     are_by_id: bool
 
@@ -91,28 +95,39 @@ def compare_versions(newer: JobFolder, earlier: JobFolder) -> Differences:
     at = _found(our_names, their_names)
     is_known = at >= 0
     is_same = is_known & np.all(ours.content == theirs.content[at], axis=1) if len(theirs.item) else is_known
-    elsewhere = _found(ours.content, theirs.content)
-    is_moved = ~is_same & (elsewhere >= 0) & are_by_id
-    at = np.where(is_moved, elsewhere, at)
+    # An item of the earlier version becomes one of the newer, so that both counts add up.
+    is_free = np.ones(len(theirs.item), np.bool_)
+    is_free[at[is_same]] = False
+    is_moved = np.zeros(len(ours.item), np.bool_)
+    if are_by_id:
+        rest, pool = np.flatnonzero(~is_same), np.flatnonzero(is_free)
+        found = _found(_numbered(ours.content[rest]), _numbered(theirs.content[pool]))
+        is_moved[rest[found >= 0]] = True
+        at[is_moved] = pool[found[found >= 0]]
+        is_free[at[is_moved]] = False
+    is_changed = is_known & ~is_same & ~is_moved
+    is_changed[is_changed] = is_free[at[is_changed]]
+    is_free[at[is_changed]] = False
     was = np.zeros(int(ours.item.max(initial=0)), np.int64)
-    if len(theirs.item):
-        was[ours.item - 1] = np.where(at >= 0, theirs.item[at], 0)
+    was[ours.item[is_same | is_moved | is_changed] - 1] = theirs.item[at[is_same | is_moved | is_changed]]
     return Differences(
-        added=ours.item[~is_known & ~is_moved],
-        changed=ours.item[is_known & ~is_same & ~is_moved],
+        added=ours.item[~(is_same | is_moved | is_changed)],
+        changed=ours.item[is_changed],
         moved=ours.item[is_moved],
         unchanged=ours.item[is_same],
-        removed=theirs.item[_found(their_names, our_names) < 0],
+        removed=theirs.item[is_free],
+        gone=theirs.item[_found(their_names, our_names) < 0],
         was=was,
         are_by_id=are_by_id,
     )
 
 
-def share_in_common(newer: JobFolder, earlier: JobFolder) -> float:
-    """Which share of the smaller version's names the other has too, from 0 to 1. Raises DataError."""
+def shares_in_common(newer: JobFolder, earlier: JobFolder) -> tuple[float, float]:
+    """Which shares of the smaller version's names and texts the other has too, from 0 to 1. Raises DataError."""
     ours, theirs, our_names, their_names, _ = _both(newer, earlier)
     least = min(len(ours.item), len(theirs.item))
-    return int(np.count_nonzero(_found(our_names, their_names) >= 0)) / least if least else 0.0
+    names, texts = _found(our_names, their_names), _found(ours.content, theirs.content)
+    return (np.count_nonzero(names >= 0) / least, np.count_nonzero(texts >= 0) / least) if least else (0.0, 0.0)
 
 
 def _both(newer: JobFolder, earlier: JobFolder) -> tuple["_Version", "_Version", Hashes, Hashes, bool]:
@@ -242,6 +257,7 @@ def _words(text: str) -> list[tuple[int, int]]:
 
 _CHOSEN = "earlier_version"  # the name of a fact: the job's id, "" for none
 LEAST_SHARE = 0.5  # of the names that two versions of a file have in common
+_LEAST_TEXTS = 0.1  # of the texts: 1, 2, 3 … are ids of any file
 _MOST_LOOKED_AT = 5  # jobs that are built alike, the newest first
 _log = logging.getLogger(__name__)
 
@@ -252,7 +268,7 @@ def choose_predecessor(folder: JobFolder, job_id: str) -> None:
 
 
 def find_predecessor(job: Job, jobs: Iterable[Job], folder_of: Callable[[str], JobFolder]) -> Job | None:
-    """The user's choice, else the newest job of the same columns and half of the ids.
+    """The user's choice, else the newest job of the same columns, half of the ids and a tenth of the texts.
 
     For a thread. Raises DataError.
     """
@@ -272,7 +288,8 @@ def find_predecessor(job: Job, jobs: Iterable[Job], folder_of: Callable[[str], J
             if texts_forgotten(theirs) is not None or _how_built(theirs) != built:
                 continue
             looked_at += 1
-            if share_in_common(folder, theirs) >= LEAST_SHARE:
+            names, texts = shares_in_common(folder, theirs)
+            if names >= LEAST_SHARE and texts >= _LEAST_TEXTS:
                 return each
         except DataError as error:
             _log.info("Job %s is not compared: %s", each.id, error.detail)
@@ -326,10 +343,8 @@ class DraftVersion:
 
     @property
     def removed(self) -> Numbers:
-        """Items of the predecessor whose id is not in the draft any more, nor their text under another id."""
-        if self.differences is None:
-            return _none()
-        return np.setdiff1d(self.differences.removed, self.differences.was[self.differences.moved - 1])
+        """Items of the predecessor that became none of the draft."""
+        return self.differences.removed if self.differences else _none()
 
     def count_sent(self, change: Change) -> int:
         if self.differences is None:
@@ -414,7 +429,7 @@ def changed_since(job: Job, earlier: Job, folder_of: Callable[[str], JobFolder])
     newer, folder = folder_of(job.id), folder_of(earlier.id)
     check_comparable(newer, folder)
     differences = compare_versions(newer, folder)
-    found = ChangedSince(earlier, folder, frozenset(differences.differing.tolist()), differences.removed)
+    found = ChangedSince(earlier, folder, frozenset(differences.differing.tolist()), differences.gone)
     if not found.items and not len(found.removed):
         raise UsageError(message("Nothing has changed since “{name}”, so nothing was written.", name=earlier.name))
     return found

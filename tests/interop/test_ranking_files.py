@@ -10,7 +10,7 @@ import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import export, target_for
-from tests.core.results.folders import Pair, Table
+from tests.core.results.folders import Table
 
 FIRST = ["B", "doc%201", "d%2520e", "A"]  # equal scores are in the order of the input
 SECOND = ["H", "C"]
@@ -39,32 +39,6 @@ def test_a_run_and_its_judgements_in_pytrec_eval(ranked: Table, tmp_path: Path) 
     measured = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank", "ndcg"}).evaluate(run)
     assert measured["q1"]["recip_rank"] == 1 / 2
     assert measured["q2"]["ndcg"] == 1.0
-
-
-@pytest.mark.interop
-def test_many_ties_stay_in_order_for_trec_eval(tmp_path: Path) -> None:
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    pairs = [Pair("q", f"text {place}", 0.5 if place < 300 else 0.49999999, id=f"d{place}") for place in range(600)]
-    table = Table(tmp_path / "job").rank(pairs)
-    qrels = {"q1": {"d299": 1}}
-    with written(table, tmp_path / "out.run", "trec").open(encoding="utf-8") as file:
-        run = pytrec_eval.parse_run(file)
-    measured = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)
-    assert measured["q1"]["recip_rank"] == pytest.approx(1 / 300)
-
-
-@pytest.mark.interop
-def test_a_run_in_ir_measures_and_ranx(ranked: Table, tmp_path: Path) -> None:
-    run_path, qrels_path = (
-        written(ranked, tmp_path / "out.trec", "trec"),
-        written(ranked, tmp_path / "q.qrels", "qrels"),
-    )
-    ir_measures = pytest.importorskip("ir_measures")
-    run = list(ir_measures.read_trec_run(str(run_path)))
-    assert [each.doc_id for each in run] == [*FIRST, *SECOND]
-    qrels = list(ir_measures.read_trec_qrels(str(qrels_path)))
-    assert {(each.query_id, each.doc_id, each.relevance) for each in qrels} >= {("q1", "d%2520e", 2), ("q2", "H", 3)}
-    assert ir_measures.calc_aggregate([ir_measures.RR], qrels, run)[ir_measures.RR] == 0.75
 
 
 def test_the_folder_as_beir_and_mteb_read_it(ranked: Table, tmp_path: Path) -> None:

@@ -138,11 +138,7 @@ def put(owner: Any, name: str, new: object) -> None:
 
 
 def wrap(
-    owner: Any,
-    name: str,
-    *,
-    before: Callable[..., object] | None = None,
-    after: Callable[..., object] | None = None,
+    owner: Any, name: str, *, before: Callable[..., object] | None = None, after: Callable[..., object] | None = None
 ) -> None:
     """Replace a function by one that calls `before` with its arguments and `after` with its result and arguments."""
     original = getattr(owner, name)

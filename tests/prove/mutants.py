@@ -283,7 +283,7 @@ EXEMPT = {
     "files.append_line_durably: _flush_folder": "the ledger, in the same folder, is committed next",
 }
 # Functions that the recorded run does not come to: recovering, mending, copying, deleting, taking from the account.
-ELSEWHERE = frozenset({"rewrite", "duplicate", "delete"})
+ELSEWHERE = frozenset({"duplicate", "delete"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ def read_text_blocks(
                 yield _no_text(found, columns)
             continue
         texts = columns.texts_of(found.rows)
-        if all(texts) and not any(map(str.isspace, texts)):
+        if all(texts) and _BLANK.isdisjoint(map(itemgetter(0), texts)):
             yield columns.block_of(found, texts)
             continue
         start = 0
@@ -283,8 +283,13 @@ def _candidates(
                 yield Query(row.number, query, query_id, (Context(row.number, text, name, columns.label_of(row)),))
 
 
+_SIGNS_OF_BLANK = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_BLANK = frozenset(_SIGNS_OF_BLANK)
+
+
 def _is_empty(text: str) -> bool:
-    return not text or text.isspace()
+    """Whether nothing of a text can be seen: white space, or characters without a width."""
+    return not text.strip(_SIGNS_OF_BLANK)
 
 
 def _problem(row: Row, source: Source, file: int = 1) -> Problem:

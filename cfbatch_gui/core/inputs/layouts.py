@@ -194,7 +194,7 @@ def with_role(mapping: Mapping, column: int, role: Role, *, second: bool = False
     """
     if role in (Role.TEXT, Role.CONTEXT):
         role = Role.CONTEXT if mapping.kind is Kind.RANK else Role.TEXT
-    if role is Role.QUERY_ID and (mapping.kind is Kind.EMBED or second):
+    if (role is Role.QUERY_ID and (mapping.kind is Kind.EMBED or second)) or (role is Role.LABEL and second):
         role = Role.KEEP
     roles = list(mapping.second_roles if second else mapping.roles)
     roles[column] = role
@@ -205,6 +205,11 @@ def with_role(mapping: Mapping, column: int, role: Role, *, second: bool = False
     if second:
         return replace(mapping, second_roles=tuple(roles))
     return replace(mapping, roles=tuple(roles), layout=_layout_for(mapping, tuple(roles)))
+
+
+def without_labels(roles: tuple[Role, ...]) -> tuple[Role, ...]:
+    """The roles of a second file: a label says how a context fits a query, and there is none beside it."""
+    return tuple(Role.KEEP if role is Role.LABEL else role for role in roles)
 
 
 def _layout_for(mapping: Mapping, roles: tuple[Role, ...]) -> Layout:

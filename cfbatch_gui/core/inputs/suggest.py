@@ -28,7 +28,7 @@ from cfbatch_gui.core.inputs.input_values import (
     Shape,
     Source,
 )
-from cfbatch_gui.core.inputs.layouts import is_list
+from cfbatch_gui.core.inputs.layouts import is_list, without_labels
 
 _ROLES = {
     "external_reference": Role.ID,
@@ -41,6 +41,7 @@ _PAIRS = (Role.QUERY_ID, Role.QUERY, Role.ID, Role.CONTEXT, Role.KEEP, Role.LABE
 _DOCUMENTS = (Role.KEEP, Role.KEEP, Role.ID, Role.TEXT, Role.KEEP, Role.LABEL)
 _WHOLE_ROWS = (ProblemKind.FORMULA_WITHOUT_VALUE, ProblemKind.HIDDEN_ROW)
 _SAMPLE = 200
+_CODE = re.compile(r"\s*[A-Za-z]{1,6}[-_#/ ]?\d{2,}(?:[-_/.]\d+)*\s*")
 _LENGTH_OF_PROSE = 40  # characters
 _WORDS_OF_PROSE = 5
 
@@ -66,7 +67,9 @@ class _Column:
     name: str
     length: float  # mean characters of the cells that are not empty
     distinct: float  # share of different cells among those
-    is_figures: bool  # numbers or dates only
+    is_several: bool  # more than one cell is not empty
+    is_figures: bool  # numbers, dates or codes only
+    are_codes: bool  # as T-1000, each another
     is_filled: bool
     holds_lists: bool  # most cells have several contexts
     is_written: bool  # most cells are sentences rather than names, addresses or data
@@ -92,7 +95,8 @@ def suggest_mapping(
         if candidates := _candidate_roles(columns, second_columns):
             return Mapping(Kind.RANK, Layout.CANDIDATES, *candidates)
         context = _best_text(second_columns)
-        return Mapping(Kind.RANK, Layout.SHARED, _query_roles(columns), _roles(second_columns, {context: Role.CONTEXT}))
+        roles = (_query_roles(columns), without_labels(_roles(second_columns, {context: Role.CONTEXT})))
+        return Mapping(Kind.RANK, Layout.SHARED, *roles)
     if kind is None:
         kind = Kind.RANK if _looks_like_ranking(columns) or _is_ms_marco(source, columns) else Kind.EMBED
     if kind is Kind.EMBED:
@@ -117,7 +121,7 @@ def _candidate_roles(columns: list[_Column], second: list[_Column]) -> tuple[tup
     if query is None or not ids or has_texts:
         return None
     text = _best_text(second)
-    roles = _roles(second, {text: Role.CONTEXT})
+    roles = without_labels(_roles(second, {text: Role.CONTEXT}))
     if second and Role.ID not in roles:
         return None
     return _roles(columns, {query.index: Role.QUERY, ids[0].index: Role.ID}), roles
@@ -136,7 +140,9 @@ def _column(index: int, name: str, cells: list[str]) -> _Column:
         name,
         length=sum(map(len, filled)) / count,
         distinct=len(set(filled)) / count,
-        is_figures=bool(filled) and all(map(is_number_or_date, filled)),
+        is_several=len(filled) > 1,
+        is_figures=bool(filled) and all(is_number_or_date(cell) or _CODE.fullmatch(cell) for cell in filled),
+        are_codes=len(filled) > 1 and len(set(filled)) == len(filled) and all(map(_CODE.fullmatch, filled)),
         is_filled=len(filled) * 2 >= max(1, len(cells)),
         holds_lists=sum(map(is_list, filled)) * 2 > count if filled else False,
         is_written=sum(map(_is_written, filled)) * 2 > count if filled else False,
@@ -211,6 +217,9 @@ def _ranking(columns: list[_Column]) -> Mapping:
         return Mapping(Kind.RANK, Layout.WIDE, roles)
     contexts = [column for column in rest if is_context(column.name) and column.is_filled]
     context = _best_text(contexts or [column for column in rest if column.is_prose and not is_label(column.name)])
+    if query and not is_query(query.name) and query.distinct == 1 and query.is_several:
+        # Each row has a text of its own, and nothing that it is compared with: the queries are in another file.
+        return Mapping(Kind.RANK, Layout.LONG, _roles(columns, {_best_text(columns): Role.CONTEXT}))
     if context >= 0:
         chosen |= {context: Role.CONTEXT}
     elif candidates := _candidate_roles(columns, []):
@@ -251,6 +260,7 @@ def _roles(columns: list[_Column], chosen: dict[int, Role], *, query_ids: bool =
     roles = [chosen.get(column.index, Role.KEEP) for column in columns]
     free = [column for column in columns if column.index not in chosen]
     fitting = [column for column in free if is_id(column.name) and (query_ids or not is_query_id(column.name))]
+    fitting = fitting or [column for column in free if column.are_codes]
     if fitting:
         exact = max(fitting, key=lambda c: (query_ids and is_query_id(c.name), c.is_filled, c.distinct, -c.index))
         roles[exact.index] = Role.ID

@@ -178,14 +178,11 @@ def read_scores(database: sqlite3.Connection, path: Path) -> Items:
     """
     with one_moment(database):
         items = read_items(database, "query_no IS NOT NULL")
-        _check(database, path, checksums_of(database, items=items), wrong_by_their_parts(database))
+        wrong = wrong_by_their_parts(database)
+        damaged = differing(checksums_of(database, items=items), noted_checksums(database))
+        if damaged or wrong:
+            raise results_damaged(database, path, damaged, wrong)
     return items
-
-
-def _check(database: sqlite3.Connection, path: Path, found: Checksums, wrong: list[int]) -> None:
-    damaged = differing(found, noted_checksums(database))
-    if damaged or wrong:
-        raise results_damaged(database, path, damaged, wrong)
 
 
 _BY_PARTS = """

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.files import FULL, flush_folder, move_own_file, own_errors, own_opener
+from cfbatch_gui.core.system.files import FULL, flush_folder, own_errors, own_opener
 
 
 def stored_vectors(path: Path) -> np.memmap[tuple[int, int], np.dtype[np.float32]]:
@@ -108,15 +108,6 @@ def new_vectors(path: Path, rows: int, dimension: int) -> Iterator[VectorFile]:
         with suppress(OSError):
             path.unlink(missing_ok=True)
         raise
-
-
-def rewrite(path: Path, rows: int, dimension: int) -> None:
-    """Put zeros in the place of a missing or misshapen file, to which nobody writes. Raises DiskFull and DataError."""
-    fresh = path.with_name("vectors.new.npy")
-    with new_vectors(fresh, rows, dimension) as file:
-        file.flush()
-    move_own_file(fresh, path)  # closed, or Windows would refuse
-    flush_folder(path.parent)
 
 
 def _reserve(descriptor: int, size: int) -> None:

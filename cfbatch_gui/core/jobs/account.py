@@ -9,13 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from cfbatch_gui.core.errors import (
-    ReplyError,
-    RequestGone,
-    ServiceRefused,
-    Unreachable,
-    UserError,
-)
+from cfbatch_gui.core.errors import ReplyError, RequestGone, ServiceRefused, Unreachable, UserError
 from cfbatch_gui.core.jobs.elsewhere import NO_ROOM_SENTENCE, layout_of
 from cfbatch_gui.core.jobs.poll_schedule import LONGEST, SLICE, Waits, interval
 from cfbatch_gui.core.jobs.states import (

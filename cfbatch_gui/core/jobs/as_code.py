@@ -66,7 +66,7 @@ def as_code(
         case Language.PYTHON:
             return _python(job, connection, bodies)
         case Language.WORKER:
-            return _worker(job)
+            return _template(job, Language.WORKER).substitute(model=json.dumps(job.model))
 
 
 def _curl(job: Job, connection: Connection, bodies: Sequence[str]) -> str:
@@ -88,17 +88,13 @@ def _curl(job: Job, connection: Connection, bodies: Sequence[str]) -> str:
 def _python(job: Job, connection: Connection, bodies: Sequence[str]) -> str:
     queued = not job.options.at_once
     headers = ",\n".join(
-        f"    {_literal(name)}: f{_literal(_for_python(value))}" for name, value in _headers(connection).items()
+        f"    {json.dumps(name)}: f{json.dumps(_for_python(value))}" for name, value in _headers(connection).items()
     )
     return _template(job, Language.PYTHON).substitute(
-        url=_literal(_url(connection, job.model, queued=queued)),
+        url=json.dumps(_url(connection, job.model, queued=queued)),
         headers=headers,
-        bodies=", ".join(map(_literal, bodies)) + ("," if len(bodies) == 1 else ""),
+        bodies=", ".join(map(json.dumps, bodies)) + ("," if len(bodies) == 1 else ""),
     )
-
-
-def _worker(job: Job) -> str:
-    return _template(job, Language.WORKER).substitute(model=_literal(job.model))
 
 
 def _template(job: Job, language: Language) -> Template:
@@ -120,7 +116,3 @@ def _headers(connection: Connection) -> dict[str, str]:
 def _for_python(value: str) -> str:
     before, is_variable, name = value.partition("$")
     return f"{before}{{os.environ['{name}']}}" if is_variable else value
-
-
-def _literal(text: str) -> str:
-    return json.dumps(text)

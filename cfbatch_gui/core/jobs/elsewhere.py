@@ -289,11 +289,7 @@ def lay_out_file(folder: JobFolder, job: Job, layout: Layout) -> None:
 
 
 def lay_out_names(
-    folder: JobFolder,
-    kind: Kind,
-    layout: Layout,
-    references: Mapping[int, str],
-    facts: dict[str, object] | None = None,
+    folder: JobFolder, kind: Kind, layout: Layout, references: Mapping[int, str], facts: dict[str, object] | None = None
 ) -> None:
     """Fill the job's data with names for the texts, which say where each stands in the file. Raises DataError."""
     items: Sequence[Item] = layout.items

@@ -75,10 +75,7 @@ class EarlierResults:
     """
 
     def __init__(
-        self,
-        jobs: Callable[[], Sequence[Job]],
-        folder_of: Callable[[str], JobFolder],
-        service_of: Callable[[Job], str],
+        self, jobs: Callable[[], Sequence[Job]], folder_of: Callable[[str], JobFolder], service_of: Callable[[Job], str]
     ) -> None:
         self._jobs, self._folder_of, self._service_of = jobs, folder_of, service_of
 
@@ -232,8 +229,7 @@ class _Taking:
         if not self._taken:
             return Taken()
         self._database.executemany(
-            "INSERT INTO sources VALUES(?, ?, ?, ?, ?)",
-            ((number, *origin) for origin, number in self._origins.items()),
+            "INSERT INTO sources VALUES(?, ?, ?, ?, ?)", ((number, *origin) for origin, number in self._origins.items())
         )
         item, source = (np.concatenate(columns) for columns in zip(*self._taken, strict=True))
         order = np.argsort(item, kind="stable")

@@ -27,12 +27,13 @@ from cfbatch_gui.core.job_folder.checksums import (
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import NOT_SENT, metadata_value, put_metadata_value, transaction
-from cfbatch_gui.core.job_folder.vector_file import rewrite, stored_vectors
+from cfbatch_gui.core.job_folder.vector_file import stored_vectors
 from cfbatch_gui.core.jobs.elsewhere import by_id_alone
 from cfbatch_gui.core.jobs.plan.packing import body_in
 from cfbatch_gui.core.jobs.run.collecting import score_by_best_part, sent_requests, store
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import Message, message
+from cfbatch_gui.core.system.files import own_errors, remove_file
 from cfbatch_gui.core.workers_ai.answers import Finished, match, read_answer, read_run
 
 _SCORE_COLUMNS = (" in items.score", " in parts.score")
@@ -270,16 +271,21 @@ class _Verifying:
         noted = noted_checksums(self._database)  # as they are before anything is mended
         found = checksums_of(self._database, self._vectors(), numbers)
         for batch in done:
-            is_whole = noted.get(batch.number) == found[batch.number]
-            answer: bytes | str | Finished = _read_reply(self._folder, batch)
-            if not is_whole:
+            answer: bytes | str | Finished
+            if is_whole := noted.get(batch.number) == found[batch.number]:
+                answer = _read_reply(self._folder, batch)
+            else:
                 answer = _kept_answer(self._database, self._folder, self._job, batch)
             if isinstance(answer, str):
                 self._without_answer(batch, answer, is_whole=is_whole)
             elif isinstance(answer, Finished):
                 self._put_right(batch, answer)
         if has_taken and noted.get(NOT_SENT) != found[NOT_SENT]:
-            self._taken_from_earlier()
+            self._lose(
+                NOT_SENT,
+                message("The results of {rows}, which were taken from an earlier job, are lost here. {cure}"),
+                may_ask=False,
+            )
         self._check_parts()
 
     def _add(self, damage: Damage, batch: int, items: Collection[int], outcome: Outcome, words: str) -> None:
@@ -300,17 +306,18 @@ class _Verifying:
         dimension = metadata_value(self._database, "dimension")
         (count,) = self._database.execute("SELECT max(item_no) FROM items").fetchone()
         vectors = self._vectors()
-        if isinstance(dimension, int):
-            if vectors is not None and vectors.shape == (count, dimension):
-                return
-            if self._mend:
-                rewrite(self._folder.vectors, count, dimension)
-        elif not self._database.execute("SELECT 1 FROM requests WHERE state = 'done' LIMIT 1").fetchone():
+        if vectors is not None and vectors.shape == (count, dimension):
+            return
+        done = "SELECT 1 FROM requests WHERE state = 'done' LIMIT 1"
+        if dimension is None and not self._database.execute(done).fetchone():
             return  # every batch that is done will be found without its results
-        elif self._mend and vectors is not None:
+        if self._mend and dimension is None and vectors is not None:
             put_metadata_value(self._database, "dimension", vectors.shape[1])
-        elif self._mend:
-            self._database.execute("UPDATE requests SET state = 'waiting'")  # each is stored anew
+        elif self._mend:  # each is stored anew, the first one in a new file
+            self._database.execute("UPDATE requests SET state = 'waiting'")
+            self._database.execute("DELETE FROM facts WHERE name IN ('dimension', 'pooling')")
+            with own_errors(self._folder.vectors):
+                remove_file(self._folder.vectors)
         words = message("The file of the vectors, vectors.npy, is missing or damaged. {ending}", ending=self._ending())
         self._add(Damage.VECTOR_FILE, 0, (), self._outcome, words)
 
@@ -361,37 +368,21 @@ class _Verifying:
             words = message("{sentence} {next}", sentence=about, next=message("The results are whole."))
             self._add(Damage.ANSWER, batch.number, (), Outcome.WHOLE, words)
             return
-        may_ask = bool(batch.request_id) and not batch.at_once and self._has_all_requests(batch)
-        items = self._lose(batch.number, may_ask=may_ask)
-        words = message(
-            "{answer} The results of {rows} are lost here. {cure}",
-            answer=about,
-            rows=self._named(items),
-            cure=self._way_out(may_ask),
-        )
-        self._add(Damage.RESULTS, batch.number, items, Outcome.LOST, words)
+        (requests,) = self._database.execute(
+            "SELECT count(*) FROM requests WHERE batch = ?", (batch.number,)
+        ).fetchone()
+        may_ask = bool(batch.request_id) and not batch.at_once and requests == batch.requests
+        lost = message("{answer} The results of {rows} are lost here. {cure}")
+        self._lose(batch.number, lost, may_ask=may_ask, answer=about)
 
-    def _taken_from_earlier(self) -> None:
-        """What an earlier job had; its answers are there, if anywhere, and what is lost here can be sent."""
-        items = self._lose(NOT_SENT, may_ask=False)
-        words = message(
-            "The results of {rows}, which were taken from an earlier job, are lost here. {cure}",
-            rows=self._named(items),
-            cure=self._way_out(may_ask=False),
-        )
-        self._add(Damage.RESULTS, NOT_SENT, items, Outcome.LOST, words)
-
-    def _lose(self, batch: int, *, may_ask: bool) -> list[int]:
-        """The items of the batch; with `mend` their results are taken out."""
+    def _lose(self, batch: int, sentence: Message, *, may_ask: bool, **parameters: object) -> None:
+        """The results of a batch are lost; with `mend` they are taken out."""
         items = items_of_batches(self._database, (batch,))
         if self._mend:
             requests = _forget_results(self._database, batch, is_failed=not may_ask)
             self.lost.append(Lost(batch, requests, may_ask))
-        return items
-
-    def _has_all_requests(self, batch: Batch) -> bool:
-        (count,) = self._database.execute("SELECT count(*) FROM requests WHERE batch = ?", (batch.number,)).fetchone()
-        return bool(count == batch.requests)
+        words = sentence.filled(rows=self._named(items), cure=self._way_out(may_ask), **parameters)
+        self._add(Damage.RESULTS, batch, items, Outcome.LOST, words)
 
     def _way_out(self, may_ask: bool) -> str:
         job = self._job

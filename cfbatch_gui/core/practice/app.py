@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qs, quote, unquote
@@ -23,7 +23,6 @@ from cfbatch_gui.core.practice.exchange import (
     bad_input,
     no_route,
     success,
-    success_in_pieces,
 )
 from cfbatch_gui.core.practice.inference import Element, Poll, TooLongError, read_body, run_batch, run_one
 from cfbatch_gui.core.practice.local_models import PracticeModel, choose_model
@@ -43,7 +42,6 @@ Table = list[tuple[str, re.Pattern[str], Operation]]
 PREFIX: Final = "/client/v4"
 HOST: Final = "127.0.0.1"
 _OWN_HOSTS: Final = (HOST, "localhost", "[::1]")
-_PIECE_BYTES: Final = 1 << 18
 _FRAMING_BYTES: Final = 1 << 16  # of multipart/form-data around the lines of an upload
 _BEARER: Final = re.compile(r"Bearer +([A-Za-z0-9._~+/-]+=*) *\Z", re.IGNORECASE)
 _ACCOUNT: Final = r"/accounts/(?P<account>[0-9a-fA-F]{32})"
@@ -164,25 +162,11 @@ async def _read(receive: Receive, most: int) -> bytes | None:
 async def _send(answer: Answer, send: Send) -> None:
     headers = [
         (b"content-type", b"application/json"),
-        (b"content-length", str(answer.length).encode()),
+        (b"content-length", str(len(answer.body)).encode()),
         *((name.encode(), value.encode()) for name, value in answer.headers),
     ]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    for piece in _pieces(answer):
-        await send({"type": "http.response.body", "body": piece, "more_body": True})
-    await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-def _pieces(answer: Answer) -> Iterator[bytes]:
-    """Pieces of about 256 KiB, each larger by one element at most."""
-    held = bytearray()
-    for chunk in answer.chunks:
-        held += chunk
-        if len(held) >= _PIECE_BYTES:
-            yield bytes(held)
-            held.clear()
-    if held:
-        yield bytes(held)
+    await send({"type": "http.response.body", "body": answer.body})
 
 
 class _Service:
@@ -231,7 +215,7 @@ class _Service:
         except TooLongError as problem:
             raise RefusalError(400, (3030, f"AiError: {problem}")) from None
         self._queue.accept(account, served.name, body, self._clock(), is_queued=False)
-        return success_in_pieces((result,))
+        return success(result)
 
     def _poll(self, account: str, served: ModelMetadata, request_id: str) -> Answer:
         found = self._queue.poll(request_id, account, served.name, self._clock())
@@ -244,7 +228,7 @@ class _Service:
         if not isinstance(batch, tuple):
             raise RefusalError(500, (5001, "AiError: Model execution failed: the body had no 'requests'"))
         with self._one_at_a_time:
-            return success_in_pieces(run_batch(request_id, batch, served, self._model()))
+            return success(run_batch(request_id, batch, served, self._model()))
 
     def _model(self) -> PracticeModel:
         if self._loaded is None:

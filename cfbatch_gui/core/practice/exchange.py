@@ -17,15 +17,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`chunks` are the pieces of a JSON body; large bodies are never joined."""
+    """`body` is JSON."""
 
     status: int
-    chunks: tuple[bytes, ...]
+    body: bytes
     headers: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def length(self) -> int:
-        return sum(map(len, self.chunks))
 
 
 Operation = Callable[[Request], Answer]  # blocks; raises RefusalError, sqlite3.Error and OSError
@@ -47,7 +43,7 @@ class RefusalError(Exception):
             "errors": [{"code": code, "message": message} for code, message in self.errors],
             "messages": [],
         }
-        return Answer(self.status, (msgspec.json.encode(envelope),), self.headers)
+        return Answer(self.status, msgspec.json.encode(envelope), self.headers)
 
 
 def bad_input(reason: str) -> RefusalError:
@@ -73,9 +69,4 @@ def success(result: object, *, messages: Iterable[tuple[int, str]] = (), **more:
         "messages": [{"code": code, "message": message} for code, message in messages],
         **more,
     }
-    return Answer(200, (msgspec.json.encode(envelope),))
-
-
-def success_in_pieces(result: Iterable[bytes]) -> Answer:
-    """The v4 envelope around encoded chunks of JSON."""
-    return Answer(200, (b'{"result":', *result, b',"success":true,"errors":[],"messages":[]}'))
+    return Answer(200, msgspec.json.encode(envelope))

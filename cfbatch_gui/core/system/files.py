@@ -195,7 +195,7 @@ def _check_folder(path: Path, target: Path, is_ours: Callable[[str], bool]) -> N
                 "The folder “{name}” holds other things, which would stand between the files of this format. "
                 "Nothing was written. Choose a new folder, or an empty one.",
                 name=path.name,
-            ),
+            )
         )
 
 

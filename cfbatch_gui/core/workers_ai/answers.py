@@ -19,10 +19,10 @@ Decoded = TypeVar("Decoded")
 
 NULL: Final = msgspec.Raw(b"null")
 
-# A backslash that is escaped itself, a pair of surrogates, or one alone, as an escape or in bytes.
+# A backslash that is escaped itself, or a pair of surrogates; then one alone, as an escape or in bytes.
 _SURROGATES: Final = re.compile(
-    rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    rb"|(?P<escape>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|(?P<bytes>\xed[\xa0-\xbf][\x80-\xbf])"
+    rb"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+    rb"|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\xed[\xa0-\xbf][\x80-\xbf]"
 )
 
 
@@ -47,17 +47,8 @@ def decode(decoder: msgspec.json.Decoder[Decoded], data: bytes | memoryview | ms
 
 
 def without_lone_surrogates(data: bytes) -> bytes | None:
-    whole = _SURROGATES.sub(_replacement, data)
+    whole = _SURROGATES.sub(lambda found: found[1] or b"\\ufffd", data)
     return None if whole == data else whole
-
-
-def _replacement(found: "re.Match[bytes]") -> bytes:
-    match found.lastgroup:
-        case "escape":
-            return b"\\ufffd"
-        case "bytes":
-            return "\ufffd".encode()
-    return found[0]
 
 
 def is_null(raw: msgspec.Raw) -> bool:
@@ -423,11 +414,7 @@ def what_it_holds(element: Element) -> Expected | None:
 
 
 def match(
-    finished: Finished,
-    expected: Sequence[Wanted],
-    *,
-    dimension: int | None = None,
-    references_required: bool = False,
+    finished: Finished, expected: Sequence[Wanted], *, dimension: int | None = None, references_required: bool = False
 ) -> Iterator[Matched]:
     """Yield the result of each request, in the order of `expected`.
 

@@ -126,7 +126,8 @@ async def check_connection(client: WorkersAI, model: str) -> tuple[CheckResult, 
         return _failed_at(_REACHED, error.message)
     status = await token_status(client)
     good = [CheckResult(title, True, "") for title in TITLES[:3]]
-    good[_TOKEN] = CheckResult(TITLES[_TOKEN], True, _valid_until(status) if status else "")
+    if status is not None and status.expires_on is not None:
+        good[_TOKEN] = CheckResult(TITLES[_TOKEN], True, message("Valid until {day}.", day=_day(status.expires_on)))
     last = _model_result(answer.result, model)
     if client.connection.kind is ConnectionKind.GATEWAY and last.ok is not False:
         last = await _gateway_result(client, model)
@@ -248,10 +249,6 @@ def _model_result(result: msgspec.Raw, model: str) -> CheckResult:
     return CheckResult(
         title, None, message("Cloudflare's list does not mark it for batches just now; it may work all the same.")
     )
-
-
-def _valid_until(status: TokenStatus) -> str:
-    return message("Valid until {day}.", day=_day(status.expires_on)) if status.expires_on else ""
 
 
 def _day(moment: datetime) -> Message:

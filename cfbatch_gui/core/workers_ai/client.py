@@ -54,15 +54,7 @@ from cfbatch_gui.core.workers_ai.refusals import (
     refusal_to_poll,
 )
 from cfbatch_gui.core.workers_ai.requests import encode_poll
-from cfbatch_gui.core.workers_ai.transport import (
-    LARGE,
-    REDACTED,
-    ExchangeError,
-    Headers,
-    HttpAnswer,
-    Transport,
-    What,
-)
+from cfbatch_gui.core.workers_ai.transport import LARGE, REDACTED, ExchangeError, Headers, HttpAnswer, Transport, What
 
 PER_PAGE = 100  # models of the catalogue in one answer
 NO_REQUEST = "00000000-0000-4000-8000-000000000000"  # no batch has this id
@@ -189,13 +181,7 @@ class WorkersAI:
         return await self._accepted(answer, refuse)
 
     async def call_worker(
-        self,
-        method: str,
-        rest: str,
-        body: bytes = b"",
-        *,
-        headers: Mapping[str, str] | None = None,
-        kind: str = "json",
+        self, method: str, rest: str, body: bytes = b"", *, headers: Mapping[str, str] | None = None, kind: str = "json"
     ) -> bytes:
         """Call the user's own Worker's collecting room, once. Raises UsageError for no Worker, and as `ask`.
 
@@ -346,11 +332,7 @@ def ends_batch(error: ServiceRefused) -> bool:
 _MODEL: Final = re.compile(r"@?[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)*")
 # A gateway repeats calls by itself, which may be billed twice, answers from its cache, and keeps texts in its
 # logs, unless a call forbids it. ai-gateway/configuration/, 2026-11.
-_OF_GATEWAYS: Final = {
-    "cf-aig-max-attempts": "1",
-    "cf-aig-skip-cache": "true",
-    "cf-aig-collect-log-payload": "false",
-}
+_OF_GATEWAYS: Final = {"cf-aig-max-attempts": "1", "cf-aig-skip-cache": "true", "cf-aig-collect-log-payload": "false"}
 _READERS: Final[dict[ConnectionKind, Callable[[bytes, int], ServiceAnswer]]] = {
     ConnectionKind.CLOUDFLARE: read_envelope,
     ConnectionKind.PRACTICE: read_envelope,

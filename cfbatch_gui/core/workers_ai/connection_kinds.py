@@ -117,13 +117,7 @@ def cloudflare(
 
 
 def worker(
-    url: str,
-    *,
-    connection_id: str,
-    title: str,
-    paid_plan: bool = False,
-    collects: bool = False,
-    keep_days: int = 0,
+    url: str, *, connection_id: str, title: str, paid_plan: bool = False, collects: bool = False, keep_days: int = 0
 ) -> Connection:
     """A connection to a Worker. Raises NotConnected for an unsafe address.
 

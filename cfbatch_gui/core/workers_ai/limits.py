@@ -143,10 +143,7 @@ class RateBudget:
     """
 
     def __init__(
-        self,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        self, *, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:
         self._clock, self._sleep = clock, sleep
         self._taken: deque[float] = deque()

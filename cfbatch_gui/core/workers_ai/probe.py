@@ -277,11 +277,6 @@ def _listed_price(evidence: Evidence) -> Samples:
         yield found, abs(found / known.dollars_per_million - 1) < 0.1
 
 
-def _unknown_id(evidence: Evidence) -> Samples:
-    for error in evidence.errors(Step.UNKNOWN_ID):
-        yield str(error.code), isinstance(error, RequestGone)
-
-
 def _queue_taken(evidence: Evidence) -> Samples:
     refused = [False for error in evidence.errors(Step.SUBMIT) if isinstance(error, QueueNotSupported)]
     return _true([True] if evidence.request_ids else refused[:1])
@@ -316,24 +311,16 @@ def _sorted(finished: Finished) -> list[bytes]:
 def _references(evidence: Evidence) -> Samples:
     for batch in evidence.plan.batches:
         if batch.form in evidence.answers:
-            found = [each.external_reference for each in evidence.answers[batch.form].elements]
-            yield found, sorted(map(str, found)) == sorted(request.reference for request in batch.requests)
-
-
-def _usage(evidence: Evidence) -> Samples:
-    for each in evidence.answers.values():
-        yield each.tokens, each.tokens > 0
+            found = sorted(str(each.external_reference) for each in evidence.answers[batch.form].elements)
+            is_right = found == sorted(request.reference for request in batch.requests)
+            yield is_right, is_right
 
 
 def _usage_estimate(evidence: Evidence) -> Samples:
     batches = [batch for batch in evidence.plan.batches if batch.form in evidence.answers]
     low, high = (sum(batch.tokens[end] for batch in batches) for end in (0, 1))
-    counted = [sum(tokens for tokens, _ in _usage(evidence))] if evidence.holds("usage") else []
+    counted = [sum(each.tokens for each in evidence.answers.values())] if evidence.holds("usage") else []
     return _within(counted, low / _MARGIN, high * _MARGIN)
-
-
-def _best_score(evidence: Evidence) -> Samples:
-    return _true(texts[1:][scores.index(max(scores))] == _QUERY for texts, scores in evidence.scores())
 
 
 def _score_and_cosine(evidence: Evidence) -> Iterator[float]:
@@ -381,16 +368,16 @@ _CHECKS: Final[dict[str, Callable[[Evidence], Samples]]] = {
     "catalogue-queue": lambda e: _true([is_marked_for_batches(e.listed)] if e.listed and e.request_ids else ()),
     "catalogue-dimension": _listed_dimension,
     "catalogue-price": _listed_price,
-    "unknown-id": _unknown_id,
+    "unknown-id": lambda e: ((str(error.code), isinstance(error, RequestGone)) for error in e.errors(Step.UNKNOWN_ID)),
     "queue-taken": _queue_taken,
     "no-queue-code": _no_queue_code,
     "gateway-batches": _gateway_batches,
     "done-again": _done_again,
     "references": _references,
-    "usage": _usage,
+    "usage": lambda e: ((each.tokens, each.tokens > 0) for each in e.answers.values()),
     "usage-estimate": _usage_estimate,
     "scores-range": lambda e: _within((each for _, scores in e.scores() for each in scores), *_SCORES),
-    "scores-meaning": _best_score,
+    "scores-meaning": lambda e: _true(texts[1:][scores.index(max(scores))] == _QUERY for texts, scores in e.scores()),
     "scores-cosine": lambda e: _within(_score_and_cosine(e), 0, _SAME_SCORE),
     "vector-order": lambda e: _within(_same_texts(e), *_SAME_VECTOR),
     "vector-pooling": _pooling,
@@ -421,16 +408,11 @@ def _judged(assumption: Assumption, evidence: Evidence) -> tuple[Outcome, str]:
 
 
 def _shown(value: object) -> str:
-    """A value for a report, quoted only when it is a short word: it may repeat a token or an id."""
-    if value is None:
-        return message("nothing")
-    if isinstance(value, list) and 0 < len(value) <= 4:
-        return comma_list(list(map(_shown, value)))
-    if isinstance(value, str | int | float) and len(word := str(value)) <= _LONGEST_WORD and word.isprintable():
-        return quoted(word) if isinstance(value, str) else word
-    if isinstance(value, str | list | dict):
-        return message("something of length {n:,}", n=len(value))
-    return message("something else")
+    """A value for a report, only when it is a short word: it may repeat a token or an id."""
+    word = str(value)
+    if len(word) > _LONGEST_WORD or not word.isprintable():
+        return message("something of length {n:,}", n=len(word))
+    return quoted(word) if isinstance(value, str) else word
 
 
 _LONGEST_WORD: Final = 24  # characters; an API token has 40 and more, a request id 36
@@ -501,19 +483,13 @@ class Probe:
         return ProbeResult(mark, started, judge_all(self._evidence), self._evidence)
 
     async def _free_calls(self) -> None:
+        """Go no further if one did not get through."""
+        shut: tuple[type[UserError], ...] = (NotConnected, TokenRefused, ServiceBusy, Unreachable)
         if self._client.connection.kind is not ConnectionKind.WORKER:  # which has no list of models
             self._show(message("Searching the list of models…"))
-            self._evidence.listed = await self._call(Step.MODEL, None, self._listed())
-            self._check_open(Step.MODEL, NotConnected, TokenRefused, Unreachable, ServiceRefused)
+            self._evidence.listed = await self._call(Step.MODEL, None, self._listed(), shut=(*shut, ServiceRefused))
         self._show(message("Asking for a batch that does not exist…"))
-        await self._call(Step.UNKNOWN_ID, None, self._client.ask(self._plan.model.name, NO_REQUEST))
-        self._check_open(Step.UNKNOWN_ID, NotConnected, TokenRefused, ServiceBusy, Unreachable)
-
-    def _check_open(self, step: Step, *shut: type[UserError]) -> None:
-        """Go no further if a free call did not get through."""
-        for error in self._evidence.errors(step):
-            if isinstance(error, shut):
-                raise error
+        await self._call(Step.UNKNOWN_ID, None, self._client.ask(self._plan.model.name, NO_REQUEST), shut=shut)
 
     async def _listed(self) -> Entry | None:
         name = self._plan.model.name
@@ -525,11 +501,15 @@ class Probe:
         raw = await self._client.run(self._plan.model.name, encode_request(request))
         return next(match(read_run(raw), [request]))
 
-    async def _call(self, step: Step, form: Form | None, call: Coroutine[Any, Any, T]) -> T | None:
-        """None for a call that failed, whose error is noted."""
+    async def _call(
+        self, step: Step, form: Form | None, call: Coroutine[Any, Any, T], *, shut: tuple[type[UserError], ...] = ()
+    ) -> T | None:
+        """None for a call that failed, whose error is noted; those in `shut` are raised."""
         error = found = None
         try:
             found = await call
+        except shut:
+            raise
         except UserError as failed:
             error = failed
         self._evidence.calls.append(Call(step, form, error))

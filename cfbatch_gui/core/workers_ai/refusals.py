@@ -54,9 +54,7 @@ _NOT_KNOWN: Final = Rule(
 )
 _RETIRED: Final = Rule((5028,), message("{service} has retired this model. Choose another model."))
 _TOO_LARGE: Final = Rule(
-    (3006,),
-    message("The batch is too large for {service}. Send it in smaller batches."),
-    action=Action.SMALLER_BATCHES,
+    (3006,), message("The batch is too large for {service}. Send it in smaller batches."), action=Action.SMALLER_BATCHES
 )
 
 # The first rule that applies is used. The service's own message is never part of a sentence, only of the detail.
@@ -174,12 +172,7 @@ _QUEUE_REFUSED_TO_POLL: Final = message(
 
 
 def refusal(
-    status: int,
-    errors: Sequence[ServiceError],
-    retry_after: str = "",
-    *,
-    now: float,
-    service: str = "Cloudflare",
+    status: int, errors: Sequence[ServiceError], retry_after: str = "", *, now: float, service: str = "Cloudflare"
 ) -> UserError:
     """The error for a refusal; `retry_after` is the header as received.
 

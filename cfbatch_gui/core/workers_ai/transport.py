@@ -196,10 +196,7 @@ class Transport:
     """Sends single requests. `application` is an ASGI application called in place of the network."""
 
     def __init__(
-        self,
-        *,
-        application: Application | None = None,
-        on_exchange: Callable[[Exchange], None] = lambda exchange: None,
+        self, *, application: Application | None = None, on_exchange: Callable[[Exchange], None] = lambda exchange: None
     ) -> None:
         self._application, self._on_exchange = application, on_exchange
         self._certificates: ssl.SSLContext | None = None

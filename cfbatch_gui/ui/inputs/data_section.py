@@ -289,7 +289,8 @@ class DataSection(SectionCard):
         self.change = LinkButton(self.tr("Change"), "", self.open_layout_menu, tip=tip)
         self.add_second = Button("", "file-up", self._add_second)
         sentence = boxed(row(self.sentence_icon, self.sentence))
-        self.first.below.addWidget(boxed(Flow(sentence, self.add_second, self.change)))
+        self.type_query = Button(self.tr("Type one query…"), "pencil", intake.type_query)
+        self.first.below.addWidget(boxed(Flow(sentence, self.add_second, self.type_query, self.change)))
         self._make_editors()
         self.first.show_above_table(self.progress)
         for widget in (self.drop, self.encoding, self.missing, self.first, self.second):
@@ -358,6 +359,7 @@ class DataSection(SectionCard):
         self.change.setVisible(state.file is not None)
         missing = state.missing_file
         self.add_second.setVisible(missing is not None)
+        self.type_query.setVisible(missing is Role.QUERY)
         queries, second = self.tr("Add the file of queries…"), self.tr("Add the second file…")
         self.add_second.setText(queries if missing is Role.QUERY else second)
         self.known.setVisible(state.as_before)

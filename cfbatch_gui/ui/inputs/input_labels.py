@@ -67,7 +67,7 @@ def roles_for(mapping: Mapping, *, second: bool) -> tuple[Role, ...]:
     if mapping.kind is Kind.EMBED:
         return (Role.TEXT, *common)
     if second:
-        return (Role.CONTEXT, *common)
+        return (Role.CONTEXT, Role.ID, Role.KEEP, Role.IGNORE)
     if mapping.layout in (Layout.SHARED, Layout.CANDIDATES):
         return (Role.QUERY, *common)
     own = (Role.QUERY_ID,) if mapping.layout is Layout.LONG else ()

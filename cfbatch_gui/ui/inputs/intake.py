@@ -74,6 +74,20 @@ class Intake(QWidget):
     def choose_folder(self) -> None:
         self._tasks.start("choose", self._choose_folder())
 
+    def type_query(self) -> None:
+        """Let the user type the one query that all rows are ranked for."""
+        self._tasks.start("choose", self._type_query())
+
+    async def _type_query(self) -> None:
+        job_id = self._drafts.current
+        title, label = self.tr("One query for all rows"), self.tr("The rows are ranked by how well they answer it.")
+        typed = await dialogs.ask_text(self._page, title, label, accept=self.tr("Rank by it"))
+        if not (typed and typed.strip()) or job_id != self._drafts.current:
+            return
+        path = self._program.folder(job_id).path / "query.txt"
+        await asyncio.to_thread(write_own_file, path, " ".join(typed.split()).encode())
+        self._files.open_queries(job_id, path)
+
     async def _choose_file(self, adds: Role | None) -> None:
         job_id = self._drafts.current
         title = self.tr("Open the file with the contexts") if adds is Role.CONTEXT else self.tr("Open a file")

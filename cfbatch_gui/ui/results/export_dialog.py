@@ -122,7 +122,8 @@ def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[Output
 
 def extent_words(extent: Extent, target: Target, columns: int | None = None) -> str:
     """ "3,816 rows of 15 columns", "18,204 rows of 1,024 numbers, about 205 MB". `columns`: how many are chosen."""
-    count = extent.kept_rows if target.has_limits else extent.rows
+    is_limited = target.has_limits and target.measure is not Measure.ALL_ROWS
+    count = extent.kept_rows if is_limited else extent.rows
     rows = display.plural(count, "{n} row", "{n} rows")
     if target.contents:
         return said(target.contents)

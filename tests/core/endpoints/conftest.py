@@ -14,12 +14,15 @@ import pytest
 
 from cfbatch_gui.core.practice.app import PREFIX, Application, practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, cloudflare
 from cfbatch_gui.core.workers_ai.connection_kinds import gateway as connection_to_gateway
 from cfbatch_gui.core.workers_ai.connection_kinds import worker as connection_to_worker
 from tests import canary
 from tests.support.faulty_service import FaultyService
 from tests.support.http import Answer, Head, application, as_json, ask, refused
+from tests.support.programs import opened_program
 
 TOKEN, SECRET = canary.TOKEN, canary.SECRET
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -31,11 +34,7 @@ def service(
     folder: Path, *, token: str = TOKEN, seconds_queued: float = 0.0, seconds_running: float = 0.0
 ) -> Application:
     return practice_app(
-        folder,
-        seconds_queued=seconds_queued,
-        seconds_running=seconds_running,
-        token=token,
-        load_model=HashedNgrams,
+        folder, seconds_queued=seconds_queued, seconds_running=seconds_running, token=token, load_model=HashedNgrams
     )
 
 
@@ -135,6 +134,16 @@ async def opened(behind: Application) -> AsyncIterator[Endpoints]:
         FaultyService(gateway(behind, gateway_token=GATEWAY_TOKEN)) as locked,
     ):
         yield Endpoints(behind, rest, workers, gateways, locked)
+
+
+@pytest.fixture
+async def program(tmp_path: Path, endpoints: Endpoints) -> AsyncIterator[Program]:
+    """A program with an account and a Worker."""
+    account = SavedConnection("", "Account", "cloudflare", account_id=ACCOUNT, url=endpoints.rest.url)
+    async with opened_program(tmp_path / "data") as opened:
+        await opened.connections.save(account, secret=TOKEN)
+        await opened.connections.save(SavedConnection("", "Mine", "worker", url=endpoints.worker_url), secret=SECRET)
+        yield opened
 
 
 @pytest.fixture

@@ -3,21 +3,18 @@
 import asyncio
 import csv
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.jobs.elsewhere import read_pasted_job
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import export
-from cfbatch_gui.core.system.settings import SavedConnection
 from tests.core.endpoints.conftest import ACCOUNT, SECRET, TOKEN, Endpoints
 from tests.support.inputs import as_suggested
 
@@ -39,10 +36,7 @@ PAIRS = "query,context\nclouds,an orange cloud\nclouds,a llama\nanimals,a llama\
         (ID, (ID, "")),
         (f'  "{ID}"\n', (ID, "")),
         (json.dumps(QUEUED), (ID, MODEL)),
-        (
-            json.dumps({"result": QUEUED, "success": True, "errors": [], "messages": []}, indent=2),
-            (ID, MODEL),
-        ),
+        (json.dumps({"result": QUEUED, "success": True, "errors": [], "messages": []}, indent=2), (ID, MODEL)),
         (f"HTTP/2 200\ncf-ray: 1\n\n{json.dumps(QUEUED)}\n$ ", (ID, MODEL)),
         (json.dumps({"request_id": ID}), (ID, "")),
         ("000-000-000", ("000-000-000", "")),
@@ -60,17 +54,6 @@ def test_what_is_pasted_is_understood(text: str, found: tuple[str, str]) -> None
 def test_what_holds_no_id_is_said(text: str) -> None:
     with pytest.raises(UsageError, match="no request ID"):
         read_pasted_job(text)
-
-
-@pytest.fixture
-async def program(tmp_path: Path, endpoints: Endpoints) -> AsyncIterator[Program]:
-    opened = await Program.open(tmp_path / "data", environ={}, credentials=Credentials(environ={}))
-    await opened.connections.save(
-        SavedConnection("", "Account", "cloudflare", account_id=ACCOUNT, url=endpoints.rest.url), secret=TOKEN
-    )
-    await opened.connections.save(SavedConnection("", "Mine", "worker", url=endpoints.worker_url), secret=SECRET)
-    yield opened
-    await opened.close()
 
 
 async def post(endpoints: Endpoints, body: object, *, through: str = "Account", model: str = MODEL) -> str:

@@ -5,28 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import (
-    NotConnected,
-    OutcomeUnknown,
-    ServiceRefused,
-    TokenRefused,
-    UsageError,
-)
+from cfbatch_gui.core.errors import NotConnected, OutcomeUnknown, ServiceRefused, TokenRefused, UsageError
 from cfbatch_gui.core.practice.app import Application
 from cfbatch_gui.core.workers_ai.client import _OF_GATEWAYS, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import gateway, worker
 from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_request
 from tests.canary import OTHER_TOKEN
-from tests.core.endpoints.conftest import (
-    ACCOUNT,
-    GATEWAY,
-    GATEWAY_TOKEN,
-    SECRET,
-    TOKEN,
-    Endpoints,
-    connection,
-    service,
-)
+from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, SECRET, TOKEN, Endpoints, connection, service
 from tests.core.endpoints.conftest import gateway as gateway_to
 from tests.support import faults
 from tests.support.clients import client_of

@@ -1,8 +1,6 @@
 """The service's list of models: unknown forms are tolerated, the last list is kept when a fetch fails."""
 
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -12,11 +10,10 @@ from hypothesis import strategies as st
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.catalogue import LISTED_ON, MODELS
 from cfbatch_gui.core.workers_ai.catalogue import price as price_of
 from cfbatch_gui.core.workers_ai.model_listing import read_entries, read_models
-from tests.core.endpoints.conftest import ACCOUNT, TOKEN, Endpoints
+from tests.core.endpoints.conftest import Endpoints
 from tests.support import faults
 from tests.support.faults import Fault
 
@@ -50,16 +47,6 @@ LIVE = [
 ]
 
 
-@pytest.fixture
-async def program(tmp_path: Path, endpoints: Endpoints) -> AsyncIterator[Program]:
-    opened = await Program.open(tmp_path / "data", environ={}, credentials=Credentials(environ={}))
-    await opened.connections.save(
-        SavedConnection("", "Mine", "cloudflare", account_id=ACCOUNT, url=endpoints.rest.url), secret=TOKEN
-    )
-    yield opened
-    await opened.close()
-
-
 def schema(most: int) -> dict[str, object]:
     text = {"oneOf": [{"type": "string"}, {"type": "array", "maxItems": most, "items": {"type": "string"}}]}
     batch = {"properties": {"requests": {"type": "array", "items": {"properties": {"text": text}}}}}
@@ -82,7 +69,7 @@ def test_each_fact_is_read_in_whatever_form_it_comes() -> None:
 
 
 async def test_the_service_is_asked_and_the_list_kept(program: Program, endpoints: Endpoints) -> None:
-    connection = program.address_book.find("Mine")
+    connection = program.address_book.find("Account")
     assert (
         program.connections.models(connection).models == MODELS and not program.connections.models(connection).is_live
     )
@@ -100,7 +87,7 @@ async def test_the_service_is_asked_and_the_list_kept(program: Program, endpoint
 
 
 async def test_a_list_that_cannot_be_had_leaves_the_old_one(program: Program, endpoints: Endpoints) -> None:
-    connection = program.address_book.find("Mine")
+    connection = program.address_book.find("Account")
     await program.connections.refresh_models(connection)
     before = program.connections.models(connection)
     for fault in (reply([]), reply({"a": 1}), faults.any_reply(body="{"), faults.any_reply(status=500)):

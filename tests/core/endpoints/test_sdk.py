@@ -87,10 +87,7 @@ def test_refusals_arrive_as_the_clients_errors(
 
 def test_a_wrong_token_and_a_wrong_account(server: PracticeServer, client: Cloudflare) -> None:
     wrong = "cfut_another_token_that_is_long_enough_9"
-    with (
-        Cloudflare(api_token=wrong, base_url=server.url, max_retries=0) as other,
-        pytest.raises(AuthenticationError),
-    ):
+    with Cloudflare(api_token=wrong, base_url=server.url, max_retries=0) as other, pytest.raises(AuthenticationError):
         other.user.tokens.verify()
     with pytest.raises(NotFoundError):
         client.ai.models.list(account_id="not-an-account")

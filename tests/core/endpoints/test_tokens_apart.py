@@ -56,11 +56,7 @@ class World:
 
 async def started(root: Path, ring: MemoryKeyring, changed: asyncio.Event) -> Program:
     return await Program.open(
-        root / "data",
-        environ={},
-        credentials=Credentials(ring, {}),
-        patience=2,
-        on_change=lambda job: changed.set(),
+        root / "data", environ={}, credentials=Credentials(ring, {}), patience=2, on_change=lambda job: changed.set()
     )
 
 

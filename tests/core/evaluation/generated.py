@@ -53,6 +53,8 @@ def exported(table: Table, folder: Path) -> tuple[Rankings, Qrels]:
         query, _, document, _, score, _ = line.split()
         assert document not in run[query]
         run[query][document] = float(score)
+    for scores in run.values():  # strictly, also as trec_eval reads them
+        assert (np.diff(np.array(list(scores.values()), dtype=np.float32)) < 0).all()
     qrels: Qrels = defaultdict(dict)
     for line in (folder / "job.qrels").read_text("utf-8").splitlines():
         query, _, document, grade = line.split()

@@ -54,19 +54,6 @@ def test_measures_are_those_of_the_exported_run_and_qrels(seed: int, tmp_path: P
     assert found.runs[0].judged_top.tolist() == judged_top
 
 
-def test_the_exported_run_falls_strictly_in_the_order_of_the_measures(tmp_path: Path) -> None:
-    labels = {"a": "1", "b": "", "c": "0"}
-    pairs = [Pair("q", f"text {name}", 0.5, id=name, label=label) for name, label in labels.items()]
-    table = Table(tmp_path / "job").rank(pairs)
-    run, _ = exported(table, tmp_path)
-    found = measure(run_of_table(table))
-    assert found is not None
-    assert list(run["q1"]) == ["c", "b", "a"]
-    scores = np.array(list(run["q1"].values()), dtype=np.float32)
-    assert (scores[1:] < scores[:-1]).all()
-    assert found.runs[0].means["RR"].value == pytest.approx(1 / 3)
-
-
 def test_a_document_listed_twice_counts_once_by_its_best_rank(tmp_path: Path) -> None:
     pairs = [
         Pair("q", "first", 0.9, id="A", label="1"),

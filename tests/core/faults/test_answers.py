@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -41,7 +42,7 @@ from tests.thorough import tries
 MODEL = "@cf/baai/bge-m3"
 EXAMPLES = tries(30, 5_000)
 ODD_VALUES: list[Any] = [
-    *(None, True, False, "", "1", "queued", -1, 0, 1, 2, 0.0, 1.5, 10**30, [], {}, [[]], [[1.0]], {"id": 0}),
+    *(None, True, False, "", "1", "queued", -1, 0, 1, 2, 0.0, 1.5, 10**30, [], {}, [[]], [[1.0]], {"id": 0})
 ]
 FOREIGN = '{"result":{"request_id":"another","responses":[]},"success":true,"errors":[],"messages":[]}'
 DONE, FAILED = BatchState.DONE, BatchState.FAILED
@@ -75,7 +76,7 @@ def sent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     served = find_model(MODEL)
     batch = read_body(packing.body_of(folder, job, packing.plan(folder, job).batches[0]), served)
     assert isinstance(batch, tuple)
-    answer = json.loads(b"".join(run_batch("request", batch, served, TinyModel())))
+    answer = json.loads(msgspec.json.encode(run_batch("request", batch, served, TinyModel())))
     ledger.close()
     yield Sent(request.param, folder.path, answer)
 

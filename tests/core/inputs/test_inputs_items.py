@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +24,8 @@ from cfbatch_gui.core.inputs.input_values import (
 from cfbatch_gui.core.inputs.items import read_items
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
+from cfbatch_gui.core.job_folder.filling import fill
+from cfbatch_gui.core.job_folder.folder import JobFolder
 
 Q, C, T, I, L, K = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP  # noqa: E741
 
@@ -55,6 +58,15 @@ def test_pairs_come_one_by_one_under_their_query(tmp_path: Path) -> None:
         Problem(5, ProblemKind.EMPTY_CONTEXT, "There is no text in “t”."),
         Query(7, "who", "", (Context(7, "me", "5", "1"),)),
     ]
+
+
+@pytest.mark.parametrize("blank", ["", " \t", "\u200b", "\ufeff\u2060", " \u200d\u00ad ", "\u3000"])
+def test_what_cannot_be_seen_is_no_text(tmp_path: Path, blank: str) -> None:
+    found = items(tmp_path, f'text\none\n"{blank}"\n\u200btwo\n', Kind.EMBED, Layout.TEXTS, (Role.TEXT,))
+    assert [type(each) for each in found] == [Text, Problem, Text]
+    folder = JobFolder(tmp_path / "job")
+    source = open_source(tmp_path / "a.csv", ReadOptions(has_header=True))
+    assert fill(folder, source, Mapping(Kind.EMBED, Layout.TEXTS, (Role.TEXT,))).problems == 1
 
 
 def test_an_empty_cell_among_columns_only_means_fewer_contexts(tmp_path: Path) -> None:

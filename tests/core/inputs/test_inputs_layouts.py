@@ -48,7 +48,7 @@ def test_two_files_are_queries_and_shared_contexts(tmp_path: Path) -> None:
     queries.write_text("a pan for pancakes\na tent\n")
     first, second = open_source(queries), open_source(texts)
     mapping = suggest_mapping(first, None, preview(first), second, preview(second))
-    assert mapping == Mapping(Kind.RANK, Layout.SHARED, (Q,), (I, C, L))
+    assert mapping == Mapping(Kind.RANK, Layout.SHARED, (Q,), (I, C, K))  # a category is no judgement for every query
     assert check_mapping(mapping, first, second) == ""
     assert check_mapping(mapping, first) == "Add the second file, which holds the contexts for all queries."
     moved = with_role(mapping, 2, Role.TEXT, second=True)
@@ -57,6 +57,32 @@ def test_two_files_are_queries_and_shared_contexts(tmp_path: Path) -> None:
         "Choose the column of the second"
     )
     assert check_mapping(with_role(moved, 0, C), first, second) == "Choose the column that holds the query."
+    assert with_role(mapping, 2, L, second=True) == mapping
+
+
+def test_codes_are_ids_and_no_texts(tmp_path: Path) -> None:
+    for names, codes, roles in (
+        ("ticket,message", ("T-1000", "T-1001", "T-1002"), (I, T)),
+        ("reference,remark", ("AB 12", "AB 13", "CD 14"), (I, T)),
+        ("size,remark", ("DN50", "DN50", "DN80"), (K, T)),  # not one for each row
+    ):
+        path = tmp_path / "a.csv"
+        path.write_text(names + "\n" + "".join(f"{code},It does not turn on any more\n" for code in codes))
+        source = open_source(path)
+        assert suggest_mapping(source, Kind.EMBED, preview(source)).roles == roles, names
+
+
+def test_a_file_of_texts_has_no_queries_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = [f"{n},Title number {n},An abstract of several words that says more about number {n}" for n in range(5)]
+    path.write_text("nr,title,abstract\n" + "\n".join(rows) + "\n")
+    source = open_source(path)
+    mapping = suggest_mapping(source, Kind.RANK, preview(source))
+    assert mapping.roles == (I, K, C)
+    assert missing_file(mapping, None) is Role.QUERY
+    path.write_text(path.read_text().replace("title,abstract", "question,answer"))
+    source = open_source(path)
+    assert check_mapping(suggest_mapping(source, Kind.RANK, preview(source)), source) == ""
 
 
 # Changes by hand

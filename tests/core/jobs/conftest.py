@@ -87,12 +87,7 @@ class Bench:
         here = cloudflare(ACCOUNT, base_url=self.faulty.url)
         self.client = client_of(here, transport=self.transport, budget=budget, clock=self.clock)
         self.store = JobStore(
-            self.ledger,
-            self.paths,
-            lambda _: self.client,
-            disk=self.disk,
-            on_change=self.seen.append,
-            clock=self.clock,
+            self.ledger, self.paths, lambda _: self.client, disk=self.disk, on_change=self.seen.append, clock=self.clock
         )
         self.store.holds_back = self.opened.doubt is not None
         self.start_runner(patience=3)

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.inputs.input_values import Kind, Split
+from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.states import Job, JobOptions, JobState
 from cfbatch_gui.core.jobs.verifying import Outcome, asked_for_again, verify_job
@@ -82,36 +83,31 @@ async def test_a_source_that_goes_between_the_check_and_the_sending_is_sent_inst
     assert (june.state, june.reused, len(june.batches)) == (JobState.DONE, 0, 1)
 
 
-async def test_a_batch_with_a_damaged_vector_is_sent_instead_of_taken(
-    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("kind", "most", "reused", "sent"), [(Kind.EMBED, 100, 200, 100), (Kind.RANK, 8, 12, 8)])
+async def test_a_batch_with_a_damaged_result_is_sent_instead_of_taken(
+    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch, kind: Kind, most: int, reused: int, sent: int
 ) -> None:
-    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 100)
-    path = write("may.csv", catalogue(count=300))
-    may = await bench.run(bench.draft(path, Kind.EMBED))
-    right = vectors_of(bench, may)
-    file = bench.drafts.folder(may.id).vectors
-    content = bytearray(file.read_bytes())
-    content[-(4 * 256 * 10) + 7] ^= 0x10  # one of the last rows
-    file.write_bytes(content)
+    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", most)
+    path = write("may.csv", catalogue(count=300) if kind is Kind.EMBED else rankings(5, 4))
+    may = await bench.run(bench.draft(path, kind))
+    results = vectors_of if kind is Kind.EMBED else scores_of
+    right = results(bench, may)
+    damage(bench.drafts.folder(may.id))
     before = len(bench.accepted_bodies())
-    june = await bench.run(bench.draft(path, Kind.EMBED))
-    assert (june.state, june.reused) == (JobState.DONE, 200)
-    assert len(sent_texts(bench, before)) == 100
-    assert vectors_of(bench, june) == right
+    june = await bench.run(bench.draft(path, kind))
+    assert (june.state, june.reused, len(sent_texts(bench, before))) == (JobState.DONE, reused, sent)
+    assert results(bench, june) == right
 
 
-async def test_a_batch_with_a_damaged_score_is_sent_instead_of_taken(
-    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 8)
-    path = write("may.csv", rankings(5, 4))
-    may = await bench.run(bench.draft(path, Kind.RANK))
-    right = scores_of(bench, may)
-    with bench.drafts.folder(may.id).open() as database:
-        database.execute("UPDATE items SET score = 0.987 WHERE item_no = 6")
-    june = await bench.run(bench.draft(path, Kind.RANK))
-    assert (june.state, june.reused) == (JobState.DONE, 12)
-    assert scores_of(bench, june) == right
+def damage(folder: JobFolder) -> None:
+    """In one of the last vectors, or in a score."""
+    if folder.vectors.exists():
+        content = bytearray(folder.vectors.read_bytes())
+        content[-9] ^= 1
+        folder.vectors.write_bytes(content)
+    else:
+        with folder.open() as database:
+            database.execute("UPDATE items SET score = score + 0.25 WHERE item_no = 7")
 
 
 async def test_a_result_is_taken_only_for_the_very_text(bench: Bench, write: Write) -> None:
@@ -201,13 +197,7 @@ async def test_what_was_taken_and_is_damaged_later_is_named_and_can_be_sent(
     june = await bench.run(bench.draft(path, kind))
     folder = bench.drafts.folder(june.id)
     assert verify_job(folder, june).is_whole
-    if kind is Kind.EMBED:
-        damaged = bytearray(folder.vectors.read_bytes())
-        damaged[-9] ^= 1
-        folder.vectors.write_bytes(damaged)
-    else:
-        with folder.open() as database:
-            database.execute("UPDATE items SET score = score + 0.25 WHERE item_no = 7")
+    damage(folder)
     assert [found.outcome for found in verify_job(folder, june).findings] == [Outcome.LOST]
     check = verify_job(folder, june, mend=True)
     june = bench.ledger.change(june.id, lambda known: asked_for_again(known, check))
@@ -215,10 +205,8 @@ async def test_what_was_taken_and_is_damaged_later_is_named_and_can_be_sent(
     june = await bench.ended(bench.actions.send_failed_again(june.id))
     assert (june.state, june.reused_lost, len(june.batches)) == (JobState.DONE, 0, 1)
     assert verify_job(folder, june).is_whole
-    if kind is Kind.EMBED:
-        assert vectors_of(bench, june) == vectors_of(bench, may)
-    else:
-        assert scores_of(bench, june) == scores_of(bench, may)
+    results = vectors_of if kind is Kind.EMBED else scores_of
+    assert results(bench, june) == results(bench, may)
 
 
 WORDS = ("red", "blue", "lamp", "chair", "oak", "größe", "“quoted”", "x" * 30)

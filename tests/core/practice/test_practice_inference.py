@@ -81,10 +81,7 @@ AT_THE_LIMIT = "word " * 8_192
     [
         ({"text": ["short", TOO_LONG]}, "Sequence too long: 8193 > 8192"),
         ({"contexts": [{"text": TOO_LONG}], "truncate_inputs": False}, "Sequence too long: 8193 > 8192"),
-        (
-            {"text": [AT_THE_LIMIT, *["short"] * 7]},
-            "Max context reached 65536 tokens but model supports only 60000",
-        ),
+        ({"text": [AT_THE_LIMIT, *["short"] * 7]}, "Max context reached 65536 tokens but model supports only 60000"),
         (
             {"text": [TOO_LONG, *["short"] * 7], "truncate_inputs": True},
             "Max context reached 65536 tokens but model supports only 60000",
@@ -114,15 +111,7 @@ async def test_long_texts_are_cut_when_asked(practice: Practice, calls: Calls) -
     assert result["usage"]["prompt_tokens"] == 2 * 8_192
 
 
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        (" \n\t\u3000", 0),
-        ("日本語", 3),
-        ("a, b!", 4),
-        ("🤗🤗", 2),
-    ],
-)
+@pytest.mark.parametrize(("text", "count"), [(" \n\t\u3000", 0), ("日本語", 3), ("a, b!", 4), ("🤗🤗", 2)])
 def test_counting_tokens(text: str, count: int) -> None:
     assert inference.count_tokens(text) == count
 

@@ -1,6 +1,5 @@
 """Columns that the user chooses, and texts that were sent in parts."""
 
-import io
 import json
 import re
 import sqlite3
@@ -11,15 +10,13 @@ import arro3.io
 import numpy as np
 import openpyxl
 import pytest
-from babel.messages.catalog import Catalog as Source
-from babel.messages.mofile import write_mo
 
 from cfbatch_gui.core.errors import ExportError, UsageError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Measure, Target, columns_of, export, target_for
-from cfbatch_gui.core.system.languages import Catalogue, Language
+from cfbatch_gui.core.system.languages import load_language
 from tests.core.results.folders import FAILED, Outcome, Pair, Table, unit_vectors
 from tests.core.results.test_exports_csv import read
 
@@ -139,7 +136,8 @@ def six_ranked(tmp_path: Path) -> Table:
 def wanted(target: Target, options: ExportOptions) -> set[str]:
     """The ids of what is to be in the file, from the definition of `six_ranked`."""
     scored_only = target.measure is Measure.SCORES
-    has_limits = target.has_limits and not target.is_folder  # a collection has all its texts
+    # A collection has all its texts, and the user's own sheet all its rows.
+    has_limits = target.has_limits and not target.is_folder and target.measure is not Measure.ALL_ROWS
     ranks = {"i1": (1, 0.75), "i2": (2, 0.5), "i4": (3, 0.25), "i5": (1, 0.6), "i6": (2, 0.4)}
     there = set(ranks) if scored_only else {*ranks, "i3"}
     if options.items is None and target.name in ("csv", "csv-excel", "xlsx", "xlsx-rows", "parquet"):
@@ -181,6 +179,18 @@ def test_the_file_has_exactly_the_chosen_contexts(tmp_path: Path, target: Target
     assert is_beside is not target.is_for_people, "beside a file for people there is nothing else"
     chosen = None if options.items is None else len(options.items)
     assert json.loads(exported.manifest.read_bytes())["export"]["chosen"] == chosen
+
+
+def test_the_own_sheet_keeps_what_is_beyond_the_limits_without_its_figures(tmp_path: Path) -> None:
+    table, path = six_ranked(tmp_path), tmp_path / "out.xlsx"
+    target = target_for(path, Kind.RANK, "xlsx-rows")
+    exported = export(table.folder, table.metadata(), path, target, options=ExportOptions(top_k=2, threshold=0.5))
+    _, *rows = openpyxl.load_workbook(path)["Ranking"].iter_rows(values_only=True)
+    assert [(row[2], *row[5:7]) for row in rows] == [
+        ("i1", 1, 0.75), ("i2", 2, 0.5), ("i3", None, None), ("i4", None, None), ("i5", 1, 0.6), ("i6", None, None),
+        ("i9", None, None),
+    ]  # fmt: skip
+    assert json.loads(exported.manifest.read_bytes())["export"]["dropped_by_top_k_or_threshold"] == 2
 
 
 def test_the_failed_rows_of_a_selection(tmp_path: Path) -> None:
@@ -239,42 +249,15 @@ def test_only_the_chosen_texts_are_written(table: Table, tmp_path: Path, target:
         assert np.array_equal(np.load(path), np.eye(4, 8, dtype=np.float32)[1:3])
 
 
-GERMAN = {
-    "Ranking": "Rangliste",
-    "Problems": "Probleme",
-    "Per query": "Je Anfrage",
-    "About": "Über",
-    "Rank": "Rang",
-    "Score": "Wert",
-    "Reason": "Grund",
-    "Query": "Anfrage",
-    "rank": "rang",
-    "error": "fehler",
-    "Row {number}: {reason}": "Zeile {number}: {reason}",
-    "There is no text in {column}.": "In {column} steht kein Text.",
-}
-
-
-@pytest.fixture(scope="module")
-def german() -> Language:
-    source = Source(locale="de")
-    for text, translation in GERMAN.items():
-        source.add(text, translation)
-    stream = io.BytesIO()
-    write_mo(stream, source)
-    stream.seek(0)
-    return Language("de", "Deutsch", ",", ".", catalogue=Catalogue(stream))
-
-
-def test_a_workbook_has_sheets_headers_and_reasons_in_the_users_language(
-    mixed: Table, tmp_path: Path, german: Language
-) -> None:
-    export(mixed.folder, mixed.metadata(), tmp_path / "out.xlsx", say=german.said)
+def test_a_workbook_has_sheets_headers_and_reasons_in_the_users_language(mixed: Table, tmp_path: Path) -> None:
+    german = load_language("de").said
+    export(mixed.folder, mixed.metadata(), tmp_path / "out.xlsx", say=german)
     book = openpyxl.load_workbook(tmp_path / "out.xlsx")
-    assert book.sheetnames == ["Rangliste", "Probleme", "Je Anfrage", "Über"]
-    headers = [cell.value for cell in book["Rangliste"][1]]
-    assert {"Rang", "Wert"} <= set(headers)
-    assert book["Je Anfrage"]["A1"].value == "question", "the header of their own file"
-    reasons = [row[-1] for row in book["Probleme"].iter_rows(values_only=True)]
-    assert reasons[0] == "Grund"
+    assert book.sheetnames == [german(name) for name in ("Ranking", "Problems", "Per query", "About")]
+    assert book.sheetnames[-1] == "Über"
+    headers = [cell.value for cell in book[german("Ranking")][1]]
+    assert {german("Rank"), german("Score")} <= set(headers)
+    assert book[german("Per query")]["A1"].value == "question", "the header of their own file"
+    reasons = [row[-1] for row in book[german("Problems")].iter_rows(values_only=True)]
+    assert reasons[0] == german("Reason")
     assert "Zeile 10: In “article” steht kein Text." in reasons

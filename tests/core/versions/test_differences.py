@@ -13,11 +13,13 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.versions import (
     Change,
     Differences,
     changes_of,
     compare_versions,
+    find_predecessor,
     new_words,
     read_rows,
 )
@@ -55,7 +57,8 @@ def test_texts_are_compared_by_their_ids(tmp_path: Path) -> None:
         table("A,red lamp", "C,green oak table", "E,white shelf", "F,grey sofa"),
     )
     assert (ids(new, found.added), ids(new, found.changed), ids(new, found.moved)) == (["E"], ["C"], ["F"])
-    assert (ids(new, found.unchanged), ids(old, found.removed)) == (["A"], ["B", "D"])
+    assert (ids(new, found.unchanged), ids(old, found.removed)) == (["A"], ["B"])
+    assert ids(old, found.gone) == ["B", "D"]
     assert ids(old, found.was[found.changed - 1]) == ["C"]
     assert ids(old, found.was[found.moved - 1]) == ["D"]
     assert changes_of(found, [1, 2, 3, 4]) == [Change.UNCHANGED, Change.CHANGED, Change.ADDED, Change.MOVED]
@@ -86,6 +89,26 @@ def test_a_ranking_is_compared_by_query_and_text(tmp_path: Path) -> None:
     assert [(row.query, row.id) for row in read_rows(old, found.removed.tolist())] == [("q two", "d1")]
 
 
+@pytest.mark.parametrize(
+    ("newer", "is_version"),
+    [
+        (("1,red lamp", "2,blue oak chair", "3,white shelf"), True),
+        (("1,a cat", "2,a dog", "3,a bird"), False),  # 1, 2, 3 … are the ids of any file
+        (("7,red lamp", "8,blue chair", "9,green table"), False),
+    ],
+)
+def test_an_earlier_version_has_half_of_the_ids_and_some_of_the_texts(
+    tmp_path: Path, newer: tuple[str, ...], is_version: bool
+) -> None:
+    contents = {"old": ("1,red lamp", "2,blue chair", "3,green table"), "new": newer}
+    folders = {name: filled(tmp_path, name, table(*rows)) for name, rows in contents.items()}
+    old, new = (
+        Job(name, name, Kind.EMBED, "m", "practice", float(at), source_name="a.csv", is_sent=name == "old")
+        for at, name in enumerate(folders)
+    )
+    assert (find_predecessor(new, [new, old], folders.__getitem__) is old) == is_version
+
+
 @given(st.data())
 def test_every_item_has_one_change_and_the_earlier_item_it_is_compared_with(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
@@ -111,9 +134,11 @@ def test_every_item_has_one_change_and_the_earlier_item_it_is_compared_with(
         elif item in found.moved:
             assert earlier[was - 1][1] == text
         else:
-            assert was == 0 and not any(each[1] == text for each in earlier)
+            assert was == 0 and not any(earlier[number - 1][1] == text for number in found.removed.tolist())
     kept = {row[0] for row in newer}
-    assert all(row[0] in kept or number in found.removed for number, row in enumerate(earlier, 1))
+    assert all(row[0] in kept or number in found.gone for number, row in enumerate(earlier, 1))
+    came_from = [int(found.was[item - 1]) for item in everything.tolist() if found.was[item - 1]]
+    assert sorted([*came_from, *found.removed.tolist()]) == list(range(1, len(earlier) + 1))  # the counts add up
 
 
 def test_the_words_that_are_new_are_marked() -> None:

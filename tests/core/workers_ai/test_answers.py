@@ -38,9 +38,7 @@ def value_of(request: int, item: int, index: int = 0) -> float:
 
 def element(index: int, wanted: Expected) -> dict[str, Any]:
     if wanted.kind is Kind.RANK:
-        result: dict[str, Any] = {
-            "response": [{"id": i, "score": value_of(index, i)} for i in range(wanted.count)],
-        }
+        result: dict[str, Any] = {"response": [{"id": i, "score": value_of(index, i)} for i in range(wanted.count)]}
     else:
         rows = [[value_of(index, i, component) for component in range(DIMENSION)] for i in range(wanted.count)]
         result = {"data": rows, "shape": [wanted.count, DIMENSION], "pooling": "cls"}
@@ -270,11 +268,7 @@ def test_anything_else_is_a_reply_error(data: bytes) -> None:
 
 @pytest.mark.parametrize(
     "result",
-    [
-        {"response": SCORES},
-        {"result": {"response": SCORES}},
-        {"result": {"response": SCORES}, "response": None},
-    ],
+    [{"response": SCORES}, {"result": {"response": SCORES}}, {"result": {"response": SCORES}, "response": None}],
 )
 def test_scores_stand_in_the_order_of_the_contexts(result: Any) -> None:
     only = matched({"id": 0, "result": result, "success": True}, Kind.RANK)

@@ -6,11 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import (
-    OutcomeUnknown,
-    Unreachable,
-    UnreadableReply,
-)
+from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable, UnreadableReply
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.workers_ai.client import WorkersAI

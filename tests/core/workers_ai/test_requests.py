@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.workers_ai.catalogue import MODELS, find_model, price
 from cfbatch_gui.core.workers_ai.estimate import answer_bytes, script_of, tokens_lower, tokens_upper
-from cfbatch_gui.core.workers_ai.requests import (
-    Request,
-    batch_size,
-    encode_batch,
-    encode_request,
-    frame_of,
-)
+from cfbatch_gui.core.workers_ai.requests import Request, batch_size, encode_batch, encode_request, frame_of
 from tests.parsed_requests import parse_requests
 
 texts = st.text(min_size=1, max_size=30)
@@ -79,12 +73,7 @@ def test_the_lower_estimate_is_below_the_upper_one(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "lower", "upper"),
-    [
-        ("", 0, 2),
-        ("This is a story about an orange cloud", 10, 15),
-        ("オレンジの雲の物語", 5, 11),
-        ("😀😀", 2, 4),
-    ],
+    [("", 0, 2), ("This is a story about an orange cloud", 10, 15), ("オレンジの雲の物語", 5, 11), ("😀😀", 2, 4)],
 )
 def test_examples(text: str, lower: int, upper: int) -> None:
     assert (tokens_lower(text), tokens_upper(text)) == (lower, upper)

@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
 from itertools import cycle
 from pathlib import Path
 
@@ -66,9 +65,8 @@ CALLS: dict[str, Callable[[WorkersAI], Awaitable[object]]] = {
 }
 
 
-@asynccontextmanager
-async def connected(url: str, token: str = TOKEN, limits: ExchangeLimits = LIMITS) -> AsyncIterator[WorkersAI]:
-    yield client_of(cloudflare(ACCOUNT, base_url=url), token, limits=limits)
+def connected(url: str, token: str = TOKEN, limits: ExchangeLimits = LIMITS) -> WorkersAI:
+    return client_of(cloudflare(ACCOUNT, base_url=url), token, limits=limits)
 
 
 @pytest.fixture
@@ -88,15 +86,11 @@ def all_logged(caplog: pytest.LogCaptureFixture) -> Callable[[], str]:
 
 @pytest.mark.parametrize(("name", "call"), list(zip(FAULTS, cycle(CALLS.values()), strict=False)), ids=FAULTS)
 async def test_no_failure_tells_the_token(
-    faulty: FaultyService,
-    name: str,
-    call: Callable[[WorkersAI], Awaitable[object]],
-    all_logged: Callable[[], str],
+    faulty: FaultyService, name: str, call: Callable[[WorkersAI], Awaitable[object]], all_logged: Callable[[], str]
 ) -> None:
     faulty.follow(FAULTS[name])
-    async with connected(faulty.url) as client:
-        with pytest.raises(UserError) as caught:
-            await call(client)
+    with pytest.raises(UserError) as caught:
+        await call(connected(faulty.url))
     told = everything_told(caught.value)
     assert "workers_ai" in told
     assert not holds_token(told)
@@ -105,17 +99,14 @@ async def test_no_failure_tells_the_token(
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize(
-    "address",
-    ["http://127.0.0.1:9/client/v4", "https to http"],
-    ids=["nobody there", "no TLS there"],
+    "address", ["http://127.0.0.1:9/client/v4", "https to http"], ids=["nobody there", "no TLS there"]
 )
 async def test_no_failure_to_connect_tells_the_token(
     faulty: FaultyService, address: str, call: Callable[[WorkersAI], Awaitable[object]], all_logged: Callable[[], str]
 ) -> None:
     address = faulty.url.replace("http://", "https://") if address == "https to http" else address
-    async with connected(address) as client:
-        with pytest.raises(UserError) as caught:
-            await call(client)
+    with pytest.raises(UserError) as caught:
+        await call(connected(address))
     assert not holds_token(everything_told(caught.value))
     assert not holds_token(all_logged())
 
@@ -126,9 +117,8 @@ async def test_a_token_that_no_header_can_hold_is_not_told(
     faulty: FaultyService, before: str, call: Callable[[WorkersAI], Awaitable[object]], all_logged: Callable[[], str]
 ) -> None:
     """`check_form` refuses such tokens; this is the behaviour of the transport if it gets one nevertheless."""
-    async with connected(faulty.url, f"{before}{TOKEN}") as client:
-        with pytest.raises(UserError) as caught:
-            await call(client)
+    with pytest.raises(UserError) as caught:
+        await call(connected(faulty.url, f"{before}{TOKEN}"))
     assert faulty.arrivals == []
     assert not holds_token(everything_told(caught.value))
     assert not holds_token(all_logged())
@@ -136,13 +126,12 @@ async def test_a_token_that_no_header_can_hold_is_not_told(
 
 async def test_a_call_that_is_cancelled_tells_nothing(faulty: FaultyService, all_logged: Callable[[], str]) -> None:
     faulty.follow(faults.stall(times=0))
-    async with connected(faulty.url) as client:
-        task = asyncio.ensure_future(client.submit(MODEL, BODY))
-        while not faulty.arrivals:
-            await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError) as caught:
-            await task
+    task = asyncio.ensure_future(connected(faulty.url).submit(MODEL, BODY))
+    while not faulty.arrivals:
+        await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError) as caught:
+        await task
     own = [frame for frame in everything_told(caught.value).splitlines() if "cfbatch_gui" in frame]
     assert own and not holds_token("\n".join(own))
     assert not holds_token(all_logged() + repr(task))
@@ -153,9 +142,9 @@ async def test_asyncio_watching_closely_logs_no_token(faulty: FaultyService, all
     loop.set_debug(True)
     loop.slow_callback_duration = 0.0
     try:
-        async with connected(faulty.url, limits=ExchangeLimits()) as client:
-            queued = await client.submit(MODEL, BODY)
-            await client.ask(MODEL, queued.request_id)
+        client = connected(faulty.url, limits=ExchangeLimits())
+        queued = await client.submit(MODEL, BODY)
+        await client.ask(MODEL, queued.request_id)
     finally:
         loop.set_debug(False)
     assert "Executing" in all_logged()
@@ -175,13 +164,13 @@ def log_file(tmp_path: Path) -> Iterator[Path]:
 
 async def test_the_programs_log_at_its_most_talkative(faulty: FaultyService, log_file: Path) -> None:
     log = logging.getLogger("cfbatch_gui.test")
-    async with connected(faulty.url) as client:
-        await client.submit(MODEL, BODY)
-        faulty.follow(FAULTS["token repeated"], FAULTS["reset in the reply"], FAULTS["token refused"])
-        for _ in range(3):
-            with pytest.raises(UserError) as caught:
-                await client.find_models("bge")
-            log.error("%s %r", caught.value.detail, caught.value, exc_info=caught.value)
+    client = connected(faulty.url)
+    await client.submit(MODEL, BODY)
+    faulty.follow(FAULTS["token repeated"], FAULTS["reset in the reply"], FAULTS["token refused"])
+    for _ in range(3):
+        with pytest.raises(UserError) as caught:
+            await client.find_models("bge")
+        log.error("%s %r", caught.value.detail, caught.value, exc_info=caught.value)
     written = log_file.read_text()
     assert written.count("Traceback") >= 3
     assert "httpcore" not in written.replace("site-packages/httpcore", "")

@@ -81,10 +81,8 @@ class Proxy:
 async def test_no_keys_of_a_session_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: None) -> None:
     keys = tmp_path / "keys.log"
     monkeypatch.setenv("SSLKEYLOGFILE", str(keys))
-    async with (
-        service(tmp_path / "service", server_side()) as faulty,
-        connected(faulty.url, limits=LONG) as client,
-    ):
+    async with service(tmp_path / "service", server_side()) as faulty:
+        client = connected(faulty.url, limits=LONG)
         queued = await client.submit(MODEL, BODY)
         await client.ask(MODEL, queued.request_id)
         assert not keys.exists()
@@ -96,19 +94,19 @@ async def test_no_keys_of_the_session_with_a_proxy_are_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: None
 ) -> None:
     monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "keys.log"))
-    async with Proxy(server_side()) as proxy, connected(FAR_AWAY, limits=LONG) as client:
+    async with Proxy(server_side()) as proxy:
         monkeypatch.setenv("HTTPS_PROXY", f"https://127.0.0.1:{proxy.port}")
         with pytest.raises(Unreachable):
-            await client.submit(MODEL, BODY)
+            await connected(FAR_AWAY, limits=LONG).submit(MODEL, BODY)
     assert proxy.heard.startswith(b"CONNECT service.example:443 ")
     assert not (tmp_path / "keys.log").exists()
 
 
 async def test_the_certificate_of_a_proxy_is_checked_as_the_services_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with Proxy(server_side()) as proxy, connected(FAR_AWAY, limits=LONG) as client:
+    async with Proxy(server_side()) as proxy:
         monkeypatch.setenv("HTTPS_PROXY", f"https://127.0.0.1:{proxy.port}")
         with pytest.raises(Unreachable):
-            await client.submit(MODEL, BODY)
+            await connected(FAR_AWAY, limits=LONG).submit(MODEL, BODY)
     assert proxy.heard == b""
 
 
@@ -123,12 +121,9 @@ def old_tls() -> ssl.SSLContext:
 
 
 async def test_tls_1_1_is_refused(tmp_path: Path, trusted: None) -> None:
-    async with (
-        service(tmp_path / "service", old_tls()) as faulty,
-        connected(faulty.url, limits=LONG) as client,
-    ):
+    async with service(tmp_path / "service", old_tls()) as faulty:
         with pytest.raises(Unreachable):
-            await client.submit(MODEL, BODY)
+            await connected(faulty.url, limits=LONG).submit(MODEL, BODY)
         assert faulty.arrivals == []
 
         careless = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -149,10 +144,10 @@ async def test_a_proxy_hears_where_to_and_no_token(
 ) -> None:
     """The canary is in the proxy's password here, which may be sent to the proxy only."""
     caplog.set_level("DEBUG")
-    async with Proxy() as proxy, connected(FAR_AWAY, TOKEN.replace(CORE, "0" * 24), LONG) as client:
+    async with Proxy() as proxy:
         monkeypatch.setenv("HTTPS_PROXY", f"http://user:{CORE}@127.0.0.1:{proxy.port}")
         with pytest.raises(Unreachable) as caught:
-            await client.submit(MODEL, BODY)
+            await connected(FAR_AWAY, TOKEN.replace(CORE, "0" * 24), LONG).submit(MODEL, BODY)
     assert proxy.heard.startswith(b"CONNECT service.example:443 ")
     assert base64.b64encode(f"user:{CORE}".encode()) in proxy.heard
     assert b"cfut" not in proxy.heard and b"ai/run" not in proxy.heard
@@ -169,9 +164,8 @@ async def test_a_proxy_whose_address_is_wrong_is_said_without_its_password(
     monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", address)
-    async with connected(FAR_AWAY, limits=LONG) as client:
-        with pytest.raises(Unreachable, match="proxy cannot be read") as caught:
-            await client.submit(MODEL, BODY)
+    with pytest.raises(Unreachable, match="proxy cannot be read") as caught:
+        await connected(FAR_AWAY, limits=LONG).submit(MODEL, BODY)
     assert not holds_token(everything_told(caught.value))
 
 
@@ -207,9 +201,8 @@ async def test_a_failure_of_any_class_before_the_first_byte_is_not_sent(monkeypa
         raise RuntimeError(TOKEN)
 
     monkeypatch.setattr("cfbatch_gui.core.workers_ai.transport.system_certificates", fail)
-    async with connected(FAR_AWAY, limits=LONG) as client:
-        with pytest.raises(Unreachable) as caught:
-            await client.submit(MODEL, BODY)
+    with pytest.raises(Unreachable) as caught:
+        await connected(FAR_AWAY, limits=LONG).submit(MODEL, BODY)
     assert not holds_token(everything_told(caught.value))
 
 
@@ -225,17 +218,18 @@ async def test_a_failure_of_any_class_before_the_first_byte_is_not_sent(monkeypa
 async def test_other_proxies_of_the_environment_are_not_used(
     monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...], url: str
 ) -> None:
-    async with Proxy() as proxy, connected(url, limits=LONG) as client:
+    async with Proxy() as proxy:
         for name in names:
             monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
             monkeypatch.setenv(name.lower(), f"http://127.0.0.1:{proxy.port}")
         with pytest.raises(Unreachable):
-            await client.submit(MODEL, BODY)
+            await connected(url, limits=LONG).submit(MODEL, BODY)
     assert proxy.connections == 0
 
 
 async def test_the_proxy_for_all_schemes_is_used_where_https_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with Proxy() as general, Proxy() as own, connected(FAR_AWAY, limits=LONG) as client:
+    client = connected(FAR_AWAY, limits=LONG)
+    async with Proxy() as general, Proxy() as own:
         monkeypatch.setenv("ALL_PROXY", f"http://127.0.0.1:{general.port}")
         with pytest.raises(Unreachable, match="proxy"):
             await client.ask(MODEL, "x")
@@ -252,20 +246,20 @@ async def test_a_proxy_that_does_not_speak_http_is_refused_aloud(
     monkeypatch: pytest.MonkeyPatch, name: str, scheme: str
 ) -> None:
     """It is neither used nor passed by: whoever sets one may not wish a connection without it."""
-    async with Proxy() as proxy, connected(FAR_AWAY, limits=LONG) as client:
+    async with Proxy() as proxy:
         monkeypatch.setenv(name, f"{scheme}://user:{CORE}@127.0.0.1:{proxy.port}/")
         with pytest.raises(Unreachable, match=rf"127\.0\.0\.1:{proxy.port}, is not an HTTP proxy") as caught:
-            await client.submit(MODEL, BODY)
+            await connected(FAR_AWAY, limits=LONG).submit(MODEL, BODY)
     assert not holds_token(everything_told(caught.value))
     assert proxy.connections == 0
 
 
 async def test_no_proxy_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with Proxy() as proxy, connected("https://no-such-host.invalid/client/v4", limits=LONG) as client:
+    async with Proxy() as proxy:
         monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.port}")
         monkeypatch.setenv("NO_PROXY", ".invalid")
         with pytest.raises(Unreachable):
-            await client.submit(MODEL, BODY)
+            await connected("https://no-such-host.invalid/client/v4", limits=LONG).submit(MODEL, BODY)
     assert proxy.connections == 0
 
 
@@ -370,10 +364,10 @@ async def get(url: str) -> HttpAnswer:
 
 async def test_every_call_has_a_connection_of_its_own_and_says_that_it_is_the_last() -> None:
     async with raw(reply(WAITING, "connection: keep-alive")) as server:
-        async with connected(server.url, limits=LONG) as client:
-            for _ in range(5):
-                await client.ask(MODEL, "r-1")
-            await asyncio.gather(*(client.ask(MODEL, "r-1") for _ in range(5)))
+        client = connected(server.url, limits=LONG)
+        for _ in range(5):
+            await client.ask(MODEL, "r-1")
+        await asyncio.gather(*(client.ask(MODEL, "r-1") for _ in range(5)))
         assert [len(heads) for heads in server.heads] == [1] * 10
         assert all(b"connection: close\r\n" in head.lower() for (head,) in server.heads)
 
@@ -427,21 +421,17 @@ async def test_a_server_that_speaks_first_is_sent_nothing(monkeypatch: pytest.Mo
     server = await asyncio.start_server(speak, "127.0.0.1", 0)
     monkeypatch.setattr(loop, "create_connection", connect_slowly)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    async with connected(url, limits=LONG) as client:
-        with pytest.raises(Unreachable, match="more than one answer"):
-            await client.submit(MODEL, BODY)
+    with pytest.raises(Unreachable, match="more than one answer"):
+        await connected(url, limits=LONG).submit(MODEL, BODY)
     await is_over.wait()
     server.close()
     assert not any(heard)
 
 
 async def test_a_submit_whose_answer_is_in_doubt_has_an_unknown_outcome() -> None:
-    async with (
-        raw(reply(QUEUED) + reply(QUEUED)) as server,
-        connected(server.url, limits=LONG) as client,
-    ):
+    async with raw(reply(QUEUED) + reply(QUEUED)) as server:
         with pytest.raises(OutcomeUnknown):
-            await client.submit(MODEL, BODY)
+            await connected(server.url, limits=LONG).submit(MODEL, BODY)
 
 
 async def test_an_answer_through_a_tunnel_is_checked_too(monkeypatch: pytest.MonkeyPatch, trusted: None) -> None:

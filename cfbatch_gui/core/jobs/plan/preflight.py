@@ -233,6 +233,14 @@ def _notices(folder: JobFolder, planned: Plan) -> Iterator[str]:
     with folder.open(read_only=True) as database:
         repeated_ids = metadata_value(database, "repeated_ids", 0)
         parts = database.execute("SELECT count(DISTINCT item_no) FROM parts").fetchone()[0]
+        queries, pairs = database.execute(
+            "SELECT count(DISTINCT query_no), count(*) FROM items WHERE query_no IS NOT NULL"
+        ).fetchone()
+    if queries > 1 and pairs == queries:
+        yield message(
+            "Each query has one context, so each pair gets a score, and nothing is ranked. To rank texts against each"
+            " other, add a second file, or give one query for all rows."
+        )
     if isinstance(repeated_ids, int) and repeated_ids:
         yield counted_message(
             repeated_ids,

@@ -31,10 +31,7 @@ class Spent:
 
 
 def spent_today(
-    jobs: Iterable[Job],
-    folder_of: Callable[[str], JobFolder],
-    metadata_for: Callable[[Job], ModelMetadata],
-    now: float,
+    jobs: Iterable[Job], folder_of: Callable[[str], JobFolder], metadata_for: Callable[[Job], ModelMetadata], now: float
 ) -> Spent:
     """Add up the attempts since 00:00 UTC, without practice; for a thread. A batch of unknown outcome counts as billed,
     and once more when it is sent again.

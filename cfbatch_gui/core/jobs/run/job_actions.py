@@ -69,9 +69,7 @@ class JobActions:
         plan = await in_thread(self._laid_out, job)
         if not plan.batches and not plan.reused:
             raise UsageError(message("There is nothing to send: no row has a text. Choose the column that holds it."))
-        change = partial(sent, job, plan, self._clock())
-        await asyncio.to_thread(write_manifest, self._store.folder(job.id), change(job))
-        await self._store.change(job.id, change)
+        await self._commit(job, partial(sent, job, plan, self._clock()))
 
     def _laid_out(self, job: Job) -> Plan:
         folder, metadata = self._store.folder(job.id), self._metadata_for(job)

@@ -70,7 +70,7 @@ class Watcher:
         hurry = self._hurry.setdefault(job_id, asyncio.Event())
         for asked in ("service", "account"):
             self._waits.of(asked, self._store.job(job_id).connection).failures = 0
-        while self._has_work(self._store.job(job_id)):
+        while not (job := self._store.job(job_id)).paused_because and (self._is_sending(job) or _away(job)):
             is_hurried = hurry.is_set()
             hurry.clear()  # before the round: a press during it asks for the rest at once, and for all once more
             await self._account.look(self._store.job(job_id), is_hurried=is_hurried)
@@ -98,9 +98,6 @@ class Watcher:
         """End the present wait: all batches are asked for now."""
         if job_id in self._hurry:
             self._hurry[job_id].set()
-
-    def _has_work(self, job: Job) -> bool:
-        return not job.paused_because and (self._is_sending(job) or bool(_away(job)))
 
     def _is_sending(self, job: Job) -> bool:
         soon = {BatchState.SENDING} if self._store.holds_back else {BatchState.SENDING, BatchState.PLANNED}
@@ -347,6 +344,7 @@ class Runner:
         waits = Waits(clock, sleep, patience)
         self.account = AccountCollection(store, waits)
         self._watcher = Watcher(store, self.account, waits)
+        self.check_now = self._watcher.hurry
         self.submitter = Submitter(store, waits, arrived=self._watcher.hurry)
 
     async def resume_all(self) -> None:
@@ -393,10 +391,6 @@ class Runner:
         for job in self._store.jobs():
             if job.connection == connection_id and job.is_sent:
                 await self.pause(job.id, because)
-
-    def check_now(self, job_id: str) -> None:
-        """Ask for all batches of the job without waiting for their turn."""
-        self._watcher.hurry(job_id)
 
     async def wait(self, job_id: str) -> Job:
         """Until nothing more happens by itself: final, paused, or an unknown outcome with nothing else under way."""

@@ -22,14 +22,7 @@ from cfbatch_gui.core.job_folder.schema import transaction, translated
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, ListedJob
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import connect_durably
-from cfbatch_gui.core.system.files import (
-    HELD,
-    OWN_FILE,
-    OWN_FOLDER,
-    WITHOUT_LOCKS,
-    create_own_file,
-    take_lock,
-)
+from cfbatch_gui.core.system.files import HELD, OWN_FILE, OWN_FOLDER, WITHOUT_LOCKS, create_own_file, take_lock
 from cfbatch_gui.core.system.paths import OVERRIDE, Paths
 
 VERSION = 1  # of the tables. A ledger of another version is refused; `Ledger.open` is where the first migration goes

@@ -13,13 +13,7 @@ import msgspec
 from cfbatch_gui.core.errors import DataError, LedgerDamaged
 from cfbatch_gui.core.job_folder.folder import JOB, JobFolder, sending_begun
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store.data_folder import (
-    Doubt,
-    Place,
-    keep_place,
-    lines_kept_elsewhere,
-    reason_to_doubt,
-)
+from cfbatch_gui.core.jobs.store.data_folder import Doubt, Place, keep_place, lines_kept_elsewhere, reason_to_doubt
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import (
     Event,
@@ -221,16 +215,13 @@ def _by_batch(lines: Iterable[Submission]) -> _Lines:
 
 def _accepted(batch: Batch, submission: Submission) -> Batch:
     return replace(
-        batch,
+        batch.saying(),
         state=BatchState.QUEUED,
         attempt=submission.attempt,
         request_id=submission.request_id,
         sha256=submission.sha256,
         sent_at=submission.time,
         adopted=submission.adopted,
-        error="",
-        error_detail="",
-        error_action="",
     )
 
 

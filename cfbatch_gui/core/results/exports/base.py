@@ -107,6 +107,7 @@ class Measure(StrEnum):
     """The unit of an export's size as it is announced before writing."""
 
     ROWS = "rows"  # of results, and their columns
+    ALL_ROWS = "all rows"  # whatever the limits are
     SCORES = "scores"  # within top k and threshold
     FAILED_ROWS = "failed rows"  # of the user's file
 

@@ -124,6 +124,7 @@ def _save(work: Work, schema: Any, batches: Iterator[Any]) -> int:
             not_as_written(work.path, str(error))
         if found.schema.names != schema.names or found.schema.types != schema.types:
             not_as_written(work.path, "other columns")
+        del found  # it has the file open, which Windows does not rename
         work.end()
     return source.rows
 

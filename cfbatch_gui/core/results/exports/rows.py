@@ -12,6 +12,7 @@ from operator import itemgetter
 import msgspec
 import numpy as np
 import orjson
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import ExportError, UsageError
@@ -124,9 +125,9 @@ class ScoreRows:
             self._steps.wrote(len(skipped))
 
     def in_file_order(self) -> Iterator[list[Row]]:
-        """The rows of `blocks`, each where it is in the user's file."""
-        blocks = self._rankings.blocks_in_file_order()
-        kept = ((context.row, self._row(context)) for contexts in blocks for context in self._kept(contexts))
+        """The rows of `blocks`, each where it is in the user's file; those beyond the limits without their figures."""
+        contexts = chain.from_iterable(self._rankings.blocks_in_file_order())
+        kept = ((each.row, self._row(self._limited(each))) for each in contexts if self._options.has_item(each.item_no))
         skipped = chain.from_iterable(self._skipped())
         with self._folder.open(read_only=True) as database:
             is_long = schema.metadata_value(database, "layout") == Layout.LONG
@@ -152,6 +153,12 @@ class ScoreRows:
         self.dropped += len(contexts) - len(kept)
         self.asked.update(context.query_no for context in kept)
         return kept
+
+    def _limited(self, context: RankedContext) -> RankedContext:
+        if keeps(context, self._options):
+            return context
+        self.dropped += 1
+        return replace(context, rank=None, score=None, tie_group=0, rank_change=None, part=None)
 
     def _row(self, context: RankedContext) -> Row:
         origin = self._origins.get(context.reference)
@@ -310,10 +317,11 @@ class VectorRows:
             page = self._embeddings.page(start, start + BLOCK)
             yield list(compress(page, self._present[start : start + BLOCK].tolist()))
 
-    def vector_blocks(self) -> Iterator[NDArray[np.float32]]:
-        """The vectors of `blocks` without their texts, in larger blocks. Raises ExportError as `blocks`."""
+    def vector_blocks(self, *, again: bool = False) -> Iterator[NDArray[np.float32]]:
+        """The vectors of `blocks` without their texts, in larger blocks; `again`: they were found to be finite."""
         size = max(BLOCK, _MANY_BYTES // max(1, 4 * self.dimension))
-        return (vectors for _, _, vectors in self._finite_blocks(size))
+        found = self._embeddings.vector_blocks(self._present, size) if again else self._finite_blocks(size)
+        return (vectors for _, _, vectors in found)
 
     def _finite_blocks(self, size: int) -> Iterator[VectorBlock]:
         done = 0

@@ -82,6 +82,7 @@ _RANKINGS = (
         title=message("Excel, your own sheet"),
         write=excel.write_in_file_order,
         about=message("All your columns and rows in their own order, with rank and score added at the end."),
+        measure=Measure.ALL_ROWS,
     ),
     _PARQUET,
     _JSON_LINES,

@@ -69,8 +69,9 @@ def write_array(work: Work) -> Written:
         raw.seek(0)
         work.steps.read_back()
         is_same, compared = raw.read(len(start)) == start, 0
-        for vectors in table.vector_blocks():
-            is_same = is_same and raw.read(vectors.nbytes) == vectors.data.cast("B")
+        for vectors in table.vector_blocks(again=True):
+            found = np.frombuffer(raw.read(vectors.nbytes), np.uint8)
+            is_same = is_same and np.array_equal(found, vectors.view(np.uint8).reshape(-1))
             compared += len(vectors)
             work.steps.read_back(compared / table.count)
         if not is_same or raw.read(1):
