@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.spending import Planned, read_planned
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState, account_progress, wants_account
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.made_once import is_made, made_once
+from cfbatch_gui.core.system.made_once import made_once
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import key_name
@@ -84,11 +84,6 @@ class JobPage(QWidget):
         from cfbatch_gui.ui.jobs.details_view import DetailsView
 
         return DetailsView(self._program, memory=self._memory)
-
-    async def close_work(self) -> None:
-        await self.tasks.close()
-        if is_made(self, "progress"):
-            await self.progress.tasks.close()
 
     def show_job(self, job: Job) -> None:
         is_other = self._job is None or job.id != self._job.id

@@ -171,12 +171,6 @@ class Evaluating:
         is_shown = is_made(self, "comparison") and self._window.pages.currentWidget() is self.comparison
         return self.comparison if is_shown else None
 
-    async def close_work(self) -> None:
-        for name in ("comparison", "judging"):
-            if is_made(self, name):
-                await getattr(self, name).tasks.close()
-        await self.quality.close_work()
-
     def compare(self, *job_ids: str) -> None:
         """Compare jobs, the one that is open with the others; a job alone with those that the user chooses."""
         if len(job_ids) == 1:
@@ -309,12 +303,6 @@ class ResultViews:
         view: RankingView | None = self.pages["ranking"].made()
         return view.limits() if view is not None else None
 
-    async def close_work(self) -> None:
-        for late in self.pages.values():
-            await late.close_work()
-        if is_made(self, "_pushes"):
-            await self._pushes.tasks.close()
-
     @made_once
     def _pushes(self) -> "RunningPushes":
         from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
@@ -400,11 +388,6 @@ class SettingsPages:
     def has_worked(self, connection_id: str) -> None:
         if is_made(self, "connection"):
             self.connection.has_worked(connection_id)
-
-    async def close_work(self) -> None:
-        for name in ("connection", "traffic"):
-            if is_made(self, name):
-                await getattr(self, name).tasks.close()
 
     def _show_connections(self) -> None:
         from cfbatch_gui.ui.settings import CONNECTIONS

@@ -22,7 +22,7 @@ from cfbatch_gui.ui.help import Topic
 from cfbatch_gui.ui.job_actions import JobActions
 from cfbatch_gui.ui.memory import SettingsMemory
 from cfbatch_gui.ui.result_view import imported
-from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.tasks import Tasks, close_all
 from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
 from cfbatch_gui.ui.widgets import NoticeBar
 from cfbatch_gui.ui.window.announcements import Announcements
@@ -115,13 +115,7 @@ class Workspace:
         self._is_closing = True
         self._settle.stop()
         self._announcements.close()
-        if is_made(self, "draft_page"):
-            await self.draft_page.close_work()
-        if is_made(self, "job_page"):
-            await self.job_page.close_work()
-        for owner in (self.results, self.evaluating, self.settings):
-            await owner.close_work()
-        await self.tasks.close()
+        await close_all(self.window)
 
     async def take(self, request: Request) -> None:
         self.window.come_forward(request.activation)
