@@ -316,7 +316,7 @@ async def test_texts_lengths_neighbours_and_checks_are_shown_and_a_vector_is_cop
 
     await until(lambda: "dimensions" in four.vectors.foot.text())
     assert "all of unit length" in four.vectors.foot.text()
-    assert "1 repeated vector" in four.vectors.foot.text()
+    assert "repeated: 1" in four.vectors.foot.text()
     assert "practice" in four.vectors.foot.text()
 
     neighbours = four.vectors.near.rows

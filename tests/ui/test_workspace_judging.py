@@ -10,7 +10,7 @@ from cfbatch_gui.ui.evaluation.comparison_page import ChooseJobsDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.core.results.folders import Pair
 from tests.screen.stage import opened
-from tests.ui.test_comparison import finished
+from tests.ui.test_evaluation import finished
 
 QUERIES, TEXTS = 8, 5
 PAIRS = [

@@ -93,10 +93,9 @@ class ComparisonPage(QWidget):
 
     def compare(self, jobs: Sequence[Job]) -> None:
         self._jobs, self.compared, self._read = tuple(jobs), None, ()
-        self._set_can_leave()
+        self._show_possible()
         self.header.set_title(self.tr("Comparison"))
         self.header.set_facts(*named(self._jobs), self.tr("comparing…"))
-        self.save_button.setEnabled(False)
         self._stack.show_sentence("")
         self.tasks.cancel("texts")
         self.tasks.start("compare", self._compare())
@@ -147,13 +146,10 @@ class ComparisonPage(QWidget):
             self.tops.add(self.tr("Top {n}").format(n=count), count)
         self.tops.picked.connect(lambda _: self.tasks.start("top", self._change_top()))
         self.tabs = Tabs()
-        self.queries, self.scores, self.job_lines = (
-            QueriesTab(memory=memory), ScoresTab(self._program, self._notices, self.tasks), JobsTab()
-        )  # fmt: skip
         self._pages = QStackedWidget()
-        self.answer = AnswerTab(self.tasks, memory=memory)
-        self.answer.judge_wanted.connect(self.ask_to_judge)
-        self.answer.query_picked.connect(self._open_query)
+        self.answer = AnswerTab(self.tasks, self.ask_to_judge, self._open_query, memory=memory)
+        self.queries, self.job_lines = QueriesTab(memory=memory), JobsTab()
+        self.scores = ScoresTab(self._program, self._notices, self.tasks, self._open_query)
         shown: dict[str, tuple[str, QWidget]] = {
             ANSWER: (self.tr("Answer"), self.answer),
             QUERIES: (self.tr("Queries"), self.queries),
@@ -168,7 +164,6 @@ class ComparisonPage(QWidget):
         self.queries.queries.picked.connect(self._query_picked)
         for table in (self.queries.queries, self.queries.texts):
             table.too_much_to_copy.connect(partial(say_too_much, self._notices))
-        self.scores.query_picked.connect(self._open_query)
         self._foot = IconLine("", wrap=True)
         in_lines = boxed(Flow(self.rbo, self.top, self.first, self.unmoved, gap=LARGE))
         figures = row(in_lines, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
@@ -199,12 +194,12 @@ class ComparisonPage(QWidget):
         self.tasks.cancel("compare")
         self.tasks.cancel("texts")
         self.compared, self._read = None, ()
-        self._set_can_leave()
-        self.save_button.setEnabled(False)
+        self._show_possible()
         self.header.set_facts(*(job.name for job in self._jobs))
         self._stack.show_sentence(self.tr("Jobs of this comparison were deleted. Choose others to compare."))
 
-    def _set_can_leave(self) -> None:
+    def _show_possible(self) -> None:
+        self.save_button.setEnabled(self.compared is not None)
         for button in (self.back_button, self.choose_button):
             button.setEnabled(bool(self._jobs))
 
@@ -245,7 +240,7 @@ class ComparisonPage(QWidget):
         self.others.set_value(other)
         self.others.setVisible(len(names) > 2)
         self.tops.set_value(compared.top_k)
-        self.save_button.setEnabled(True)
+        self._show_possible()
         self.job_lines.show_jobs(compared)
         self._foot.set_line(foot_words(compared.jobs))
         self._show_other()

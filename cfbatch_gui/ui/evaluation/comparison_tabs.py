@@ -1,11 +1,11 @@
 """A comparison in figures and sentences, and three tabs of its page: the answer, the scores, the jobs and metrics."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.evaluation.comparison import (
@@ -167,22 +167,11 @@ def judged_words(found: Evaluation | None) -> str:
         display.plural(len(found.queries), "By the judgements of {n} query.", "By the judgements of {n} queries."),
         tr("All are means over these queries, as trec_eval defines them; “exp” takes 2 to the label less 1 as gain."),
     ]
-    if found.left_out:
-        sentences.append(
-            display.plural(
-                found.left_out,
-                "{n} query without judgements is left out.",
-                "{n} queries without judgements are left out.",
-            )
-        )
-    if found.conflicts:
-        sentences.append(
-            display.plural(
-                found.conflicts,
-                "{n} text is labelled differently; the label of job A holds.",
-                "{n} texts are labelled differently; the label of job A holds.",
-            )
-        )
+    counts = {
+        tr("Queries without judgements, left out: {n}."): found.left_out,
+        tr("Texts labelled differently, where the label of job A holds: {n}."): found.conflicts,
+    }
+    sentences += [sentence.format(n=display.number(count)) for sentence, count in counts.items() if count]
     sentences += map(said, remarks(found.runs))
     return " ".join(sentences)
 
@@ -261,18 +250,22 @@ def signed(difference: float) -> str:
     return display.number(difference, "+.3f").replace("-", "−")
 
 
-_CHART_HEIGHT = 150
+_CHART_HEIGHT = 190
 _WORK = "answer"
 _SAME = 5e-5  # a difference that is shown as 0.0000
 
 
 class AnswerTab(QWidget):
-    """`judge_wanted` asks for the page on which texts are judged; `query_picked` brings a query's number."""
+    """`judge` opens the page on which texts are judged, `open_query` a query by its number."""
 
-    judge_wanted = Signal()
-    query_picked = Signal(int)
-
-    def __init__(self, tasks: Tasks, *, memory: Memory | None = None) -> None:
+    def __init__(
+        self,
+        tasks: Tasks,
+        judge: Callable[[], None],
+        open_query: Callable[[int], object],
+        *,
+        memory: Memory | None = None,
+    ) -> None:
         super().__init__()
         self._tasks = tasks
         self._compared: Compared | None = None
@@ -289,15 +282,15 @@ class AnswerTab(QWidget):
         self._source = Label("", "small", wrap=True)
         self.measures = Choice(self.tr("Measure"), on_picked=lambda _: self._show_answer())
         self.warning = NoticeBar("", "attention")
-        self.warning.add_link(self.tr("Judge what is missing"), self.judge_wanted.emit)
+        self.warning.add_link(self.tr("Judge what is missing"), judge)
         self.chart = Chart(self.tr("How much better or worse each query is"))
-        self.chart.setMinimumHeight(_CHART_HEIGHT)
-        self.chart.picked.connect(lambda index: self.query_picked.emit(self._changes[index].number))
+        self.chart.setFixedHeight(_CHART_HEIGHT)
+        self.chart.picked.connect(lambda index: open_query(self._changes[index].number))
         self.table = TableView(
             "comparison/answer",
             self.tr("Queries, those that gained most first"),
             memory=memory,
-            on_opened=lambda index: self.query_picked.emit(self.rows.row(index).number),
+            on_opened=lambda index: open_query(self.rows.row(index).number),
         )
         self.rows: Rows[QueryChange] = Rows(())
         self.empty = EmptyPlace(
@@ -308,7 +301,7 @@ class AnswerTab(QWidget):
             ),
             self.tr("Judge their texts…"),
         )
-        self.empty.pressed.connect(self.judge_wanted)
+        self.empty.pressed.connect(judge)
         self._content = self._laid_out()
         self.setLayout(column(self._content, self.empty, gap=0))
 
@@ -317,9 +310,8 @@ class AnswerTab(QWidget):
         answer = Card(row((words, 1), column(self.measures, None), gap=LARGE))
         self._chart_title = Label("", "strong")
         title = Flow(self._chart_title, None, Label(self.tr("the band is where the mean may lie"), "small"))
-        self._chart_card = Card(boxed(title), (self.chart, 1), margins=(20, MEDIUM, 20, SMALL))
-        above = column(self.warning, answer, (self._chart_card, 1), gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
-        above.addStretch(0)
+        self._chart_card = Card(boxed(title), self.chart, margins=(20, MEDIUM, 20, SMALL))
+        above = column(self.warning, answer, self._chart_card, None, gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
         parts = split(scrolled(boxed(above)), self.table, sizes=(450, 160), vertical=True)
         return boxed(column(parts, gap=0))
 
@@ -429,12 +421,11 @@ def _ranks(each: QueryChange) -> str:
 
 
 class ScoresTab(QWidget):
-    """`query_picked` brings the number of the query whose dot was clicked."""
+    """`open_query` opens the query whose dot is clicked, by its number."""
 
-    query_picked = Signal(int)
-
-    def __init__(self, program: Program, notices: Notices, tasks: Tasks) -> None:
+    def __init__(self, program: Program, notices: Notices, tasks: Tasks, open_query: Callable[[int], object]) -> None:
         super().__init__()
+        self._open_query = open_query
         self._compared: Compared | None = None
         self.chart = Chart(self.tr("Scores of both jobs"))
         self.chart.picked.connect(self._picked)
@@ -464,7 +455,7 @@ class ScoresTab(QWidget):
     def _picked(self, index: int) -> None:
         if self._compared is not None:
             comparison = self._compared.comparison
-            self.query_picked.emit(comparison.queries[int(comparison.query[index])].number)
+            self._open_query(comparison.queries[int(comparison.query[index])].number)
 
 
 class JobsTab(QWidget):

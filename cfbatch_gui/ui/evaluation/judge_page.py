@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from cfbatch_gui.core.judgements.agreement import agreement_words, between_judge
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.files import (
     Form,
-    Imported,
     JobSubjects,
     check_all_read,
     import_judgements,
@@ -35,7 +34,7 @@ from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.evaluation.judging_view import Asked, JudgingView, StartPanel
 from cfbatch_gui.ui.notices import Notices, PageUndo
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.widgets import EmptyPlace, MaybeEmpty, MenuButton, PageHeader, QuietButton, Roomy, column
+from cfbatch_gui.ui.widgets import EmptyPlace, MenuButton, PageHeader, QuietButton, Roomy, column
 
 _SECONDS_A_TEXT = 8
 _MINUTE = 60
@@ -73,20 +72,17 @@ class JudgePage(QWidget):
             self.files_button.add(name, partial(self._start_export, form))
         self.header.add_button(self.files_button)
         self.header.add_button(self.pause_button)
-        self.start, self.view = StartPanel(), JudgingView()
+        undo = partial(self._write, self._undo)
+        self.start = StartPanel(lambda: self.tasks.start("prepare", self._prepare()))
+        self.view = JudgingView(lambda grade: self._write(partial(self._answer, grade)), undo)
         self.end = EmptyPlace("circle-check", "", self.tr("Show the result"))
         self._pages = QStackedWidget()
         for page in (self.start, self.view, self.end):
             self._pages.addWidget(page)
-        self._stack = MaybeEmpty("list-ordered", self._pages)
-        self.setLayout(column(self.header, 6, Roomy(self._stack), gap=0))
-        self.start.changed.connect(lambda: self.tasks.start("prepare", self._prepare()))
+        self.setLayout(column(self.header, 6, Roomy(self._pages), gap=0))
         self.start.begin_button.clicked.connect(lambda: self.tasks.start("begin", self._begin()))
         self.start.settle_button.clicked.connect(lambda: self.tasks.start("begin", self._begin_settling()))
-        self.view.answered.connect(lambda grade: self._write(partial(self._answer, grade)))
-        self.view.undo_wanted.connect(lambda: self._write(self._undo))
         self.end.pressed.connect(self._leave)
-        undo = partial(self._write, self._undo)
         self._page_undo = PageUndo(self, notices.undos, self.tr("Undo the last judgement"), undo)
 
     def judge(self, jobs: Sequence[Job]) -> None:
@@ -94,7 +90,8 @@ class JudgePage(QWidget):
         self._page_undo.show(False)
         self.header.set_facts(*(job.name for job in jobs))
         self._show_way_out(judging=False)
-        self._stack.show_sentence("")
+        self.start.show_counts("", can_begin=False)
+        self._pages.setCurrentWidget(self.start)
         self.tasks.start("read", self._read())
 
     # Before
@@ -105,8 +102,6 @@ class JudgePage(QWidget):
         names = await asyncio.to_thread(judgements.shelf.names)
         self.start.show_choices(names, judgements.used_name(), settings.judge)
         await self._prepare()
-        self._stack.show_content()
-        self._pages.setCurrentWidget(self.start)
         self.start.begin_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _read_runs(self) -> tuple[Run, ...]:
@@ -275,7 +270,7 @@ class JudgePage(QWidget):
 
     def _show_error(self, error: UserError) -> None:
         if not self._runs:
-            self._stack.show_sentence(said(error.message))
+            self.start.show_trouble(said(error.message))
             return
         self._notices.show_error(error)
 
@@ -302,7 +297,12 @@ class JudgePage(QWidget):
         done = await asyncio.to_thread(
             lambda: import_judgements(book, found.judgements, judge=path.name, time=self._program.clock(), job=subjects)
         )
-        self._notices.show_notice(self._import_words(done), "done")
+        counts = self.tr(
+            "Judgements read: {read}. New: {added}; about texts of this job: {matched}; others, which are kept all the"
+            " same: {unmatched}; about texts that have different grades: {conflicting}."
+        )
+        numbers = {name: display.number(count) for name, count in asdict(done).items()}
+        self._notices.show_notice(counts.format(**numbers), "done")
         self.tasks.start("prepare", self._prepare())
 
     async def write_file(self, path: Path, form: Form) -> None:
@@ -350,18 +350,3 @@ class JudgePage(QWidget):
 
     def _subjects(self) -> JobSubjects | None:
         return JobSubjects(self._program.folder(self.jobs[0].id)) if self.jobs else None
-
-    def _import_words(self, done: Imported) -> str:
-        words = [
-            display.plural(done.read, "Read {n} judgement;", "Read {n} judgements;"),
-            self.tr("{added} are new, {matched} are about texts of this job.").format(
-                added=display.number(done.added), matched=display.number(done.matched)
-            ),
-        ]
-        if done.unmatched:
-            words.append(self.tr("{n} others are kept all the same.").format(n=display.number(done.unmatched)))
-        if done.conflicting:
-            words.append(
-                self.tr("{n} are about texts that have different grades.").format(n=display.number(done.conflicting))
-            )
-        return " ".join(words)

@@ -1,16 +1,16 @@
 """What is asked before judging, and one query with one text, large, with the grades below; by single keys."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QAccessible, QKeyEvent, QTextOption
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAccessible, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QCompleter,
     QFormLayout,
     QLineEdit,
-    QPlainTextEdit,
     QSizePolicy,
     QWidget,
 )
@@ -41,6 +41,7 @@ from cfbatch_gui.ui.widgets import (
     row,
     scrolled,
 )
+from cfbatch_gui.ui.widgets.text_panel import PlainText
 
 _TOPS = (3, 5, 10, 20)
 _OWN = "own"
@@ -59,12 +60,11 @@ class Asked:
 
 
 class StartPanel(QWidget):
-    """`changed` follows each choice."""
+    """`changed` is called after each choice."""
 
-    changed = Signal()
-
-    def __init__(self) -> None:
+    def __init__(self, changed: Callable[[], object]) -> None:
         super().__init__()
+        self._changed = changed
         self.book = QLineEdit()
         self.book.setMaxLength(80)
         self.judge = QLineEdit()
@@ -84,8 +84,8 @@ class StartPanel(QWidget):
         self._lay_out()
         self.show_scale(None)
         for field in (self.book, self.judge, self.words):
-            field.editingFinished.connect(self.changed)
-        self.tops.picked.connect(lambda _: self.changed.emit())
+            field.editingFinished.connect(changed)
+        self.tops.picked.connect(lambda _: changed())
         self.scales.picked.connect(lambda _: self._scale_picked())
 
     def _lay_out(self) -> None:
@@ -177,7 +177,7 @@ class StartPanel(QWidget):
 
     def _scale_picked(self) -> None:
         self._show_words()
-        self.changed.emit()
+        self._changed()
 
     def _show_words(self) -> None:
         self._form.setRowVisible(self.words, self.scales.value() == _OWN)
@@ -223,14 +223,13 @@ _MINUTE = 60.0
 
 
 class JudgingView(QWidget):
-    """`answered` has a grade, or None for "cannot tell"; `undo_wanted` asks for the text before."""
+    """`answer` is called with a grade, or None for "cannot tell"; `undo` goes back to the text before."""
 
     accessible_role = QAccessible.Role.Document
-    answered = Signal(object)
-    undo_wanted = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, answer: Callable[[int | None], object], undo: Callable[[], object]) -> None:
         super().__init__()
+        self._answer, self._go_back = answer, undo
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._grades = 0
         self._count, self._left, self._query_number = Label("", "strong"), Label("", "quiet"), Label("", "quiet")
@@ -271,8 +270,8 @@ class JudgingView(QWidget):
         self.setLayout(column((content, 1), line(), foot, gap=0))
 
     def _make_links(self) -> None:
-        self._untold = LinkButton(self.tr("Cannot tell"), on_click=lambda: self.answered.emit(None))
-        self._undo = LinkButton(self.tr("Undo"), on_click=self.undo_wanted.emit)
+        self._untold = LinkButton(self.tr("Cannot tell"), on_click=lambda: self._answer(None))
+        self._undo = LinkButton(self.tr("Undo"), on_click=self._go_back)
         self._write = LinkButton(self.tr("Note"), on_click=self._open_note)
         for link in (self._untold, self._undo, self._write):
             link.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # each has a key, and Space is one of them
@@ -287,7 +286,7 @@ class JudgingView(QWidget):
             card.deleteLater()
         self.cards = [_GradeCard(grade) for grade in scale.grades]
         for card in self.cards:
-            card.clicked.connect(partial(self.answered.emit, card.grade.value))
+            card.clicked.connect(partial(self._answer, card.grade.value))
             self._cards.addWidget(card)
         self._foot.set_line(foot)
 
@@ -323,11 +322,11 @@ class JudgingView(QWidget):
         if event.isAutoRepeat() or has_modifier:
             super().keyPressEvent(event)
         elif event.text().isdecimal() and event.text().isascii() and int(event.text()) < self._grades:
-            self.answered.emit(int(event.text()))
+            self._answer(int(event.text()))
         elif event.key() == Qt.Key.Key_Space:
-            self.answered.emit(None)
+            self._answer(None)
         elif event.key() == Qt.Key.Key_Backspace:
-            self.undo_wanted.emit()
+            self._go_back()
         elif event.key() == Qt.Key.Key_N:
             self._open_note()
         elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
@@ -343,17 +342,11 @@ class JudgingView(QWidget):
         self.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-class _LargeText(QPlainTextEdit):
+class _LargeText(PlainText):
     def __init__(self, name: str) -> None:
-        super().__init__()
-        self.setAccessibleName(name)
-        self.setReadOnly(True)
+        super().__init__(name)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setProperty("kind", "large")
-        self.document().setDocumentMargin(0)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(super().minimumSizeHint().width(), _FEWEST_LINES * self.fontMetrics().lineSpacing())

@@ -149,28 +149,16 @@ def missing_words(extent: Extent, kind: Kind) -> str:
     missing = extent.counts.items - extent.counts.done + extent.counts.skipped
     if not missing:
         return ""
-    if kind is Kind.RANK:
-        return display.plural(
-            missing,
-            "{n} row has no score. It is written too, with its reason if there is one.",
-            "{n} rows have no score. They are written too, with their reasons.",
-        )
-    return display.plural(
-        missing,
-        "{n} row has no vector and is left out; the file beside it says so.",
-        "{n} rows have no vector and are left out; the file beside it says so.",
-    )
+    ranked = tr("Rows without a score: {n}. They are written too, with their reasons.")
+    embedded = tr("Rows without a vector: {n}. They are left out; the file beside it says so.")
+    return (ranked if kind is Kind.RANK else embedded).format(n=display.number(missing))
 
 
 def say_written(notices: Notices, written: Sequence[Exported]) -> None:
-    rows = {exported.rows for exported in written}
-    counted = display.plural(max(rows), "{n} row", "{n} rows")
-    if len(written) == 1:
-        sentence = tr("Wrote {rows} to “{name}”.").format(rows=counted, name=written[0].path.name)
-    elif len(rows) == 1:
-        sentence = tr("Wrote {n} files of {rows}.").format(n=len(written), rows=counted)
-    else:
-        sentence = tr("Wrote {n} files.").format(n=len(written))
+    counts = sorted({each.rows for each in written})
+    rows = display.listed([display.plural(count, "{n} row", "{n} rows") for count in counts])
+    pattern = tr("Wrote {rows} to “{name}”.") if len(written) == 1 else tr("Wrote {n} files of {rows}.")
+    sentence = pattern.format(n=len(written), rows=rows, name=written[0].path.name)
     lists = [file for exported in written for file in exported.files if file.name.endswith(".removed.csv")]
     if lists:
         sentence = tr("{sentence} What is gone is listed in “{name}”.").format(sentence=sentence, name=lists[0].name)
@@ -403,12 +391,13 @@ class ExportDialog(QDialog):
         self._show_writing(False)
 
     def _lay_out(self) -> None:
-        choices = boxed(row(self._rows_field, self.limits_bar, None, row(self._columns_words, 4, self.columns_button)))
+        choices = boxed(row(self.limits_bar, None, row(self._columns_words, 4, self.columns_button)))
         folder = row((self._folder_words, 1), 12, self.change_button)
         self._content.setLayout(
             column(
                 Label(self.tr("Export as"), "part"),
                 (self.forms, 1),
+                row(self._rows_field, None),
                 choices,
                 Card(self.lines, folder, inset=True, gap=6),
                 self.manifest_box,

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QSizePolicy
 
 from cfbatch_gui.core.evaluation.comparison import JudgedQuery, judged_queries
 from cfbatch_gui.core.evaluation.joining import Run, read_run
@@ -32,7 +31,6 @@ from cfbatch_gui.ui.widgets import (
     Card,
     EmptyPlace,
     Figure,
-    Flow,
     LabelGrid,
     LinkButton,
     NoticeBar,
@@ -109,45 +107,26 @@ def trouble_words(found: Quality) -> str:
         sentences.append(said(found.run.unusable.sentence))
     elif found.has_chosen_grades:
         sentences.append(tr("Words in the label column are read as the grades you chose."))
-    if found.evaluation is not None and found.evaluation.conflicts:
-        sentences.append(
-            display.plural(
-                found.evaluation.conflicts,
-                "{n} text has two labels; the first one counts.",
-                "{n} texts have two labels; the first one counts.",
-            )
-        )
     return " ".join(sentences)
 
 
 def foot_words(found: Quality, evaluation: Evaluation) -> str:
     counts = tr("{n} judgements").format(n=display.number(evaluation.judged))
-    matched = evaluation.book.matched if evaluation.book is not None else 0
-    words = [tr("By the labels of the file ({counts}).").format(counts=counts)]
+    matched, other_versions = 0, 0
+    if evaluation.book is not None:
+        matched, other_versions = evaluation.book.matched, evaluation.book.other_versions
+    pattern, book = tr("By the labels of the file ({counts})."), ""
     if found.book is not None and matched:
-        words = [
-            tr("By the book “{book}” and the labels of the file ({counts}).").format(
-                book=found.book.name, counts=counts
-            )
-        ]
+        pattern, book = tr("By the book “{book}” and the labels of the file ({counts})."), found.book.name
+    words = [pattern.format(book=book, counts=counts)]
     if found.agreement is not None and found.agreement.pairs and matched:
         words.append(tr("Several judged: {agreement}.").format(agreement=said(agreement_words(found.agreement))))
-    if evaluation.book is not None and evaluation.book.other_versions:
-        words.append(
-            display.plural(
-                evaluation.book.other_versions,
-                "{n} judgement is about another version of a text.",
-                "{n} judgements are about other versions of a text.",
-            )
-        )
-    if evaluation.left_out:
-        words.append(
-            display.plural(
-                evaluation.left_out,
-                "{n} query without judgements is left out.",
-                "{n} queries without judgements are left out.",
-            )
-        )
+    remarks = {
+        tr("Texts with two labels, of which the first counts: {n}."): evaluation.conflicts,
+        tr("Judgements about other versions of a text: {n}."): other_versions,
+        tr("Queries without judgements, left out: {n}."): evaluation.left_out,
+    }
+    words += [sentence.format(n=display.number(count)) for sentence, count in remarks.items() if count]
     words.append(tr("Measures as trec_eval defines them; equal scores are ordered by id."))
     return " ".join(words)
 
@@ -218,9 +197,7 @@ class QualityView(ResultsPage[Quality | None]):
     def _lay_out(self) -> None:
         links = ((self.mean, None), (self.judged, self.judge_link), (self.first, self.more_link))
         cards = [Card(figure, None, row(link, None), gap=4, margins=(20, MEDIUM, 20, MEDIUM)) for figure, link in links]
-        for card in cards:
-            card.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        figures = boxed(Flow(*cards, gap=MEDIUM))
+        figures = row(*((card, 1) for card in cards), gap=MEDIUM)
         above = column(figures, self._measures_card, gap=MEDIUM, margins=(WIDE, LARGE, WIDE, MEDIUM))
         foot = column(self.foot, margins=(WIDE, SMALL, WIDE, MEDIUM))
         self._content = boxed(column(above, (self.table, 1), line(), foot, gap=0))

@@ -123,13 +123,8 @@ class VectorPage(ResultsPage[VectorsRead]):
             pattern = self.tr("So far: {n} of {total} texts have a vector.")
             said.append(pattern.format(n=display.number(read.done), total=display.number(read.embeddings.count)))
         if without_direction:
-            said.append(
-                display.plural(
-                    without_direction,
-                    "{n} vector is zero or not finite and left out.",
-                    "{n} vectors are zero or not finite and left out.",
-                )
-            )
+            pattern = self.tr("Vectors that are zero or not finite, left out: {n}.")
+            said.append(pattern.format(n=display.number(without_direction)))
         if is_practice(self.job):
             said.append(self.tr("Practice vectors, not of {model}.").format(model=short_model(self.job)))
         needs_attention = bool(missing or without_direction)

@@ -86,32 +86,23 @@ def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -
 
 
 def checks_line(checks: VectorChecks) -> tuple[str, bool]:
+    """What is known of all vectors, and whether they can be used."""
     if not checks.dimension or checks.missing == checks.texts:
         return tr("No vector has come back yet."), True
-    found = [display.plural(checks.dimension, "{n} dimension", "{n} dimensions")]
-    if checks.unit_length:
-        found.append(tr("all of unit length"))
-    else:
-        lengths = f"{score_text(checks.norm_min)}–{score_text(checks.norm_max)}"
-        found.append(tr("lengths {range}").format(range=lengths))
-    wrong = []
-    if checks.zero:
-        wrong.append(display.plural(checks.zero, "{n} empty vector", "{n} empty vectors"))
-    if checks.repeated:
-        wrong.append(display.plural(checks.repeated, "{n} repeated vector", "{n} repeated vectors"))
-    if checks.non_finite:
-        wrong.append(
-            display.plural(
-                checks.non_finite,
-                "{n} vector with values that are no numbers",
-                "{n} vectors with values that are no numbers",
-            )
-        )
-    if checks.missing:
-        wrong.append(display.plural(checks.missing, "{n} text without a vector", "{n} texts without a vector"))
-    if not checks.zero and not checks.repeated:
-        found.append(tr("no empty or repeated vectors"))
-    return " · ".join(found + wrong), not (checks.zero or checks.non_finite)
+    lengths = f"{score_text(checks.norm_min)}–{score_text(checks.norm_max)}"
+    words = [
+        display.plural(checks.dimension, "{n} dimension", "{n} dimensions"),
+        tr("all of unit length") if checks.unit_length else tr("lengths {range}").format(range=lengths),
+    ]
+    counts = {
+        tr("empty: {n}"): checks.zero,
+        tr("repeated: {n}"): checks.repeated,
+        tr("with values that are no numbers: {n}"): checks.non_finite,
+        tr("without a vector: {n}"): checks.missing,
+    }
+    wrong = [pattern.format(n=display.number(count)) for pattern, count in counts.items() if count]
+    words += wrong or [tr("no empty or repeated vectors")]
+    return " · ".join(words), not (checks.zero or checks.non_finite)
 
 
 _TYPING = 0.12  # seconds; a search begins when the keys rest
