@@ -65,6 +65,7 @@ class Program:
         self.clock = clock
         self._disk = ThreadPoolExecutor(1, thread_name_prefix="ledger")
         self._settings = SettingsStore(paths.settings, self._disk)
+        self.keep_settings, self.change_settings = self._settings.keep, self._settings.change
         self._patience = patience
         self.damage: tuple[str, ...] = ()  # sentences about what was found damaged at this start
         self.doubt: Doubt | None = None  # while it is not None, nothing is sent before `settle_doubt`
@@ -255,16 +256,8 @@ class Program:
     def settings(self) -> Settings:
         return self._settings.current
 
-    async def keep_settings(self, **changes: object) -> Settings:
-        """Return when they are saved. Raises DiskFull and DataError."""
-        return await self._settings.keep(**changes)
-
     def remembered_folder(self, use: FolderUse) -> RememberedFolder:
         return RememberedFolder(self._settings, use)
-
-    def change_settings(self, **changes: object) -> None:
-        """Saved before `close` returns; a full disk is only logged."""
-        self._settings.change(**changes)
 
     def folder(self, job_id: str) -> JobFolder:
         return JobFolder(self.paths.job(job_id))

@@ -22,7 +22,7 @@ from cfbatch_gui.core.jobs.store.submissions import submissions
 from cfbatch_gui.core.system.paths import Paths
 from tests.canary_search import Search
 from tests.prove import truth
-from tests.support.practice import Accepted, AnsweredSynchronously
+from tests.support.practice import Accepted
 
 
 class Breach(StrEnum):
@@ -65,7 +65,7 @@ class Comparison:
 
     paths: Paths
     accepted: list[Accepted]
-    answered: list[AnsweredSynchronously]
+    answered: list[Accepted]
     told_again: Mapping[Key, int]
 
     def run(self, *, settled: bool) -> list[Finding]:

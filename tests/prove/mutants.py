@@ -59,14 +59,14 @@ class Mutant:
 # The order of commits
 
 
-def _noted_with_the_job_after_the_send() -> None:
+def _noted_after_the_send() -> None:
     note = JobFolder.note_sending
     held: list[tuple[Any, ...]] = []
     put(JobFolder, "note_sending", lambda *arguments: held.append(arguments))
     _after_the_send("submit", lambda: note(*held.pop()))
 
 
-def _sending_committed_after_the_send(call: str = "submit") -> None:
+def _committed_after_the_send(call: str = "submit") -> None:
     save = Ledger.save_batch
     held: list[tuple[Ledger, Batch]] = []
 
@@ -92,7 +92,7 @@ def _after_the_send(call: str, do: Callable[[], object]) -> None:
     put(WorkersAI, call, send_then_do)
 
 
-def _id_written_after_queued_is_shown() -> None:
+def _written_after_shown() -> None:
     save, held = JobStore.save, list[tuple[Any, ...]]()
 
     async def save_then_write(self: JobStore, batch: Batch, **changes: object) -> Job:
@@ -116,7 +116,7 @@ def _lines_not_written(event: Event) -> None:
     put(job_store, "write_down", lambda path, *lines: None if lines[-1].event is event else write(path, *lines))
 
 
-def _queued_shown_before_it_is_committed() -> None:
+def _shown_before_committed() -> None:
     save = JobStore.save
 
     async def show_then_save(self: JobStore, batch: Batch, **changes: object) -> Job:
@@ -224,26 +224,16 @@ def _collected_again_for_the_next_batch() -> None:
 _PLANNED = partial(_taken_at_the_start_as, BatchState.PLANNED)
 _FAILED = partial(_taken_at_the_start_as, BatchState.FAILED, error="Not sent.")
 _QUEUED = partial(_taken_at_the_start_as, BatchState.QUEUED, request_id="?")
-_SENT_LATE = partial(_sending_committed_after_the_send, "run")
+_SENT_LATE = partial(_committed_after_the_send, "run")
 _NO_IDS = partial(_lines_not_written, Event.ACCEPTED)
 _TWICE = partial(_submitted, lambda submit, _: submit())
 _UNSENT = partial(_submitted, _not_sent)
 ORDER = (
-    Mutant("noted with the job after the send", "submit", Breach.LOST, _noted_with_the_job_after_the_send, "body sent"),
-    Mutant(
-        "“sending” committed after the send", "submit", Breach.DOUBLED, _sending_committed_after_the_send, "body sent"
-    ),
-    Mutant(
-        "id written after “queued” is shown", "submit", Breach.LOST, _id_written_after_queued_is_shown, "queued shown"
-    ),
+    Mutant("noted with the job after the send", "submit", Breach.LOST, _noted_after_the_send, "body sent"),
+    Mutant("“sending” committed after the send", "submit", Breach.DOUBLED, _committed_after_the_send, "body sent"),
+    Mutant("id written after “queued” is shown", "submit", Breach.LOST, _written_after_shown, "queued shown"),
     Mutant("submissions.jsonl not written", "submit", Breach.LOST, _NO_IDS, "queued committed"),
-    Mutant(
-        "“queued” shown before it is committed",
-        "submit",
-        Breach.LOST,
-        _queued_shown_before_it_is_committed,
-        "queued shown",
-    ),
+    Mutant("“queued” shown before it is committed", "submit", Breach.LOST, _shown_before_committed, "queued shown"),
     Mutant("“sending” at the start taken as planned", "submit", Breach.DOUBLED, _PLANNED, "body sent"),
     Mutant("“sending” at the start taken as not sent", "submit", Breach.MISLABELLED, _FAILED, "body sent"),
     Mutant("“sending” at the start taken as queued", "submit", Breach.MISLABELLED, _QUEUED, "sending committed"),

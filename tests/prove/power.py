@@ -37,7 +37,7 @@ from tests.prove.compare import Breach, Comparison, Finding
 from tests.prove.power_disk import Disk, Mark, Tree, states
 from tests.prove.power_record import mark, record, tree_of, wait_to_be_traced
 from tests.prove.world import World
-from tests.support.practice import Accepted, AnsweredSynchronously
+from tests.support.practice import Accepted
 
 MEMORY = Path("/dev/shm")  # writing and flushing there takes no time
 FIRST, LAST = "job 1", "job 3"  # exported, and exported over it
@@ -227,12 +227,12 @@ class Replay:
             yield from (each for batch in job.batches if batch.at_once for each in _answer(folder, batch))
 
     def _comparison(
-        self, promises: Promises, accepted: Sequence[Accepted] = (), answered: Sequence[AnsweredSynchronously] = ()
+        self, promises: Promises, accepted: Sequence[Accepted] = (), answered: Sequence[Accepted] = ()
     ) -> Comparison:
         """With what the service can have accepted by then, bodies that had left whole, and what it accepted since."""
         left = Counter(promises.left)
 
-        def has_left(each: Accepted | AnsweredSynchronously) -> bool:
+        def has_left(each: Accepted) -> bool:
             left[each.sha256] -= 1
             return left[each.sha256] >= 0
 

@@ -18,7 +18,7 @@ from tests.prove import child
 from tests.prove.child import Command, Decision, Ended, Prepare
 from tests.prove.compare import Breach, Comparison, Finding, Key, unfinished_files
 from tests.prove.truth import command_of, write_input
-from tests.support.practice import Accepted, AnsweredSynchronously, accepted, answered_synchronously
+from tests.support.practice import Accepted, accepted
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ class World:
         return [each for each in accepted(self.service.folder) if each.account == self.account]
 
     @property
-    def answered(self) -> list[AnsweredSynchronously]:
+    def answered(self) -> list[Accepted]:
         """The synchronous calls that the practice service answered for this world."""
-        return [each for each in answered_synchronously(self.service.folder) if each.account == self.account]
+        return [each for each in accepted(self.service.folder, is_queued=False) if each.account == self.account]
 
     def start(self, command: Command, *, prepare: Prepare = child.nothing, kill_after: float | None = None) -> Ended:
         """Run the program once and possibly kill it. `prepare` is called after the world's own."""

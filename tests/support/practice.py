@@ -14,7 +14,6 @@ from cfbatch_gui.core.practice.app import HOST, PREFIX, practice_app
 from cfbatch_gui.core.practice.local_models import PracticeModel, choose_model
 from cfbatch_gui.core.practice.server import listen, server_of
 
-_COLUMNS = "account, model, sha256, size, accepted_at FROM accepted WHERE"
 _ORDER = "ORDER BY accepted_at, rowid"
 
 
@@ -57,7 +56,9 @@ class PracticeServer:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """One batch. `sha256` and `size` are of the bytes posted, `accepted_at` is by the service's clock."""
+    """One batch, or one call without the queue. `sha256` and `size` are of the bytes posted, `accepted_at` is by the
+    service's clock.
+    """
 
     request_id: str
     account: str
@@ -67,29 +68,10 @@ class Accepted:
     accepted_at: float
 
 
-@dataclass(frozen=True, slots=True)
-class AnsweredSynchronously:
-    """One call without the queue, which a service would bill."""
-
-    account: str
-    model: str
-    sha256: str
-    size: int
-    answered_at: float
-
-
-def accepted(folder: Path) -> list[Accepted]:
-    return [
-        Accepted(*row) for row in _rows(folder / "practice.db", f"SELECT request_id, {_COLUMNS} is_queued {_ORDER}")
-    ]
-
-
-def answered_synchronously(folder: Path) -> list[AnsweredSynchronously]:
-    """Every call without the queue that the practice service of that folder has answered, oldest first."""
-    return [
-        AnsweredSynchronously(*row)
-        for row in _rows(folder / "practice.db", f"SELECT {_COLUMNS} NOT is_queued {_ORDER}")
-    ]
+def accepted(folder: Path, *, is_queued: bool = True) -> list[Accepted]:
+    """What the practice service of that folder has accepted, oldest first; else the calls that it answered at once."""
+    question = "SELECT request_id, account, model, sha256, size, accepted_at FROM accepted WHERE is_queued = ?"
+    return [Accepted(*row) for row in _rows(folder / "practice.db", f"{question} {_ORDER}", is_queued)]
 
 
 def accepted_bodies(folder: Path) -> list[bytes]:

@@ -90,7 +90,7 @@ class WorkersAI:
     ) -> None:
         self.connection, self._limits = connection, limits
         self._token, self._gateway_token = token, gateway_token
-        self._transport, self._budget, self._clock = transport, budget, clock
+        self._transport, self._budget, self.now = transport, budget, clock
 
     async def submit(self, model: str, body: bytes) -> Waiting:
         """Send a batch, once.
@@ -209,9 +209,6 @@ class WorkersAI:
         with suppress(RequestGone):
             await self._accepted(answer)
 
-    def now(self) -> float:
-        return self._clock()
-
     async def _exchange(
         self,
         what: What,
@@ -227,7 +224,7 @@ class WorkersAI:
         gateway = await self._gateway_token() if self._gateway_token is not None else None
         all_headers = Headers({**headers_of(self.connection, await self._token(), gateway), **(headers or {})})
         if left := self._budget.blocked_for:
-            raise refusal(429, (), str(left), now=self._clock(), service=self.connection.title)
+            raise refusal(429, (), str(left), now=self.now(), service=self.connection.title)
         await self._budget.take()
         method = method or ("POST" if body else "GET")
         try:
@@ -281,15 +278,15 @@ class WorkersAI:
         said_no = envelope.is_enveloped and 400 <= answer.status < 500 and answer.status not in (408, 409)
         if said_no:
             raise self._refusal(answer, envelope)
-        raise self._unknown(refusal(answer.status, envelope.errors, now=self._clock()).detail)
+        raise self._unknown(refusal(answer.status, envelope.errors, now=self.now()).detail)
 
     def _refusal(self, answer: HttpAnswer, envelope: ServiceAnswer, refuse: Refuse = refusal) -> UserError:
         retry_after = answer.headers.get("retry-after", "")
         if answer.status == 429 and not any(error.code for error in envelope.errors):
-            wait = read_retry_after(retry_after, self._clock())
+            wait = read_retry_after(retry_after, self.now())
             self._budget.block(BLOCK_SECONDS if wait is None else wait)  # every call of the token, not only this one
         title = self.connection.title
-        found = refuse(answer.status, envelope.errors, retry_after, now=self._clock(), service=title)
+        found = refuse(answer.status, envelope.errors, retry_after, now=self.now(), service=title)
         if isinstance(found, TokenRefused) and self.connection.kind is ConnectionKind.WORKER:
             sentence = message("{title} refused the secret. Sending has stopped; nothing was lost.", title=title)
             return TokenRefused(sentence, detail=found.detail, code=found.code, status=found.status)
@@ -306,7 +303,7 @@ class WorkersAI:
 
     def _unreachable(self, error: ExchangeError) -> Unreachable:
         sentence = NOT_REACHED.get(error.reason, BROKEN)
-        today = datetime.fromtimestamp(self._clock()).astimezone()
+        today = datetime.fromtimestamp(self.now()).astimezone()
         words = sentence.filled(title=self.connection.title, proxy=error.proxy, now=moment_in_words(today))
         return Unreachable(words, detail=error.detail)
 

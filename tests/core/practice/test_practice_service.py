@@ -10,7 +10,7 @@ from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.practice.queue import KEPT_SECONDS
 from tests.canary import CORE, OTHER_TOKEN, TOKEN
 from tests.core.practice.conftest import ACCOUNT, BGE_M3, Calls, Practice, refusal
-from tests.support.practice import accepted, answered_synchronously
+from tests.support.practice import accepted
 
 SMALL = "@cf/baai/bge-small-en-v1.5"
 RANK = {"query": "q", "contexts": [{"text": "a"}, {"text": "b"}]}
@@ -137,6 +137,6 @@ async def test_what_was_taken_is_known_by_its_exact_bytes(practice: Practice, ca
     await calls.post(body)
     answered: httpx.Response = await calls.post(TEXTS, queue=False)
     await calls.post({"contexts": [{"text": ""}]}, queue=False)
-    (batch,), (call,) = accepted(practice.folder), answered_synchronously(practice.folder)
+    (batch,), (call,) = accepted(practice.folder), accepted(practice.folder, is_queued=False)
     assert (batch.sha256, batch.size) == (hashlib.sha256(body).hexdigest(), len(body))
     assert call.sha256 == hashlib.sha256(answered.request.content).hexdigest()

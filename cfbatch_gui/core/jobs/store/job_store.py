@@ -44,22 +44,11 @@ class JobStore:
     ) -> None:
         self.paths, self.client_for, self.references_are_echoed = paths, client_for, references_are_echoed
         self._ledger, self._disk, self._on_change, self._clock = ledger, disk, on_change, clock
+        self.jobs, self.job, self.batch, self.make_room = ledger.jobs, ledger.job, ledger.batch, ledger.make_room
         self.holds_back = False
 
-    def jobs(self) -> tuple[Job, ...]:
-        """All jobs that are not deleted, newest first."""
-        return self._ledger.jobs()
-
-    def job(self, job_id: str) -> Job:
-        """A job as it is now. Raises UsageError when there is none."""
-        return self._ledger.job(job_id)
-
-    def batch(self, job_id: str, number: int) -> Batch:
-        """A batch as it is now. Raises UsageError when there is none."""
-        return self._ledger.batch(job_id, number)
-
     def job_with(self, connection: str, request_id: str) -> Job | None:
-        of_connection = (job for job in self._ledger.jobs() if job.connection == connection)
+        of_connection = (job for job in self.jobs() if job.connection == connection)
         return next((job for job in of_connection if any(each.request_id == request_id for each in job.batches)), None)
 
     def folder(self, job_id: str) -> JobFolder:
@@ -150,7 +139,3 @@ class JobStore:
     def show_batch(self, batch: Batch) -> None:
         """Show times of checks and passing errors, which are kept in memory only."""
         self.show(self._ledger.show_batch(batch))
-
-    def make_room(self) -> bool:
-        """On a full disk: delete the reserve file. False when there is none any more."""
-        return self._ledger.make_room()
