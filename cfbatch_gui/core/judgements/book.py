@@ -274,12 +274,6 @@ def _put_copy_back(path: Path, *, clock: Callable[[], float]) -> str:
     return aside.name
 
 
-def book_name(path: Path) -> str:
-    """The name of a book without opening it. Raises sqlite3.Error."""
-    with closing(connect_durably(path, read_only=True)) as database:
-        return str(database.execute("SELECT name FROM book").fetchone()[0])
-
-
 def _is_malformed(error: sqlite3.Error) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB} or (
         "no such" in str(error)
@@ -326,7 +320,8 @@ class Shelf:
         found = []
         for path in sorted(self._folder.glob("*.db")) if self._folder.is_dir() else ():
             try:
-                found.append(book_name(path))
+                with closing(connect_durably(path, read_only=True)) as database:
+                    found.append(str(database.execute("SELECT name FROM book").fetchone()[0]))
             except (sqlite3.Error, TypeError):
                 if not self._read_only:  # opening mends it
                     with suppress(UserError):
