@@ -102,11 +102,6 @@ class LateView(ResultView, Generic[V]):
     def has_something(self, job: Job) -> bool:
         return self._has_something(job)
 
-    async def close_work(self) -> None:
-        await self.tasks.close()
-        if self._view is not None:
-            await self._view.tasks.close()
-
     async def _make_and_show(self) -> None:
         if self._may_begin is not None:
             await self._may_begin()

@@ -23,6 +23,7 @@ from cfbatch_gui.core.results.text_map import Layout, TextMap, tsne_map
 from cfbatch_gui.core.results.unit_vectors import Progress
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results import map_view
+from cfbatch_gui.ui.tasks import close_all
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.pages import ResultViews
 from tests.ui.conftest import InMemory, Until
@@ -70,8 +71,8 @@ async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
         job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
         await driver.show(job)
         yield Pages(driver, window, views, job, memory, wanted, until)
-        await views.close_work()
         for page in views.pages.values():
+            await close_all(page)
             page.close()
             page.deleteLater()
 

@@ -85,10 +85,12 @@ class CellDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _paint_found(self, painter: QPainter, inner: QRect, flags: Qt.AlignmentFlag, shown: str, whole: str) -> None:
-        """Paint the line with its marks; one cut before the first of them begins shortly before it."""
+        """Paint the line with its marks; one cut before the first of them begins with a word shortly before it."""
         spans = marked_spans(shown, self.sought)
         if not spans and (places := found_spans(whole, self.sought)):
-            text = self.line_of(whole[_shortly_before(whole, places[0][0]) :], _LONGEST)
+            start = max(0, places[0][0] - _CONTEXT)
+            start = next((at + 1 for at in range(start, places[0][0]) if whole[at].isspace()), start)
+            text = self.line_of(whole[start:], _LONGEST)
             shown = painter.fontMetrics().elidedText(f"…{text}", Qt.TextElideMode.ElideRight, inner.width())
             spans = marked_spans(shown, self.sought)
         self._paint_marked(painter, inner, flags, shown, spans)
@@ -157,9 +159,3 @@ class CellDelegate(QStyledItemDelegate):
         fits = len(text) < _LONGEST and view.fontMetrics().horizontalAdvance(display.one_line(text)) <= room
         QToolTip.showText(event.globalPos(), "" if fits else display.plain_tip(text), view)
         return True
-
-
-def _shortly_before(text: str, place: int) -> int:
-    """The beginning of the word a few words before a place, so that its context is seen."""
-    start = max(0, place - _CONTEXT)
-    return next((at + 1 for at in range(start, place) if text[at].isspace()), start)
