@@ -308,12 +308,9 @@ class VectorizePage(ResultView):
         known = self._known
         if known is None:
             return
-        if known.connection.is_practice:
-            self.search.price.setText(self.tr("as your site would ask it; one request, which costs nothing here"))
-            return
         dollars = self._program.vectorize.search_price(known.job.id, self.search.text() or " ").dollars
         pattern = self.tr("as your site would ask it; one request, {price}")
-        free = self.tr("as your site would ask it; one request")
+        free = self.tr("as your site would ask it; one request, which costs nothing here")
         self.search.price.setText(pattern.format(price=display.dollars(dollars)) if dollars else free)
 
     async def _search(self) -> None:
