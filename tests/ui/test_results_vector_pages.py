@@ -114,13 +114,14 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
     seen = {}
     for key in ("one", "clusters", "column/2"):
         page.colour_choice.set_value(key)
-        page._colour_picked(key)
+        page.colour_choice.picked.emit(key)
         await pages.until(lambda: not page.tasks.running())
         seen[key] = page._colours
     assert seen["column/2"] is not None and seen["column/2"].dots.ordered
     assert seen["clusters"] is not None and seen["clusters"].dots.names[0].startswith("1 · ")
     assert seen["one"] is not None and seen["one"].title == ""
 
+    page.colour_choice.set_value("column/1")
     page.colour_choice.picked.emit("column/1")
     await pages.until(lambda: not page.tasks.running())
     QTest.mouseClick(page.picture.save_button, Qt.MouseButton.LeftButton)
