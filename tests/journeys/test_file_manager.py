@@ -76,11 +76,7 @@ class FileManager:
 
 @pytest.fixture
 def files(tmp_path: Path, runtime_folder: Path) -> Iterator[FileManager]:
-    folders = {
-        "XDG_DATA_HOME": "share",
-        "XDG_CONFIG_HOME": "config",
-        "XDG_CACHE_HOME": "cache",
-    }
+    folders = {"XDG_DATA_HOME": "share", "XDG_CONFIG_HOME": "config", "XDG_CACHE_HOME": "cache"}
     for name in ("share/applications", "share/mime/packages", *folders.values()):
         (tmp_path / name).mkdir(mode=0o700, parents=True, exist_ok=True)
     shutil.copy(DESKTOP_FILE, tmp_path / "share" / "applications")
