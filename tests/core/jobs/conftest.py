@@ -115,9 +115,10 @@ class Bench:
         return paused
 
     async def restart(self) -> None:
-        """Stop and start again."""
+        """Stop and start again, as the program does."""
         await self.stop()
         self.start()
+        await self.runner.resume_all()
 
     def accepted_bodies(self) -> list[bytes]:
         """The request bodies that the service has accepted and still has, oldest first."""
