@@ -5,9 +5,12 @@ The files are made from other seeds than those with which the reader was mended.
 
 import csv
 import random
+import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from benchmarks.limits import Figures, apart, best_of, peak_memory
@@ -21,6 +24,7 @@ _SEEDS = range(31_000, 31_080)
 _CLEAN_SEEDS = range(40_000, 40_500)
 _ROWS = 300_000
 _CELL = 50_000_000  # characters
+_CHECKED = 20_000
 _TURNS = 5
 _LINE = '{number:07},How do I change the address on my invoice?,"Settings → Billing, beside the address",{number}\n'
 
@@ -31,6 +35,7 @@ def main(figures: Figures) -> None:
         path = Path(folder) / "rows.csv"
         _judge(figures, path)
         _blank_lines(figures, path)
+        _ragged(figures, Path(folder))
         figures.add(
             f"memory for a cell of {_CELL / 1e6:,.0f} MB",
             apart(_peak_of_long_cell, path) / (_CELL / 1e6),
@@ -77,6 +82,32 @@ def _blank_lines(figures: Figures, path: Path) -> None:
     figures.versus("rows with a blank line below each", with_blank, "the same without", without, limit=1.3)
     ours, bare = best_of(_TURNS, lambda: _count(table), lambda: _bare(path))
     figures.versus("rows checked, in blocks", ours, "csv.reader alone", bare, limit=2.0)
+
+
+def _ragged(figures: Figures, folder: Path) -> None:
+    """`cfbatch check` of files of which every second row is short, or opens a mark and never closes it."""
+    spoilt = {
+        "short": "{number:07},How do I change it?\n",
+        "with an open mark": '{number:07},How?,"Settings,{number}\n',
+    }
+    whole = _written(folder / "whole.csv", _LINE)
+    for name, line in spoilt.items():
+        other = _written(folder / "spoilt.csv", line)
+        ours, bare = best_of(3, partial(_check, other, folder), partial(_check, whole, folder))
+        figures.versus(f"check, every second row {name}", ours, "the same rows whole", bare, limit=3.0)
+
+
+def _written(path: Path, line: str) -> Path:
+    lines = (_LINE if number % 2 else line for number in range(_CHECKED))
+    rows = "".join(each.format(number=number) for number, each in enumerate(lines))
+    path.write_text(f"id,question,answer,number\n{rows}", encoding="utf-8", newline="")
+    return path
+
+
+def _check(path: Path, folder: Path) -> None:
+    program = [sys.executable, "-m", "cfbatch_gui.cli.main", "--data-dir", str(folder / "data")]
+    command = [*program, "check", str(path), "--embed", "--doubtful", "skip"]
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)  # 1: rows are left out
 
 
 def _count(source: Source) -> int:

@@ -171,13 +171,8 @@ def _way_to_connect(connection_id: str) -> Message:
 
 def status_of_job(job: Job, trouble: UserError | None) -> ExitStatus:
     """`trouble` is the error that paused the job."""
-    match job.state:
-        case JobState.DONE:
-            return ExitStatus.DONE
-        case JobState.OUTCOME_UNKNOWN:
-            return ExitStatus.OUTCOME_UNKNOWN
-        case _:
-            return status_of_error(trouble) if trouble else ExitStatus.FAILED
+    known = {JobState.DONE: ExitStatus.DONE, JobState.OUTCOME_UNKNOWN: ExitStatus.OUTCOME_UNKNOWN}
+    return known.get(job.state, status_of_error(trouble) if trouble else ExitStatus.FAILED)
 
 
 def conclude(work: Work, job: Job, written: list[Exported] | None = None) -> ExitStatus:

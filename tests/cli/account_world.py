@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -74,6 +75,12 @@ def leave(world: World, terminal: Terminal, out: Path) -> str:
         shown = terminal.run("show", job["job"])
         assert "at the service" in shown.out + shown.err
     return str(job["job"])
+
+
+def in_account(terminal: Terminal) -> dict[str, dict[str, Any]]:
+    """The jobs in the account, by their ids."""
+    listed = terminal.run("account", "list", "--connection", DOOR, "--json").json["jobs"]
+    return {each["job"]: each for each in listed}
 
 
 def scores(path: Path) -> list[tuple[str, str, str]]:

@@ -3,8 +3,11 @@
 import argparse
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
+from typing import Final
 
 from cfbatch_gui.cli.command_line import command_parser
 from tests.core.inputs.collections import data_set
@@ -47,155 +50,99 @@ def write_inputs(folder: Path) -> None:
     data_set(folder / "набор", texts=[f"документ {number}" for number in range(120)])
 
 
-def people_read(run: Run, folder: Path) -> Iterator[tuple[Sequence[object], Ended]]:
+# Commands, with “|” between those of a line. “./” is the folder of `write_inputs`.
+REFUSED: Final = """
+| дело | run | jobs лишнее | export | vectorize | account | account take-over | connections add другое
+run ./пары.csv --rank --embed | run ./пары.csv --budget много | run ./пары.csv --role query
+run ./пары.csv --role query=дело | run ./пары.csv --split много | run ./пары.csv --candidates 1 | run --data-dir
+settle дело | settle дело первый --dismiss | resume --folder-was другое | account take-over дело --rank --embed
+export дело --to csv | export дело --threshold много | compare 1 --fail-if-worse 1 | compare 1 --top много
+show дело --duplicates 2 | show дело --clusters 0 | show дело --json=1 | connections probe practice --wait -1
+practice serve --port - | practice serve --seconds-queued -1 | connections change практика --keep-days много
+vectorize push дело | vectorize push дело --index 1 --metric другое | vectorize push дело --index 1 --row-ids --ids id
+"""
+WALK: Final = """
+jobs | resume | verify | judgements show | show дело
+check ./пары.csv --rank | check ./тексты.csv --embed | check ./числа.csv --embed | check ./старый.csv --embed
+check ./длинный.csv --embed | check ./набор --rank | check ./тексты.csv --embed --doubtful skip
+check ./тексты.csv --embed --doubtful send | check ./пары.csv --embed --budget 0 | check ./пары.csv
+check ./нет.csv --embed | check ./пары.csv --rank --candidates judged | check ./пары.csv --rank --role нет=text
+check ./тексты.csv --rank | check ./пары.csv --rank --role text=keep | check ./пары.csv --rank --layout shared
+check ./пары.csv --rank --recipe нет | check ./набор --embed | check ./слова.csv ./слова.csv --rank
+check ./набор --rank --candidates judged
+run ./пары.csv --rank --connection practice --name первое --out ./выход.csv
+run ./пары.csv --rank --connection practice --at-once --name второе --template "{text} {label}"
+run ./тексты.csv --embed --connection practice --name третье
+run ./слова.csv --rank --connection practice --name четвёртое
+run ./числа.csv --embed --connection practice --name пятое --out ./5.npy
+run ./пары.csv --rank --connection cloudflare | run ./пары.csv --rank --connection нет
+run ./пары.csv --rank --connection practice --out ./выход.csv --out ./выход.csv
+run ./пары.csv --rank --connection practice --out ./пары.csv | run ./пары.csv --rank --connection practice --out ./
+run ./пары.csv --rank --connection practice --out ./нет/1.csv
+attach REQUEST --connection practice --model @cf/baai/bge-m3 | attach 00000000 --connection practice
+attach REQUEST --input ./пары.csv ./пары.csv ./пары.csv | attach REQUEST --out ./выход.csv
+jobs | show первое | show третье --duplicates 0.9 --clusters 2 | show четвёртое | show первое --clusters 2
+resume | resume первое | resume --failed | resume --folder-was moved | settle первое --dismiss
+export первое --out ./1.xlsx --to trec ./1.run | export третье --to vectorize ./векторы | export первое
+export первое --out ./2.npy | export третье --out ./3.npy --top-k 2 | export третье --out ./3.npy --columns id
+export третье --out ./3.npy --separator ";"
+compare первое второе --out ./тексты-2.csv --queries ./вопросы.csv
+compare первое второе --fail-if-worse nDCG@10:0.0001 | compare первое второе --fail-if-worse RR:1
+compare первое второе --fail-if-worse F1:0.1 | compare первое второе --fail-if-worse nDCG@5:0.1
+compare первое второе --fail-if-worse nDCG@5:0.1 --top 3 | compare первое второе --top 0 | compare первое первое
+compare первое второе --out ./тексты-2.csv --queries ./тексты-2.csv
+judgements import ./оценки.csv --book книга --job первое | judgements import ./плохие.csv --book книга
+judgements import ./плохие.csv --book книга --skip-bad | judgements show | judgements show --book книга
+judgements export ./книга.csv --book книга --format csv | judgements grades четвёртое
+judgements grades четвёртое --accept | judgements grades первое --accept
+show первое --judgements книга | compare первое второе --judgements книга
+connections | connections add worker --no-test --url https://1.example.com | connections add worker
+connections add cloudflare | connections add gateway --account 00000000000000000000000000000000
+connections add worker --secret-from НЕТ | connections test practice | connections remove practice
+connections probe practice --report ./отчёт.txt | connections probe practice --report ./нет/отчёт.txt
+connections set-up | connections set-up --account 00000000000000000000000000000000
+connections set-up --account 00000000000000000000000000000000 --dry-run | connections set-up --worker Ж
+connections take-down | connections take-down --forget
+connections take-down practice --account 00000000000000000000000000000000
+connections take-down --worker door --account 00000000000000000000000000000000
+run ./пары.csv --rank --connection practice --leave | resume --collect-in-account
+account list --connection practice | account clear первое | account clear нет
+connections add worker --no-test --url http://127.0.0.1:1 --name рабочий --collects --keep-days 2
+account list --connection рабочий | run ./пары.csv --rank --connection рабочий --at-once --leave
+run ./пары.csv --rank --connection рабочий --no-collect-in-account --leave | connections change рабочий
+connections change рабочий --keep-days 0 | connections change рабочий --keep-days 1
+connections change рабочий --no-collects | connections change practice --collects
+vectorize list --connection practice | vectorize push третье --index нет | vectorize push третье --index first
+vectorize push третье --index first --create --metadata text
+vectorize push третье --index first --metric euclidean
+vectorize push третье --index first --ids text --metadata text=$ | vectorize push пятое --index first
+vectorize push пятое --index first --delete-removed | vectorize push первое --index first
+vectorize list --connection practice | vectorize info first --connection practice
+vectorize search третье тёплый --index first | backup ./копия.zip | verify
+"""
+PROGRAMS: Final = """
+jobs --json | show первое --json | show третье --json --duplicates 0.9 | compare первое второе --json
+judgements show --json | verify --json | connections list --json | resume --json
+vectorize list --connection practice --json
+"""
+
+
+def written(text: str) -> Iterator[list[str]]:
+    for line in text.strip().split("\n"):
+        yield from map(shlex.split, line.split("|"))
+
+
+def people_read(run: Run, folder: Path) -> Iterator[tuple[Sequence[str], Ended]]:
     """Each command of the walk, with what it printed for people. `folder` is that of `write_inputs`."""
-
-    def said(*arguments: object) -> Iterator[tuple[Sequence[object], Ended]]:
-        yield arguments, run(*arguments)
-
-    pairs, texts, practice = folder / "пары.csv", folder / "тексты.csv", ("--connection", "practice")
-    for words in commands():
-        yield from said(*words, "--help")
-    # What argparse refuses, and what the commands' own types refuse.
-    for wrong in (
-        (), ("дело",), ("run",), ("jobs", "лишнее"), ("run", pairs, "--rank", "--embed"), ("settle", "дело"),
-        ("resume", "--folder-was", "другое"), ("settle", "дело", "первый", "--dismiss"), ("export",),
-        ("export", "дело", "--to", "csv"), ("run", pairs, "--budget", "много"), ("run", pairs, "--role", "query"),
-        ("run", pairs, "--role", "query=дело"), ("run", pairs, "--split", "много"), ("run", pairs, "--candidates", "1"),
-        ("show", "дело", "--duplicates", "2"), ("show", "дело", "--clusters", "0"),
-        ("compare", "1", "--fail-if-worse", "1"),
-        ("connections", "probe", "practice", "--wait", "-1"), ("practice", "serve", "--port", "-"),
-        ("practice", "serve", "--seconds-queued", "-1"), ("show", "дело", "--json=1"), ("run", "--data-dir"),
-        ("compare", "1", "--top", "много"), ("connections", "add", "другое"),
-        ("export", "дело", "--threshold", "много"), ("vectorize",), ("vectorize", "push", "дело"),
-        ("vectorize", "push", "дело", "--index", "1", "--metric", "другое"),
-        ("vectorize", "push", "дело", "--index", "1", "--row-ids", "--ids", "id"), ("account",),
-        ("account", "take-over"), ("account", "take-over", "дело", "--rank", "--embed"),
-        ("connections", "change", "практика", "--keep-days", "много"),
-    ):  # fmt: skip
-        yield from said(*wrong)
-    yield from said("jobs")
-    yield from said("resume")
-    yield from said("verify")
-    yield from said("judgements", "show")
-    yield from said("show", "дело")
-    for more in (
-        (pairs, "--rank"), (texts, "--embed"), (folder / "числа.csv", "--embed"), (folder / "старый.csv", "--embed"),
-        (folder / "длинный.csv", "--embed"), (folder / "набор", "--rank"), (texts, "--embed", "--doubtful", "skip"),
-        (texts, "--embed", "--doubtful", "send"), (pairs, "--embed", "--budget", "0"), (pairs,),
-        (folder / "нет.csv", "--embed"), (pairs, "--rank", "--candidates", "judged"),
-        (pairs, "--rank", "--role", "нет=text"), (texts, "--rank"), (pairs, "--rank", "--role", "text=keep"),
-        (pairs, "--rank", "--layout", "shared"), (pairs, "--rank", "--recipe", "нет"),
-        (folder / "набор", "--embed"), (folder / "слова.csv", folder / "слова.csv", "--rank"),
-        (folder / "набор", "--rank", "--candidates", "judged"),
-    ):  # fmt: skip
-        yield from said("check", *more)
-    out = folder / "выход.csv"
-    yield from said("run", pairs, "--rank", *practice, "--name", "первое", "--out", out)
-    yield from said("run", pairs, "--rank", *practice, "--at-once", "--name", "второе", "--template", "{text} {label}")
-    yield from said("run", texts, "--embed", *practice, "--name", "третье")
-    yield from said("run", folder / "слова.csv", "--rank", *practice, "--name", "четвёртое")
-    yield from said("run", folder / "числа.csv", "--embed", *practice, "--name", "пятое", "--out", folder / "5.npy")
-    yield from said("run", pairs, "--rank", "--connection", "cloudflare")
-    yield from said("run", pairs, "--rank", "--connection", "нет")
-    for paths in ((out, out), (pairs,), (folder,), (folder / "нет" / "1.csv",)):
-        yield from said("run", pairs, "--rank", *practice, *(word for path in paths for word in ("--out", path)))
-    request = json.loads(run("show", "первое", "--json").out)["batches"][0]["request_id"]
-    yield from said("attach", request, *practice, "--model", "@cf/baai/bge-m3")
-    yield from said("attach", "0" * 8, *practice)
-    yield from said("attach", request, "--input", pairs, pairs, pairs)
-    yield from said("attach", request, "--out", out)
-    yield from said("jobs")
-    yield from said("show", "первое")
-    yield from said("show", "третье", "--duplicates", "0.9", "--clusters", "2")
-    yield from said("show", "четвёртое")
-    yield from said("show", "первое", "--clusters", "2")
-    yield from said("resume")
-    yield from said("resume", "первое")
-    yield from said("resume", "--failed")
-    yield from said("resume", "--folder-was", "moved")
-    yield from said("settle", "первое", "--dismiss")
-    yield from said("export", "первое", "--out", folder / "1.xlsx", "--to", "trec", folder / "1.run")
-    yield from said("export", "третье", "--to", "vectorize", folder / "векторы")
-    yield from said("export", "первое")
-    yield from said("export", "первое", "--out", folder / "2.npy")
-    yield from said("export", "третье", "--out", folder / "3.npy", "--top-k", "2")
-    yield from said("export", "третье", "--out", folder / "3.npy", "--columns", "id")
-    yield from said("export", "третье", "--out", folder / "3.npy", "--separator", ";")
-    texts_out, queries_out = folder / "тексты-2.csv", folder / "вопросы.csv"
-    compared = ("compare", "первое", "второе")
-    yield from said(*compared, "--out", texts_out, "--queries", queries_out)
-    for limit in ("nDCG@10:0.0001", "RR:1", "F1:0.1", "nDCG@5:0.1"):
-        yield from said(*compared, "--fail-if-worse", limit)
-    yield from said(*compared, "--fail-if-worse", "nDCG@5:0.1", "--top", "3")
-    yield from said(*compared, "--top", "0")
-    yield from said("compare", "первое", "первое")
-    yield from said(*compared, "--out", texts_out, "--queries", texts_out)
-    yield from said("judgements", "import", folder / "оценки.csv", "--book", "книга", "--job", "первое")
-    yield from said("judgements", "import", folder / "плохие.csv", "--book", "книга")
-    yield from said("judgements", "import", folder / "плохие.csv", "--book", "книга", "--skip-bad")
-    yield from said("judgements", "show")
-    yield from said("judgements", "show", "--book", "книга")
-    yield from said("judgements", "export", folder / "книга.csv", "--book", "книга", "--format", "csv")
-    yield from said("judgements", "grades", "четвёртое")
-    yield from said("judgements", "grades", "четвёртое", "--accept")
-    yield from said("judgements", "grades", "первое", "--accept")
-    yield from said("show", "первое", "--judgements", "книга")
-    yield from said(*compared, "--judgements", "книга")
-    yield from said("connections")
-    yield from said("connections", "add", "worker", "--no-test", "--url", "https://1.example.com")
-    yield from said("connections", "add", "worker")
-    yield from said("connections", "add", "cloudflare")
-    yield from said("connections", "add", "gateway", "--account", "0" * 32)
-    yield from said("connections", "add", "worker", "--secret-from", "НЕТ")
-    yield from said("connections", "test", "practice")
-    yield from said("connections", "remove", "practice")
-    yield from said("connections", "probe", "practice", "--report", folder / "отчёт.txt")
-    yield from said("connections", "probe", "practice", "--report", folder / "нет" / "отчёт.txt")
-    yield from said("connections", "set-up")
-    yield from said("connections", "set-up", "--account", "0" * 32)
-    yield from said("connections", "set-up", "--account", "0" * 32, "--dry-run")
-    yield from said("connections", "set-up", "--worker", "Ж")
-    yield from said("connections", "take-down")
-    yield from said("connections", "take-down", "--forget")
-    yield from said("connections", "take-down", "practice", "--account", "0" * 32)
-    yield from said("connections", "take-down", "--worker", "door", "--account", "0" * 32)
-    yield from said("run", pairs, "--rank", *practice, "--leave")
-    yield from said("resume", "--collect-in-account")
-    yield from said("account", "list", *practice)
-    yield from said("account", "clear", "первое")
-    yield from said("account", "clear", "нет")
-    worker = ("connections", "add", "worker", "--no-test", "--url", "http://127.0.0.1:1", "--name")
-    yield from said(*worker, "рабочий", "--collects", "--keep-days", "2")
-    yield from said("account", "list", "--connection", "рабочий")
-    yield from said("run", pairs, "--rank", "--connection", "рабочий", "--at-once", "--leave")
-    yield from said("run", pairs, "--rank", "--connection", "рабочий", "--no-collect-in-account", "--leave")
-    for change in ((), ("--keep-days", "0"), ("--keep-days", "1"), ("--no-collects",)):
-        yield from said("connections", "change", "рабочий", *change)
-    yield from said("connections", "change", "practice", "--collects")
-    push = ("vectorize", "push", "третье", "--index")
-    yield from said("vectorize", "list", *practice)
-    yield from said(*push, "нет")
-    yield from said(*push, "first")
-    yield from said(*push, "first", "--create", "--metadata", "text")
-    yield from said(*push, "first", "--metric", "euclidean")
-    yield from said(*push, "first", "--ids", "text", "--metadata", "text=$")
-    yield from said("vectorize", "push", "пятое", "--index", "first")
-    yield from said("vectorize", "push", "пятое", "--index", "first", "--delete-removed")
-    yield from said("vectorize", "push", "первое", "--index", "first")
-    yield from said("vectorize", "list", *practice)
-    yield from said("vectorize", "info", "first", *practice)
-    yield from said("vectorize", "search", "третье", "тёплый", "--index", "first")
-    yield from said("backup", folder / "копия.zip")
-    yield from said("verify")
+    helped = ([*words, "--help"] for words in commands())
+    for words in chain(helped, written(REFUSED), written(WALK)):
+        if "REQUEST" in words:
+            request = json.loads(run("show", "первое", "--json").out)["batches"][0]["request_id"]
+            words[words.index("REQUEST")] = request
+        yield words, run(*(folder / word[2:] if word.startswith("./") else word for word in words))
 
 
 def for_programs(run: Run) -> Iterator[str]:
     """What commands print for programs, after the walk: without times, which differ."""
-    for arguments in (
-        ("jobs", "--json"), ("show", "первое", "--json"), ("show", "третье", "--json", "--duplicates", "0.9"),
-        ("compare", "первое", "второе", "--json"), ("judgements", "show", "--json"), ("verify", "--json"),
-        ("connections", "list", "--json"), ("resume", "--json"),
-        ("vectorize", "list", "--connection", "practice", "--json"),
-    ):  # fmt: skip
-        yield re.sub(r"\d\d:\d\d:\d\d[.\d]*", "", run(*arguments).out)
+    for words in written(PROGRAMS):
+        yield re.sub(r"\d\d:\d\d:\d\d[.\d]*", "", run(*words).out)

@@ -1,14 +1,12 @@
 """Collecting in the account from the terminal: leave, fetch later, take over, and what is said when it cannot be."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.account_world import DOOR, EXAMPLE, World, account, leave, run, scores, world
-from tests.journeys.terminal import COMMAND, ON_A_TERMINAL, Ended, Terminal, read_csv
+from tests.cli.account_world import DOOR, EXAMPLE, World, account, in_account, leave, run, scores, world
+from tests.journeys.terminal import Ended, Terminal, read_csv
 
 __all__ = ["account", "world"]  # fixtures
 
@@ -22,8 +20,7 @@ def test_a_job_is_left_and_fetched_by_a_later_start(world: World, tmp_path: Path
     assert run(terminal, tmp_path / "direct.csv", "--no-collect-in-account").status == 0
     assert scores(tmp_path / "left.csv") == scores(tmp_path / "direct.csv")
     assert len(scores(tmp_path / "left.csv")) == 82
-    listed = terminal.run("account", "list", "--connection", DOOR, "--json").json["jobs"]
-    assert job not in [each["job"] for each in listed], "the copies go once all answers are here"
+    assert job not in in_account(terminal), "the copies go once all answers are here"
 
 
 def test_another_computer_takes_the_job_over(world: World, tmp_path: Path) -> None:
@@ -32,11 +29,11 @@ def test_another_computer_takes_the_job_over(world: World, tmp_path: Path) -> No
     take_over = ("account", "take-over", job, "--connection", DOOR)
     other = tmp_path / "other.csv"
     other.write_text(EXAMPLE.read_text("utf-8").replace("password", "passphrase"), encoding="utf-8")
-    refused = second.run(*take_over, other, "--rank")
+    refused = second.run(*take_over, "--input", other, "--rank")
     assert refused.status == 2
     assert "This is not the file that was sent" in refused.complaint
     assert second.jobs() == []
-    taken = second.run(*take_over, EXAMPLE, "--out", tmp_path / "two.csv")
+    taken = second.run(*take_over, "--input", EXAMPLE, "--out", tmp_path / "two.csv")
     assert taken.status == 0, taken.err
     assert third.run(*take_over, "--out", tmp_path / "three.csv").status == 0
     named = read_csv(tmp_path / "three.csv")
@@ -44,7 +41,7 @@ def test_another_computer_takes_the_job_over(world: World, tmp_path: Path) -> No
     assert sorted(row["score"] for row in named) == sorted(row["score"] for row in read_csv(tmp_path / "two.csv"))
     assert first.run("resume").status == 0
     assert scores(tmp_path / "two.csv") == scores(tmp_path / "one.csv")
-    assert second.run(*take_over, EXAMPLE).status == 2, "it is here already"
+    assert second.run(*take_over, "--input", EXAMPLE).status == 2, "it is here already"
 
 
 def take_over(terminal: Terminal, *arguments: object) -> Ended:
@@ -60,23 +57,23 @@ def test_what_cannot_be_taken_over_leaves_nothing(world: World, tmp_path: Path) 
     for arguments, words in (
         (("nothing",), "0 jobs in your account have the id or the name “nothing”"),
         (("of this test",), "2 jobs in your account have"),
-        ((jobs[0], EXAMPLE, EXAMPLE, EXAMPLE), "Two files at most"),
-        ((jobs[0], EXAMPLE, "--embed"), "another kind of result"),
-        ((jobs[0], tmp_path / "texts.csv"), "This is not the file that was sent"),
-        ((jobs[0], tmp_path / "missing.csv"), "There is no file"),
-        ((jobs[0], EXAMPLE, "--out", tmp_path / "vectors.npy"), "is no form of a ranking"),
-        ((jobs[0], EXAMPLE, "--out", EXAMPLE), "is the file that is read"),
-        ((jobs[0], EXAMPLE, "--recipe", "none"), "none"),
+        ((jobs[0], "--input", EXAMPLE, EXAMPLE, EXAMPLE), "Two files at most"),
+        ((jobs[0], "--input", EXAMPLE, "--embed"), "another kind of result"),
+        ((jobs[0], "--input", tmp_path / "texts.csv"), "This is not the file that was sent"),
+        ((jobs[0], "--input", tmp_path / "missing.csv"), "There is no file"),
+        ((jobs[0], "--input", EXAMPLE, "--out", tmp_path / "vectors.npy"), "is no form of a ranking"),
+        ((jobs[0], "--input", EXAMPLE, "--out", EXAMPLE), "is the file that is read"),
+        ((jobs[0], "--input", EXAMPLE, "--recipe", "none"), "none"),
     ):
         refused = take_over(second, *arguments)
         assert (refused.status, words in refused.complaint) == (2, True), (arguments, refused.err)
     assert second.jobs() == []
-    assert take_over(second, jobs[0][:7], EXAMPLE).status == 0
-    listed = second.run("account", "list", "--connection", DOOR, "--json").json["jobs"]
-    here = {each["job"]: each["is_here"] for each in listed}
-    assert (here[jobs[0]], here[jobs[1]]) == (True, False)
-    kinds = {(each["name"], each["kind"], each["batches"]) for each in listed if each["job"] in jobs}
-    assert kinds == {("of this test", "rank", 1)}
+    assert take_over(second, jobs[0][:7], "--input", EXAMPLE).status == 0
+    listed = in_account(second)
+    assert [listed[job]["is_here"] for job in jobs] == [True, False]
+    assert {(listed[job]["name"], listed[job]["kind"], listed[job]["batches"]) for job in jobs} == {
+        ("of this test", "rank", 1)
+    }
     cleared = second.run("account", "clear", jobs[0])
     assert cleared.status == 2
     assert "was sent by another computer" in cleared.complaint
@@ -91,7 +88,7 @@ def test_a_file_that_was_read_in_its_own_way_is_read_so_again(world: World, tmp_
     with world.clock.held():
         left = first.run(*sent, "--leave", "--json")
     assert left.status == 9, left.err
-    assert take_over(second, left.json["job"], path, "--out", tmp_path / "two.csv").status == 0
+    assert take_over(second, left.json["job"], "--input", path, "--out", tmp_path / "two.csv").status == 0
     assert first.run("resume").status == 0
     assert read_csv(tmp_path / "two.csv") == read_csv(tmp_path / "one.csv")
     assert len(read_csv(tmp_path / "two.csv")) == 20
@@ -101,27 +98,18 @@ def test_a_file_that_was_read_in_its_own_way_is_read_so_again(world: World, tmp_
 def test_a_person_is_asked_before_a_job_is_removed(world: World, tmp_path: Path) -> None:
     terminal = world.terminal("one")
     job = leave(world, terminal, tmp_path / "ranked.csv")
-    command = [*COMMAND, "account", "remove", job, "--connection", DOOR, "--data-dir", str(terminal.data)]
+    terminal.environ["COLUMNS"] = "1000"
 
     def answered(text: str) -> tuple[int, str]:
-        ended = subprocess.run(
-            [sys.executable, "-c", ON_A_TERMINAL, *command],
-            input=text.encode(),
-            env={**os.environ, **terminal.environ, "COLUMNS": "1000"},
-            capture_output=True,
-            check=False,
-        )
-        return ended.returncode, ended.stdout.decode()
+        return terminal.run_asked(text, "account", "remove", job, "--connection", DOOR)
 
     status, said = answered("n\n")
     assert (status, "Nothing was sent." in said) == (1, True)
     assert "Answers that no computer has fetched are lost." in said
-    ids = [each["job"] for each in terminal.run("account", "list", "--connection", DOOR, "--json").json["jobs"]]
-    assert job in ids
+    assert job in in_account(terminal)
     status, said = answered("y\n")
     assert (status, f"Deleted job {job} from your account." in said) == (0, True)
-    ids = [each["job"] for each in terminal.run("account", "list", "--connection", DOOR, "--json").json["jobs"]]
-    assert job not in ids
+    assert job not in in_account(terminal)
 
 
 def test_copies_go_when_they_are_told_to_or_their_time_is_over(world: World, tmp_path: Path) -> None:
@@ -134,8 +122,7 @@ def test_copies_go_when_they_are_told_to_or_their_time_is_over(world: World, tmp
     second = terminal.jobs()[0]["job"]
 
     def kept() -> set[str]:
-        listed = terminal.run("account", "list", "--connection", DOOR, "--json").json["jobs"]
-        return {each["job"] for each in listed} & {first, second}
+        return {first, second} & set(in_account(terminal))
 
     assert kept() == {first, second}
     assert terminal.run("account", "clear", first).status == 0

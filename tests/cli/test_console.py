@@ -34,13 +34,6 @@ def test_how_texts_are_elided(text: str, width: int, expected: str) -> None:
     assert elided(text, width) == expected
 
 
-def test_letters_that_a_console_lacks_end_nothing() -> None:
-    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii", newline="\n")
-    Console(out, io.StringIO()).print_result(["a · b"])
-    out.seek(0)
-    assert out.read() == "a ? b\n"
-
-
 PRINTS_MUCH = """
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.core.errors import UserError

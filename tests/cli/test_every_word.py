@@ -25,9 +25,8 @@ from tests.test_translations import translations
 # What `said` leaves as it is: data, the service's own words, and what core would say without a template.
 LEFT, LEFT_END = "⦃", "⦄"
 BEGIN, END = "⟦", "⟧"
-_OTHER_DIGITS = str.maketrans(
-    "0123456789", "𝟎𝟏𝟐𝟑𝟒𝟓𝟔𝟕𝟖𝟗"
-)  # of texts themselves; figures that were filled in have usual ones
+# Of texts themselves; figures that were filled in have usual ones.
+_OTHER_DIGITS = str.maketrans("0123456789", "𝟎𝟏𝟐𝟑𝟒𝟓𝟔𝟕𝟖𝟗")
 _ENGLISH_FIGURE = re.compile(r"[0-9]\.[0-9]{1,2}(?![0-9])|[0-9]\.[0-9]{4}")
 _KEPT = re.compile(r"(\{[^{}]*\})")
 
@@ -105,7 +104,7 @@ class Walk:
 
     folder: Path
     job_ids: list[str]
-    printed: list[tuple[Sequence[object], Ended]]
+    printed: list[tuple[Sequence[str], Ended]]
     to_programs: list[str]
     to_programs_in_english: list[str]
 
@@ -119,7 +118,7 @@ class Walk:
         parts = f"{LEFT}([^{LEFT}{LEFT_END}{BEGIN}{END}]*){LEFT_END}"
         return {each for _, ended in self.printed for each in re.findall(parts, ended.out + ended.err)}
 
-    def streams(self) -> Iterator[tuple[Sequence[object], str]]:
+    def streams(self) -> Iterator[tuple[Sequence[str], str]]:
         """Each command with what it printed on one stream, without exceptions."""
         for arguments, ended in self.printed:
             for stream in (ended.out, ended.err):
@@ -167,7 +166,7 @@ def test_figures_have_the_signs_of_the_language(walk: Walk) -> None:
     own = ((arguments, re.sub(f"{LEFT}[^{LEFT_END}]*{LEFT_END}", "", stream)) for arguments, stream in walk.streams())
     found = [(arguments, figures) for arguments, stream in own if (figures := _ENGLISH_FIGURE.findall(stream))]
     assert found == []
-    (job,) = [ended.out for arguments, ended in walk.printed if arguments == ("show", "первое")]
+    (job,) = [ended.out for arguments, ended in walk.printed if arguments == ["show", "первое"]]
     assert re.search(r"⟦1\.201 ", job) and re.search(r" 1\.200\n", job) and re.search(r" 0,\d{4}\n", job)
 
 

@@ -176,12 +176,8 @@ def test_it_is_said_once_that_the_computer_may_be_turned_off() -> None:
         "Your account collects the answers of job j1 now. You may stop this with Ctrl+C and turn the computer off;"
         " “cfbatch resume j1” fetches them."
     )
-    states = (
-        job_of(PLANNED, DIRECT),
-        job_of(DIRECT, DIRECT),
-        job_of(HANDED_OVER, HANDED_OVER),
-        job_of(HANDED_OVER, WAITING),
-    )
+    pairs = ((PLANNED, DIRECT), (DIRECT, DIRECT), (HANDED_OVER, HANDED_OVER), (HANDED_OVER, WAITING))
+    states = [job_of(*pair) for pair in pairs]
     assert said_of(*states).count(words) == 1
     assert said_of(*states).index(words) == 2
     assert words not in said_of(*states, is_leaving=True)
@@ -189,10 +185,7 @@ def test_it_is_said_once_that_the_computer_may_be_turned_off() -> None:
 
 
 def test_a_problem_is_said_when_it_comes_and_when_a_command_begins() -> None:
-    before, after = (
-        job_of(HANDED_OVER),
-        job_of(replace(HANDED_OVER, direct_only=True), problem="It has stopped."),
-    )
+    before, after = job_of(HANDED_OVER), job_of(replace(HANDED_OVER, direct_only=True), problem="It has stopped.")
     line = problem_line(after)
     first, second = "0 of 1 batch done · 1 at the service", "0 of 1 batch done · 1 queued"
     assert said_of(before, after, after) == [first, line, second]

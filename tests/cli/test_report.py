@@ -38,15 +38,16 @@ def job(*states: BatchState) -> Job:
     return Job("j1", "n", Kind.RANK, "m", "practice", 0.0, is_sent=True, batches=batches)
 
 
-def test_words_of_the_service_that_nobody_knows_are_shown() -> None:
-    assert describe([batch(1, BatchState.QUEUED, service_word="warming up")]) == (
-        "0 of 1 batch done · 1 queued · the service says “warming up”"
-    )
-    assert "says" not in describe([batch(1, BatchState.RUNNING, service_word="running")])
-
-
-def test_what_keeps_a_batch_waiting_is_shown() -> None:
-    assert describe([batch(1, BatchState.PLANNED, error="No network.")]).endswith(" · No network.")
+@pytest.mark.parametrize(
+    ("state", "more", "words"),
+    [
+        (BatchState.QUEUED, {"service_word": "warming up"}, "1 queued · the service says “warming up”"),
+        (BatchState.RUNNING, {"service_word": "running"}, "1 running"),
+        (BatchState.PLANNED, {"error": "No network."}, "1 to send · No network."),
+    ],
+)
+def test_what_is_said_of_a_batch(state: BatchState, more: dict[str, str], words: str) -> None:
+    assert describe([batch(1, state, **more)]) == f"0 of 1 batch done · {words}"
 
 
 def test_without_a_terminal_there_is_a_line_for_each_change() -> None:
@@ -80,10 +81,7 @@ def test_on_a_terminal_there_is_one_line_that_goes_away() -> None:
 
 @pytest.mark.parametrize(
     ("columns", "line"),
-    [
-        (40, "[███░░░] 1 of 2 batches done · 1 queued"),
-        (39, "1 of 2 batches done · 1 queued"),
-    ],
+    [(40, "[███░░░] 1 of 2 batches done · 1 queued"), (39, "1 of 2 batches done · 1 queued")],
 )
 def test_on_a_narrow_terminal_the_words_come_first(monkeypatch: pytest.MonkeyPatch, columns: int, line: str) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))

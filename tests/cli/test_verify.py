@@ -46,17 +46,6 @@ def test_a_flipped_bit_is_not_exported_and_is_put_right(run: Run, tmp_path: Path
     assert np.array_equal(np.load(out_file), np.load(job.vectors))
 
 
-def test_what_is_lost_can_be_sent_again(run: Run, job: JobFolder) -> None:
-    right = job.vectors.read_bytes()
-    flip_a_bit(job, 2)
-    job.reply(1).unlink()
-    status, out, _ = run("verify", "--mend")
-    assert status == 1 and "rows 2 to 4" in out and f"cfbatch resume {job.path.name} --failed" in out
-    status, out, _ = run("resume", job.path.name, "--failed", "--json")
-    assert (status, json.loads(out)["state"]) == (0, "done")
-    assert job.vectors.read_bytes() == right
-
-
 def without_results(folder: JobFolder) -> None:
     """As `data.db` is put back by a program that had copied it before the answer came."""
     with folder.open() as database:

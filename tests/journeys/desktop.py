@@ -19,13 +19,12 @@ import pytest
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QImage
 
-from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.ui.theme import LIGHT
 from tests.canary import TOKEN
-from tests.journeys.terminal import ACCOUNT, jobs_in
+from tests.journeys.terminal import ROOT, connected, jobs_in, own_environ
 from tests.support.practice import Accepted, accepted
 
 _PATIENCE = 240.0  # seconds
@@ -41,7 +40,6 @@ for line in sys.stdin:
     app.primaryScreen().grabWindow(0).save(line.rstrip("\\n"))
     print(flush=True)
 """
-ROOT = Path(__file__).parents[2]
 
 
 def why_not() -> str:
@@ -63,11 +61,10 @@ class Desktop:
     # The program
 
     def start(self, *arguments: object) -> "subprocess.Popen[str]":
-        known = {name: text for name, text in os.environ.items() if name in ("PATH", "DISPLAY", "XAUTHORITY")}
-        environ = {**known, "HOME": str(self.home), "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "xcb"}
+        screen = {name: os.environ[name] for name in ("DISPLAY", "XAUTHORITY") if name in os.environ}
         process = subprocess.Popen(
             [sys.executable, "-m", "cfbatch_gui", "--data-dir", str(self.data), *map(str, arguments)],
-            env={**environ, PRACTICE_SECONDS_VARIABLE: "0", **self.environ},
+            env=own_environ(self.home, QT_QPA_PLATFORM="xcb", **screen) | self.environ,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -93,11 +90,7 @@ class Desktop:
         self.until(lambda: self.is_in(JobState.DRAFT) and len(self.main_buttons()) == 2)
 
     def connect(self, base_url: str, *, token: str = TOKEN) -> None:
-        self.environ |= {
-            "CLOUDFLARE_API_BASE_URL": base_url,
-            "CLOUDFLARE_ACCOUNT_ID": ACCOUNT,
-            "CLOUDFLARE_API_TOKEN": token,
-        }
+        self.environ |= connected(base_url, token)
         Paths(self.data).create()
         Settings(connection="cloudflare").save(Paths(self.data).settings)
 

@@ -9,10 +9,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -29,6 +30,7 @@ from tests.canary import CORE, TOKEN
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 _NO_KEYRING: Final = null.Keyring()  # type: ignore[no-untyped-call] # none that the program knows
+ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "cfbatch_gui.cli.main")
 # Runs a command on a terminal of its own, and types a line of stdin whenever it is asked to go on or for a secret.
 ON_A_TERMINAL = """
@@ -98,6 +100,13 @@ class Terminal:
             out, err = process.communicate(given, timeout=timeout)
         return Ended(process.returncode, out, err)
 
+    def run_asked(self, given: str, *arguments: object) -> tuple[int, str]:
+        """Run a command on a terminal of its own, which asks for the lines `given`: its status, and all it printed."""
+        with self.start_command((sys.executable, "-c", ON_A_TERMINAL, *COMMAND), *arguments) as process:
+            out, _ = process.communicate(given, timeout=240)
+        assert CORE not in out
+        return process.returncode, out
+
     @contextmanager
     def start(self, *arguments: object) -> Iterator[subprocess.Popen[str]]:
         with self.start_command(COMMAND, *arguments) as process:
@@ -108,9 +117,9 @@ class Terminal:
         """`start` with other words before the arguments, such as those of a program that starts the program."""
         process = subprocess.Popen(
             [*command, *map(str, arguments)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
             text=True,
             encoding="utf-8",
             env=self._environ(),
@@ -123,14 +132,8 @@ class Terminal:
             process.communicate()
 
     def _environ(self) -> dict[str, str]:
-        return {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.data.parent / f"home of {self.data.name}"),
-            "PYTHONPATH": os.getcwd(),  # noqa: PTH109
-            "CFBATCH_DATA_DIR": str(self.data),
-            PRACTICE_SECONDS_VARIABLE: "0",
-            **self.environ,
-        }
+        home = self.data.parent / f"home of {self.data.name}"
+        return own_environ(home, CFBATCH_DATA_DIR=str(self.data)) | self.environ
 
     def run_until(self, words: str, then: signal.Signals, *arguments: object) -> Ended:
         """Start a command, and end it by a signal once a line on stderr matches `words`."""
@@ -141,11 +144,7 @@ class Terminal:
         return Ended(process.returncode, out, err + rest)
 
     def connect(self, base_url: str, *, token: str = TOKEN) -> None:
-        self.environ |= {
-            "CLOUDFLARE_API_BASE_URL": base_url,
-            "CLOUDFLARE_ACCOUNT_ID": ACCOUNT,
-            "CLOUDFLARE_API_TOKEN": token,
-        }
+        self.environ |= connected(base_url, token)
 
     def connections(self) -> dict[str, dict[str, Any]]:
         """By their names."""
@@ -153,6 +152,31 @@ class Terminal:
 
     def jobs(self) -> list[dict[str, Any]]:
         return list(self.run("jobs", "--json").json["jobs"])
+
+
+def own_environ(home: Path, **more: str) -> dict[str, str]:
+    """An environment that knows nothing of the one the tests run in."""
+    known = {name: text for name, text in os.environ.items() if name in ("PATH", "TMPDIR", "OPENBLAS_NUM_THREADS")}
+    return {**known, "HOME": str(home), "PYTHONPATH": str(ROOT), PRACTICE_SECONDS_VARIABLE: "0", **more}
+
+
+def connected(base_url: str, token: str = TOKEN) -> dict[str, str]:
+    """What connects an account by the environment."""
+    return {
+        "CLOUDFLARE_API_BASE_URL": base_url,
+        "CLOUDFLARE_ACCOUNT_ID": ACCOUNT,
+        "CLOUDFLARE_API_TOKEN": token,
+    }
+
+
+def run_well(*command: object, environ: Mapping[str, str], given: str = "") -> str:
+    """Run a command to its end, in which nothing may go wrong; what it wrote."""
+    words = [str(word) for word in command]
+    with subprocess.Popen(words, env=environ, cwd=ROOT, stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True) as process:
+        out, err = process.communicate(given, timeout=360)
+    assert process.returncode == 0 and "Traceback" not in err, f"{out}\n{err}"
+    assert CORE not in out + err
+    return out
 
 
 def _written(stream: io.TextIOWrapper) -> str:

@@ -4,9 +4,7 @@ tests/data/tab_order.txt has the order of Tab on each page; `--write-docs` write
 """
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -16,7 +14,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.journeys.terminal import ROOT, own_environ, run_well
+
 TAB_ORDER = ROOT / "tests" / "data" / "tab_order.txt"
 SIDEBAR = ("New job", "Find a job", "Jobs", "Notices", "Settings")
 BEGINS, ENDS = "push button: New job", "push button: Settings"  # the sidebar, in the order of Tab
@@ -90,21 +89,12 @@ def words(node: dict[str, Any]) -> str:
 def heard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """The whole walk, once: a bus of its own, a screen of its own, a window, and a screen reader's questions."""
     root = tmp_path_factory.mktemp("accessibility")
-    known = {name: text for name, text in os.environ.items() if name in ("PATH", "TMPDIR", "OPENBLAS_NUM_THREADS")}
-    environ = {**known, "HOME": str(root), "PYTHONPATH": str(ROOT), "QT_API": "pyside6"}
+    environ = own_environ(root, QT_API="pyside6", QT_LINUX_ACCESSIBILITY_ALWAYS_ON="1")
     with tempfile.TemporaryDirectory(prefix="cfb", dir="/tmp") as runtime:  # a socket's path is short
-        environ |= {"XDG_RUNTIME_DIR": runtime, "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1"}
-        command = ["dbus-run-session", "--", str(ROOT / "scripts" / "with-screen.sh"), sys.executable]
-        done = subprocess.run(
-            [*command, "-m", "tests.journeys.accessible_window", str(root / "data"), str(root / "heard.json")],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=360,
-            env=environ,
-            check=False,
-        )
-    assert done.returncode == 0 and "Traceback" not in done.stderr, f"{done.stdout}\n{done.stderr}"
+        environ["XDG_RUNTIME_DIR"] = runtime
+        command = ("dbus-run-session", "--", ROOT / "scripts" / "with-screen.sh", sys.executable)
+        program = ("-m", "tests.journeys.accessible_window", root / "data", root / "heard.json")
+        run_well(*command, *program, environ=environ)
     yield json.loads((root / "heard.json").read_text("utf-8"))
 
 

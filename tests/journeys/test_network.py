@@ -1,7 +1,6 @@
 """Which hosts the program speaks to, and what it starts: by Python's own audit events, in a process of its own."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -12,40 +11,21 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
-from tests.canary import TOKEN
-from tests.journeys.terminal import ACCOUNT, read_csv
+from tests.journeys.terminal import connected, own_environ, read_csv, run_well
 
-ROOT = Path(__file__).parents[2]
 NOTHING: dict[str, list[Any]] = {"connected": [], "looked up": [], "listened": [], "started": [], "told": []}
 PAIRS = b"query,context\nred,a red apple\nred,a blue whale\nblue,a red apple\nblue,a blue whale\n"
-
-
-def environ_of(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
-    """An environment without this computer's settings, and a proxy that must not be used for loopback addresses."""
-    nowhere = dict.fromkeys(("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"), "http://127.0.0.1:9")
-    own = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(folder),
-        "CFBATCH_DATA_DIR": str(folder / "data"),
-        PRACTICE_SECONDS_VARIABLE: "0",
-    }
-    return {**own, **nowhere, "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen", **more}
 
 
 def watched(
     folder: Path, *wish: object, environ: Mapping[str, str] = {}, before: Sequence[str] = ()
 ) -> dict[str, list[Any]]:
+    """With a proxy that must not be used for loopback addresses."""
     seen = folder / "seen.json"
-    done = subprocess.run(
-        [*before, sys.executable, str(Path(__file__).with_name("watched.py")), str(seen), *map(str, wish)],
-        env=environ_of(folder, environ),
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    nowhere = dict.fromkeys(("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"), "http://127.0.0.1:9")
+    own = own_environ(folder, CFBATCH_DATA_DIR=str(folder / "data"), QT_QPA_PLATFORM="offscreen")
+    command = (*before, sys.executable, "-m", "tests.journeys.watched", seen, *wish)
+    run_well(*command, environ={**own, **nowhere, **environ})
     found: dict[str, list[Any]] = json.loads(seen.read_text())
     return found
 
@@ -73,24 +53,13 @@ def is_ranked(folder: Path) -> bool:
 
 def test_a_job_on_the_practice_service_speaks_to_nobody(tmp_path: Path, ranking: tuple[object, ...]) -> None:
     """Also with an account connected; where the system allows it, in a network namespace without a network."""
-    account = {"CLOUDFLARE_ACCOUNT_ID": ACCOUNT, "CLOUDFLARE_API_TOKEN": TOKEN}
-    before = _without_network()
+    account, before = connected("https://api.cloudflare.com/client/v4"), _without_network()
     assert watched(tmp_path, *ranking, "--connection", "practice", environ=account, before=before) == NOTHING
     assert is_ranked(tmp_path)
 
 
 def test_a_job_at_a_host_speaks_to_that_host_alone(tmp_path: Path, ranking: tuple[object, ...], service: str) -> None:
-    seen = watched(
-        tmp_path,
-        *ranking,
-        "--connection",
-        "cloudflare",
-        environ={
-            "CLOUDFLARE_API_BASE_URL": service,
-            "CLOUDFLARE_ACCOUNT_ID": ACCOUNT,
-            "CLOUDFLARE_API_TOKEN": TOKEN,
-        },
-    )
+    seen = watched(tmp_path, *ranking, "--connection", "cloudflare", environ=connected(service))
     port = urlsplit(service).port
     assert is_ranked(tmp_path)
     assert len(seen["connected"]) >= 2  # to submit, and to ask

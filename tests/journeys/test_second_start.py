@@ -23,14 +23,13 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.store.ledger import WriterLock
 from cfbatch_gui.core.system.later_start import addresses
 from cfbatch_gui.core.system.paths import Paths
-from tests.journeys.terminal import jobs_in, until
+from tests.journeys.terminal import jobs_in, own_environ, until
 
 pytestmark = [pytest.mark.timeout(400), pytest.mark.skipif(sys.platform == "win32", reason="sockets of POSIX")]
 needs_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be two users")
 
 NOBODY = 65534
 BUSY = "CF Batch is already at work with this data."
-ROOT = Path(__file__).parents[2]
 _PATIENCE = 240.0  # seconds
 
 # Listens at a path as another user, and writes down whatever it is told.
@@ -57,10 +56,10 @@ class Starts:
         return Paths(self.data)
 
     def start(self, *arguments: object, folder: Path | None = None) -> "subprocess.Popen[str]":
-        environ = {"PATH": os.environ["PATH"], "HOME": str(self.home), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
+        environ = own_environ(self.home, LANG="C.UTF-8", QT_QPA_PLATFORM="offscreen", TMPDIR=str(self.home))
         process = subprocess.Popen(
             [sys.executable, "-m", "cfbatch_gui", "--data-dir", str(self.data), *map(str, arguments)],
-            env={**environ, "QT_QPA_PLATFORM": "offscreen", "TMPDIR": str(self.home), **self.environ},
+            env=environ | self.environ,
             stderr=subprocess.PIPE,
             text=True,
             cwd=folder,

@@ -12,9 +12,8 @@ import pytest
 
 from cfbatch_gui.core.system.processes import take_secrets, without_secrets
 from tests.canary import OTHER_TOKEN, TOKEN
-from tests.journeys.terminal import ACCOUNT, Terminal, until
+from tests.journeys.terminal import ACCOUNT, ROOT, Terminal, connected, own_environ, run_well, until
 
-ROOT = Path(__file__).parents[2]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="core dumps and /proc of Linux")
 
 # Run by every Python that is started: whether it was given a token, not which.
@@ -24,19 +23,6 @@ held = sorted(name for name, value in os.environ.items() if os.environ["CANARY_C
 with open(os.environ["WITNESS"], "a") as record:
     record.write(f"{os.getpid()} {' '.join(held)}\\n")
 """
-
-
-def environ(data: Path, **more: str) -> dict[str, str]:
-    return {
-        "PATH": os.environ["PATH"],
-        "HOME": str(data.parent),
-        "PYTHONPATH": str(ROOT),
-        "CFBATCH_DATA_DIR": str(data),
-        "QT_QPA_PLATFORM": "offscreen",
-        "CLOUDFLARE_API_TOKEN": TOKEN,
-        "CLOUDFLARE_ACCOUNT_ID": ACCOUNT,
-        **more,
-    }
 
 
 def test_the_environment_for_others_has_no_secret() -> None:
@@ -103,10 +89,9 @@ def test_what_the_window_opens_has_no_token(tmp_path: Path) -> None:
         "app.open_window = opened\n"
         "sys.exit(__main__.main([]))\n"
     )
-    given = environ(tmp_path / "data", DISPLAY=os.environ["DISPLAY"], QT_QPA_PLATFORM="xcb", CANARY_CORE=TOKEN[8:20])
-    given["PATH"] = f"{tmp_path}{os.pathsep}{given['PATH']}"
-    given["BROWSER"] = str(browser)
-    subprocess.run([sys.executable, "-c", program], env=given, check=True, timeout=240)
+    given = own_environ(tmp_path, DISPLAY=os.environ["DISPLAY"], QT_QPA_PLATFORM="xcb", CANARY_CORE=TOKEN[8:20])
+    given |= {"PATH": f"{tmp_path}{os.pathsep}{given['PATH']}", "BROWSER": str(browser)} | connected("")
+    run_well(sys.executable, "-c", program, environ=given)
     until(record.exists)
     assert record.read_text().split("\n")[:2] == ["1", str(tmp_path)], "CANARY_CORE alone"
 
@@ -115,7 +100,8 @@ def dumps_core(command: Sequence[str], data: Path, ready: Path, folder: Path) ->
     """Whether a process that crashes after `ready` is there leaves a core dump, where the user has allowed them."""
     allowed = ("sh", "-c", 'ulimit -c "$(ulimit -H -c)" && exec "$@"', "sh", *command)
     quiet = subprocess.DEVNULL
-    with subprocess.Popen(allowed, cwd=folder, env=environ(data), stdout=quiet, stderr=quiet) as process:
+    environ = own_environ(data.parent, QT_QPA_PLATFORM="offscreen") | connected("https://127.0.0.1:9/client/v4")
+    with subprocess.Popen(allowed, cwd=folder, env=environ, stdout=quiet, stderr=quiet) as process:
         until(lambda: ready.exists() or process.poll() is not None)
         assert process.poll() is None
         process.send_signal(signal.SIGSEGV)
@@ -157,5 +143,4 @@ def test_a_process_is_not_dumpable_and_its_children_are() -> None:
         "print(c.prctl(3, 0, 0, 0, 0), resource.getrlimit(resource.RLIMIT_CORE)[0], flush=True)\n"
         "subprocess.run([sys.executable, '-c', ask], check=True)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, cwd=ROOT)
-    assert done.stdout.split() == ["0", "0", "1"]
+    assert run_well(sys.executable, "-c", program, environ=os.environ).split() == ["0", "0", "1"]

@@ -1,10 +1,8 @@
 """In the terminal: connections are listed, added with their secrets, tested, used and removed."""
 
 import asyncio
-import os
 import re
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,9 +12,9 @@ import pytest
 
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
-from tests.canary import CORE, SECRET, TOKEN
+from tests.canary import SECRET, TOKEN
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, Endpoints, opened, service
-from tests.journeys.terminal import COMMAND, ON_A_TERMINAL, Ended, Terminal
+from tests.journeys.terminal import Ended, Terminal
 from tests.support.practice import PracticeServer
 
 
@@ -124,17 +122,6 @@ def test_jobs_that_are_under_way_are_not_left_by_accident(terminal: Terminal, tm
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no pseudo-terminals")
 def test_the_prompt_shows_nothing_of_what_is_typed(terminal: Terminal, endpoints: Endpoints) -> None:
-    command = [*COMMAND, "connections", "add", "worker", "--url", endpoints.worker_url, "--name", "Typed"]
-    environ = {"PATH": os.environ["PATH"], "HOME": str(terminal.data), "CFBATCH_DATA_DIR": str(terminal.data)}
-    done = subprocess.run(
-        [sys.executable, "-c", ON_A_TERMINAL, *command],
-        input=f"{SECRET}\n",
-        capture_output=True,
-        text=True,
-        timeout=240,
-        env=environ,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    assert "The Worker's secret: " in done.stdout and "Secret accepted: yes." in done.stdout
-    assert CORE not in done.stdout + done.stderr
+    add = ("connections", "add", "worker", "--url", endpoints.worker_url, "--name", "Typed")
+    status, said = terminal.run_asked(f"{SECRET}\n", *add)
+    assert status == 0 and "The Worker's secret: " in said and "Secret accepted: yes." in said, said

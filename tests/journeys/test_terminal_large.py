@@ -1,8 +1,7 @@
-"""Many texts in the terminal, undisturbed and disturbed. Answers come out of order; each must find its own text."""
+"""Many texts in the terminal. Answers come out of order; each must find its own text."""
 
 import csv
 import random
-import signal
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.practice.local_models import choose_model
-from tests.journeys.terminal import Terminal, practice_service, read_csv
+from tests.journeys.terminal import Terminal, read_csv
 from tests.thorough import tries
 
 TEXTS = tries(4_200, 10_000)  # of which a batch takes 2,000
@@ -33,51 +32,23 @@ def write(path: Path, rows: list[tuple[str, ...]]) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with practice_service(tmp_path_factory.mktemp("service"), queued=0.5, running=0.5) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    rows = [(f"{number:07}", text, f"colour {number % 7}") for number, text in enumerate(sentences(TEXTS, seed=1))]
-    return write(tmp_path_factory.mktemp("texts") / "texts.csv", [("id", "text", "colour"), *rows])
-
-
 @pytest.fixture
 def terminal(terminal: Terminal, service: str) -> Terminal:
     terminal.connect(service)
     return terminal
 
 
-def embed(texts: Path, *out: Path) -> tuple[object, ...]:
-    options = [option for path in out for option in ("--out", path)]
-    return ("run", texts, "--embed", "--connection", "cloudflare", *options)
-
-
-@pytest.fixture(scope="module")
-def undisturbed(service: str, texts: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    folder = tmp_path_factory.mktemp("undisturbed")
-    terminal = Terminal(folder / "data")
-    terminal.connect(service)
-    assert terminal.run(*embed(texts, folder / "whole.csv")).status == 0
-    return (folder / "whole.csv").read_bytes()
-
-
-def test_thousands_of_texts_get_their_own_vectors(terminal: Terminal, texts: Path, tmp_path: Path) -> None:
-    ended = terminal.run(*embed(texts, tmp_path / "v.npy", tmp_path / "v.csv"), "--json")
+def test_thousands_of_texts_get_their_own_vectors(terminal: Terminal, tmp_path: Path) -> None:
+    rows = [(f"{number:07}", text, f"colour {number % 7}") for number, text in enumerate(sentences(TEXTS, seed=1))]
+    texts = write(tmp_path / "texts.csv", [("id", "text", "colour"), *rows])
+    embed = ("run", texts, "--embed", "--connection", "cloudflare", "--json")
+    ended = terminal.run(*embed, "--out", tmp_path / "v.npy", "--out", tmp_path / "v.csv")
     assert ended.status == 0
     assert (ended.json["rows_in"], ended.json["rows_sent"], ended.json["problems"]) == (TEXTS, TEXTS, [])
-    brought = read_csv(texts)
     vectors = np.load(tmp_path / "v.npy")
-    expected = choose_model().embed([row["text"] for row in brought])
-    np.testing.assert_allclose(vectors, expected, atol=1e-3)
-
+    np.testing.assert_allclose(vectors, choose_model().embed([text for _, text, _ in rows]), atol=1e-3)
     taken = read_csv(tmp_path / "v.csv")
-    assert [(row["id"], row["text"], row["colour"]) for row in taken] == [
-        (row["id"], row["text"], row["colour"]) for row in brought
-    ]
+    assert [(row["id"], row["text"], row["colour"]) for row in taken] == rows
     last = f"dim_{vectors.shape[1] - 1}"
     assert np.array_equal(np.array([row[last] for row in taken], dtype=np.float32), vectors[:, -1])
 
@@ -105,45 +76,10 @@ def test_many_queries_with_twenty_contexts_each(terminal: Terminal, tmp_path: Pa
         found = list(group)
         scores = [float(row["score"]) for row in found]
         assert scores == sorted(scores, reverse=True)
-        assert [int(row["rank"].rstrip("=")) for row in found] == [
-            1 + sum(s > score for s in scores) for score in scores
-        ]
+        ranks = [1 + sum(other > score for other in scores) for score in scores]
+        assert [int(row["rank"].rstrip("=")) for row in found] == ranks
         for row, score in zip(found, scores, strict=True):
             number = int(row["number"])
             assert (row["doc_id"], row["text"]) == (f"{number:05}", contexts[number])
             assert (row["query"], row["colour"]) == (queries[number // 20], f"colour {number % 7}")
             assert abs(score - float(of_query[number // 20] @ of_context[number])) < 1e-3
-
-
-MOMENTS = (
-    ("to send · 1 sending · 1 queued", signal.SIGKILL, -signal.SIGKILL),
-    ("collecting", signal.SIGINT, 130),
-    (r" \d+ queued", signal.SIGTERM, 143),
-    (r"^0 of \d+ batches done · \d+ queued$", signal.SIGKILL, -signal.SIGKILL),
-    (r"^[1-9] of \d+ batches done", signal.SIGKILL, -signal.SIGKILL),
-)
-
-
-@pytest.mark.parametrize(("moment", "end", "status"), MOMENTS[: tries(3, 5)])
-def test_a_run_that_is_cut_short_and_resumed_leaves_the_same_file(
-    terminal: Terminal, texts: Path, undisturbed: bytes, tmp_path: Path, moment: str, end: signal.Signals, status: int
-) -> None:
-    cut = tmp_path / "cut.csv"
-    ended = terminal.run_until(moment, end, *embed(texts, cut))
-    assert ended.status == status
-    assert not cut.exists()
-    if end is not signal.SIGKILL:
-        assert "“cfbatch resume" in ended.err
-    (job,) = terminal.jobs()
-    assert terminal.run("show", job["job"]).status == 0
-
-    resumed = terminal.run("resume")
-    if resumed.status == 3:  # the end came while a batch was on its way: nobody but the user may send it again
-        assert end is signal.SIGKILL
-        assert "Outcome unknown" in resumed.err
-        assert f"Not written yet: {cut}" in resumed.err
-        assert not cut.exists()
-    else:
-        assert resumed.status == 0
-        assert cut.read_bytes() == undisturbed
-        assert terminal.run("resume").err.startswith("There is nothing to resume")

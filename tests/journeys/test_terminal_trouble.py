@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.system.paths import Paths, resource
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.journeys.terminal import Terminal, read_csv
-from tests.support.disks import small_disk
 from tests.support.practice import PracticeServer
 
 EXAMPLE = resource("examples/help-centre-ranking.csv")
@@ -137,45 +135,6 @@ def test_a_failure_nobody_expected_names_no_log_that_does_not_exist(terminal: Te
     ended = terminal.run_apart("check", tmp_path / "a.parquet", "--embed")
     assert f"The details are in {paths.log}." in ended.err
     assert "a loose screw, [redacted]" in paths.log.read_text()
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Path]:
-    with small_disk(tmp_path / "small", 1) as place:
-        yield place
-
-
-def test_a_full_disk_under_the_file(terminal: Terminal, service: str, tmp_path: Path, disk: Path) -> None:
-    terminal.connect(service)
-    out = disk / "vectors.csv"
-    out.write_bytes(b"old" * 340_000)
-    before = out.read_bytes()
-    texts = tmp_path / "texts.txt"
-    texts.write_text("".join(f"text number {number}\n" for number in range(500)), encoding="utf-8")
-    ended = terminal.run("run", texts, "--embed", "--connection", "cloudflare", "--out", out)
-    assert ended.status == 1
-    assert "The disk is full: “vectors.csv” was not written" in ended.complaint
-    assert out.read_bytes() == before
-    assert [path.name for path in disk.iterdir()] == ["vectors.csv"]
-
-    (job,) = terminal.jobs()
-    assert job["state"] == "done"
-    exported = terminal.run("export", job["job"], "--out", tmp_path / "vectors.csv")
-    assert exported.status == 0
-    assert len(read_csv(tmp_path / "vectors.csv")) == 500
-
-
-def test_a_full_disk_while_answers_come_back(terminal: Terminal, service: str, tmp_path: Path, disk: Path) -> None:
-    terminal.connect(service)
-    terminal.data = disk
-    texts = tmp_path / "texts.txt"
-    texts.write_text("".join(f"text number {number}\n" for number in range(2_000)), encoding="utf-8")
-    ended = terminal.run("run", texts, "--embed", "--connection", "cloudflare", "--out", tmp_path / "v.npy")
-    assert ended.status == 1
-    assert "disk is full" in ended.err
-    subprocess.run(["mount", "-o", "remount,size=20m", str(disk)], check=True)
-    assert terminal.run("resume").status == 0
-    assert (tmp_path / "v.npy").stat().st_size > 2_000 * 256 * 4
 
 
 def test_ctrl_c_before_anything_was_sent_leaves_nothing(terminal: Terminal, tmp_path: Path) -> None:

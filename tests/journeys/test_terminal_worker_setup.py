@@ -1,15 +1,14 @@
 """In the terminal: the Worker is set up in an account and taken away, with a token that is used once."""
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.account_service import ACCOUNT, SCRIPTS, AccountService
-from tests.canary import CORE, OTHER_TOKEN, SECRET, TOKEN
-from tests.journeys.terminal import COMMAND, ON_A_TERMINAL, Ended, Terminal
+from tests.canary import OTHER_TOKEN, SECRET, TOKEN
+from tests.journeys.terminal import Ended, Terminal
 from tests.support.faulty_service import Threaded
 
 
@@ -61,16 +60,10 @@ def test_from_the_list_of_calls_to_an_empty_account(terminal: Terminal, account:
 
 
 def test_on_a_terminal_it_asks_before_it_asks_for_the_token(terminal: Terminal, account: AccountService) -> None:
-    def answered(*lines: str) -> str:
-        command = (sys.executable, "-c", ON_A_TERMINAL, *COMMAND)
-        with terminal.start_command(command, "connections", *(each for each in SET_UP if each != "--yes")) as process:
-            out, _ = process.communicate("".join(f"{line}\n" for line in lines), timeout=240)
-        assert CORE not in out
-        return out
-
-    refused = answered("n")
+    set_up = ("connections", *(each for each in SET_UP if each != "--yes"))
+    _, refused = terminal.run_asked("n\n", *set_up)
     assert "Nothing was sent." in refused and "token:" not in refused and account.calls == []
-    done = answered("y", TOKEN)
+    _, done = terminal.run_asked(f"y\n{TOKEN}\n", *set_up)
     assert "was added" in done and "One-time API token: " in done
     assert done.index("workers/subdomain") < done.index("Go on?") < done.index("token: ")
     assert "cf-batch-door" in account.scripts

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import Message, message
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.results.exports.base import PART, REQUEST_ID, SOURCE_JOB, ExportOptions, Work
+from cfbatch_gui.core.results.embeddings import EmbeddedText
+from cfbatch_gui.core.results.exports.base import REQUEST_ID, SOURCE_JOB, ExportOptions, Work
 from cfbatch_gui.core.results.exports.rows import BLOCK, VectorRows, columns_of, vector_texts
-from cfbatch_gui.core.results.outcomes import JobMetadata, has_origins, has_parts
+from cfbatch_gui.core.results.outcomes import JobMetadata, has_origins
 from cfbatch_gui.core.vectorize.client import PART_BYTES, Metadata, VectorizeIndex, encode_line
 from cfbatch_gui.core.vectorize.push_values import (
     IdSource,
@@ -65,45 +65,30 @@ class PushRow:
     cells: tuple[str, ...]
 
 
-class PushRows:
+class PushRows(VectorRows):
     """The vectors that a job has when this is made. Raises UsageError for a column that does not exist, DataError."""
 
     def __init__(self, folder: JobFolder, metadata: JobMetadata, options: PushOptions) -> None:
-        self._options = options
-        self._names = tuple(dict.fromkeys(_columns(options)))
-        self._table = VectorRows(Work(folder, metadata, Path(), ExportOptions(columns=self._names)))
-        parts = (PART,) if has_parts(folder) else ()  # as the table has them, whose cells these are
-        self._embeddings = Embeddings(folder, metadata.failed_batches, reserved=parts)
-        index_of = {name: index for index, name in enumerate(self._names)}
+        chosen = ExportOptions(columns=tuple(dict.fromkeys(_columns(options))))
+        super().__init__(Work(folder, metadata, Path(), chosen))
+        self._ids = options.ids
+        index_of = {name: index for index, name in enumerate(self.columns)}
         self._id = index_of.get(options.id_column, -1)
         self._namespace = index_of.get(options.namespace, -1)
-        self._metadata = tuple(index_of[each.column] for each in options.metadata)
+        self._beside = tuple(index_of[each.column] for each in options.metadata)
         self._keys = tuple(each.key for each in options.metadata)
-
-    @property
-    def count(self) -> int:
-        return self._table.count
 
     @property
     def texts_in_all(self) -> int:
         return self._embeddings.count
 
-    @property
-    def dimension(self) -> int:
-        """The numbers of each vector, 0 as long as there is none."""
-        return self._table.dimension
-
-    @property
-    def item_numbers(self) -> NDArray[np.int64]:
-        return self._table.item_numbers
-
-    def texts(self) -> Iterator[list[PushRow]]:
+    def rows(self) -> Iterator[list[PushRow]]:
         """The rows without their vectors, in the order of the input."""
-        return ([self._row(text) for text in texts] for texts in self._table.texts())
+        return ([self._row(text) for text in texts] for texts in self.texts())
 
-    def blocks(self) -> Iterator[tuple[list[PushRow], NDArray[np.float32]]]:
+    def rows_with_vectors(self) -> Iterator[tuple[list[PushRow], NDArray[np.float32]]]:
         """Rows and their vectors, float32 (n, d), some hundred at a time. Raises ExportError for one with a NaN."""
-        return (([self._row(text) for text in texts], vectors) for texts, vectors in self._table.blocks())
+        return (([self._row(text) for text in texts], vectors) for texts, vectors in self.blocks())
 
     def ids_without_vector(self) -> Iterator[list[str]]:
         """The ids of the texts that have no vector, or not yet, some hundred at a time."""
@@ -129,23 +114,23 @@ class PushRows:
 
     def ids_and_items(self, ids: Collection[str], items: Collection[int]) -> dict[str, int]:
         """The item number of each vector that has one of these ids or item numbers, by its id. Reads all rows."""
-        found = (row for block in self.texts() for row in block)
+        found = (row for block in self.rows() for row in block)
         return {row.id: row.item_no for row in found if row.id in ids or row.item_no in items}
 
     def _row(self, text: EmbeddedText) -> PushRow:
-        cells = self._table.cells(text)
+        cells = self.cells(text)
         return PushRow(
             text.item_no,
             text.row,
             self._id_of(text, cells),
             cells[self._namespace] if self._namespace >= 0 else "",
-            tuple(cells[index] for index in self._metadata),
+            tuple(cells[index] for index in self._beside),
         )
 
     def _id_of(self, text: EmbeddedText, cells: Sequence[str]) -> str:
-        match self._options.ids:
+        match self._ids:
             case IdSource.OWN:
-                found = self._table.id_of(text)
+                found = self.id_of(text)
             case IdSource.ROWS:
                 found = str(text.row)
             case IdSource.COLUMN:
@@ -209,14 +194,14 @@ def check_rows(
     keys = tuple(each.key for each in options.metadata)
     filled, texts_only = set[str](), set(keys) if options.numbers_as_text else set[str]()
     ids, namespaces = set[str](), {""}
-    refused, counts, done = defaultdict[_Kind, list[int]](list), Counter[_Kind](), 0
+    refused, counts, done = defaultdict[_Kind, list[PushRow]](list), Counter[_Kind](), 0
 
     def refuse(kind: _Kind, row: PushRow) -> None:
         counts[kind] += 1
         if counts[kind] <= ROWS_NAMED:
-            refused[kind].append(row.row)
+            refused[kind].append(row)
 
-    for block in rows.texts():
+    for block in rows.rows():
         for row in block:
             if not row.id:
                 refuse(_NO_ID, row)
@@ -239,7 +224,12 @@ def check_rows(
         done += len(block)
         progress(done, rows.count)
     of_rows = (
-        PushProblem(kind[0].filled(n=counts[kind], most=kind[1]), counts[kind], tuple(first))
+        PushProblem(
+            kind[0].filled(n=counts[kind], most=kind[1]),
+            counts[kind],
+            tuple(each.row for each in first),
+            tuple(each.item_no for each in first),
+        )
         for kind, first in refused.items()
     )
     notes: tuple[Message, ...] = ()
@@ -358,7 +348,7 @@ def _plan(
     if not problems:
         record.begin_seen()
         done = rows.count
-        for block, vectors in rows.blocks():
+        for block, vectors in rows.rows_with_vectors():
             sums = _checksums(rows, block, vectors, numbers)
             ids = [row.id for row in block]
             record.note_seen(ids)
@@ -421,7 +411,7 @@ def parts(plan: PushPlan, *, most_vectors: int = MAX_UPLOAD_VECTORS, most_bytes:
     checksums: list[int] = []
     lines: list[bytes] = []
     size = 0
-    for block, vectors in plan.rows.blocks():
+    for block, vectors in plan.rows.rows_with_vectors():
         wanted = [index for index, row in enumerate(block) if plan.is_to_send[row.item_no - 1]]
         if not wanted:
             continue

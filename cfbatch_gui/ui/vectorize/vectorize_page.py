@@ -1,7 +1,6 @@
 """The page that sends the vectors of a job to an index of Vectorize, says what became of it, and searches there."""
 
 import asyncio
-from collections.abc import Collection
 from contextlib import suppress
 
 from PySide6.QtCore import Signal
@@ -9,10 +8,8 @@ from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget
 
 from cfbatch_gui.core.errors import Action, UsageError, UserError
-from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.vectorize.client import IndexMissing, check_connection_kind
@@ -42,8 +39,6 @@ from cfbatch_gui.ui.widgets import (
     scrolled,
 )
 
-_BLOCK = 10_000  # texts that are read at once
-
 
 def other_way(program: Program) -> Connection | None:
     """The first connection to an account."""
@@ -53,15 +48,6 @@ def other_way(program: Program) -> Connection | None:
             check_connection_kind(connection)
             return connection
     return None
-
-
-def items_of_rows(folder: JobFolder, rows: Collection[int]) -> tuple[int, ...]:
-    """The numbers of the texts that stand in rows of the file, for a thread. Raises DataError."""
-    embeddings, found = Embeddings(folder), list[int]()
-    for start in range(0, embeddings.count, _BLOCK):
-        page = embeddings.page(start, start + _BLOCK)
-        found += [text.item_no for text in page if text.row in rows]
-    return tuple(found)
 
 
 _LEAST_PART = 150  # pixels of what scrolls above it
@@ -121,7 +107,7 @@ class VectorizePage(ResultView):
             self._program,
             self.tasks,
             changed=self._show_foot,
-            show_rows=lambda rows: self.tasks.start("rows", self._find_rows(rows)),
+            show_items=lambda items: self.rows_wanted.emit(items, self.tr("Would be refused")),
         )
         self.progress = PushProgressView(pause=self._stop, carry_on=self._carry_on, choose=self._choose)
         self.summary = PushSummary(
@@ -276,11 +262,6 @@ class VectorizePage(ResultView):
         self.failure.hide()
 
     # The form
-
-    async def _find_rows(self, rows: tuple[int, ...]) -> None:
-        if self._job is not None:
-            items = await asyncio.to_thread(items_of_rows, self._program.folder(self._job.id), frozenset(rows))
-            self.rows_wanted.emit(items, self.tr("Would be refused"))
 
     def _list_again(self) -> None:
         self._forget_failure()

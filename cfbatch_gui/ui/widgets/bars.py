@@ -323,6 +323,7 @@ class PageHeader(QWidget):
                 action.setToolTip(button.toolTip())
                 action.triggered.connect(lambda _checked=False, button=button: button.click())
         menu.addSeparator()
+        self.more.menu().aboutToShow.emit()  # some pages fill it then
         menu.addActions(self.more.menu().actions())
 
     def rename(self) -> None:

@@ -101,6 +101,7 @@ CUT_SHORT = message(
 )
 CHECKED = (Quoting.DOUBLED, Quoting.ESCAPED, Quoting.SPACED)  # every mark of a sound row has its place
 _UNQUOTED = (Quoting.NONE, Quoting.COPY)
+_MOST_BY_PATTERN = 2_000  # characters; NumPy takes longer to begin
 
 
 @lru_cache(maxsize=16)
@@ -137,7 +138,9 @@ def _parts(separator: str, quoting: Quoting) -> tuple[str, str, str, str]:
 def has_sound_quotes(text: str, separator: str, quoting: Quoting) -> bool:
     """`text` begins with a record, and may end within one."""
     quote = "'" if quoting is Quoting.SINGLE else '"'
-    if quoting in _UNQUOTED or quote not in text or _stand_around_cells(text, separator, quote):
+    if quoting in _UNQUOTED or quote not in text:
+        return True
+    if len(text) > _MOST_BY_PATTERN and _stand_around_cells(text, separator, quote):
         return True
     return bool(_sound(separator, quoting).fullmatch(text))
 
@@ -294,9 +297,6 @@ class RawRecords:
             self._waiting.append(self._next_lines())
         return without_line_end(next(iter(self._waiting[-1]), ""))
 
-    def size_from(self, line: int) -> int:
-        return sum(map(len, self._kept()[line - self._first :]))
-
     def forget(self, line: int) -> None:
         """Keep only the lines from number `line` on."""
         if self._piece and line == self._stop:
@@ -429,7 +429,8 @@ _SWALLOWS_ROWS = message(
 )
 _REPEATED = message("This row repeats the names of the columns.")
 _MOST_AT_ONCE = 1_500  # records; reading them holds Python for up to 3 ms, for which the window waits
-_MOST_READ_AGAIN = 64 * 1024 * 1024  # characters
+_AFTER_A_MARK = 8  # records at once below a row whose mark swallows others: the next such row may follow soon
+_MOST_READ_AGAIN = 1_000_000  # lines
 
 
 def read_delimited(source: Source, progress: Progress) -> Generator[Block | Row, None, None]:
@@ -491,7 +492,7 @@ class _Records:
         if len(source.separator) > 1:
             pieces = (in_one_sign(piece, source.separator) for piece in pieces)
         self._text = RawRecords(pieces, source.first_line)
-        self._read_again = 0
+        self._read_again, self._at_once = 0, _MOST_AT_ONCE
         self._further = 0  # lines so far that go on with the record of the line above
         self._next_line = source.first_line
         self._first_width = 0  # cells of the first record
@@ -572,7 +573,8 @@ class _Records:
         """Let the next records begin below a line, if the one there is a row by itself."""
         if self._read_again > _MOST_READ_AGAIN or not self._hides_rows(line):
             return False
-        self._read_again += self._text.size_from(line + 1)
+        self._read_again += self._above + self._reader.line_num - line if self._reader else _MOST_AT_ONCE
+        self._at_once = _AFTER_A_MARK
         self._begin(line + 1)
         return True
 
@@ -593,11 +595,12 @@ class _Records:
         reader, below = self._reader, self._above + 1
         rows, starts = list[list[str]](), [reader.line_num + below]
         try:
-            for cells in islice(reader, _MOST_AT_ONCE):
+            for cells in islice(reader, self._at_once):
                 rows.append(cells)
                 starts.append(reader.line_num + below)
         except csv.Error:  # a reader that is not strict raises it only for the field size limit
             return starts, rows, True
+        self._at_once = min(2 * self._at_once, _MOST_AT_ONCE)
         return starts, rows, False
 
 

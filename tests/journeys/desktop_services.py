@@ -1,21 +1,23 @@
-"""Run by test_keyring_states.py beside a Secret Service: the whole window while the keyring is locked, slow or refused.
+"""Run by test_desktop_services.py beside a Secret Service or a server of notices: the whole window, without a tray.
 
 Arguments: data folder, address of the service, and what to do. Prints what a person would read, a line for each step.
 """
 
 import asyncio
+import json
 import os
 import signal
+import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, closing
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import secretstorage
 from jeepney import message_bus
 from jeepney.io.blocking import Proxy, open_dbus_connection
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from secretstorage.collection import DEFAULT_COLLECTION
 from secretstorage.defines import SS_PATH
 from secretstorage.util import DBusAddressWrapper, format_secret, open_session
@@ -27,14 +29,16 @@ from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.window import loop
+from tests.journeys.terminal import ACCOUNT
 from tests.screen.past import draft
 from tests.screen.stage import Stage, opened
 
-ACCOUNT = "0123456789abcdef0123456789abcdef"
 NAME = "Questions"
+NOTICED = ("Prices <b>&amp; terms</b>", "Second")
+EXAMPLE = resource("examples/help-centre-ranking.csv")
 PASSWORD = b"test"  # of the keyring
 # Seconds that an answer of the keyring is waited for: where it is to be late, where the wait is seen, and elsewhere
-WAITS = {"locked": 0.5, "prompted": 0.5, "slow": 5.0}
+WAITS = {"locked": 0.5, "slow": 5.0}
 LONG = 60.0
 
 
@@ -50,15 +54,6 @@ async def until(predicate: Callable[[], object], what: str) -> None:
                 await asyncio.sleep(0.01)
     except TimeoutError:
         raise SystemExit(f"what was waited for did not come: {what}") from None
-
-
-@asynccontextmanager
-async def window(theme: Theme) -> AsyncIterator[Stage]:
-    environ = {"CLOUDFLARE_API_BASE_URL": sys.argv[2]}
-    credentials = Credentials(environ=environ, time_limit=WAITS.get(sys.argv[3], LONG))
-    async with opened(Path(sys.argv[1]), theme, environ=environ, credentials=credentials) as stage:
-        logs.set_up(stage.program.paths)
-        yield stage
 
 
 def foot(stage: Stage) -> str:
@@ -85,7 +80,7 @@ async def prepare(stage: Stage) -> None:
     """The keyring is open: connect the account, and make a draft for it."""
     await stage.program.connections.save_cloudflare(ACCOUNT, sys.stdin.readline().strip())
     await stage.program.keep_settings(connection="cloudflare")
-    await draft(stage.program, NAME, resource("examples/help-centre-ranking.csv"), Kind.RANK, "cloudflare")
+    await draft(stage.program, NAME, EXAMPLE, Kind.RANK, "cloudflare")
     say("kept in the " + str(await stage.program.credentials.token_source("cloudflare")))
 
 
@@ -146,16 +141,55 @@ async def finished(stage: Stage) -> None:
     say(str(stage.state(NAME)), foot(stage))
 
 
-JOURNEYS = {each.__name__: each for each in (prepare, locked, slow, absent)}
+async def asked(*command: str) -> str:
+    done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=240, check=True)
+    return done.stdout.strip()
+
+
+async def shown(count: int) -> None:
+    """Wait until the desktop shows this many notices."""
+    async with asyncio.timeout(240):
+        while int(await asked("dunstctl", "count", "displayed")) != count:
+            await asyncio.sleep(0.05)
+
+
+def opened_name(stage: Stage) -> str:
+    job_id = stage.workspace.window.library.opened_job()
+    return stage.program.ledger.job(job_id).name if job_id else ""
+
+
+async def noticed(stage: Stage) -> None:
+    """Two jobs end, one after the other; the first notice is closed, the second one clicked."""
+    await until(lambda: not stage.workspace.tasks.is_running("desktop"), "the desktop")
+    for name in NOTICED:
+        made = await draft(stage.program, name, EXAMPLE, Kind.RANK)
+        await stage.program.actions.send(made.id)
+        await shown(1)
+        if name == NOTICED[0]:
+            say(f"tray: {QSystemTrayIcon.isSystemTrayAvailable()}", f"open: {opened_name(stage)}")
+            await asked("dunstctl", "close-all")
+            await shown(0)
+            notice = json.loads(await asked("dunstctl", "history"))["data"][0][0]
+            say(*(notice[part]["data"] for part in ("appname", "summary", "body")))
+    await asked("dunstctl", "action", "0")
+    await until(lambda: opened_name(stage) == NOTICED[1], "the job")
+    say(f"open: {opened_name(stage)}")
+
+
+JOURNEYS = {each.__name__: each for each in (prepare, locked, slow, absent, noticed)}
 
 
 async def main() -> None:
+    root, url, journey = sys.argv[1:]
     theme = Theme()
     theme.apply(app)
-    if sys.argv[3] != "absent":
+    if journey in ("prepare", "locked", "slow"):
         wait_for_service()
-    async with window(theme) as stage:
-        await JOURNEYS[sys.argv[3]](stage)
+    environ = {"CLOUDFLARE_API_BASE_URL": url}
+    credentials = Credentials(environ=environ, time_limit=WAITS.get(journey, LONG))
+    async with opened(Path(root), theme, environ=environ, credentials=credentials) as stage:
+        logs.set_up(stage.program.paths)
+        await JOURNEYS[journey](stage)
 
 
 if __name__ == "__main__":
