@@ -119,10 +119,7 @@ async def _list(call: Call) -> None:
         is_default = tr("default", "connection") if each.id == used else ""
         rows.append((each.id, said(each.title), each.kind, is_ready, is_default, words))
     titles = (tr("ID"), tr("NAME"), tr("KIND"), tr("STATE"), tr("NEW JOBS"), "")
-    call.answer(
-        {"connections": [_object(each, settings) for each in facts]},
-        table(titles, rows, call.console.width),
-    )
+    call.answer({"connections": [_object(each, settings) for each in facts]}, table(titles, rows, call.console.width))
 
 
 async def _add(call: Call) -> int:

@@ -272,8 +272,7 @@ def _over(mapping: Mapping, call: Call) -> Mapping:
         mapping = with_layout(mapping, call.layout)
         if mapping.layout is not call.layout:
             raise usage_error(
-                "The layout “{layout}” does not go with what is to be done with these files.",
-                layout=call.layout.value,
+                "The layout “{layout}” does not go with what is to be done with these files.", layout=call.layout.value
             )
     template, split = call.template or mapping.template, call.split or mapping.split
     return replace(mapping, template=template, split=split)
