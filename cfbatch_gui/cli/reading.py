@@ -272,8 +272,7 @@ def _over(mapping: Mapping, call: Call) -> Mapping:
         mapping = with_layout(mapping, call.layout)
         if mapping.layout is not call.layout:
             raise usage_error(
-                "The layout “{layout}” does not go with what is to be done with these files.",
-                layout=call.layout.value,
+                "The layout “{layout}” does not go with what is to be done with these files.", layout=call.layout.value
             )
     template, split = call.template or mapping.template, call.split or mapping.split
     return replace(mapping, template=template, split=split)
@@ -363,16 +362,14 @@ def status_with_doubtful(call: Call, status: ExitStatus, found: Sequence[Problem
     left_out = sum(each.count for each in found if each.kind is ProblemKind.DOUBTFUL_ROW)
     if status is not ExitStatus.DONE or not left_out or call.doubtful is not None:
         return status
-    call.console.say(
-        plural(
-            left_out,
-            "{n} doubtful row is left out: exit status {failed}. “--doubtful send” sends such rows as they were read;"
-            " “--doubtful skip” leaves them out with exit status {done}.",
-            "{n} doubtful rows are left out: exit status {failed}. “--doubtful send” sends such rows as they were read;"
-            " “--doubtful skip” leaves them out with exit status {done}.",
-            failed=f"{ExitStatus.FAILED:d}",
-            done=f"{ExitStatus.DONE:d}",
-        )
+    call.console.say_count(
+        left_out,
+        "{n} doubtful row is left out: exit status {failed}. “--doubtful send” sends such rows as they were read;"
+        " “--doubtful skip” leaves them out with exit status {done}.",
+        "{n} doubtful rows are left out: exit status {failed}. “--doubtful send” sends such rows as they were read;"
+        " “--doubtful skip” leaves them out with exit status {done}.",
+        failed=f"{ExitStatus.FAILED:d}",
+        done=f"{ExitStatus.DONE:d}",
     )
     return ExitStatus.FAILED
 

@@ -294,11 +294,7 @@ _PLAIN = ExportOptions()
 
 
 def write_texts(
-    comparison: Comparison,
-    path: Path,
-    *,
-    options: ExportOptions = _PLAIN,
-    queries: Collection[int] | None = None,
+    comparison: Comparison, path: Path, *, options: ExportOptions = _PLAIN, queries: Collection[int] | None = None
 ) -> int:
     """Write a row for each text, by query and rank of the first job; the number of rows.
 

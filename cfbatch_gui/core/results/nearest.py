@@ -164,13 +164,7 @@ def scores_versus_similarities(
         progress(min(1.0, (start + _PAIRS) / len(found)))
     queries, same_first = _same_best(query_numbers, columns[4], similarities)
     return VersusScores(
-        item_numbers,
-        columns[4],
-        similarities,
-        of,
-        _correlation(columns[4], similarities),
-        queries,
-        same_first,
+        item_numbers, columns[4], similarities, of, _correlation(columns[4], similarities), queries, same_first
     )
 
 

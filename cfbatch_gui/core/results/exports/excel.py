@@ -112,7 +112,7 @@ class Sheet:
                     "fewer with top k or a threshold, or choose CSV.",
                     most=MOST_ROWS,
                     name=self.name,
-                ),
+                )
             )
         self.rows += 1
         for column, cell in enumerate(row):
