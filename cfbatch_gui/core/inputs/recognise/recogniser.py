@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
-from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.encodings import (
     MOST_CHECKED,
@@ -49,7 +48,7 @@ from cfbatch_gui.core.inputs.readers.formats import FORMATS, format_of, table_su
 from cfbatch_gui.core.inputs.readers.json_shapes import HALF_CHARACTER
 from cfbatch_gui.core.inputs.readers.workbook import archive_names, check_archive, is_xlsx, open_sheet, sheets_of
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_header
-from cfbatch_gui.core.inputs.recognise.table_bounds import Record, below_groups, below_titles, notice_above
+from cfbatch_gui.core.inputs.recognise.table_bounds import Record, first_of_table, notice_above
 from cfbatch_gui.core.inputs.recognise.text import HEAD, open_text
 from cfbatch_gui.core.messages import Message, counted_message, cut_list, message, quoted
 
@@ -83,8 +82,7 @@ def open_workbook(candidate: Candidate) -> Source:
         raise only_header(path)
     columns = complete_names(table[0].cells if header else (), len(table[0].cells))
     above = notice_above([" ".join(" ".join(row.cells).split()) for row in chosen.rows[: chosen.begin]])
-    said = (above, _notice_of_hidden(chosen.hidden, options), _notice_of_empty(columns, cells[1:] if header else []))
-    notices = (*chosen.notices, *filter(None, said))
+    notices = (*chosen.notices, *filter(None, (above, _notice_of_hidden(chosen.hidden, options))))
     return Source(
         *(path, "xlsx" if is_xlsx(path) else "sheet", columns, candidate.size),
         has_header=header,
@@ -104,19 +102,6 @@ def _notice_of_hidden(rows: int, options: ReadOptions) -> str:
         rows,
         "{n:,} row is hidden or filtered in the sheet, and is read as the others.",
         "{n:,} rows are hidden or filtered in the sheet, and are read as the others.",
-    )
-
-
-def _notice_of_empty(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The notice about columns named as texts, for what a program writes that computes no formulas."""
-    named = [index for index, name in enumerate(columns) if vocabulary.is_text(name) or vocabulary.is_context(name)]
-    empty = [quoted(columns[index]) for index in named if rows and not any(row[index] for row in rows)]
-    if not empty:
-        return ""
-    return message(
-        "The column {names} is empty in the first rows. If it holds formulas, open the file in a spreadsheet program, "
-        "save it, and choose it again.",
-        names=cut_list(empty[:_MOST_NAMED], len(empty) - _MOST_NAMED),
     )
 
 
@@ -142,13 +127,10 @@ def _first_rows(path: Path, name: str) -> _Sheet:
 
 
 def _first_row(rows: Sequence[Row]) -> int:
-    """The index of the table's first row: below titles, if a blank row or known column names follow them."""
+    """The index of the table's first row: below titles."""
     filled = [index for index, row in enumerate(rows) if any(cell.strip() for cell in row.cells)]
     records = [Record(index, rows[index].cells, after_blank=index - 1 not in filled) for index in filled]
-    first = below_titles(records)
-    is_sure = first and (records[first].after_blank or any(map(vocabulary.is_known, records[first].cells)))
-    begin = first if is_sure else below_groups(records)
-    return filled[begin] if begin else 0
+    return filled[first_of_table(records)] if filled else 0
 
 
 def _choose(path: Path, sheets: Sequence[tuple[str, bool]]) -> _Sheet:

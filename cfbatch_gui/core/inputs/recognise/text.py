@@ -29,7 +29,6 @@ from cfbatch_gui.core.inputs.readers.json_shapes import (
 )
 from cfbatch_gui.core.inputs.recognise.delimited_text import (
     is_clearly_delimited,
-    is_separated_by_spaces,
     open_delimited,
 )
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_header, table_width
@@ -52,6 +51,7 @@ _NAMED_AS_WORKBOOK = (".xlsx", ".xls", ".xlsm")  # some programs write text unde
 _LIST_SUFFIXES = (".log", ".lst")  # each line is a record, whatever it looks like
 
 
+_BY_R = re.compile(r'(?:"[^"\n]*" )+"[^"\n]*"\r?\n"')  # its write.table quotes names and texts, with spaces between
 _UNITS = (FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
 
 
@@ -62,7 +62,7 @@ def open_text(candidate: Candidate) -> Source:
         text = _first_text(path, candidate.encoding)
         candidate = replace(candidate, text=text)
     separator = wanted_separator(options.separator)
-    if not separator and options.unit is None and is_separated_by_spaces(text, is_whole=candidate.is_whole):
+    if not separator and options.unit is None and _BY_R.match(text):
         separator = SPACE
     if options.unit in _UNITS:
         file_format = options.unit
