@@ -9,7 +9,12 @@ from cfbatch_gui.core.inputs.readers.ascii_table import read_ascii_table, recogn
 from cfbatch_gui.core.inputs.readers.collection import read_collection, recognise_collection, recognise_run
 from cfbatch_gui.core.inputs.readers.delimited_rows import read_delimited
 from cfbatch_gui.core.inputs.readers.folder import read_folder
-from cfbatch_gui.core.inputs.readers.json_document import read_json_document, read_json_lines
+from cfbatch_gui.core.inputs.readers.json_document import (
+    SUFFIXES,
+    SUFFIXES_OF_LINES,
+    read_json_document,
+    read_json_lines,
+)
 from cfbatch_gui.core.inputs.readers.parquet import read_parquet, recognise_parquet
 from cfbatch_gui.core.inputs.readers.plain_text import (
     read_docx,
@@ -18,7 +23,7 @@ from cfbatch_gui.core.inputs.readers.plain_text import (
     read_whole,
     recognise_docx,
 )
-from cfbatch_gui.core.inputs.readers.workbook import read_workbook
+from cfbatch_gui.core.inputs.readers.workbook import read_workbook, recognise_workbook
 from cfbatch_gui.core.messages import Message, message, quoted
 
 Progress = Callable[[int], None] | None
@@ -113,7 +118,7 @@ _TABLE = (
         short="JSON",
         listed="JSON",
         group=JSON,
-        suffixes=(".json",),
+        suffixes=SUFFIXES,
         is_table=True,
         read=read_json_document,
     ),
@@ -122,8 +127,7 @@ _TABLE = (
         words=message("JSON Lines"),
         short=message("JSON Lines"),
         group=JSON,
-        suffixes=(".jsonl", ".ndjson"),
-        other_suffixes=(".jl",),
+        suffixes=SUFFIXES_OF_LINES,
         is_table=True,
         read=read_json_lines,
     ),
@@ -134,6 +138,7 @@ _TABLE = (
         group=SPREADSHEETS,
         suffixes=(".xlsx", ".xlsm"),
         is_table=True,
+        recognise=recognise_workbook,
         read=read_workbook,
         counts_rows=True,
     ),
