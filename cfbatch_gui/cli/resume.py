@@ -17,14 +17,12 @@ from cfbatch_gui.core.jobs.verifying import complete_results
 
 
 def add_arguments(parser: Parser) -> None:
-    parser.add_options(
-        """
+    parser.add_options("""
         job [JOB]  a job's id, the beginning of it, or its name (default: every unfinished job)
         --failed  send exactly what failed again; needs JOB
         --json  print one JSON object instead of the result or the list
         --folder-was moved|copied  when asked: whether the data folder was only moved, or is a copy or a restored backup
-        """
-    )
+    """)
     working.add_collecting_arguments(parser)
     working.add_budget_argument(parser)
 
@@ -47,7 +45,7 @@ async def run(call: Call) -> int:
 
 async def _resume_one(work: Work, job: Job) -> int:
     if work.failed:
-        working.check_may_leave(work, [job])
+        working.check_may_leave(work, job)
         job = await working.send_again(work, job.id)
     if job.state is JobState.DRAFT:
         raise usage_error("Job {id} was never sent, so there is nothing to resume. Send it from the window.", id=job.id)
@@ -77,7 +75,7 @@ async def _carry_on(work: Work, *jobs: Job) -> Sequence[Job]:
     """Until each job is final, needs the user, or may be left. Raises UsageError when one cannot be."""
     program = work.program
     unfinished = [job for job in jobs if job.state not in FINAL]
-    working.check_may_leave(work, unfinished)
+    working.check_may_leave(work, *unfinished)
 
     def may_leave(job: Job) -> bool:
         return working.leaving_status(job) is ExitStatus.NOT_LEFT or working.is_fetched(program, job)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import Message, counted_message, message
@@ -110,8 +111,12 @@ _MOST_EXAMPLES, _MOST_ROWS = 3, 10
 
 
 def read_labels(database: sqlite3.Connection, texts: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The labels of these text numbers, int64; NO_LABEL for none and for other than 32-bit integers."""
+    """The labels of these text numbers, int64; NO_LABEL for none and for other than 32-bit integers, and for those of
+    texts that all queries share, which judge no pair.
+    """
     by_number = np.full(int(texts.max(initial=0)) + 1, NO_LABEL, dtype=np.int64)
+    if schema.metadata_value(database, "layout") == Layout.SHARED:
+        return by_number[texts]
     grades = LabelGrades(database)
     for number, label in database.execute("SELECT text_no, label FROM texts WHERE label <> ''"):
         value = grades.of(label)
@@ -144,28 +149,25 @@ class UnusableLabels:
 def read_unusable_labels(database: sqlite3.Connection) -> UnusableLabels | None:
     """The labels that `read_labels` cannot use, None without any. Labels of white space only are none."""
     grades = LabelGrades(database)
-    usable: dict[str, bool] = {}
-    examples: dict[str, None] = {}
     different: dict[str, None] = {}
+    whole: set[str] = set()
     rows: list[int] = []
     count = 0
     for label, row in database.execute("SELECT label, row FROM texts WHERE label <> '' ORDER BY file, row"):
-        if label not in usable:
-            usable[label] = not label.strip() or grades.of(label) != NO_LABEL
-        if not usable[label]:
+        word = label.strip()
+        if word and grades.of(label) != NO_LABEL:
+            whole.add(word)
+        elif word:
             count += 1
-            different[label.strip()] = None
-            if len(examples) < _MOST_EXAMPLES:
-                examples[label.strip()] = None
+            different[word] = None
             if len(rows) < _MOST_ROWS and (not rows or rows[-1] != row):
                 rows.append(row)
     if not count:
         return None
     # Whole numbers beside words, like "0" beside "0.5", belong to the same way of labelling.
-    whole = {label.strip() for label, is_usable in usable.items() if is_usable and label.strip()}
     proposal = propose_grades({*different, *whole}) or propose_grades(different) or {}
     ordered = tuple(sorted(proposal.items(), key=lambda pair: (pair[1], pair[0])))
-    return UnusableLabels(count, tuple(examples), tuple(rows), ordered)
+    return UnusableLabels(count, tuple(different)[:_MOST_EXAMPLES], tuple(rows), ordered)
 
 
 class LabelGrades:

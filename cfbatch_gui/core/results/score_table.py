@@ -12,11 +12,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.inputs.input_values import Layout
-from cfbatch_gui.core.job_folder import checksums, schema
+from cfbatch_gui.core.job_folder import checksums
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import data_version
-from cfbatch_gui.core.results.labels import NO_LABEL, read_labels
+from cfbatch_gui.core.results.labels import read_labels
 from cfbatch_gui.core.results.numbers import distinct, round_step
 
 _TEXTS = "SELECT text_no, text, text_id FROM texts WHERE text_no BETWEEN ? AND ?"
@@ -76,7 +75,12 @@ def read_score_table(folder: JobFolder) -> ScoreTable:
     """
     data_version(folder.data)  # raises DataError with a sentence if the file is missing
     with folder.open(read_only=True) as database:
-        return _table(checksums.read_scores(database, folder.path))
+        rows = checksums.read_scores(database, folder.path)
+    items, queries, texts, positions, scores = (
+        np.ascontiguousarray(rows[name]) for name in ("item", "query", "text", "position", "score")
+    )
+    scores[np.isneginf(scores)] = np.nan
+    return ScoreTable(items, queries, texts, positions, scores)
 
 
 def read_text_hashes(folder: JobFolder, table: ScoreTable) -> Hashes:
@@ -102,14 +106,6 @@ def read_query_hashes(folder: JobFolder, table: ScoreTable) -> Hashes:
 def hashed_id(identifier: str) -> int:
     """The hash of an id: never NO_ID, except for "", which is no id."""
     return hash(identifier) or 1 if identifier else NO_ID
-
-
-def _table(rows: NDArray[np.void]) -> ScoreTable:
-    items, queries, texts, positions, scores = (
-        np.ascontiguousarray(rows[name]) for name in ("item", "query", "text", "position", "score")
-    )
-    scores[np.isneginf(scores)] = np.nan
-    return ScoreTable(items, queries, texts, positions, scores)
 
 
 def _hashes(folder: JobFolder, statement: str, numbers: NDArray[np.int32]) -> Hashes:
@@ -192,9 +188,7 @@ def score_figures(folder: JobFolder) -> ScoreFigures:
     """Compute the figures of a ranking job. Blocking: some seconds for a million scores. Raises DataError."""
     table = read_score_table(folder)
     with folder.open(read_only=True) as database:
-        # The label of a text that all queries share is no judgement of a pair.
-        judges = schema.metadata_value(database, "layout") != Layout.SHARED
-        labels = read_labels(database, table.texts) if judges else np.full(len(table), NO_LABEL)
+        labels = read_labels(database, table.texts)
     texts, queries = read_text_hashes(folder, table).texts, read_query_hashes(folder, table).texts
     others, compared = _other_pairs(table, texts, queries, labels)
     there = table.has_score

@@ -290,7 +290,8 @@ class DataSection(SectionCard):
         self.add_second = Button("", "file-up", self._add_second)
         sentence = boxed(row(self.sentence_icon, self.sentence))
         self.type_query = Button(self.tr("Type one query…"), "pencil", intake.type_query)
-        self.first.below.addWidget(boxed(Flow(sentence, self.add_second, self.type_query, self.change)))
+        added = boxed(row(self.add_second, self.type_query, gap=SMALL))  # one below the other would look like two steps
+        self.first.below.addWidget(boxed(Flow(sentence, added, self.change)))
         self._make_editors()
         self.first.show_above_table(self.progress)
         for widget in (self.drop, self.encoding, self.missing, self.first, self.second):

@@ -286,7 +286,7 @@ class DraftFiles:
         self._reading.start(job_id, replace(fresh, question=None, missing="", is_read=False))
         if is_same and before.file is not None and before.file.options != opened.options:
             self.remember(job_id)
-        if not is_same:
+        if not is_same and not (will_rank and before.file):  # queries for a file are no other file
             self._name_after(job_id, opened.path, before.file.path if before.file is not None else None)
 
     def _name_after(self, job_id: str, path: Path, before: Path | None) -> None:

@@ -136,9 +136,6 @@ class DraftPage(QWidget):
         if self.check.try_button.isEnabled():
             self.acts.try_first(self.job_id())
 
-    async def close_work(self) -> None:
-        await self.tasks.close()
-
     # Between the sections and the parts of the draft
 
     def _connect_sections(self) -> None:
