@@ -280,7 +280,7 @@ def _open(candidate: Candidate) -> Source:
     above = notice_above([" ".join(" ".join(row.cells).split()) for row in chosen.rows[: chosen.begin]])
     notices = (*chosen.notices, *filter(None, (above, _notice_of_hidden(chosen.hidden, options))))
     return Source(
-        *(path, "xlsx" if is_xlsx(path) else "sheet", columns, candidate.size),
+        *(path, "workbook", columns, candidate.size),
         has_header=header,
         sheet=chosen.name,
         sheets=names,

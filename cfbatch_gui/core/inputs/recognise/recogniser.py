@@ -308,10 +308,10 @@ def _text_format(candidate: Candidate) -> FileFormat:
     found = json_format(suffix, text, is_whole=is_whole)
     if found is not None:
         return found
-    if suffix in _NAMED_AS_WORKBOOK or suffix in FORMATS[FileFormat.DELIMITED].all_suffixes:
+    if suffix in _NAMED_AS_WORKBOOK or suffix in FORMATS[FileFormat.DELIMITED].suffixes:
         return FileFormat.DELIMITED
     # Excel saves tables with tabs as "Unicode text (.txt)"; with other separators a .txt file is plain text.
-    separators = ("\t",) if suffix in FORMATS[FileFormat.LINES].all_suffixes else SEPARATORS
+    separators = ("\t",) if suffix in FORMATS[FileFormat.LINES].suffixes + _LIST_SUFFIXES else SEPARATORS
     is_table = is_clearly_delimited(text, is_whole=is_whole, separators=separators)
     if is_table or separator_between_names(first_lines(text, is_whole=is_whole)) not in ("", *SEPARATORS):
         return FileFormat.DELIMITED
