@@ -486,7 +486,7 @@ async def test_a_file_goes_into_the_book_and_out_of_it(judging: Judging, tmp_pat
     file = tmp_path / "rated.csv"
     file.write_text("query,text,grade\nquestion 1,answer 1.3,2\nquestion 1,another text,1\n", "utf-8")
     await page.take_in(file)
-    await judging.until(lambda: page.start.counts.text().endswith("1 are judged already."))
+    await judging.until(lambda: page.start.counts.text().endswith("Judged already: 1."))
     assert judging.grades() == {"answer 1.3": 2, "another text": 1}
     await page.write_file(tmp_path / "out.csv", Form.CSV)
     assert "question 1,answer 1.3,2,rated.csv" in (tmp_path / "out.csv").read_text("utf-8-sig")

@@ -137,16 +137,13 @@ class JudgePage(QWidget):
             k=prepared.asked.top, texts=texts, queries=of_queries
         )
         self.header.set_facts(*(job.name for job in self.jobs), top)
+        words = self.tr("All of these texts are judged already.")
         if pool.items:
             minutes = max(1, round(len(pool.items) * _SECONDS_A_TEXT / _MINUTE))
-            words = self.tr("{texts} to judge, about {time}.").format(
-                texts=display.plural(pool.fresh, "{n} text", "{n} texts"),
-                time=display.plural(minutes, "{n} minute", "{n} minutes"),
-            )
-            if pool.judged:
-                words += " " + self.tr("{n} are judged already.").format(n=display.number(pool.judged))
-        else:
-            words = self.tr("All of these texts are judged already.")
+            time = display.plural(minutes, "{n} minute", "{n} minutes")
+            fresh, judged = display.number(pool.fresh), display.number(pool.judged)
+            pattern = self.tr("Texts to judge: {n}, about {time}. Judged already: {judged}.")
+            words = pattern.format(n=fresh, time=time, judged=judged)
         found = len(prepared.disagreements)
         settle = display.plural(found, "Settle {n} disagreement", "Settle {n} disagreements")
         self.start.show_counts(words, can_begin=bool(pool.items), disagreements=settle if found else "")
