@@ -66,7 +66,7 @@ async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
         wanted: list[bool] = []
         window, memory = MainWindow(InMemory()), InMemory()
         views = ResultViews(
-            driver.program, window, memory=memory, show_help=list, show_table=lambda: wanted.append(True)
+            driver.program, window, memory=memory, show_help=list, show_table=lambda: wanted.append(True), judge=str
         )
         job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
         await driver.show(job)

@@ -37,10 +37,8 @@ from cfbatch_gui.core.vectorize.push_values import (
 from cfbatch_gui.core.vectorize.record import CHECKSUM_BITS, FIRST_CHECKSUM, NEVER_CONFIRMED, IndexRecord
 from cfbatch_gui.core.workers_ai.limits import (
     MAX_INDEX_DIMENSIONS,
-    MAX_INDEX_VECTORS,
     MAX_METADATA_BYTES,
     MAX_NAMESPACE_BYTES,
-    MAX_NAMESPACES,
     MAX_UPLOAD_VECTORS,
     MAX_VECTOR_ID_BYTES,
 )
@@ -184,16 +182,14 @@ _LARGE: Final = (
 _Kind = tuple[Message, int]
 
 
-def check_rows(
-    rows: PushRows, options: PushOptions, progress: Progress
-) -> tuple[tuple[str, ...], list[PushProblem], tuple[Message, ...]]:
-    """The keys whose cells are all plain numbers, and are sent as such; what would be refused; notes for the user.
+def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tuple[tuple[str, ...], list[PushProblem]]:
+    """The keys whose cells are all plain numbers, and are sent as such; and what would be refused.
 
     Looks at no vector. Blocking. An exception of `progress` stops it. Raises DataError.
     """
     keys = tuple(each.key for each in options.metadata)
     filled, texts_only = set[str](), set(keys) if options.numbers_as_text else set[str]()
-    ids, namespaces = set[str](), {""}
+    ids = set[str]()
     refused, counts, done = defaultdict[_Kind, list[PushRow]](list), Counter[_Kind](), 0
 
     def refuse(kind: _Kind, row: PushRow) -> None:
@@ -210,7 +206,6 @@ def check_rows(
             elif len(row.id.encode()) > MAX_VECTOR_ID_BYTES:
                 refuse(_LONG_ID, row)
             ids.add(row.id)
-            namespaces.add(row.namespace)
             if len(row.namespace.encode()) > MAX_NAMESPACE_BYTES:
                 refuse(_LONG_NAMESPACE, row)
             # Numbers are never longer than their cells with two quotation marks, so that this is the most it can be.
@@ -232,16 +227,8 @@ def check_rows(
         )
         for kind, first in refused.items()
     )
-    notes: tuple[Message, ...] = ()
-    if (n := len(namespaces) - 1) > MAX_NAMESPACES:
-        sentence = message(
-            "The chosen column has {n:,} namespaces. An index takes {most:,} of them on the Workers Free plan.",
-            n=n,
-            most=MAX_NAMESPACES,
-        )
-        notes = (sentence,)
     numbers = tuple(key for key in keys if key in filled and key not in texts_only)
-    return numbers, [*_of_job(rows), *_of_keys(options), *of_rows], notes
+    return numbers, [*_of_job(rows), *_of_keys(options), *of_rows]
 
 
 def usual_key(column: str, taken: Sequence[str] = ()) -> str:
@@ -261,12 +248,6 @@ def _of_job(rows: PushRows) -> Iterator[PushProblem]:
                 "Vectorize takes vectors of at most {most:,} numbers, and these have {dimension:,}.",
                 most=MAX_INDEX_DIMENSIONS,
                 dimension=rows.dimension,
-            )
-        )
-    if rows.count > MAX_INDEX_VECTORS:
-        yield PushProblem(
-            message(
-                "An index takes {most:,} vectors, and these are {count:,}.", most=MAX_INDEX_VECTORS, count=rows.count
             )
         )
 
@@ -331,7 +312,7 @@ def _plan(
     rows: PushRows, options: PushOptions, record: IndexRecord, index: VectorizeIndex | None, progress: Progress
 ) -> PushPlan:
     total = 2 * rows.count
-    numbers, problems, notes = check_rows(rows, options, lambda done, _: progress(done, total))
+    numbers, problems = check_rows(rows, options, lambda done, _: progress(done, total))
     if index is not None and rows.dimension and index.dimensions not in (0, rows.dimension):
         sentence = message(
             "{index} takes vectors of {wanted:,} numbers, and these have {dimension:,}. Choose another index, or "
@@ -375,7 +356,7 @@ def _plan(
         gone_by_job=gone,
         numbers=numbers,
         problems=tuple(problems),
-        notes=(*((record.damage,) if record.damage else ()), *notes),
+        notes=(record.damage,) if record.damage else (),
     )
     return PushPlan(rows, found, is_to_send, checksums)
 

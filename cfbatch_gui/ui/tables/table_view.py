@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import (
-    QCoreApplication,
     QItemSelectionModel,
     QModelIndex,
     QPoint,
@@ -51,9 +50,7 @@ def as_tsv(cells: list[list[str]]) -> str:
 
 
 def say_too_much(notices: Notices, count: int) -> None:
-    pattern = QCoreApplication.translate(
-        "tables", "{n} rows are too many for the clipboard, which takes {most}. Export them instead."
-    )
+    pattern = tr("{n} rows are too many for the clipboard, which takes {most}. Export them instead.")
     notices.show_notice(pattern.format(n=display.number(count), most=display.number(MOST_ROWS_TO_COPY)), "attention")
 
 

@@ -130,7 +130,6 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.connections.connection_page import ConnectionPage
     from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
     from cfbatch_gui.ui.evaluation.judge_page import JudgePage
-    from cfbatch_gui.ui.results.quality_view import QualityView
     from cfbatch_gui.ui.results.ranking_view import RankingView
     from cfbatch_gui.ui.settings import SettingsPage, TrafficPage
     from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
@@ -143,10 +142,6 @@ class Evaluating:
     def __init__(self, workspace: "Workspace") -> None:
         self._workspace, self._program, self._notices = workspace, workspace.program, workspace.notices
         self._window, self._tasks, self._memory = workspace.window, workspace.tasks, workspace.memory
-        module, show_error = "cfbatch_gui.ui.results.quality_view", self._notices.show_error
-        self.quality: LateView[QualityView] = LateView(
-            module, self._make_quality, show_error, has_something=can_be_compared
-        )
 
     @made_once
     def comparison(self) -> "ComparisonPage":
@@ -218,11 +213,6 @@ class Evaluating:
         else:
             self.with_opened(self.judge)
 
-    def _make_quality(self, module: Any) -> "QualityView":
-        view: QualityView = module.QualityView(self._program, self._notices, memory=self._memory)
-        view.judge_wanted.connect(self.judge)
-        return view
-
     def with_opened(self, do: Callable[[str], object]) -> None:
         job = self._program.ledger.job(opened) if (opened := self._window.library.opened_job()) else None
         if job is not None and can_be_compared(job):
@@ -252,9 +242,11 @@ class ResultViews:
         memory: Memory,
         show_help: Callable[[], object],
         show_table: Callable[[], object],
+        judge: Callable[[str], object],
     ) -> None:
         self._program, self._window, self._show_table = program, window, show_table
         notices = window.notices
+        receivers = {"rows_wanted": self._show_rows, "score_help_wanted": show_help, "judge_wanted": judge}
 
         def late(
             module: str,
@@ -267,7 +259,7 @@ class ResultViews:
 
             def make(imported_module: Any) -> Any:
                 view = getattr(imported_module, name)(program, notices, *(each() for each in more), **options)
-                for signal, receiver in (("rows_wanted", self._show_rows), ("score_help_wanted", show_help)):
+                for signal, receiver in receivers.items():
                     if hasattr(view, signal):
                         getattr(view, signal).connect(receiver)
                 return view
@@ -278,6 +270,7 @@ class ResultViews:
         # By the key of its tab, in the order of the tabs.
         self.pages: dict[str, LateView[Any]] = {
             "ranking": late("results.ranking_view", "RankingView", memory=memory),
+            "quality": late("results.quality_view", "QualityView", has_something=can_be_compared, memory=memory),
             "overview": late("results.ranking_view", "OverviewView"),
             "vectors": late("results.vectors_view", "VectorsView", memory=memory),
             "map": late("results.map_view", "MapView", memory=memory),

@@ -65,6 +65,7 @@ class Workspace:
             memory=self.memory,
             show_help=lambda: self.menus.show_help(Topic.SCORES),
             show_table=lambda: self.job_page.tabs.choose("vectors"),
+            judge=self.evaluating.judge,
         )
         self.in_use, self.new_jobs = ConnectionInUse(self), NewJobs(self)
         self.settings = SettingsPages(self)
@@ -165,16 +166,9 @@ class Workspace:
 
     @made_once
     def job_page(self) -> "JobPage":
-        from cfbatch_gui.ui.jobs.job_page import QUALITY, RANKING, JobPage
+        from cfbatch_gui.ui.jobs.job_page import JobPage
 
-        results = self.results.pages
-        page = JobPage(
-            self.program,
-            self.notices,
-            {RANKING: results[RANKING], QUALITY: self.evaluating.quality, **results},
-            self.job_actions,
-            memory=self.memory,
-        )
+        page = JobPage(self.program, self.notices, self.results.pages, self.job_actions, memory=self.memory)
         self.window.add_page(page)
         self._paste_on(page)
         return page

@@ -112,7 +112,7 @@ class Sheet:
                     "fewer with top k or a threshold, or choose CSV.",
                     most=MOST_ROWS,
                     name=self.name,
-                ),
+                )
             )
         self.rows += 1
         for column, cell in enumerate(row):
@@ -312,13 +312,8 @@ def _look_at(
 
 def _decimals_of_all(cells: Row) -> int | None:
     """How many decimals all of these texts have as numbers; None if one is no number, or they differ."""
-    found: set[int | None] = set()
-    for cell in cells:
-        if cell not in (None, ""):
-            found.add(_decimals_of(cell) if isinstance(cell, str) else None)
-        if None in found or len(found) > 1:
-            return None
-    return found.pop() if found else None
+    found = {_decimals_of(cell) if isinstance(cell, str) else None for cell in cells if cell not in (None, "")}
+    return found.pop() if len(found) == 1 else None
 
 
 def _decimals_of(text: str) -> int | None:
