@@ -41,23 +41,18 @@ Answer = dict[str, object]
 
 def add_arguments(parser: Parser) -> None:
     reading.add_input_arguments(parser)
-    parser.add_options(
-        """
+    parser.add_options("""
         --model M  the model's name, for example @cf/baai/bge-m3
         --connection C  where it would be sent, which is where earlier results count from (default: as set in the
             window)
-        """
-    )
+    """)
     working.add_reuse_arguments(parser)
-    parser.add_options(
-        """
+    parser.add_options("""
         --compared-with JOB  say what is new, changed and gone since this earlier job (default: the one that it is a
             version of)
-        --budget DOLLARS  end with exit status {status} if it may cost more than this
+        --budget DOLLARS  end with exit status 5 if it may cost more than this
         --json  print one JSON object; what must be known first is one too
-        """,
-        status=f"{ExitStatus.OVER_BUDGET:d}",
-    )
+    """)
 
 
 async def run(call: Call) -> int:

@@ -17,14 +17,12 @@ from cfbatch_gui.core.jobs.verifying import complete_results
 
 
 def add_arguments(parser: Parser) -> None:
-    parser.add_options(
-        """
+    parser.add_options("""
         job [JOB]  a job's id, the beginning of it, or its name (default: every unfinished job)
         --failed  send exactly what failed again; needs JOB
         --json  print one JSON object instead of the result or the list
         --folder-was moved|copied  when asked: whether the data folder was only moved, or is a copy or a restored backup
-        """
-    )
+    """)
     working.add_collecting_arguments(parser)
     working.add_budget_argument(parser)
 
@@ -38,7 +36,7 @@ async def run(call: Call) -> int:
             console.say(tr("Nobody asks whether this data folder was moved or copied: --folder-was changes nothing."))
         if work.failed and not work.job:
             raise usage_error("Say whose failed requests are to be sent again: cfbatch resume JOB --failed.")
-        if work.collect is not None and not work.job:
+        if work.collect_in_account is not None and not work.job:
             raise usage_error("Say which job your account is to collect: cfbatch resume JOB --collect-in-account.")
         status = await (_resume_one(work, program.ledger.find(work.job)) if work.job else _resume_all(work))
         await program.clear_copies()
@@ -84,9 +82,9 @@ async def _carry_on(work: Work, *jobs: Job) -> Sequence[Job]:
 
     try:
         for job in unfinished:
-            if work.collect or (work.leave and job.account_problem):
+            if work.collect_in_account or (work.leave and job.account_problem):
                 await program.actions.collect_in_account(job.id)
-            elif work.collect is False:
+            elif work.collect_in_account is False:
                 await program.actions.collect_here(job.id)
             await program.runner.carry_on(job.id)
         going_on = [program.ledger.job(job.id) for job in jobs]

@@ -30,14 +30,12 @@ EXAMPLES = """
 def add_arguments(parser: Parser) -> None:
     parser.epilog = tr("examples:") + EXAMPLES
     reading.add_input_arguments(parser)
-    parser.add_options(
-        """
+    parser.add_options("""
         --connection C  where to send it: practice, cloudflare, or the name of another one (default: as set in the
             window)
         --model M  the model's name, for example @cf/baai/bge-m3
         --at-once  without the queue, request by request: an answer in seconds for few texts
-        """
-    )
+    """)
     working.add_collecting_arguments(parser)
     working.add_reuse_arguments(parser)
     working.add_budget_argument(parser)
@@ -61,7 +59,9 @@ async def _sent(work: Work) -> Job:
     inputs = await asyncio.to_thread(reading.open_inputs, work, work.file, work.second)
     name = (work.name or "").strip() or work.file.stem
     job = program.drafts.create(work.kind, name, work.model or program.settings.model, connection)
-    options = replace(job.options, at_once=work.at_once, reuse=work.reuse is not False, collect_in_account=work.collect)
+    options = replace(
+        job.options, at_once=work.at_once, reuse=work.reuse is not False, collect_in_account=work.collect_in_account
+    )
     job = work.made = program.drafts.change(job.id, options=options)
     try:
         working.check_may_leave(work, job)

@@ -96,11 +96,9 @@ def read_run(folder: JobFolder, metadata: JobMetadata) -> Run:
             message("“{name}” has no scores yet. Compare it when the first batch is back.", name=metadata.name)
         )
     with folder.open(read_only=True) as database:
-        # The label of a text that all queries share is no judgement of a pair.
-        judges = schema.metadata_value(database, "layout") != Layout.SHARED
-        labels = read_labels(database, table.texts) if judges else np.full(len(table), NO_LABEL)
-        outside = read_outside_grades(database)
-        unusable = read_unusable_labels(database) if judges else None
+        labels, outside = read_labels(database, table.texts), read_outside_grades(database)
+        is_shared = schema.metadata_value(database, "layout") == Layout.SHARED
+        unusable = None if is_shared else read_unusable_labels(database)
     return Run(metadata, folder, table, labels, outside, unusable)
 
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QCoreApplication, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen
 from PySide6.QtSvg import QSvgGenerator
 
@@ -121,7 +121,7 @@ class DotColours:
         metrics = QFontMetricsF(font)
         shown = [metrics.elidedText(name, Qt.TextElideMode.ElideRight, _NAME_WIDTH) for name in self.names]
         if self.others:
-            shown.append(QCoreApplication.translate("dots", "others"))
+            shown.append(display.tr("others"))
         width = max(metrics.horizontalAdvance(name) for name in shown) + _SWATCH + SMALL + 2 * SMALL
         step = metrics.height() + 3
         paint_ground(painter, QRectF(box.left(), box.top(), width, step * len(shown) + SMALL))

@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRect, QRectF, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRectF, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
-    QAccessible,
     QDrag,
     QDropEvent,
     QFont,
@@ -21,15 +20,15 @@ from PySide6.QtWidgets import (
     QFrame,
     QLineEdit,
     QMenu,
+    QProgressBar,
     QSizePolicy,
     QStyle,
     QTabBar,
-    QToolButton,
     QWidget,
 )
 
 from cfbatch_gui.ui import icons, theme
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CARD, SMALL, WIDE, scaled
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE, scaled
 from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed, column, row
 from cfbatch_gui.ui.widgets.buttons import Button, IconButton, LinkButton, MoreButton
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing, follow_in_tab_order
@@ -90,13 +89,17 @@ def take_copy(event: QDropEvent) -> None:
     event.accept()
 
 
-class DropOverlay(QWidget):
+class DropOverlay(QFrame):
     """Covers a page while something is dragged over it, and says what dropping it does."""
 
     def __init__(self, over: QWidget, text: str) -> None:
         super().__init__(over)
-        self._over, self._text = over, text
+        self._over = over
+        self.setProperty("kind", "drop")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        words = Label(text, wrap=True)
+        words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.setLayout(column(None, row(None, IconLabel("file-up", "accent", 28), None), words, None))
         self.hide()
         over.installEventFilter(self)
 
@@ -110,19 +113,6 @@ class DropOverlay(QWidget):
             self.setGeometry(self._over.rect())
         return False
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        back = theme.colour("selection")
-        back.setAlpha(235)
-        painter.setPen(theme.colour("accent"))
-        painter.setBrush(back)
-        painter.drawRoundedRect(self.rect().adjusted(SMALL, SMALL, -SMALL, -SMALL), RADIUS_CARD, RADIUS_CARD)
-        middle = self.rect().center()
-        icons.paint_icon(painter, QRect(middle.x() - 14, middle.y() - 40, 28, 28), "file-up", "accent")
-        painter.setPen(theme.colour("text"))
-        painter.drawText(self.rect().adjusted(0, 24, 0, 24), Qt.AlignmentFlag.AlignCenter, self._text)
-
 
 Level = Literal["info", "attention", "error", "done"]
 LEVEL_ICONS: dict[Level, tuple[str, str]] = {
@@ -133,13 +123,7 @@ LEVEL_ICONS: dict[Level, tuple[str, str]] = {
 }
 
 
-def paint_bar(
-    painter: QPainter,
-    box: QRectF,
-    share: float,
-    *,
-    direction: Qt.LayoutDirection = Qt.LayoutDirection.LeftToRight,
-) -> None:
+def paint_bar(painter: QPainter, box: QRectF, share: float, direction: Qt.LayoutDirection) -> None:
     """Paint a bar with round ends, filled from where lines begin up to `share`, from 0 to 1."""
     radius = box.height() / 2
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -155,29 +139,18 @@ def paint_bar(
         painter.drawRoundedRect(filled, radius, radius)
 
 
-class ThinProgress(QWidget):
+class ThinProgress(QProgressBar):
     """The share of finished parts as a bar, 4 pixels high; empty while the total is unknown (0)."""
-
-    accessible_role = QAccessible.Role.ProgressBar
 
     def __init__(self) -> None:
         super().__init__()
-        self._share = 0.0
+        self.setRange(0, 1_000)
+        self.setTextVisible(False)
         self.setFixedHeight(4)
 
     def set_parts(self, done: int, total: int) -> None:
-        share = done / total if total else 0.0
         self.setAccessibleName(self.tr("{done} of {total}").format(done=done, total=total))
-        if share != self._share:
-            self._share = share
-            self.update()
-
-    def share(self) -> float:
-        return self._share
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        paint_bar(painter, QRectF(self.rect()), self._share, direction=self.layoutDirection())
+        self.setValue(round(1_000 * done / total) if total else 0)
 
 
 class NoticeBar(QFrame):
@@ -371,7 +344,6 @@ class _TitleEditor(QLineEdit):
 
 
 _HEIGHT = 36
-_GAP = 24
 
 
 class Tabs(KeyboardRing, QTabBar):
@@ -382,12 +354,12 @@ class Tabs(KeyboardRing, QTabBar):
     def __init__(self, *, margin: int = WIDE) -> None:
         super().__init__()
         self._margin = margin
+        self.setProperty("margin", "true" if margin else "false")
         self._titles: dict[str, str] = {}  # by key, in the order of the tabs, of those that are not shown too
         self._keys: list[str] = []  # of the tabs that are shown
         self.setDrawBase(False)
         self.setExpanding(False)
         self.setElideMode(Qt.TextElideMode.ElideNone)
-        self.setMouseTracking(True)
         self.setFixedHeight(scaled(_HEIGHT))
         self.currentChanged.connect(self._emit)
 
@@ -426,60 +398,26 @@ class Tabs(KeyboardRing, QTabBar):
         if 0 <= index < len(self._keys):
             self.chosen.emit(self._keys[index])
 
-    def _bold(self) -> QFont:
-        font = QFont(self.font())
-        font.setWeight(QFont.Weight.DemiBold)
-        return font
-
     def tabSizeHint(self, index: int) -> QSize:
-        width = QFontMetrics(self._bold()).horizontalAdvance(self.tabText(index)) + 5
-        lead = self._lead(index)
-        return QSize(lead + width + _GAP - 4, scaled(_HEIGHT))
+        """As wide as its words are when they are chosen, and bold."""
+        bold = QFont(self.font())
+        bold.setWeight(QFont.Weight.DemiBold)
+        hint, text = super().tabSizeHint(index), self.tabText(index)
+        usual = bold if index == self.currentIndex() else self.font()
+        more = QFontMetrics(bold).horizontalAdvance(text) - QFontMetrics(usual).horizontalAdvance(text)
+        return QSize(hint.width() + more, scaled(_HEIGHT))
 
     def minimumTabSizeHint(self, index: int) -> QSize:
         return self.tabSizeHint(index)
 
-    def _lead(self, index: int) -> int:
-        """The margin before a tab, in pixels: the page's for the first one, 0 for all others."""
-        return 0 if index else self._margin
-
-    def _text_box(self, index: int) -> QRect:
-        box = self.tabRect(index)
-        lead = self._lead(index)
-        words = QRect(box.left() + lead, box.top(), box.width() - lead - _GAP + 4, box.height() - 1)
-        return QStyle.visualRect(self.layoutDirection(), box, words)
-
-    def is_whole(self, index: int) -> bool:
-        arrows = [each.geometry() for each in self.findChildren(QToolButton) if each.isVisible()]
-        room = self.rect()
-        for arrow in arrows:
-            if arrow.left() > room.center().x():
-                room.setRight(min(room.right(), arrow.left() - 1))
-            else:
-                room.setLeft(max(room.left(), arrow.right() + 1))
-        words = self._text_box(index)
-        return room.left() - 1 <= words.left() and words.right() <= room.right() + 1
-
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(0, self.height() - 1, self.width(), 1, theme.colour("line"))
-        hovered = self.tabAt(self.mapFromGlobal(self.cursor().pos())) if self.underMouse() else -1
-        for index in range(self.count()):
-            if not self.is_whole(index):
-                continue
-            box = self._text_box(index)
-            is_chosen = index == self.currentIndex()
-            painter.setFont(self._bold() if is_chosen else self.font())
-            painter.setPen(theme.colour("text" if is_chosen or index == hovered else "quiet"))
-            painter.drawText(box.adjusted(0, 0, 0, -2), Qt.AlignmentFlag.AlignCenter, self.tabText(index))
-            if is_chosen:
-                painter.fillRect(box.left(), self.height() - 2, box.width(), 2, theme.colour("accent"))
-            if is_chosen and self.has_ring:
+        with QPainter(self) as painter:
+            painter.fillRect(0, self.height() - 1, self.width(), 1, theme.colour("line"))
+        super().paintEvent(event)
+        if self.has_ring:
+            box = self.tabRect(self.currentIndex())
+            before = self._margin if self.currentIndex() == 0 else 0
+            words = QStyle.visualRect(self.layoutDirection(), box, box.adjusted(before + 1, 5, -16, -6))
+            with QPainter(self) as painter:
                 painter.setPen(theme.colour("accent"))
-                painter.drawRoundedRect(box.adjusted(-4, 5, 4, -6), 4, 4)
-
-    def leaveEvent(self, event: object) -> None:
-        self.update()
-
-    def mouseMoveEvent(self, event: object) -> None:
-        self.update()
+                painter.drawRoundedRect(words, 4, 4)
