@@ -320,7 +320,7 @@ class DuplicatesView(VectorPage):
         path = await dialogs.save_file(
             self,
             self.tr("Save list without duplicates"),
-            name=f"{self.tr('{name}, without duplicates').format(name=self.job.name)}.{suffix}",
+            name=self.tr("{name}, without duplicates").format(name=self.job.name) + "." + suffix,
             filters=filters if is_workbook else filters[::-1],
             folder=self.program.remembered_folder(FolderUse.KEEP_LISTS),
             suffix=suffix,
