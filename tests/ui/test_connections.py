@@ -1,4 +1,4 @@
-"""The page of connections: the first account, another one, a Worker, a gateway, their secrets; the check of the service."""
+"""The page of connections: accounts, a Worker, a gateway, their secrets and tests; and the check of the service."""
 
 import asyncio
 import json
