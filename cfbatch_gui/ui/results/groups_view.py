@@ -324,10 +324,11 @@ class DuplicatesView(VectorPage):
         is_workbook = Path(self.job.source_name).suffix.lower() in _WORKBOOKS
         filters = (self.tr("Excel (*.xlsx)"), self.tr("CSV for Excel (*.csv)"))
         suffix = "xlsx" if is_workbook else "csv"
+        name = self.tr("{name}, without duplicates").format(name=self.job.name)
         path = await dialogs.save_file(
             self,
             self.tr("Save list without duplicates"),
-            name=f"{self.tr('{name}, without duplicates').format(name=self.job.name)}.{suffix}",
+            name=f"{name}.{suffix}",
             filters=filters if is_workbook else filters[::-1],
             folder=self.program.remembered_folder(FolderUse.KEEP_LISTS),
             suffix=suffix,
