@@ -4,15 +4,17 @@ likely.
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QPushButton, QWidget
 
+from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.encodings import CHOICES, shown_name
 from cfbatch_gui.core.inputs.input_values import Source
 from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, Reading
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.dialogs import finished
-from cfbatch_gui.ui.inputs.draft_reading import EncodingQuestion, OpenFile
+from cfbatch_gui.ui.inputs.draft_files import OpenFile
+from cfbatch_gui.ui.inputs.drafts import Drafts
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
@@ -39,18 +41,10 @@ def _offer_columns() -> tuple[Column[_Offer], ...]:
 
 
 class EncodingChooser(QWidget):
-    """`looked_at` asks for the rows in an encoding; `show_preview` or `show_failure` answers it.
-
-    `answered` carries the codec.
-    """
-
-    looked_at = Signal(str)
-    answered = Signal(str)
-    refused = Signal()
-
-    def __init__(self) -> None:
+    def __init__(self, drafts: Drafts) -> None:
         super().__init__()
-        self._question: EncodingQuestion | None = None
+        self._drafts = drafts
+        self._file: OpenFile | None = None
         self._sentence = IconLine("", "info", "body", icon_role="accent")
         self._rows: Rows[_Offer] = Rows(_offer_columns(), parent=self)
         self.list = TableView(title=self.tr("Encoding"), rows=self._rows, inset=True)
@@ -65,10 +59,9 @@ class EncodingChooser(QWidget):
         choices.setMaximumWidth(scaled(_WIDTH))
         self.preview = PreviewTable(fewest_rows=5)
         self.failure = Label("", "attention", wrap=True)
-        self.failure.hide()
         frame = Card((self.preview, 1), self.failure, inset=True, margins=(MEDIUM, SMALL, MEDIUM, SMALL))
         self.use_button = PrimaryButton("", on_click=self._answer)
-        self.cancel_button = Button(self.tr("Cancel"), on_click=self.refused.emit)
+        self.cancel_button = Button(self.tr("Cancel"), on_click=drafts.drop_question)
         lists = row((choices, 1), (frame, 1), gap=MEDIUM)
         self.setLayout(column(self._sentence, lists, row(None, self.cancel_button, self.use_button), gap=MEDIUM))
         self.setMinimumHeight(scaled(_HEIGHT))
@@ -77,15 +70,16 @@ class EncodingChooser(QWidget):
         index = self.list.currentIndex()
         return self._rows.row(index.row()).codec if index.isValid() else ""
 
-    def ask(self, question: EncodingQuestion | None) -> None:
-        if question == self._question:
+    def ask(self, file: OpenFile | None) -> None:
+        """In which encoding to read the file; None takes the question back."""
+        if file is self._file:
             return
-        self._question = question
-        if question is None:
+        self._file = file
+        if file is None:
             return
-        source = question.file.source
-        name = source.path.name
-        says_nothing = self.tr("Do these characters look right? {name} does not say its encoding. ").format(name=name)
+        source = file.source
+        says_nothing = self.tr("Do these characters look right? {name} does not say its encoding. ")
+        says_nothing = says_nothing.format(name=source.path.name)
         choose = self.tr("Choose the encoding in which its text looks right.")
         self._sentence.set_line((says_nothing if source.is_encoding_guessed else "") + choose, "info", "accent")
         present = source.encoding.removesuffix("-sig")
@@ -107,26 +101,29 @@ class EncodingChooser(QWidget):
             if offer.codec == codec:
                 self.list.setCurrentIndex(self._rows.index(number, 0))
 
-    def show_preview(self, file: OpenFile) -> None:
-        self.failure.hide()
-        self.preview.show()
-        self.preview.show_file(file)
-
-    def show_failure(self, sentence: str) -> None:
-        self.preview.hide()
-        self.failure.setText(sentence)
-        self.failure.show()
-        self.use_button.set_possible(sentence)
-
     def _look(self) -> None:
-        if self.codec():
-            self.use_button.setText(self.tr("Use {encoding}").format(encoding=shown_name(self.codec())))
+        if codec := self.codec():
+            self.use_button.setText(self.tr("Use {encoding}").format(encoding=shown_name(codec)))
             self.use_button.set_possible("")
-            self.looked_at.emit(self.codec())
+            self._drafts.tasks.start("peek", self._peek(codec))
+
+    async def _peek(self, codec: str) -> None:
+        """Show the first rows in this encoding, or why they cannot be read in it."""
+        if self._file is None:
+            return
+        why_not = ""
+        try:
+            self.preview.show_file(await self._drafts.peek(self._file, codec))
+        except UserError as error:
+            why_not = said(error.message)
+        self.preview.setVisible(not why_not)
+        self.failure.setText(why_not)
+        self.failure.setVisible(bool(why_not))
+        self.use_button.set_possible(why_not)
 
     def _answer(self) -> None:
         if self.codec() and self.use_button.isEnabled():
-            self.answered.emit(self.codec())
+            self._drafts.answer_encoding(self.codec())
 
 
 class ReadingsDialog(QDialog):

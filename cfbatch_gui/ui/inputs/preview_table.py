@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QSizePolicy, QStyle, QTableVie
 from cfbatch_gui.core.inputs.input_values import Role, Row, Source
 from cfbatch_gui.core.inputs.items import is_sent
 from cfbatch_gui.ui import display, icons, theme
-from cfbatch_gui.ui.inputs.draft_reading import OpenFile
+from cfbatch_gui.ui.inputs.draft_files import OpenFile
 from cfbatch_gui.ui.inputs.input_labels import ROLE_ICONS, role_explained, role_words
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.tables.table_rows import Column, Rows

@@ -1,16 +1,16 @@
 """The editors below a file's name: columns joined to one text, long texts cut into parts, candidates chosen."""
 
-from collections.abc import Callable
+from functools import partial
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QKeyEvent, Qt
-from PySide6.QtWidgets import QButtonGroup, QLineEdit, QRadioButton, QSpinBox
+from PySide6.QtWidgets import QLineEdit, QRadioButton, QSpinBox
 
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind, Mapping, Role, Split
 from cfbatch_gui.core.inputs.layouts import read_template
-from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.ui.display import number, one_line
-from cfbatch_gui.ui.inputs.draft_reading import DraftState, OpenFile
+from cfbatch_gui.ui.inputs.draft_files import DraftState
+from cfbatch_gui.ui.inputs.drafts import Drafts
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, Flow, Label, LinkButton, MenuButton, boxed, column, row
 
@@ -21,13 +21,12 @@ _TITLES = ("title", "titel", "titre", "título", "titolo", "name", "headline", "
 
 
 class TemplateEditor(Card):
-    """Emits a valid template shortly after the last key, or "" for a single column."""
+    """Takes a valid template shortly after the last key, or "" for a single column."""
 
-    template_chosen = Signal(str)
-
-    def __init__(self) -> None:
+    def __init__(self, drafts: Drafts) -> None:
         super().__init__(inset=True, margins=_MARGINS)
-        self._file: OpenFile | None = None
+        self._drafts = drafts
+        self._columns: tuple[str, ...] = ()
         self._used = ""
         self.field = QLineEdit()
         self.field.setAccessibleName(self.tr("Template for the text"))
@@ -36,29 +35,30 @@ class TemplateEditor(Card):
         self.field.returnPressed.connect(self._choose)
         self.insert = MenuButton(self.tr("Insert a column"))
         self.insert.menu().aboutToShow.connect(self._fill_menu)
-        self.end_link = LinkButton(self.tr("Use one column"), on_click=lambda: self.template_chosen.emit(""))
-        self.results = tuple(ElidedLabel("", "body") for _ in range(_SHOWN))
-        self._numbers = tuple(Label("", "quiet") for _ in range(_SHOWN))
+        self.end_link = LinkButton(self.tr("Use one column"), on_click=lambda: drafts.choose_template(""))
+        self._lines = [(Label("", "quiet"), ElidedLabel("", "body")) for _ in range(_SHOWN)]
+        self.results = [result for _, result in self._lines]
         self.wrong = Label("", "attention", wrap=True)
-        self.wrong.hide()
         self._timer = QTimer(self, singleShot=True, interval=_PAUSE)
         self._timer.timeout.connect(self._choose)
         title = Label(self.tr("Text of each row"), "strong")
         title.setBuddy(self.field)
         self.body.addLayout(row((boxed(Flow(title, self.field, self.insert)), 1), self.end_link))
         lines = column(gap=TINY, margins=(0, SMALL, 0, 0))
-        for label, result in zip(self._numbers, self.results, strict=True):
+        for label, result in self._lines:
             label.setFixedWidth(scaled(64))
             lines.addLayout(row(label, (result, 1)))
         self.body.addLayout(lines)
         self.body.addWidget(self.wrong)
 
-    def show_file(self, file: OpenFile, template: str) -> None:
+    def show_state(self, state: DraftState) -> None:
         """What is being typed stays."""
-        is_other = self._file is None or self._file.source.columns != file.source.columns
-        self._file = file
-        if is_other or template != self._used:
-            self._used = template
+        file, template = state.texts, state.mapping.template if state.mapping else ""
+        self.setVisible(bool(template) and file is not None)
+        if file is None or not template:
+            return
+        if (file.columns, template) != (self._columns, self._used):
+            self._columns, self._used = file.columns, template
             if template != self.field.text():
                 self._timer.stop()
                 self.field.setText(template)
@@ -77,20 +77,20 @@ class TemplateEditor(Card):
     def _choose(self) -> None:
         self._timer.stop()
         text = self.field.text()
-        if self._file is not None and text != self._used and self.wrong.isHidden():
+        if text != self._used and self.wrong.isHidden():
             self._used = text
-            self.template_chosen.emit(text)
+            self._drafts.choose_template(text)
 
     def _show_results(self) -> None:
-        columns = self._file.source.columns if self._file else ()
-        found = read_template(self.field.text(), columns)
+        file = self._drafts.shown.texts
+        found = read_template(self.field.text(), self._columns)
+        is_wrong = isinstance(found, str)
         self.wrong.setText(found if isinstance(found, str) else "")
-        self.wrong.setVisible(isinstance(found, str))
-        sample = [each for each in self._file.sample if not each.problem][:_SHOWN] if self._file else []
-        for index, (label, result) in enumerate(zip(self._numbers, self.results, strict=True)):
-            is_shown = not isinstance(found, str) and index < len(sample)
-            label.setVisible(is_shown)
-            result.setVisible(is_shown)
+        self.wrong.setVisible(is_wrong)
+        sample = [] if file is None or is_wrong else [each for each in file.sample if not each.problem][:_SHOWN]
+        for index, (label, result) in enumerate(self._lines):
+            label.setVisible(index < len(sample))
+            result.setVisible(index < len(sample))
             if not isinstance(found, str) and index < len(sample):
                 label.setText(self.tr("Row {n}").format(n=number(sample[index].number)))
                 text = one_line(found.render(sample[index].cells))
@@ -98,18 +98,14 @@ class TemplateEditor(Card):
                 result.set_role("body" if text else "quiet")
 
     def _fill_menu(self) -> None:
-        menu = self.insert.menu()
-        menu.clear()
-        for name in self._file.source.columns[:60] if self._file else ():
-            self.insert.add(one_line(name, 60).replace("&", "&&"), self._inserting(name))
+        self.insert.menu().clear()
+        for name in self._columns[:60]:
+            self.insert.add(one_line(name, 60).replace("&", "&&"), partial(self._insert, name))
 
-    def _inserting(self, name: str) -> Callable[[], None]:
-        def insert() -> None:
-            self.field.insert("{" + name + "}")
-            self.field.setFocus(Qt.FocusReason.OtherFocusReason)
-            self._edited()
-
-        return insert
+    def _insert(self, name: str) -> None:
+        self.field.insert("{" + name + "}")
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._edited()
 
 
 def proposed_template(mapping: Mapping, columns: tuple[str, ...], column: int, *, second: bool) -> str:
@@ -134,19 +130,17 @@ _SPLIT_PAUSE = 500  # milliseconds after a change until the file is read again
 
 
 class SplitEditor(Card):
-    """Emits a Split shortly after the last change, or None for whole texts."""
+    """Takes the numbers shortly after the last change."""
 
-    split_chosen = Signal(object)
-
-    def __init__(self) -> None:
+    def __init__(self, drafts: Drafts) -> None:
         super().__init__(inset=True, margins=_MARGINS)
-        self._used: Split | None = None
+        self._drafts = drafts
         self.tokens = _spin(_LEAST, _MOST, 50, self.tr("Tokens of a part"))
         self.overlap = _spin(0, _MOST // 2, 10, self.tr("Tokens that two parts share"))
-        self.end_link = LinkButton(self.tr("Do not cut"), on_click=lambda: self.split_chosen.emit(None))
+        self.end_link = LinkButton(self.tr("Do not cut"), on_click=lambda: drafts.choose_split(None))
         self.about = Label("", "quiet", wrap=True)
         self._timer = QTimer(self, singleShot=True, interval=_SPLIT_PAUSE)
-        self._timer.timeout.connect(self._choose)
+        self._timer.timeout.connect(lambda: drafts.choose_split(self.split()))
         for field in (self.tokens, self.overlap):
             field.valueChanged.connect(self._edited)
         sentence = Flow(
@@ -161,32 +155,22 @@ class SplitEditor(Card):
     def split(self) -> Split:
         return Split(self.tokens.value(), min(self.overlap.value(), self.tokens.value() // 2))
 
-    def show_split(self, split: Split, kind: Kind) -> None:
-        if split != self._used:
-            self._used = split
-            if split != self.split():
-                for field, value in ((self.tokens, split.tokens), (self.overlap, split.overlap)):
-                    field.blockSignals(True)
-                    field.setValue(value)
-                    field.blockSignals(False)
-        self.about.setText(
-            self.tr("A text counts as its best part.")
-            if kind is Kind.RANK
-            else self.tr("Each part gets a vector of its own.")
-        )
+    def show_state(self, state: DraftState) -> None:
+        """What is being typed stays."""
+        split = state.mapping.split if state.mapping else None
+        self.setVisible(split is not None and state.file is not None)
+        if split is None:
+            self._timer.stop()
+        elif split != self.split() and not self._timer.isActive():
+            self.tokens.setValue(split.tokens)
+            self.overlap.setValue(split.overlap)
+            self._timer.stop()  # the user has changed nothing
+        best, own = self.tr("A text counts as its best part."), self.tr("Each part gets a vector of its own.")
+        self.about.setText(best if state.kind is Kind.RANK else own)
 
     def _edited(self) -> None:
         self.overlap.setMaximum(self.tokens.value() // 2)
         self._timer.start()
-
-    def _choose(self) -> None:
-        if self.split() != self._used:
-            self._used = self.split()
-            self.split_chosen.emit(self._used)
-
-
-def whole_reading(metadata: ModelMetadata) -> Split:
-    return Split(metadata.max_tokens * 15 // 16, metadata.max_tokens // 16)
 
 
 def _spin(least: int, most: int, step: int, name: str) -> QSpinBox:
@@ -201,21 +185,15 @@ def _spin(least: int, most: int, step: int, name: str) -> QSpinBox:
 
 
 class CandidateChoice(Card):
-    rule_chosen = Signal(object)
-
-    def __init__(self) -> None:
+    def __init__(self, drafts: Drafts) -> None:
         super().__init__(inset=True, margins=_MARGINS)
         self._rules: dict[CandidatePool, CandidateRule] = {}
-        self.question = Label(
-            self.tr("No file says which texts are the candidates of each query. Take:"), "strong", wrap=True
-        )
-        self.body.addWidget(self.question)
-        self._group = QButtonGroup(self)
+        question = self.tr("No file says which texts are the candidates of each query. Take:")
+        self.body.addWidget(Label(question, "strong", wrap=True))
         self.choices: dict[CandidatePool, QRadioButton] = {}
         for pool in CandidatePool:
             choice = self.choices[pool] = QRadioButton()
-            self._group.addButton(choice)
-            choice.clicked.connect(lambda _checked=False, pool=pool: self.rule_chosen.emit(self._rules[pool]))
+            choice.clicked.connect(lambda _checked=False, pool=pool: drafts.choose_candidates(self._rules[pool]))
             self.body.addWidget(choice)
 
     def show_state(self, state: DraftState) -> None:
@@ -225,12 +203,10 @@ class CandidateChoice(Card):
             return
         for pool, choice in self.choices.items():
             self._rules[pool] = rule if pool is rule.pool else CandidateRule(pool)
-            choice.setText(self._words(self._rules[pool]))
+            sample = self.tr("A sample of {n} for each query").format(n=number(self._rules[pool].size))
+            words = {
+                CandidatePool.JUDGED: self.tr("Judged texts only"),
+                CandidatePool.CORPUS: self.tr("The whole corpus"),
+            }
+            choice.setText(words.get(pool, sample))
             choice.setChecked(pool is rule.pool)
-
-    def _words(self, rule: CandidateRule) -> str:
-        if rule.pool is CandidatePool.JUDGED:
-            return self.tr("Judged texts only")
-        if rule.pool is CandidatePool.CORPUS:
-            return self.tr("The whole corpus")
-        return self.tr("A sample of {n} for each query").format(n=number(rule.size))

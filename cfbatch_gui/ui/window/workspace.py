@@ -164,7 +164,6 @@ class Workspace:
         page.changed.connect(lambda _: self._show_jobs_soon())
         self.window.library.list.delegate.phase_of = page.phase
         page.phase_changed.connect(lambda _: self.window.library.list.viewport().update())
-        page.connection_wanted.connect(self.notices.connection_wanted)
         page.copy_made.connect(self.open_job)
         self.in_use.has_changed.connect(page.refresh_connections)
         return page
@@ -265,7 +264,7 @@ class Workspace:
 
     def paste_into_page(self) -> None:
         if self.is_shown("draft_page"):
-            self.draft_page.intake.paste()
+            self.draft_page.acts.paste()
         elif not self.settings.paste_into(self.window.pages.currentWidget()):
             self.new_jobs.paste()
 

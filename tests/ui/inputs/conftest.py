@@ -14,8 +14,8 @@ from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.ui.inputs.draft_files import DraftState
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
-from cfbatch_gui.ui.inputs.draft_reading import DraftState
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import styled_once
 from tests.canary import SECRET, TOKEN
@@ -54,7 +54,7 @@ class DraftDriver:
     async def open(self, path: Path, until: Until, *, kind: Kind = Kind.RANK, connection: str = "practice") -> None:
         """Open a file in a new draft, and wait until it can be sent."""
         self.new_draft(kind=kind, connection=connection)
-        self.page.open_paths([path])
+        self.page.acts.open_paths([path])
         await until(self.is_ready)
 
     @property
@@ -70,7 +70,7 @@ class DraftDriver:
 
     def is_settled(self) -> bool:
         state = self.state
-        return not (state.is_reading or state.opening or state.is_saving) and state.has_data
+        return not (state.is_reading or state.opening or state.unsaved) and state.has_data
 
     def click(self, widget: QWidget) -> None:
         shown: QWidget | None = widget
@@ -95,7 +95,7 @@ class DraftDriver:
         menu.close()
 
     def figures(self) -> list[tuple[str, str]]:
-        return [(figure.number(), figure.caption()) for figure in self.page.check.figures.figures()]
+        return [(figure.number(), figure.caption()) for figure in self.page.check.figures.figures]
 
     def sentence(self) -> str:
         return self.page.data.sentence.text()

@@ -14,7 +14,7 @@ async def test_what_is_chosen_is_read_and_is_there_when_the_draft_is_opened_agai
     driver: DraftDriver, tmp_path: Path, until: Until
 ) -> None:
     driver.new_draft()
-    driver.page.open_paths([data_set(tmp_path / "set", POSITIVES)])
+    driver.page.acts.open_paths([data_set(tmp_path / "set", POSITIVES)])
     await until(driver.is_ready)
     choice = driver.page.data.candidates
     assert choice.isVisible() and choice.choices[SAMPLE].isChecked()

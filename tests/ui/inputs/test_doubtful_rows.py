@@ -39,7 +39,7 @@ def link(driver: DraftDriver, sentence: str, text: str) -> LinkButton:
 
 async def opened(driver: DraftDriver, path: Path, until: Until, sentence: str = LEFT_OUT) -> None:
     driver.new_draft(kind=Kind.EMBED)
-    driver.page.open_paths([path])
+    driver.page.acts.open_paths([path])
     await settled(driver, sentence, until)
 
 
@@ -91,7 +91,7 @@ async def test_nobody_has_decided_about_other_rows(
     await settled(driver, SENT.replace("3", "4"), until)
     other = tmp_path / "other.csv"
     other.write_text(TEXTS, encoding="utf-8")
-    driver.page.open_paths([other])
+    driver.page.acts.open_paths([other])
     await settled(driver, LEFT_OUT, until)
     driver.click(link(driver, LEFT_OUT, "Send them as read"))
     await settled(driver, SENT, until)
@@ -104,7 +104,7 @@ async def test_rows_of_both_files_are_decided_about(driver: DraftDriver, tmp_pat
     queries.write_text('id,query\n1,why\n2,"what" is it\n3,how\n', encoding="utf-8")
     contexts.write_text('sku,text\nA,one\nB,"two" and more\nC,three\nD,5" screen\nE,six\n', encoding="utf-8")
     driver.new_draft(kind=Kind.RANK)
-    driver.page.open_paths([queries, contexts])
+    driver.page.acts.open_paths([queries, contexts])
     await settled(driver, LEFT_OUT, until)
     assert driver.figures()[:2] == [("2", "queries"), ("6", "contexts")]
     driver.click(link(driver, LEFT_OUT, "Show rows"))

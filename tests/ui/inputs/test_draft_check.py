@@ -18,7 +18,7 @@ from tests.ui.inputs.conftest import DraftDriver
 
 async def test_a_connection_that_is_not_ready_is_named(driver: DraftDriver, questions: Path, until: Until) -> None:
     wanted: list[bool] = []
-    driver.page.connection_wanted.connect(lambda: wanted.append(True))
+    driver.notices.connection_wanted.connect(lambda: wanted.append(True))
     await driver.open(questions, until)
     driver.click(driver.page.check.options_button)
     choice = driver.page.check.options.connection
@@ -63,7 +63,7 @@ async def test_counts_are_shown_before_tokens_are_counted_which_another_choice_s
 
     monkeypatch.setattr(driver.program, "examine", count_without_end)
     driver.new_draft()
-    driver.page.open_paths([questions])
+    driver.page.acts.open_paths([questions])
     await until(lambda: driver.figures()[0][0] != "–")
     assert [figure for figure, _ in driver.figures()] == ["2", "4", "–", "–", "–"]
     monkeypatch.setattr(driver.program, "examine", examine)

@@ -69,7 +69,7 @@ async def test_a_file_that_cannot_be_read_is_said_once_and_the_old_data_stays(
     before = driver.figures()
     picture = tmp_path / "picture.csv"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
-    driver.page.open_paths([picture])
+    driver.page.acts.open_paths([picture])
     await until(lambda: len(driver.notices.texts()) == 1)
     assert driver.notices.texts()[0].startswith("picture.csv is a picture")
     await until(driver.is_ready)
@@ -131,7 +131,7 @@ async def test_a_header_that_is_not_sure_is_changed_by_one_click(
     path = tmp_path / "pairs.csv"
     path.write_text("Berlin,Germany\nParis,France\nRome,Italy\nVienna,Austria\n")
     driver.new_draft(kind=Kind.EMBED)
-    driver.page.open_paths([path])
+    driver.page.acts.open_paths([path])
     part = driver.page.data.first
     await until(lambda: part.facts.text() == "4 rows · 2 columns")
     assert part.header.text() == "first row looks like data"

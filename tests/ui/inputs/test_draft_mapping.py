@@ -47,7 +47,7 @@ async def opened(driver: DraftDriver, path: Path, until: Until) -> None:
     """A new draft with this file, whatever was kept of the one before being on disk."""
     await until(lambda: not any(driver.page.drafts.tasks.is_running(f"remember {number}") for number in range(1, 20)))
     driver.new_draft()
-    driver.page.open_paths([path])
+    driver.page.acts.open_paths([path])
     await until(lambda: driver.is_settled() and driver.is_ready())
 
 

@@ -39,16 +39,16 @@ async def test_another_file_is_taken_for_what_it_is_unless_a_kind_was_chosen(
 ) -> None:
     texts = Path("resources/examples/product-texts.csv").resolve()
     driver.new_draft("New job")
-    driver.page.open_paths([questions])
+    driver.page.acts.open_paths([questions])
     await until(lambda: driver.is_ready() and driver.job.kind is Kind.RANK)
-    driver.page.open_paths([texts])
+    driver.page.acts.open_paths([texts])
     await until(lambda: driver.is_ready() and driver.job.kind is Kind.EMBED)
     assert driver.page.what.embed.is_chosen() and driver.job.texts == 60
     driver.click(driver.page.what.rank)
     await until(lambda: driver.is_settled() and not driver.is_ready())
-    driver.page.open_paths([questions])
+    driver.page.acts.open_paths([questions])
     await until(driver.is_ready)
-    driver.page.open_paths([texts])
+    driver.page.acts.open_paths([texts])
     await until(lambda: driver.is_settled() and driver.page.data.first.name.whole_text() == "product-texts.csv")
     assert driver.page.what.rank.is_chosen() and not driver.is_ready()
 
@@ -58,12 +58,12 @@ async def test_the_last_wish_wins_however_fast_they_come(driver: DraftDriver, tm
     large.write_text("id,text\n" + "".join(f"{n},a text with the number {n}\n" for n in range(30_000)))
     small.write_text("id,text\n1,one\n2,two\n")
     driver.new_draft()
-    driver.page.open_paths([large])
+    driver.page.acts.open_paths([large])
     await until(lambda: driver.state.file is not None)
     for role in (Role.KEEP, Role.LABEL, Role.IGNORE):
         driver.choose_role(0, role)
         await asyncio.sleep(0)
-    driver.page.open_paths([small])
+    driver.page.acts.open_paths([small])
     await until(driver.is_ready)
     assert driver.job.source_name == "small.csv"
     assert driver.figures()[0] == ("2", "texts")
@@ -72,7 +72,7 @@ async def test_the_last_wish_wins_however_fast_they_come(driver: DraftDriver, tm
 
 async def test_the_first_five_are_sent_as_a_job_of_their_own(driver: DraftDriver, until: Until) -> None:
     job = driver.new_draft("Help")
-    driver.page.use_example()
+    driver.page.acts.use_example()
     await until(driver.is_ready)
     driver.click(driver.page.check.try_button)
     await until(lambda: len(driver.sent) == 1)
@@ -114,7 +114,7 @@ async def test_a_draft_is_renamed_duplicated_and_deleted_as_any_job(
     driver: DraftDriver, questions: Path, until: Until
 ) -> None:
     job = driver.new_draft("Before")
-    driver.page.open_paths([questions])
+    driver.page.acts.open_paths([questions])
     await until(driver.is_ready)
     driver.page.header.rename()
     field = driver.page.header.findChild(QLineEdit)
@@ -163,7 +163,7 @@ async def test_where_a_second_file_is_missing_a_button_adds_one(
     first, second = (queries, answers) if is_begun_with_queries else (answers, queries)
     data = driver.page.data
     driver.new_draft()
-    driver.page.open_paths([first])
+    driver.page.acts.open_paths([first])
     await until(driver.is_settled)
     driver.click(driver.page.what.rank)
     await until(data.add_second.isVisible)

@@ -49,7 +49,7 @@ async def test_collecting_in_the_account_is_offered_for_a_worker_and_follows_it(
     connected.click(connected.page.check.options_button)
     assert not options.account.isVisible()
     worker = id_of(connected, "Berlin")
-    connected.page.check.options.connection_chosen.emit(worker)
+    connected.page.check.options.choose_connection(worker)
     await until(lambda: options.account.isVisible() and connected.is_ready())
     assert not options.account.isChecked() and "close this computer" in options.account.accessibleDescription()
     for is_on in (True, False):
@@ -97,10 +97,10 @@ async def test_models_come_from_the_service_with_their_day(
     assert not connected.program.connections.models("cloudflare").is_live
     connected.click(connected.page.check.options_button)
     await until(lambda: connected.program.connections.models("cloudflare").is_live)
-    await until(lambda: not connected.page.tasks.is_running("models"))
+    await until(lambda: not connected.page.drafts.tasks.is_running("models"))
     assert options.hint.text().startswith("Models as Cloudflare listed them on 20")
     listed_at = connected.program.connections.models("cloudflare").listed_at
     connected.click(connected.page.check.options_button)
     connected.click(connected.page.check.options_button)
-    assert not connected.page.tasks.is_running("models")  # it is of today
+    assert not connected.page.drafts.tasks.is_running("models")  # it is of today
     assert connected.program.connections.models("cloudflare").listed_at == listed_at
