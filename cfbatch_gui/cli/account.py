@@ -8,7 +8,7 @@ from cfbatch_gui.cli import reading, working
 from cfbatch_gui.cli.console import Call, ExitStatus, agreed, one_line, table
 from cfbatch_gui.cli.jobs import kind_words, time_words
 from cfbatch_gui.cli.language import number, plural, tr, usage_error
-from cfbatch_gui.cli.parser import Actions, IntermixedParser, Parser
+from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.cli.progress import FINAL
 from cfbatch_gui.cli.working import Work
 from cfbatch_gui.core.jobs.elsewhere import AccountJob
@@ -16,12 +16,12 @@ from cfbatch_gui.core.jobs.states import Job, has_copies
 
 EXAMPLES = """
   cfbatch account take-over k4m8n2pq --connection "My Worker"
-  cfbatch account take-over questions questions.csv --connection "My Worker" --out ranked.csv
+  cfbatch account take-over questions --input questions.csv --connection "My Worker" --out ranked.csv
 """
 
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
-    command = Actions(parser, parents, parser_class=IntermixedParser).add
+    command = Actions(parser, parents).add
     listing = command("list", tr("list the jobs in your account, whichever computer sent them"), _list)
     listing.add_options("--json  print one JSON object")
     taking = command("take-over", tr("fetch a job here that another computer has sent"), _take_over)
@@ -30,20 +30,12 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
         each.add_options("job JOB  its id, the beginning of it, or its name in the account")
     for each in (listing, taking, removing):
         each.add_options("--connection C  the Worker in the account (default: as set in the window)")
-    _add_taking_options(taking)
+    taking.epilog = tr("examples:") + EXAMPLES
+    reading.add_sent_arguments(taking)
+    working.add_output_arguments(taking)
     removing.add_options("--yes  do not ask")
     clearing = command("clear", tr("delete your account's copies of a finished job now; its results stay here"), _clear)
     clearing.add_options("job JOB  a job's id, the beginning of it, or its name")
-
-
-def _add_taking_options(parser: Parser) -> None:
-    parser.epilog = tr("examples:") + EXAMPLES
-    parser.add_options(
-        "files [FILE...]  what was sent; it is read as it was read there. Without it texts get names",
-        {"files": {"default": []}},
-    )
-    reading.add_reading_arguments(parser)
-    working.add_output_arguments(parser)
 
 
 async def run(call: Call) -> int | None:
@@ -68,15 +60,13 @@ async def _list(work: Work) -> None:
 
 
 async def _take_over(work: Work) -> ExitStatus:
-    if len(work.files) > 2:
-        raise usage_error("Two files at most: one of queries and one of contexts.")
     return await working.see_through(work, _taken_over(work))
 
 
 async def _taken_over(work: Work) -> Job:
     connection, found = await _found(work)
-    outputs = working.check_outputs(work.out, found.kind, work.files)
-    inputs = await asyncio.to_thread(_inputs, work, found) if work.files else None
+    outputs = working.check_outputs(work.out, found.kind, work.input)
+    inputs = await asyncio.to_thread(_inputs, work, found) if work.input else None
     job = await work.program.elsewhere.take_over(connection, found, inputs)
     working.remember(work.program.folder(job.id), outputs)
     work.console.say(
@@ -91,13 +81,13 @@ async def _taken_over(work: Work) -> Job:
     return job
 
 
-def _inputs(call: Call, found: AccountJob) -> reading.Inputs:
+def _inputs(call: Call, found: AccountJob) -> reading.Inputs | None:
     """The account knows the kind of job, not all of how the files were read."""
     if call.kind is None and not call.recipe:
         call.kind = found.kind
     reading.settle_kind(call)
     try:
-        return reading.open_inputs(call, *call.files)
+        return reading.open_sent(call)
     except reading.ColumnsUnsettled as error:
         return error.inputs
 

@@ -25,11 +25,9 @@ def add_arguments(parser: Parser) -> None:
         """
         job REQUEST_ID|FILE|-  the id, or the service's whole answer in a file
         --model M  the model it was sent to, where the answer does not say
-        --input FILE  what was sent; without it texts get names
-        """,
-        {"--input": {"nargs": "+", "default": []}},
+        """
     )
-    reading.add_reading_arguments(parser)
+    reading.add_sent_arguments(parser)
     parser.add_options(
         """
         --connection C  through which it was sent (default: as set in the window)
@@ -40,8 +38,6 @@ def add_arguments(parser: Parser) -> None:
 
 
 async def run(call: Call) -> int:
-    if len(call.input) > 2:
-        raise usage_error("Two files at most: one of queries and one of contexts.")
     if call.input:
         reading.settle_kind(call)
     if call.out and call.kind is None:
@@ -55,7 +51,7 @@ async def run(call: Call) -> int:
 
 async def _attached(work: Work, pasted: str, outputs: Sequence[Path]) -> Job:
     connection = await working.usable_connection(work, work.connection)
-    inputs = await asyncio.to_thread(reading.open_inputs, work, *work.input) if work.input else None
+    inputs = await asyncio.to_thread(reading.open_sent, work)
     for sentence in inputs.guesses() if inputs else ():
         work.console.say(sentence)
     job = await work.program.elsewhere.attach(

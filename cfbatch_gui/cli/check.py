@@ -145,7 +145,11 @@ def _lines(call: Call, checked: _Checked) -> Iterator[str]:
     yield from working.lines_of_reuse(preflight, checked.job.kind, checked.job.connection)
     yield from labelled(_sums(checked), 9)
     if inputs.source.candidates is not None:
-        yield reading.words_of_choice(inputs.source.candidates)
+        yield worded(
+            "No file says which texts are the candidates of each query: “{rule}” is taken. --candidates judged,"
+            " sample:N or corpus chooses.",
+            rule=reading.words_of_rule(inputs.source.candidates),
+        )
     for problem in preflight.problems:
         yield from reading.lines_of_problem(call, checked.folder, problem)
     if cut:

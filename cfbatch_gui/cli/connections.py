@@ -1,28 +1,39 @@
-"""`cfbatch connections`: the connections to the service."""
+"""`cfbatch connections`: the ways to the service, its check, and the user's Worker, put there by a token of one use."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from cfbatch_gui.cli import worker_setup
-from cfbatch_gui.cli.console import Call, ExitStatus, agreed, fields_of, from_variable, read_secret, table
+from cfbatch_gui.cli.console import (
+    Call,
+    Console,
+    ExitStatus,
+    agreed,
+    fields_of,
+    from_variable,
+    one_line,
+    read_secret,
+    status_of_error,
+    table,
+)
 from cfbatch_gui.cli.language import number, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Actions, Parser, number_in
 from cfbatch_gui.cli.working import Work, check_outputs, most_words, opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
 from cfbatch_gui.core.errors import NotConnected, OutcomeUnknown
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import enumerated, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
-from cfbatch_gui.core.worker_setup.worker_setup import Stopped
+from cfbatch_gui.core.worker_setup import account
+from cfbatch_gui.core.worker_setup.worker_setup import COSTS, NotOurs, SecretWouldBeLost, Stopped, WorkerSetup
 from cfbatch_gui.core.workers_ai import probe
-from cfbatch_gui.core.workers_ai.api_tokens import read_pasted
+from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.checking import CheckResult, has_failed, has_passed
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account_id
 
 EXAMPLES = """
   cfbatch connections add cloudflare --account 0123456789abcdef0123456789abcdef
@@ -44,26 +55,21 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     listing = command("list", tr("list all connections; so does no action at all"), _list)
     adding = command("add", tr("add a connection, and test it"), _add)
     _add_options(adding)
-    changing = command("change", tr(_CHANGE_WORDS), _change)
-    changing.add_options("connection NAME  its name or id")
-    _add_collecting_options(changing)
+    changing = command("change", tr("change whether a Worker collects answers in your account"), _change)
     testing = command("test", tr("ask four questions that cost nothing and send no text"), _test)
-    testing.add_options(
-        """
-        connection NAME  its name or id
-        --model M  the model that is asked about (default: as set in the window)
-        """
-    )
-    add_probe_arguments(command("probe", tr(_PROBE_WORDS), run_probe))
-    worker_setup.add_set_up_arguments(command("set-up", tr(worker_setup.SET_UP_WORDS), worker_setup.set_up))
-    worker_setup.add_take_down_arguments(command("take-down", tr(worker_setup.TAKE_DOWN_WORDS), worker_setup.take_down))
+    words = tr("check what is assumed of the service; sends small batches of its own, for less than $0.001")
+    probing = command("probe", words, _probe)
+    words = tr("put a Worker that collects answers into your account, and add the connection to it")
+    _add_set_up_options(command("set-up", words, _set_up))
+    words = tr("take that Worker out of your account again, with all that goes with it")
+    _add_take_down_options(command("take-down", words, _take_down))
     removing = command("remove", tr("forget a connection and its secrets; its jobs stay"), _remove)
-    removing.add_options(
-        """
-        connection NAME  its name or id
-        --force  also while jobs are under way there, which then pause
-        """
-    )
+    for each in (changing, testing, probing, removing):
+        each.add_options("connection NAME  its name or id")
+    _add_collecting_options(changing)
+    testing.add_options("--model M  the model that is asked about (default: as set in the window)")
+    _add_probe_options(probing)
+    removing.add_options("--force  also while jobs are under way there, which then pause")
     for each in (listing, adding, testing):
         each.add_options("--json  print one JSON object")
 
@@ -96,7 +102,7 @@ async def run(call: Call) -> int | None:
     try:
         return await call.act(call)
     except Stopped as error:
-        return worker_setup.stopped(error, call.console)
+        return _stopped(error, call.console)
 
 
 async def _list(call: Call) -> None:
@@ -113,10 +119,7 @@ async def _list(call: Call) -> None:
         is_default = tr("default", "connection") if each.id == used else ""
         rows.append((each.id, said(each.title), each.kind, is_ready, is_default, words))
     titles = (tr("ID"), tr("NAME"), tr("KIND"), tr("STATE"), tr("NEW JOBS"), "")
-    call.answer(
-        {"connections": [_object(each, settings) for each in facts]},
-        table(titles, rows, call.console.width),
-    )
+    call.answer({"connections": [_object(each, settings) for each in facts]}, table(titles, rows, call.console.width))
 
 
 async def _add(call: Call) -> int:
@@ -227,9 +230,6 @@ def _object(facts: ConnectionSummary, settings: Settings) -> dict[str, object]:
     }
 
 
-_CHANGE_WORDS: Final = message("change whether a Worker collects answers in your account")
-
-
 def _add_collecting_options(parser: Parser) -> None:
     parser.add_options(
         """
@@ -272,10 +272,7 @@ def _collecting_words(record: SavedConnection) -> str:
     )
 
 
-_PROBE_WORDS: Final = message(
-    "check what is assumed of the service; sends small batches of its own, for less than $0.001"
-)
-_EPILOG: Final = message(
+_PROBING: Final = message(
     """\
 It says its price and asks, or wants --yes. Of each assumption of docs/protocol.md it says: held, not held, not seen.
 The report has no token, no account id, no text of yours and only the beginning of request ids; it is sent nowhere.
@@ -283,11 +280,10 @@ Exit status 0: nothing that could be seen is otherwise than assumed, and every b
 )
 
 
-def add_probe_arguments(parser: Parser) -> None:
-    parser.epilog = said(_EPILOG)
+def _add_probe_options(parser: Parser) -> None:
+    parser.epilog = said(_PROBING)
     parser.add_options(
         """
-        connection NAME  its name or id
         --model M  the model to check (default: as set in the window)
         --yes  agree to the price without being asked
         --report FILE  write the report there too; as JSON for .json
@@ -299,7 +295,7 @@ def add_probe_arguments(parser: Parser) -> None:
     )
 
 
-async def run_probe(call: Call) -> ExitStatus:
+async def _probe(call: Call) -> ExitStatus:
     report: Path | None = call.report
     check_outputs([report] if report is not None else [], None)
     console = call.console
@@ -336,3 +332,195 @@ async def run_probe(call: Call) -> ExitStatus:
     if not result.is_whole or any(each.outcome is probe.Outcome.NOT_HELD for each in result.findings):
         return ExitStatus.FAILED
     return ExitStatus.DONE
+
+
+_SETTING_UP: Final = message(
+    """\
+It lists every call that it makes with the permission it needs, and asks, or wants --yes. The token is asked for, or
+comes on standard input or from a variable that --token-from names; never as an argument. It is stored nowhere: delete
+it in the dashboard afterwards. Cut off at any point, the same command goes on."""
+)
+_STEP_STATES: Final = {
+    account.State.WAITING: message("waiting:"),
+    account.State.DONE: message("done."),
+    account.State.NOT_NEEDED: message("not needed."),
+    account.State.FAILED: message("failed."),
+}
+
+
+def _add_set_up_options(parser: Parser) -> None:
+    _add_common(parser)
+    parser.add_options(
+        """
+        --name NAME  what to call the connection
+        --paid-plan  the account is on the Workers Paid plan: batches up to 10 MB
+        --replace  replace a Worker or a Workflow of this name that this program did not put there
+        --secret-from VARIABLE  where a secret of your own for the Worker stands (default: one is made and kept in the
+            keyring)
+        --use  new jobs go there from now on
+        """,
+        {"--name": {"default": _TITLES["worker"]}},
+    )
+
+
+def _add_take_down_options(parser: Parser) -> None:
+    parser.add_options("connection [NAME]  the name or id of the connection to it")
+    _add_common(parser)
+    parser.add_options(
+        """
+        --keep-answers  keep the bucket with what is stored in it; R2 goes on billing it
+        --forget  forget the connection and its secret too; its jobs stay
+        """
+    )
+
+
+def _add_common(parser: Parser) -> None:
+    parser.epilog = said(_SETTING_UP)
+    parser.add_options(
+        """
+        --account ID  the account's id, or a dashboard address with it
+        --worker WORKER  what the Worker is called in the account
+        --token-from VARIABLE  where the token stands
+        --yes  agree to the calls without being asked
+        --dry-run  print the calls, and make none
+        --json  print one JSON object
+        """
+    )
+
+
+async def _set_up(call: Call) -> ExitStatus:
+    console = call.console
+    names = account.names_of(call.worker) if call.worker else account.names_of()
+    account_id = _account_id(call)
+    calls = account.setting_up_calls(names, account_id)
+    if not _shown(calls, account_id, said(COSTS), call):
+        return ExitStatus.DONE if call.dry_run else ExitStatus.FAILED
+    own_secret = check_secret(from_variable(call.secret_from)) if call.secret_from else None
+    token = _token(call)
+    async with opened(call) as work:
+        done = await _setup_of(work.program).set_up(
+            *(account_id, token, names),
+            title=call.name,
+            paid_plan=call.paid_plan,
+            may_replace=call.replace,
+            own_secret=own_secret,
+            must_keep_secret=True,
+            show=_printing(calls, console),
+        )
+        connection = done.connection
+        if call.use:
+            await work.program.keep_settings(connection=connection.id)
+        words = tr("Done: connection “{name}” was added.") if done.is_new else tr("Done: connection “{name}” is kept.")
+        console.say(words, name=connection.name)
+        if done.has_other_secret:
+            console.say(tr("The Worker has a new secret: programs elsewhere that use it need it too."))
+        words = tr("A new address may take a minute until it answers; then test it with “{command}”.")
+        console.say(words, command=f"cfbatch connections test {connection.id}")
+        console.say(tr("The token is not needed any more: delete it in the dashboard."))
+        await say_where(work, connection.name, connection.id)
+        call.answer({"id": connection.id, "name": connection.name, "url": connection.url, "added": done.is_new}, ())
+    return ExitStatus.DONE
+
+
+async def _take_down(call: Call) -> ExitStatus:
+    book, console = read_address_book(call), call.console
+    found = book.find(call.connection) if call.connection else ""
+    url = next((each.url for each in book.saved() if each.id == found), "")
+    if call.forget and not found:
+        raise usage_error("Name the connection that is to be forgotten.")
+    if not call.worker and not found:
+        raise usage_error("Name the connection to the Worker, or the Worker: --worker cf-batch-door.")
+    names = account.names_of(call.worker) if call.worker else account.names_at(url)
+    account_id = _account_id(call)
+    calls = account.removing_calls(names, account_id, keep_bucket=call.keep_answers)
+    stays = tr("The connection in this program stays.") if not call.forget else ""
+    if not _shown(calls, account_id, stays, call):
+        return ExitStatus.DONE if call.dry_run else ExitStatus.FAILED
+    token = _token(call)
+    async with opened(call) as work:
+        taken = await _setup_of(work.program).take_down(
+            *(account_id, token, names), keep_bucket=call.keep_answers, show=_printing(calls, console)
+        )
+        if call.forget:
+            await work.program.connections.remove(found)
+    console.say(tr("Done: “{name}” is not in the account any more."), name=names.worker)
+    if taken.bucket:
+        console.say(plural(taken.answers, "{n} stored object was deleted.", "{n} stored objects were deleted."))
+    console.say(tr("The token is not needed any more: delete it in the dashboard."))
+    gone = {"worker": taken.worker, "workflow": taken.workflow, "bucket": taken.bucket, "objects": taken.answers}
+    call.answer(gone, ())
+    return ExitStatus.DONE
+
+
+def _setup_of(program: Program) -> WorkerSetup:
+    return WorkerSetup(program.address_book, program.credentials, program.connections)
+
+
+def _account_id(call: Call) -> str:
+    """The account that was named, else that of the first connection; "" only where nothing is sent."""
+    given = call.account or read_address_book(call).account_id
+    if not given and not call.dry_run:
+        raise usage_error("Give the account's id: --account.")
+    return clean_account_id(given) if given else ""
+
+
+def _shown(calls: Sequence[account.Call], account_id: str, sentence: str, call: Call) -> bool:
+    """Print the calls, and a sentence about them; whether the user agrees. The account's id may be ""."""
+    console = call.console
+    lines = [line for number, each in enumerate(calls, 1) for line in _lines_of(number, each)]
+    if call.dry_run:
+        call.answer({"calls": calls}, lines)
+        return False
+    console.say(tr("These calls are made to Cloudflare, in this order:"))
+    for line in lines:
+        console.say(line)
+    permissions = enumerated([*dict.fromkeys(each.permission for each in calls)])
+    words = tr(
+        "The token needs {permissions} for this account; the dashboard calls these “Edit”. Make one for this, here:"
+    )
+    console.say(words, permissions=said(permissions))
+    console.say(account.token_page(account_id))
+    if sentence:
+        console.say(sentence)
+    return agreed(console, call.yes)
+
+
+def _lines_of(number: int, call: account.Call) -> tuple[str, str]:
+    needs = worded("needs {permission}", permission=call.permission)
+    return f"{number:2}. {said(call.sentence)}", f"    {call.words}  {needs}"
+
+
+def _token(call: Call) -> Token:
+    """Out of whatever was pasted."""
+    given = read_secret(tr("One-time API token: "), call.token_from)
+    pasted = read_pasted(given)
+    if pasted.problem:
+        raise NotConnected(pasted.problem)
+    return pasted.token or check_form(given)
+
+
+def _stopped(error: Stopped, console: Console) -> ExitStatus:
+    console.say_error(error)
+    if error.detail:
+        console.say(tr("Details: {words}"), words=one_line(error.detail))
+    if isinstance(error.reason, NotOurs):
+        console.say(tr("That is: --worker {name}, or --replace."), name=error.reason.other_name)
+    if isinstance(error.reason, SecretWouldBeLost):
+        console.say(tr("That is: --secret-from VARIABLE."))
+    return status_of_error(error.reason)
+
+
+def _printing(calls: Sequence[account.Call], console: Console) -> Callable[[account.Progress], None]:
+    """A line for each call that has ended, or waits, by its number in the list."""
+    numbers = {call.step: number for number, call in enumerate(calls, 1)}
+    printed: dict[account.Step, account.State] = {}
+
+    def show(progress: account.Progress) -> None:
+        step, state = progress.call.step, progress.state
+        if state is account.State.RUNNING or (state is not account.State.WAITING and printed.get(step) is state):
+            return  # what is deleted one after the other has one line
+        printed[step] = state
+        note = "" if step is account.Step.DELETE_ANSWER and state is account.State.DONE else said(progress.note)
+        console.say(f"{numbers[step]:2}. {said(_STEP_STATES[state])} {note}".rstrip())
+
+    return show

@@ -52,10 +52,7 @@ async def run(call: Call) -> int:
     if not job.has_results and any(target.needs_results for _, target in outputs):
         raise usage_error("Job {id} has no results yet. “cfbatch show {id}” says how far it is.", id=job.id)
     options = ExportOptions(
-        separator=call.separator or list_separator(),
-        top_k=call.top_k,
-        threshold=call.threshold,
-        columns=call.columns,
+        separator=call.separator or list_separator(), top_k=call.top_k, threshold=call.threshold, columns=call.columns
     )
     if job.has_results:
         await asyncio.to_thread(complete_results, folder, job)

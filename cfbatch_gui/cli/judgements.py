@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from operator import attrgetter
-from typing import Any
+from typing import Any, Final
 
 from cfbatch_gui.cli.compare import unusable_words
 from cfbatch_gui.cli.console import Call, ExitStatus, labelled, one_line, table
@@ -27,13 +27,16 @@ from cfbatch_gui.core.results.labels import chosen_grades, keep_grades, parse_gr
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.languages import said
 
-FORMS = {
-    files.Form.TREC: message("qrels: query id, 0, document id, grade"),
-    files.Form.BEIR: message("TSV with query-id, corpus-id, score"),
-    files.Form.QUEPID: message("CSV with query, docid, rating"),
-    files.Form.CSV: message("CSV with query, text, grade, and judge and time where known"),
-    files.Form.LINES: message("an object a line: a whole copy of a book, with what was taken back"),
-}
+_FORMS: Final = message(
+    """\
+files that can be read and written:
+  trec    qrels: query id, 0, document id, grade
+  beir    TSV with query-id, corpus-id, score
+  quepid  CSV with query, docid, rating
+  csv     CSV with query, text, grade, and judge and time where known
+  jsonl   an object a line: a whole copy of a book, with what was taken back
+With --job the ids are those of the job's texts and of its exported run."""
+)
 
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
@@ -66,21 +69,11 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     showing = command("show", tr("what is in a book, and how far its judges agree; without --book, all books"), _show)
     for each in (reading, writing, showing):
         each.add_options("--book NAME  the book (default: the one that the window uses)")
-        each.epilog = _forms_help()
+        each.epilog = tr(_FORMS)
     for each in (reading, writing):
         each.add_options("--job JOB  whose texts the ids name: a job's id, the beginning of it, or its name")
     for each in (reading, showing):
         each.add_options("--json  print one JSON object")
-
-
-def _forms_help() -> str:
-    return "\n".join(
-        [
-            tr("files that can be read and written:"),
-            *(f"  {form:<6}  {said(words)}" for form, words in FORMS.items()),
-            tr("With --job the ids are those of the job's texts and of its exported run."),
-        ]
-    )
 
 
 async def run(call: Call) -> int | None:

@@ -150,8 +150,8 @@ class Parser(argparse.ArgumentParser):
 class Actions:
     """The commands of a command; `parents` have what all commands take."""
 
-    def __init__(self, parser: Parser, parents: Sequence[Parser], *, required: bool = True, **more: Any) -> None:
-        self._adding = parser.add_subparsers(dest="action", metavar=tr("ACTION"), required=required, **more)
+    def __init__(self, parser: Parser, parents: Sequence[Parser], *, required: bool = True) -> None:
+        self._adding = parser.add_subparsers(dest="action", metavar=tr("ACTION"), required=required)
         self._parents = list(parents)
 
     def add(self, name: str, words: str, act: Callable[..., object]) -> Parser:
@@ -159,20 +159,3 @@ class Actions:
         added: Parser = self._adding.add_parser(name, help=words, description=words, parents=self._parents)
         added.set_defaults(act=act)
         return added
-
-
-class IntermixedParser(Parser):
-    """Takes options between positional arguments, which argparse does for whole programs only."""
-
-    _is_parsing = False
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        if self._is_parsing:
-            return super().parse_known_args(args, namespace)
-        # Otherwise argparse would cut seven letters off the usage that it prints with errors, for its word "usage: ".
-        usage = self.format_usage().removeprefix(tr("usage: ")).rstrip()
-        self.usage, self._is_parsing = usage.replace("%", "%%"), True
-        try:
-            return self.parse_known_intermixed_args(args, namespace)
-        finally:
-            self.usage, self._is_parsing = None, False

@@ -69,6 +69,14 @@ def add_input_arguments(parser: Parser) -> None:
     add_reading_arguments(parser)
 
 
+def add_sent_arguments(parser: Parser) -> None:
+    """For a job that was sent elsewhere."""
+    parser.add_options(
+        "--input FILE  what was sent; without it texts get names", {"--input": {"nargs": "+", "default": []}}
+    )
+    add_reading_arguments(parser)
+
+
 def add_reading_arguments(parser: Parser) -> None:
     parser.one_of(
         """
@@ -171,15 +179,6 @@ def words_of_rule(rule: CandidateRule) -> str:
     return f"{rule.pool}:{rule.size}" if rule.pool is CandidatePool.SAMPLE else rule.pool.value
 
 
-def words_of_choice(rule: CandidateRule) -> str:
-    """For an input that does not name its candidates."""
-    return worded(
-        "No file says which texts are the candidates of each query: “{rule}” is taken. --candidates judged, sample:N or"
-        " corpus chooses.",
-        rule=words_of_rule(rule),
-    )
-
-
 _TEXTS = (Role.TEXT, Role.CONTEXT)
 
 
@@ -241,6 +240,13 @@ def open_inputs(call: Call, first: Path, second: Path | None = None) -> Inputs:
     return Inputs(source, mapping, other)
 
 
+def open_sent(call: Call) -> Inputs | None:
+    """The files of `--input`, if there are any."""
+    if len(call.input) > 2:
+        raise usage_error("Two files at most: one of queries and one of contexts.")
+    return open_inputs(call, *call.input) if call.input else None
+
+
 def _options(call: Call) -> ReadOptions:
     """For the first file."""
     options = ReadOptions(
@@ -266,8 +272,7 @@ def _over(mapping: Mapping, call: Call) -> Mapping:
         mapping = with_layout(mapping, call.layout)
         if mapping.layout is not call.layout:
             raise usage_error(
-                "The layout “{layout}” does not go with what is to be done with these files.",
-                layout=call.layout.value,
+                "The layout “{layout}” does not go with what is to be done with these files.", layout=call.layout.value
             )
     template, split = call.template or mapping.template, call.split or mapping.split
     return replace(mapping, template=template, split=split)

@@ -47,7 +47,7 @@ async def run(call: Call) -> int:
 
 async def _resume_one(work: Work, job: Job) -> int:
     if work.failed:
-        working.check_may_leave(work, [job])
+        working.check_may_leave(work, job)
         job = await working.send_again(work, job.id)
     if job.state is JobState.DRAFT:
         raise usage_error("Job {id} was never sent, so there is nothing to resume. Send it from the window.", id=job.id)
@@ -77,7 +77,7 @@ async def _carry_on(work: Work, *jobs: Job) -> Sequence[Job]:
     """Until each job is final, needs the user, or may be left. Raises UsageError when one cannot be."""
     program = work.program
     unfinished = [job for job in jobs if job.state not in FINAL]
-    working.check_may_leave(work, unfinished)
+    working.check_may_leave(work, *unfinished)
 
     def may_leave(job: Job) -> bool:
         return working.leaving_status(job) is ExitStatus.NOT_LEFT or working.is_fetched(program, job)

@@ -58,13 +58,13 @@ async def _sent(work: Work) -> Job:
     """A draft that cannot be sent is deleted."""
     program = work.program
     connection = await working.usable_connection(work, work.connection)
-    working.check_may_collect(work, connection)
     inputs = await asyncio.to_thread(reading.open_inputs, work, work.file, work.second)
     name = (work.name or "").strip() or work.file.stem
     job = program.drafts.create(work.kind, name, work.model or program.settings.model, connection)
     options = replace(job.options, at_once=work.at_once, reuse=work.reuse is not False, collect_in_account=work.collect)
     job = work.made = program.drafts.change(job.id, options=options)
     try:
+        working.check_may_leave(work, job)
         return await _send(work, job, inputs)
     except BaseException:
         if not program.ledger.job(job.id).is_sent:

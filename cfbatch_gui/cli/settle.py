@@ -12,7 +12,7 @@ def add_arguments(parser: Parser) -> None:
         """
         job JOB  a job's id, the beginning of it, or its name
         batch [BATCH]  its number (default: the only one in doubt)
-        """,
+        """
     )
     parser.one_of(
         """

@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
@@ -171,13 +171,8 @@ def _way_to_connect(connection_id: str) -> Message:
 
 def status_of_job(job: Job, trouble: UserError | None) -> ExitStatus:
     """`trouble` is the error that paused the job."""
-    match job.state:
-        case JobState.DONE:
-            return ExitStatus.DONE
-        case JobState.OUTCOME_UNKNOWN:
-            return ExitStatus.OUTCOME_UNKNOWN
-        case _:
-            return status_of_error(trouble) if trouble else ExitStatus.FAILED
+    known = {JobState.DONE: ExitStatus.DONE, JobState.OUTCOME_UNKNOWN: ExitStatus.OUTCOME_UNKNOWN}
+    return known.get(job.state, status_of_error(trouble) if trouble else ExitStatus.FAILED)
 
 
 def conclude(work: Work, job: Job, written: list[Exported] | None = None) -> ExitStatus:
@@ -326,42 +321,27 @@ def add_collecting_arguments(parser: Parser) -> None:
     )
 
 
-def check_may_collect(work: Work, connection_id: str) -> None:
-    """Raise UsageError for a new job that cannot be collected, or left, as the arguments say."""
-    connection = work.program.address_book.connection(connection_id)
-    if work.collect or work.leave:
-        check_is_worker(connection)
-    if work.leave:
-        is_collected = connection.collects if work.collect is None else work.collect
-        _check_may_leave(at_once=work.at_once, is_collected=is_collected)
-
-
-def check_may_leave(work: Work, jobs: Iterable[Job]) -> None:
-    """Raise UsageError when one of these jobs cannot be left, which `--leave` asks for."""
-    for job in jobs if work.leave else ():
+def check_may_leave(work: Work, *jobs: Job) -> None:
+    """Raise UsageError when one of these jobs cannot be collected in the account, or left, as the arguments ask."""
+    for job in jobs if work.collect or work.leave else ():
         connection = work.program.address_book.connection(job.connection)
-        going_on = [batch for batch in job.batches if not batch.state.is_final]
         is_collected = account_progress(job).is_used or wants_account(job, connection)
+        going_on = [batch.at_once for batch in job.batches if not batch.state.is_final]
         try:
             check_is_worker(connection)
-            _check_may_leave(
-                at_once=bool(going_on) and all(batch.at_once for batch in going_on),
-                is_collected=is_collected if work.collect is None else work.collect,
-            )
+            if work.leave and (all(going_on) if going_on else job.options.at_once and not job.is_sent):
+                raise usage_error(
+                    "Requests without the queue are answered here, so such a job cannot be left. Leave out --leave."
+                )
+            if work.leave and not (is_collected if work.collect is None else work.collect):
+                raise usage_error(
+                    "This job is not collected in your account, so it cannot be left. Say --collect-in-account as well,"
+                    " or have the connection collect all of its jobs: cfbatch connections change NAME --collects."
+                )
         except UsageError as error:
+            if not job.is_sent:
+                raise
             raise usage_error("Job {id}: {sentence}", id=job.id, sentence=error.message) from error
-
-
-def _check_may_leave(*, at_once: bool, is_collected: bool) -> None:
-    if at_once:
-        raise usage_error(
-            "Requests without the queue are answered here, so such a job cannot be left. Leave out --leave."
-        )
-    if not is_collected:
-        raise usage_error(
-            "This job is not collected in your account, so it cannot be left. Say --collect-in-account as well, or "
-            "have the connection collect all of its jobs: cfbatch connections change NAME --collects."
-        )
 
 
 def say_limit(work: Work, job: Job, batches: int) -> None:

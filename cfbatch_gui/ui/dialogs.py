@@ -99,10 +99,10 @@ async def finished(dialog: QDialog) -> int:
             dialog.deleteLater()
 
 
-async def ask(parent: QWidget, title: str, text: str, *, accept: str, danger: bool = False, cancel: str = "") -> bool:
+async def ask(parent: QWidget, title: str, text: str, *, accept: str, danger: bool = False) -> bool:
     """True when `accept` was pressed. With `danger`, Enter presses the other button."""
     kind = "danger" if danger else "primary"
-    return await _pressed(parent, title, text, (accept,), cancel=cancel or tr("Cancel"), kind=kind) == 0
+    return await _pressed(parent, title, text, (accept,), cancel=tr("Cancel"), kind=kind) == 0
 
 
 async def choose(parent: QWidget, title: str, text: str, choices: Sequence[str], *, cancel: str) -> int | None:

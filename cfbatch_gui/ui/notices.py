@@ -8,7 +8,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPropertyAnimation, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QEvent, QObject, QPropertyAnimation, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QAccessibleWidget, QApplication, QGraphicsOpacityE
 from cfbatch_gui.core.errors import Action, UserError
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.theme import LARGE, SMALL, scaled
 from cfbatch_gui.ui.widgets import Level, NoticeBar, column
 
@@ -146,9 +147,6 @@ def _open(path: Path) -> None:
 
 
 def action_words(action: Action) -> str:
-    def tr(text: str) -> str:
-        return QCoreApplication.translate("notices", text)
-
     return {
         Action.RETRY: tr("Try again"),
         Action.OPEN_CONNECTION: tr("Open connection"),
@@ -292,14 +290,10 @@ class Notices(QWidget):
 
     def show_error(self, error: UserError, on_action: Callable[[], None] | None = None) -> NoticeBar:
         """An expected failure: its sentence, its details to copy, and a button for its action if there is one."""
-        act = on_action
-        if error.action is Action.OPEN_CONNECTION and act is None:
-            act = self.connection_wanted.emit
-        if error.action is Action.UNLOCK and act is None:
-            act = self.unlock_wanted.emit
-        bar = self.show_notice(
-            said(error.message), "attention", button=action_words(error.action) if act else "", on_button=act
-        )
+        own = {Action.OPEN_CONNECTION: self.connection_wanted.emit, Action.UNLOCK: self.unlock_wanted.emit}
+        act = on_action or own.get(error.action)
+        words = action_words(error.action) if act else ""
+        bar = self.show_notice(said(error.message), "attention", button=words, on_button=act)
         if error.detail:
             self._offer_details(bar, f"{said(error.message)}\n{error.detail}")
         return bar

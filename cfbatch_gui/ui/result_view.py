@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -29,8 +28,8 @@ class RowChoice:
     is_proposed: bool = False
 
     def words(self) -> str:
-        pattern = QCoreApplication.translate("exports", "These {n} · {name}")
-        return pattern.format(n=display.number(len(self.items)), name=display.one_line(self.name, _LONGEST_NAME))
+        name = display.one_line(self.name, _LONGEST_NAME)
+        return display.tr("These {n} · {name}").format(n=display.number(len(self.items)), name=name)
 
 
 def row_choices(*named: tuple[str, Iterable[int]], proposed: str = "") -> tuple[RowChoice, ...]:
@@ -101,11 +100,6 @@ class LateView(ResultView, Generic[V]):
 
     def has_something(self, job: Job) -> bool:
         return self._has_something(job)
-
-    async def close_work(self) -> None:
-        await self.tasks.close()
-        if self._view is not None:
-            await self._view.tasks.close()
 
     async def _make_and_show(self) -> None:
         if self._may_begin is not None:

@@ -10,10 +10,11 @@ from PySide6.QtCore import QObject
 from cfbatch_gui.core.errors import UserError
 
 
-class Tasks:
+class Tasks(QObject):
     """`on_error` gets each UserError; when the owner is destroyed, its tasks are cancelled."""
 
     def __init__(self, owner: QObject, on_error: Callable[[UserError], object]) -> None:
+        super().__init__(owner)
         self._running: dict[str, asyncio.Task[None]] = {}
         self._ending: set[asyncio.Task[None]] = set()  # replaced, cancelled or after their last step, but not done
         self._on_error = on_error
@@ -88,3 +89,9 @@ class Tasks:
         self._is_over = True
         for name in tuple(self._running):
             self.cancel(name)
+
+
+async def close_all(root: QObject) -> None:
+    """Cancel the tasks of all that is in a window or a page, and wait for their end."""
+    for tasks in root.findChildren(Tasks):
+        await tasks.close()

@@ -19,6 +19,9 @@ from shiboken6 import getCppPointer
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.display import tr
 
+_FONTS = {"small": -1, "part": 2, "figure": 5, "title": 7, "display": 13}  # pixels more than body text
+_HEIGHTS = {"control": 28, "control_large": 32, "link": 20, "link_most": 24, "tab": 34}  # pixels
+
 
 def stylesheet(
     colours: Mapping[str, str],
@@ -33,15 +36,8 @@ def stylesheet(
         colours,
         start=sides[0],
         end=sides[1],
-        small=pixels - 1,
-        part=pixels + 2,
-        figure=pixels + 5,
-        title=pixels + 7,
-        display=pixels + 13,
-        control=scaled(28),
-        control_large=scaled(32),
-        link=scaled(20),
-        link_most=scaled(24),
+        **{name: pixels + more for name, more in _FONTS.items()},
+        **{name: scaled(height) for name, height in _HEIGHTS.items()},
     )
 
 

@@ -29,11 +29,11 @@ def test_another_computer_takes_the_job_over(world: World, tmp_path: Path) -> No
     take_over = ("account", "take-over", job, "--connection", DOOR)
     other = tmp_path / "other.csv"
     other.write_text(EXAMPLE.read_text("utf-8").replace("password", "passphrase"), encoding="utf-8")
-    refused = second.run(*take_over, other, "--rank")
+    refused = second.run(*take_over, "--input", other, "--rank")
     assert refused.status == 2
     assert "This is not the file that was sent" in refused.complaint
     assert second.jobs() == []
-    taken = second.run(*take_over, EXAMPLE, "--out", tmp_path / "two.csv")
+    taken = second.run(*take_over, "--input", EXAMPLE, "--out", tmp_path / "two.csv")
     assert taken.status == 0, taken.err
     assert third.run(*take_over, "--out", tmp_path / "three.csv").status == 0
     named = read_csv(tmp_path / "three.csv")
@@ -41,7 +41,7 @@ def test_another_computer_takes_the_job_over(world: World, tmp_path: Path) -> No
     assert sorted(row["score"] for row in named) == sorted(row["score"] for row in read_csv(tmp_path / "two.csv"))
     assert first.run("resume").status == 0
     assert scores(tmp_path / "two.csv") == scores(tmp_path / "one.csv")
-    assert second.run(*take_over, EXAMPLE).status == 2, "it is here already"
+    assert second.run(*take_over, "--input", EXAMPLE).status == 2, "it is here already"
 
 
 def take_over(terminal: Terminal, *arguments: object) -> Ended:
@@ -57,18 +57,18 @@ def test_what_cannot_be_taken_over_leaves_nothing(world: World, tmp_path: Path) 
     for arguments, words in (
         (("nothing",), "0 jobs in your account have the id or the name “nothing”"),
         (("of this test",), "2 jobs in your account have"),
-        ((jobs[0], EXAMPLE, EXAMPLE, EXAMPLE), "Two files at most"),
-        ((jobs[0], EXAMPLE, "--embed"), "another kind of result"),
-        ((jobs[0], tmp_path / "texts.csv"), "This is not the file that was sent"),
-        ((jobs[0], tmp_path / "missing.csv"), "There is no file"),
-        ((jobs[0], EXAMPLE, "--out", tmp_path / "vectors.npy"), "is no form of a ranking"),
-        ((jobs[0], EXAMPLE, "--out", EXAMPLE), "is the file that is read"),
-        ((jobs[0], EXAMPLE, "--recipe", "none"), "none"),
+        ((jobs[0], "--input", EXAMPLE, EXAMPLE, EXAMPLE), "Two files at most"),
+        ((jobs[0], "--input", EXAMPLE, "--embed"), "another kind of result"),
+        ((jobs[0], "--input", tmp_path / "texts.csv"), "This is not the file that was sent"),
+        ((jobs[0], "--input", tmp_path / "missing.csv"), "There is no file"),
+        ((jobs[0], "--input", EXAMPLE, "--out", tmp_path / "vectors.npy"), "is no form of a ranking"),
+        ((jobs[0], "--input", EXAMPLE, "--out", EXAMPLE), "is the file that is read"),
+        ((jobs[0], "--input", EXAMPLE, "--recipe", "none"), "none"),
     ):
         refused = take_over(second, *arguments)
         assert (refused.status, words in refused.complaint) == (2, True), (arguments, refused.err)
     assert second.jobs() == []
-    assert take_over(second, jobs[0][:7], EXAMPLE).status == 0
+    assert take_over(second, jobs[0][:7], "--input", EXAMPLE).status == 0
     listed = in_account(second)
     assert [listed[job]["is_here"] for job in jobs] == [True, False]
     assert {(listed[job]["name"], listed[job]["kind"], listed[job]["batches"]) for job in jobs} == {
@@ -88,7 +88,7 @@ def test_a_file_that_was_read_in_its_own_way_is_read_so_again(world: World, tmp_
     with world.clock.held():
         left = first.run(*sent, "--leave", "--json")
     assert left.status == 9, left.err
-    assert take_over(second, left.json["job"], path, "--out", tmp_path / "two.csv").status == 0
+    assert take_over(second, left.json["job"], "--input", path, "--out", tmp_path / "two.csv").status == 0
     assert first.run("resume").status == 0
     assert read_csv(tmp_path / "two.csv") == read_csv(tmp_path / "one.csv")
     assert len(read_csv(tmp_path / "two.csv")) == 20

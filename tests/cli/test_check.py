@@ -51,6 +51,9 @@ def test_what_is_open_is_an_object_too(run: Run, tmp_path: Path, path: Path) -> 
         said = json.loads(out)
         assert (status, said["question"], said["answers"][0]["arguments"]) == (2, question, answer), arguments
         assert said["sentence"] in err
+    for command in ("check", "run"):
+        status, _, err = run(command, str(old), "--embed", "--connection", "practice")
+        assert status == 2 and "Choose with --encoding cp1252 or --encoding " in err
     status, out, _ = run("check", str(old), "--embed", "--json", "--encoding", "cp1252")
     assert (status, json.loads(out)["texts"]) == (0, 2)
 

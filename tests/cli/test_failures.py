@@ -45,18 +45,6 @@ def test_of_a_job_whose_file_could_not_be_written_the_object_says_so(run: Run, t
     assert (status, [job["job"] for job in json.loads(out)["jobs"]]) == (1, [said["job"]])
 
 
-def test_an_encoding_nobody_knows_can_be_named(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "old.txt"
-    path.write_bytes(b"one\n\xc9\n")
-    for arguments in (("check",), ("run", "--connection", "practice")):
-        status, _, err = run(*arguments, path, "--embed")
-        assert status == 2
-        assert "old.txt does not say its encoding, and may be Windows-1252 (“É”) or " in err
-        assert "Choose with --encoding cp1252 or --encoding " in err
-    assert run("jobs")[1] == ""
-    assert run("check", path, "--embed", "--encoding", "cp1252")[0] == 0
-
-
 def test_a_file_is_no_place_for_jobs(capsys: pytest.CaptureFixture[str], texts: Path) -> None:
     assert main(["jobs", "--data-dir", str(texts)]) == 2
     assert "is a file" in capsys.readouterr().err

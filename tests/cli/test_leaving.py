@@ -8,10 +8,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.cli.console import Console, ExitStatus, worst_of
-from cfbatch_gui.cli.progress import (
-    Progress,
-    problem_line,
-)
+from cfbatch_gui.cli.progress import Progress, problem_line
 from cfbatch_gui.cli.working import leaving_status
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job

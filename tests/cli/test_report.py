@@ -80,8 +80,7 @@ def test_on_a_terminal_there_is_one_line_that_goes_away() -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "line"),
-    [(40, "[███░░░] 1 of 2 batches done · 1 queued"), (39, "1 of 2 batches done · 1 queued")],
+    ("columns", "line"), [(40, "[███░░░] 1 of 2 batches done · 1 queued"), (39, "1 of 2 batches done · 1 queued")]
 )
 def test_on_a_narrow_terminal_the_words_come_first(monkeypatch: pytest.MonkeyPatch, columns: int, line: str) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))

@@ -187,19 +187,6 @@ def test_openais_lines(embedded: Table, tmp_path: Path) -> None:
 
 
 @pytest.mark.interop
-def test_csv_in_duckdb_and_the_spreadsheets_own_reader(embedded: Table, tmp_path: Path) -> None:
-    duckdb = pytest.importorskip("duckdb")
-    written(embedded, tmp_path / "out.csv", "csv")
-    rows = duckdb.sql(
-        f"SELECT * FROM read_csv('{tmp_path / 'out.csv'}', header=true, all_varchar=true, new_line='\\n', quote='\"',"
-        " delim=',', escape='\"', null_padding=false, parallel=false, nullstr='never')"
-    ).fetchall()
-    assert [row[0] for row in rows] == IDS
-    assert [row[1] for row in rows] == COLUMNS["text"]
-    assert np.array([row[4:] for row in rows]).astype(np.float32).tobytes() == EXPECTED.tobytes()
-
-
-@pytest.mark.interop
 @pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
 def test_excel_in_libreoffice(embedded: Table, tmp_path: Path) -> None:
     from tests.interop.libreoffice import as_csv

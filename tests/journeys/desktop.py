@@ -144,27 +144,21 @@ class Desktop:
         self._manage_windows()
         _xdotool("key", "--delay", "30", *keys)
 
-    def click(self, x: int, y: int) -> None:
-        _xdotool("mousemove", str(x), str(y), "click", "1")
-
-    def move(self, x: int, y: int) -> None:
-        _xdotool("mousemove", str(x), str(y))
-
-    def press_mouse(self) -> None:
-        _xdotool("mousedown", "1")
-
-    def release_mouse(self) -> None:
-        _xdotool("mouseup", "1")
+    def mouse(self, *words: object) -> None:
+        _xdotool(*map(str, words))
 
     def click_main_button(self, nth: int) -> None:
         """Click one of the main buttons that are on the screen, counted from the top left; -1 is the last.
 
         The mouse goes out of the way first: a button under it has another colour.
         """
-        _xdotool("mousemove", "1279", "819")
+        self.mouse("mousemove", 1279, 819)
         self.until(lambda: len(self.main_buttons()) > (nth if nth >= 0 else -nth - 1))
-        left, top, right, bottom = self.main_buttons()[nth]
-        self.click((left + right) // 2, (top + bottom) // 2)
+        self._click_in(self.main_buttons()[nth])
+
+    def _click_in(self, box: tuple[int, int, int, int]) -> None:
+        left, top, right, bottom = box
+        self.mouse("mousemove", (left + right) // 2, (top + bottom) // 2, "click", 1)
 
     def main_buttons(self) -> list[tuple[int, int, int, int]]:
         picture = self.picture().convertToFormat(QImage.Format.Format_RGB32)
@@ -207,8 +201,7 @@ class Desktop:
         """The first closing with jobs at work asks; its main button says yes."""
         boxes = [box for box in self.main_buttons() if box[0] > 300 and 200 < box[1] < 600]
         if boxes:
-            left, top, right, bottom = boxes[0]
-            self.click((left + right) // 2, (top + bottom) // 2)
+            self._click_in(boxes[0])
         return False
 
 

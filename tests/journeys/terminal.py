@@ -162,11 +162,7 @@ def own_environ(home: Path, **more: str) -> dict[str, str]:
 
 def connected(base_url: str, token: str = TOKEN) -> dict[str, str]:
     """What connects an account by the environment."""
-    return {
-        "CLOUDFLARE_API_BASE_URL": base_url,
-        "CLOUDFLARE_ACCOUNT_ID": ACCOUNT,
-        "CLOUDFLARE_API_TOKEN": token,
-    }
+    return {"CLOUDFLARE_API_BASE_URL": base_url, "CLOUDFLARE_ACCOUNT_ID": ACCOUNT, "CLOUDFLARE_API_TOKEN": token}
 
 
 def run_well(*command: object, environ: Mapping[str, str], given: str = "") -> str:

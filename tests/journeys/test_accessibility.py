@@ -165,13 +165,6 @@ def test_each_job_says_its_state_and_each_group_its_name(pages: list[Page]) -> N
     assert {"Needs you, 3", "Working, 1"} <= set(lines)
 
 
-def test_only_the_tabs_that_can_be_chosen_are_there(pages: list[Page]) -> None:
-    tabs = {page.name: [each["name"] for each in page.all() if each["role"] == "page tab"] for page in pages}
-    assert tabs["ranking"] == ["Ranking", "Quality", "Overview", "Details"]
-    assert tabs["map"][:2] == ["Vectors", "Map"] and "Ranking" not in tabs["map"] and "Progress" not in tabs["map"]
-    assert tabs["progress-account"] == ["Progress", "Ranking so far", "Overview so far", "Details"]
-
-
 def test_what_we_paint_ourselves_has_role_name_and_a_summary(pages: list[Page]) -> None:
     for name, expected in OWN_ROLES.items():
         page = next(page for page in pages if page.name == name)

@@ -20,9 +20,8 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.ui.window.main_window import DESKTOP_ID
 from tests.journeys.desktop import WITHOUT_ACTIVATION
-from tests.journeys.terminal import jobs_in, until
+from tests.journeys.terminal import ROOT, jobs_in, own_environ, until
 
-ROOT = Path(__file__).parents[2]
 DESKTOP_FILE = ROOT / "packaging" / f"{DESKTOP_ID}.desktop"
 PROGRAMS = Path(sys.executable).parent
 _PATIENCE = 240.0  # seconds
@@ -46,7 +45,7 @@ class FileManager:
 
     @property
     def paths(self) -> Paths:
-        return Paths(self.home / "share" / "cfbatch")
+        return Paths(self.home / ".local" / "share" / "cfbatch")
 
     def file(self, name: str, rows: int) -> Path:
         path = self.home / name
@@ -76,21 +75,15 @@ class FileManager:
 
 @pytest.fixture
 def files(tmp_path: Path, runtime_folder: Path) -> Iterator[FileManager]:
-    folders = {
-        "XDG_DATA_HOME": "share",
-        "XDG_CONFIG_HOME": "config",
-        "XDG_CACHE_HOME": "cache",
-    }
-    for name in ("share/applications", "share/mime/packages", *folders.values()):
-        (tmp_path / name).mkdir(mode=0o700, parents=True, exist_ok=True)
-    shutil.copy(DESKTOP_FILE, tmp_path / "share" / "applications")
-    shutil.copy(ROOT / "packaging" / "cfbatch-mime.xml", tmp_path / "share" / "mime" / "packages")
-    (tmp_path / "config" / "mimeapps.list").write_text(f"[Default Applications]\ntext/csv={DESKTOP_FILE.name}\n")
+    share, config = tmp_path / ".local" / "share", tmp_path / ".config"
+    for folder in (share / "applications", share / "mime" / "packages", config):
+        folder.mkdir(parents=True)
+    shutil.copy(DESKTOP_FILE, share / "applications")
+    shutil.copy(ROOT / "packaging" / "cfbatch-mime.xml", share / "mime" / "packages")
+    (config / "mimeapps.list").write_text(f"[Default Applications]\ntext/csv={DESKTOP_FILE.name}\n")
     (tmp_path / "bus.conf").write_text(WITHOUT_ACTIVATION)
-    environ = {name: str(tmp_path / folder) for name, folder in folders.items()}
-    environ["XDG_RUNTIME_DIR"] = str(runtime_folder)
-    environ |= {"HOME": str(tmp_path), "PATH": f"{PROGRAMS}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
-    environ |= {"XDG_CURRENT_DESKTOP": "X-GNOME", "QT_QPA_PLATFORM": "xcb"}  # xdg-open asks gio there
+    environ = own_environ(tmp_path, LC_ALL="C.UTF-8", QT_QPA_PLATFORM="xcb", XDG_RUNTIME_DIR=str(runtime_folder))
+    environ |= {"PATH": f"{PROGRAMS}:{os.environ['PATH']}", "XDG_CURRENT_DESKTOP": "X-GNOME"}  # xdg-open asks gio there
     bus = ("dbus-run-session", "--config-file", str(tmp_path / "bus.conf"), "--", "sh", "-c", _KEEPER)
     command = [str(ROOT / "scripts" / "with-screen.sh"), *bus]
     with subprocess.Popen(command, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as keeper:
@@ -98,7 +91,7 @@ def files(tmp_path: Path, runtime_folder: Path) -> Iterator[FileManager]:
         environ["DISPLAY"] = keeper.stdout.readline().strip()
         environ["DBUS_SESSION_BUS_ADDRESS"] = keeper.stdout.readline().strip()
         manager = FileManager(tmp_path, environ)
-        manager.run("update-mime-database", tmp_path / "share" / "mime")
+        manager.run("update-mime-database", share / "mime")
         try:
             yield manager
             manager.close()

@@ -99,14 +99,6 @@ def pairs(tmp_path: Path) -> Path:
     return path
 
 
-def test_at_once(terminal: Terminal, service: str, pairs: Path, tmp_path: Path) -> None:
-    terminal.connect(service)
-    ended = terminal.run("run", pairs, "--rank", "--at-once", "--connection", "cloudflare", "--out", tmp_path / "r.csv")
-    assert ended.status == 0 and "2 requests at once" in ended.err
-    assert len(read_csv(tmp_path / "r.csv")) == 4
-    assert [batch["request_id"] for batch in terminal.jobs()[0]["batches"]] == ["", ""]
-
-
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 @pytest.mark.parametrize("with_file", [True, False])
 def test_a_job_that_curl_has_begun(

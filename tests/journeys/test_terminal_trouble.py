@@ -53,24 +53,6 @@ def test_bad_input_is_said_before_anything_is_sent(
         assert Path("in.csv").read_bytes() == content
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "sentence"),
-    [
-        ("CLOUDFLARE_API_TOKEN", "cfk_0123456789abcdefghijklmnop", "global API key"),
-        ("CLOUDFLARE_API_TOKEN", f"{TOKEN}\nX: y", "environment variable CLOUDFLARE_API_TOKEN"),
-        ("CLOUDFLARE_API_BASE_URL", "http://example.com/client/v4", "is not safe"),
-    ],
-    ids=["global key", "two lines", "http"],
-)
-def test_an_environment_that_cannot_be_right(terminal: Terminal, name: str, value: str, sentence: str) -> None:
-    terminal.connect("https://127.0.0.1:1/client/v4")
-    terminal.environ[name] = value
-    ended = terminal.run(*RUN)
-    assert (ended.status, ended.out) == (4, "")
-    assert sentence in ended.complaint
-    assert terminal.jobs() == []
-
-
 def test_a_refused_token_keeps_the_job_until_it_is_mended(terminal: Terminal, tmp_path: Path) -> None:
     with PracticeServer(tmp_path / "service", token=OTHER_TOKEN) as server:
         terminal.connect(server.url)

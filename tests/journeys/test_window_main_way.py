@@ -67,17 +67,16 @@ def drag_to_the_page(desktop: Desktop, said: Path, *files: Path) -> None:
 
     def is_taken() -> bool:
         for step in (0, 1):  # only a mouse that moves is noticed
-            desktop.move(PAGE[0] + step, PAGE[1])
+            desktop.mouse("mousemove", PAGE[0] + step, PAGE[1])
         return has_said("over CopyAction")()
 
     with said.open("w", encoding="utf-8") as out:
         desktop.start_other("tests.journeys.dragging", *OVER_SIDEBAR, *files, out=out)
         desktop.until(has_said("ready"))
         middle = dragging.SIZE // 2
-        desktop.move(OVER_SIDEBAR[0] + middle, OVER_SIDEBAR[1] + middle)
-        desktop.press_mouse()
+        desktop.mouse("mousemove", OVER_SIDEBAR[0] + middle, OVER_SIDEBAR[1] + middle, "mousedown", 1)
         desktop.until(is_taken)
-        desktop.release_mouse()
+        desktop.mouse("mouseup", 1)
         desktop.until(has_said("dropped"))
     assert "dropped CopyAction" in said.read_text("utf-8"), "nobody may think that the files have moved"
 

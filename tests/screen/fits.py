@@ -33,7 +33,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.tables.table_rows import BAR_ROLE, ICON_ROLE
 from cfbatch_gui.ui.tables.table_view import Header, TableView
-from cfbatch_gui.ui.widgets import ElidedLabel, Tabs
+from cfbatch_gui.ui.widgets import ElidedLabel
 
 _SLACK = 1  # pixels, of rounding
 _ROWS = 30  # of a table that are measured
@@ -194,7 +194,7 @@ def _cut_tabs(bar: QTabBar) -> Iterator[str]:
             leads_there = index != bar.currentIndex() and any(
                 each.isVisible() for each in bar.findChildren(QToolButton)
             )
-            is_whole = bar.is_whole(index) if isinstance(bar, Tabs) else bar.rect().contains(box)
+            is_whole = bar.rect().contains(box)
             if box.width() + _SLACK < bar.tabSizeHint(index).width() or not (is_whole or leads_there):
                 yield f"tab {bar.tabText(index)!r} at {box.getRect()} does not fit into {bar.size().toTuple()}"
 

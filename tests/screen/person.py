@@ -73,11 +73,7 @@ class Person:
     # Mouse
 
     async def click(self, text: str, nth: int = 0) -> None:
-        """Click a button, link, choice or tab by its words; the topmost window's first.
-
-        A button is located as the mouse is pressed, for pages arrange themselves anew at any time; if they do so
-        between press and release, Qt takes that for no click, and it is done again.
-        """
+        """Click a button, link, choice or tab by its words; the topmost window's first."""
         try:
             await self.until(lambda: self._clickable(text, nth))
         except NotSeenError:
@@ -94,18 +90,10 @@ class Person:
             if not isinstance(widget, QAbstractButton) or QApplication.activePopupWidget() is not None:
                 clicked.append(widget)  # a menu opens without a click
 
-        deadline = time.monotonic() + self._patience
-        while not clicked:
-            if time.monotonic() > deadline:
-                raise NotSeenError(f"“{text}” could not be clicked; there is: {self.seen()[:_TEXTS_TOLD]}")
-            await _do(click)
+        await self._again(click, lambda: clicked, f"“{text}” could not be clicked")
 
     async def click_row(self, table: str, text: str, *, double: bool = False) -> None:
-        """Click the line with this text in the table or list of this name.
-
-        The line is located as the mouse is pressed, for lists arrange themselves anew at any time; if they do so
-        between press and release, Qt takes that for no click, and it is done again.
-        """
+        """Click the line with this text in the table or list of this name."""
         await self.until(lambda: self._row(table, text))
         clicked: list[QModelIndex] = []
 
@@ -116,11 +104,7 @@ class Person:
                 view.scrollTo(index)
                 _click_now(view.viewport(), view.visualRect(index).center(), double=double)
 
-        deadline = time.monotonic() + self._patience
-        while not clicked:
-            if time.monotonic() > deadline:
-                raise NotSeenError(f"{text} in {table} could not be clicked")
-            await _do(click)
+        await self._again(click, lambda: clicked, f"{text} in {table} could not be clicked")
 
     async def choose(self, text: str) -> None:
         """Click an entry of the menu that is open."""
@@ -184,6 +168,16 @@ class Person:
                 _manage_windows()
             await self.until(QGuiApplication.focusWindow)
             await _do(press)
+
+    async def _again(self, act: Callable[[], None], is_done: Callable[[], object], failure: str) -> None:
+        """Do it until it is done: pages and lists arrange themselves anew at any time, and if they do so between press
+        and release, Qt takes that for no click.
+        """
+        deadline = time.monotonic() + self._patience
+        while not is_done():
+            if time.monotonic() > deadline:
+                raise NotSeenError(f"{failure}; there is: {self.seen()[:_TEXTS_TOLD]}")
+            await _do(act)
 
     # Finding
 

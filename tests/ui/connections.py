@@ -97,7 +97,8 @@ def paste(field: QLineEdit, text: str) -> None:
 
 
 def entries(menu: QMenu) -> dict[str, QAction]:
-    """What a menu has, by its words without their keys; for a job's menu, also what is hidden."""
+    """What a menu has when it opens, by its words without their keys."""
+    menu.aboutToShow.emit()
     return {action.text().partition("\t")[0]: action for action in menu.actions() if not action.isSeparator()}
 
 

@@ -36,23 +36,22 @@ def rows_say(stage: Stage, words: str) -> bool:
     return any(words in str(model.index(row, column).data()) for row, column in places)
 
 
-def entry(stage: Stage, text: str) -> QAction:
-    return entries(stage.workspace.job_page.header.more.menu())[text]
+def job_menu(stage: Stage) -> dict[str, QAction]:
+    return entries(stage.workspace.job_page.header.more.menu())
 
 
 async def test_after_a_question_texts_go_and_scores_stay(stage: Stage, until: Until) -> None:
-    job_page = stage.workspace.job_page
-    entry(stage, FORGET).trigger()
+    job_menu(stage)[FORGET].trigger()
     await stage.person.click("Cancel")
     await until(lambda: not stage.workspace.tasks.is_running(f"forget {stage.job(JOB).id}"))
     assert not stage.job(JOB).texts_forgotten_at
-    entry(stage, FORGET).trigger()
+    job_menu(stage)[FORGET].trigger()
     await stage.person.click("Remove texts")
     await until(lambda: stage.job(JOB).texts_forgotten_at)
     await until(lambda: rows_say(stage, "A-0113") and not rows_say(stage, SHOWN))
     assert stage.person.sees("were removed. Scores, ranks, vectors and ids are kept.")
-    await until(lambda: not entry(stage, FORGET).isVisible())
-    assert not entry(stage, "Judge its texts…").isVisible() and not job_page._duplicate.isEnabled()
+    await until(lambda: FORGET not in job_menu(stage))
+    assert "Judge its texts…" not in job_menu(stage) and not job_menu(stage)["Duplicate"].isEnabled()
     shown = stage.workspace.window.pages.currentWidget()
     stage.workspace.evaluating.judge(stage.job(JOB).id)
     assert stage.workspace.window.pages.currentWidget() is shown

@@ -134,7 +134,7 @@ async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
     assert job.name.startswith("Added job, ") and job.batches[0].request_id == request_id
     await until(lambda: stage.workspace.window.library.opened_job() == job.id)
     await until(lambda: stage.person.sees("Query 1"))
-    assert not stage.workspace.job_page._duplicate.isEnabled()
+    assert not entries(stage.workspace.job_page.header.more.menu())["Duplicate"].isEnabled()
     await until(lambda: not stage.workspace.results.pages["ranking"].view.tasks.running())
 
 

@@ -23,6 +23,7 @@ from cfbatch_gui.core.results.text_map import Layout, TextMap, tsne_map
 from cfbatch_gui.core.results.unit_vectors import Progress
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results import map_view
+from cfbatch_gui.ui.tasks import close_all
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.pages import ResultViews
 from tests.ui.conftest import InMemory, Until
@@ -65,13 +66,13 @@ async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
         wanted: list[bool] = []
         window, memory = MainWindow(InMemory()), InMemory()
         views = ResultViews(
-            driver.program, window, memory=memory, show_help=list, show_table=lambda: wanted.append(True)
+            driver.program, window, memory=memory, show_help=list, show_table=lambda: wanted.append(True), judge=str
         )
         job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
         await driver.show(job)
         yield Pages(driver, window, views, job, memory, wanted, until)
-        await views.close_work()
         for page in views.pages.values():
+            await close_all(page)
             page.close()
             page.deleteLater()
 
@@ -113,13 +114,14 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
     seen = {}
     for key in ("one", "clusters", "column/2"):
         page.colour_choice.set_value(key)
-        page._colour_picked(key)
+        page.colour_choice.picked.emit(key)
         await pages.until(lambda: not page.tasks.running())
         seen[key] = page._colours
     assert seen["column/2"] is not None and seen["column/2"].dots.ordered
     assert seen["clusters"] is not None and seen["clusters"].dots.names[0].startswith("1 · ")
     assert seen["one"] is not None and seen["one"].title == ""
 
+    page.colour_choice.set_value("column/1")
     page.colour_choice.picked.emit("column/1")
     await pages.until(lambda: not page.tasks.running())
     QTest.mouseClick(page.picture.save_button, Qt.MouseButton.LeftButton)

@@ -252,18 +252,18 @@ async def test_a_token_without_the_permission_leads_to_the_connection_and_loses_
     refusal = faults.refusal(on="upload", number=2, times=0, status=403, code=10000, message="Authentication error")
     service.follow(refusal)
     desk.click(desk.page.send_button)
-    await desk.until(lambda: desk.page.failure.isVisibleTo(desk.page))
+    await desk.until(desk.notices.bars)
     await desk.idle()
-    assert "Vectorize Write" in desk.page.failure.text()
+    (bar,) = desk.notices.bars()
+    assert "Vectorize Write" in bar.text() and desk.page.progress.waiting.text() == bar.text()
     assert desk.page.progress.line.text() == "10 of 25 were sent to “products”."
     opened: list[bool] = []
     desk.notices.connection_wanted.connect(lambda: opened.append(True))
-    desk.click(next(link for link in desk.page.failure.links() if link.text() == "Open connection"))
+    next(link for link in bar.links() if link.text() == "Open connection").click()
     assert opened == [True]
     service.follow()
     desk.click(desk.page.progress.carry_on_button)
     await desk.until(lambda: desk.parts() == "after")
-    assert not desk.page.failure.isVisibleTo(desk.page)
 
 
 async def test_a_worker_has_no_such_api_and_another_connection_is_offered(

@@ -4,6 +4,7 @@ The Worker that collects runs in another one, with a bucket and a workflow, whic
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,18 +85,16 @@ def read_refusal(answer: httpx.Response) -> tuple[int, int]:
 
 @pytest.fixture
 def callers(stage: Stage) -> Iterator["Callers"]:
-    with_all = Callers(stage)
-    yield with_all
-    for caller in with_all.opened:
-        caller.http.close()
+    with ExitStack() as opened:
+        yield Callers(stage, opened)
 
 
+@dataclass
 class Callers:
     """Makes callers of the Worker and of the practice service, which are closed after the test."""
 
-    def __init__(self, stage: Stage) -> None:
-        self.stage = stage
-        self.opened: list[Caller] = []
+    stage: Stage
+    opened: ExitStack
 
     def worker(self, deployment: str = "with-secret", *, secret: str = SECRET) -> Caller:
         return self._open(self.stage.workers[deployment], secret)
@@ -105,8 +104,9 @@ class Callers:
         return self._open(f"{self.stage.practice_url}/accounts/{ACCOUNT}", "any-token")
 
     def _open(self, address: str, secret: str) -> Caller:
-        self.opened.append(Caller(address, secret))
-        return self.opened[-1]
+        caller = Caller(address, secret)
+        self.opened.callback(caller.http.close)
+        return caller
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ end with the job's number.
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 
@@ -40,54 +41,36 @@ class Overlaps:
 def overlaps(
     queries: NDArray[np.integer], one: Ranks, other: Ranks, count: int, *, top_k: int = 10, p: float = P
 ) -> Overlaps:
+    """Of the queries below `count`; `queries` has the query of each text, and `one` and `other` its ranks."""
     order = np.argsort(queries, kind="stable")
     bounds = np.searchsorted(queries[order], np.arange(0, count + _BLOCK, _BLOCK))
-    blocks = []
-    for number, first in enumerate(range(0, count, _BLOCK)):
-        indices = order[bounds[number] : bounds[number + 1]]
-        size = min(_BLOCK, count - first)
-        lengths = np.bincount(queries[indices] - first, minlength=size)
-        shares = _shares(queries[indices] - first, one.rank[indices], other.rank[indices], lengths, top_k)
-        blocks.append(_figures(shares, lengths, top_k, p))
-    if not blocks:
-        return Overlaps(np.zeros(0), np.zeros(0), np.zeros(0))
-    return Overlaps(*(np.concatenate(each) for each in zip(*blocks, strict=True)))
+    found = Overlaps(*(np.full(count, np.nan) for _ in range(3)))
+    for number, start in enumerate(range(0, count, _BLOCK)):
+        texts = order[bounds[number] : bounds[number + 1]]
+        query, size = queries[texts] - start, min(_BLOCK, count - start)
+        lengths = np.bincount(query, minlength=size)
+        deepest = max(1, min(int(lengths.max(initial=0)), max(_DEEPEST, top_k)))
+        one_rank, other_rank = one.rank[texts], other.rank[texts]
+        up_to = partial(_texts_up_to, query, size, deepest)
+        both, each = up_to(np.maximum(one_rank, other_rank)), up_to(one_rank) + up_to(other_rank)
+        shares = 2 * both / np.maximum(each, 1)
+        there, depths = np.flatnonzero(lengths), np.arange(1, deepest + 1)
+        last = np.clip(lengths, 1, deepest)
+        weighed = np.where(depths <= last[:, None], shares * p**depths, 0.0).sum(axis=1) * (1 - p) / p
+        rbo = weighed + shares[np.arange(size), last - 1] * p**last
+        found.rbo[start + there] = rbo[there]
+        found.top[start + there] = shares[there, np.minimum(last, top_k)[there] - 1]
+        found.first[start + there] = shares[there, 0]
+    return found
 
 
-def _shares(
-    queries: NDArray[np.integer],
-    one: NDArray[np.integer],
-    other: NDArray[np.integer],
-    lengths: NDArray[np.int64],
-    top_k: int,
-) -> NDArray[np.float64]:
-    """The overlap of each query at each depth from 1, of shape (queries, depths)."""
-    deepest = max(1, min(int(lengths.max(initial=0)), max(_DEEPEST, top_k)))
-
-    def up_to(rank: NDArray[np.integer]) -> NDArray[np.int64]:
-        """The number of texts with rank ≤ depth, of shape (queries, depths)."""
-        inside = rank <= deepest
-        cells = queries[inside] * deepest + rank[inside] - 1
-        counted = np.bincount(cells, minlength=len(lengths) * deepest)
-        return np.cumsum(counted.reshape(len(lengths), deepest), axis=1)
-
-    both = up_to(np.maximum(one, other))
-    shares: NDArray[np.float64] = 2 * both / np.maximum(up_to(one) + up_to(other), 1)
-    return shares
-
-
-def _figures(
-    shares: NDArray[np.float64], lengths: NDArray[np.int64], top_k: int, p: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    count, deepest = shares.shape
-    rows, depths = np.arange(count), np.arange(1, deepest + 1)
-    last = np.clip(lengths, 1, deepest)
-    weighed = np.where(depths <= last[:, None], shares * p**depths, 0.0).sum(axis=1) * (1 - p) / p
-    rbo = weighed + shares[rows, last - 1] * p**last
-    top, first = shares[rows, np.minimum(last, top_k) - 1], shares[:, 0].copy()
-    for values in (rbo, top, first):
-        values[lengths == 0] = np.nan
-    return rbo, top, first
+def _texts_up_to(
+    query: NDArray[np.integer], queries: int, deepest: int, rank: NDArray[np.integer]
+) -> NDArray[np.int64]:
+    """The number of texts with rank ≤ depth, of shape (queries, deepest)."""
+    inside = rank <= deepest
+    counted = np.bincount(query[inside] * deepest + rank[inside] - 1, minlength=queries * deepest)
+    return np.cumsum(counted.reshape(queries, deepest), axis=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -311,11 +294,7 @@ _PLAIN = ExportOptions()
 
 
 def write_texts(
-    comparison: Comparison,
-    path: Path,
-    *,
-    options: ExportOptions = _PLAIN,
-    queries: Collection[int] | None = None,
+    comparison: Comparison, path: Path, *, options: ExportOptions = _PLAIN, queries: Collection[int] | None = None
 ) -> int:
     """Write a row for each text, by query and rank of the first job; the number of rows.
 

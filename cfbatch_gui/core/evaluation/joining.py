@@ -155,13 +155,6 @@ class Keys:
         """The entries at these indices, in their order."""
         return Keys(self.groups[indices], self.ids[indices], self.texts[indices])
 
-    def are_same(self, other: "Keys") -> bool:
-        return (
-            np.array_equal(self.texts, other.texts)
-            and np.array_equal(self.ids, other.ids)
-            and np.array_equal(self.groups, other.groups)
-        )
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matches:
@@ -176,7 +169,8 @@ class Matches:
 
 
 def match(ours: Keys, theirs: Keys) -> Matches:
-    if ours.are_same(theirs):  # the usual case, the same file: the passes below take seconds for the same result
+    both = ((ours.texts, theirs.texts), (ours.ids, theirs.ids), (ours.groups, theirs.groups))
+    if all(np.array_equal(one, other) for one, other in both):  # the usual case, the same file, in no time
         indices = np.arange(len(ours.ids))
         with_id = int((ours.ids != 0).sum())
         by_pass = {MatchedBy.ID_AND_TEXT: with_id, MatchedBy.TEXT: len(indices) - with_id, MatchedBy.ID: 0}
@@ -185,8 +179,9 @@ def match(ours: Keys, theirs: Keys) -> Matches:
     found: list[tuple[Numbers, Numbers]] = []
     by: dict[MatchedBy, int] = {}
     for each in MatchedBy:
-        here, there = ours.part(left), theirs.part(right)
-        one, other = _matched(_keys(here, each), _keys(there, each), _usable(here, each), _usable(there, each))
+        (here, our_hashes), (there, their_hashes) = _usable(ours.part(left), each), _usable(theirs.part(right), each)
+        _, first, second = np.intersect1d(our_hashes, their_hashes, assume_unique=True, return_indices=True)
+        one, other = here[first], there[second]
         found.append((left[one], right[other]))
         by[each] = len(one)
         left, right = np.delete(left, one), np.delete(right, other)
@@ -195,33 +190,22 @@ def match(ours: Keys, theirs: Keys) -> Matches:
     return Matches(one[order], other[order], by)
 
 
-def _keys(keys: Keys, by: MatchedBy) -> NDArray[np.uint64]:
-    """A hash of what the pass compares, for each entry; two different entries collide with a probability of 2^-64."""
+def _usable(keys: Keys, by: MatchedBy) -> tuple[Numbers, NDArray[np.uint64]]:
+    """The entries that a pass looks at, and of each the hash of what it compares, which no other one of them has; two
+    different ones collide with a probability of 2^-64.
+    """
     parts = {MatchedBy.ID_AND_TEXT: (keys.ids, keys.texts), MatchedBy.TEXT: (keys.texts,), MatchedBy.ID: (keys.ids,)}
     mixed = keys.groups.astype(np.uint64)
     for part in parts[by]:
         mixed = mixed_hash(mixed, part.astype(np.uint64))
-    if by is MatchedBy.ID:
-        return mixed
-    return mixed_hash(mixed, _occurrence(mixed))
-
-
-def _usable(keys: Keys, by: MatchedBy) -> NDArray[np.bool_]:
-    if by is MatchedBy.TEXT:
-        return np.ones(len(keys.ids), dtype=np.bool_)
-    has_id = keys.ids != 0
-    if by is MatchedBy.ID and len(keys.ids):
-        _, index, count = np.unique(_keys(keys, by), return_inverse=True, return_counts=True)
-        return np.asarray(has_id & (count[index] == 1))
-    return np.asarray(has_id)
-
-
-def _matched(
-    one: NDArray[np.uint64], other: NDArray[np.uint64], one_usable: NDArray[np.bool_], other_usable: NDArray[np.bool_]
-) -> tuple[Numbers, Numbers]:
-    here, there = np.flatnonzero(one_usable), np.flatnonzero(other_usable)
-    _, first, second = np.intersect1d(one[here], other[there], assume_unique=True, return_indices=True)
-    return here[first], there[second]
+    if by is MatchedBy.ID:  # one that comes twice names nothing
+        _, index, count = np.unique(mixed, return_inverse=True, return_counts=True)
+        usable = (keys.ids != 0) & (count[index] == 1)
+    else:
+        mixed = mixed_hash(mixed, _occurrence(mixed))
+        usable = (keys.ids != 0) | (by is MatchedBy.TEXT)
+    found = np.flatnonzero(usable)
+    return found, mixed[found]
 
 
 def _occurrence(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -230,14 +230,19 @@ def make_pool(
     query_of = {document: int(joined[first[document][0]].query_of[first[document][1]]) for document in shuffled}
     turn = {query: at for at, query in enumerate(dict.fromkeys(query_of[document] for document in shuffled))}
     shuffled.sort(key=lambda document: turn[query_of[document]])  # stable: the texts of a query stay shuffled
-    items = _items(runs, first, shuffled, query_of, turn)
+    contents = [run.texts(pair for number, pair in first.values() if runs[number] is run) for run in runs]
+    asked = read_queries(runs[0].folder, runs[0].table.asked)
     said = _said(book, judge) if book is not None else {}
     fresh: list[PoolItem] = []
     second: list[PoolItem] = []
     judged = 0
     texts: set[object] = set()
-    for document, item in zip(shuffled, items, strict=True):
-        key = (*item.shown.query.key, *item.shown.document.key)
+    for document in shuffled:
+        number, pair = first[document]
+        query, text = asked[query_of[document]], contents[number][pair]
+        shown = Shown(Subject(query.id, query.text), Subject(text.id, text.text))
+        item = PoolItem(shown, turn[query_of[document]] + 1)
+        key = (*shown.query.key, *shown.document.key)
         if key in texts:  # the same text under another id
             continue
         texts.add(key)
@@ -258,26 +263,6 @@ def _top_pairs(run: Run, joined: Joined, numbers: NDArray[np.int64], k: int) -> 
     query = joined.query_of[ordered]
     place = np.arange(len(ordered)) - np.searchsorted(query, query)
     return ordered[place < k]
-
-
-def _items(
-    runs: Sequence[Run],
-    first: dict[int, tuple[int, int]],
-    documents: Sequence[int],
-    query_of: dict[int, int],
-    turn: dict[int, int],
-) -> list[PoolItem]:
-    texts = [run.texts(pair for number, pair in first.values() if runs[number] is run) for run in runs]
-    asked = read_queries(runs[0].folder, runs[0].table.asked)
-    items = []
-    for document in documents:
-        number, pair = first[document]
-        text = texts[number][pair]
-        query = asked[query_of[document]]
-        items.append(
-            PoolItem(Shown(Subject(query.id, query.text), Subject(text.id, text.text)), turn[query_of[document]] + 1)
-        )
-    return items
 
 
 def _said(book: Book, judge: str) -> dict[object, tuple[bool, bool]]:

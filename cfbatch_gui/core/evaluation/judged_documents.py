@@ -154,7 +154,8 @@ def judge(
         columns.append(np.stack((numbers[labelled], each.query_of[labelled], run.labels[labelled])))
         columns.append(outside.of_run(run, each))
     labels = np.concatenate(columns, axis=1)
-    conflicts = _differing(labels)
+    known, first, same = np.unique(labels[0], return_index=True, return_inverse=True)
+    conflicts = len(distinct(labels[0][labels[2] != labels[2][first][same]]))
     if said is not None:
         strong, weak = outside.of_book(said.outside), outside.of_book(said.weak_outside)
         labels = np.concatenate((_columns(said.strong), strong, labels, _columns(said.weak), weak), axis=1)
@@ -165,13 +166,6 @@ def judge(
     order = np.argsort(query[first], kind="stable")
     queries = query[first][order]
     return JudgedDocuments(grade_of, queries, grade[first][order], distinct(queries), conflicts, said)
-
-
-def _differing(labels: Numbers) -> int:
-    """The number of documents whose labels differ, of document, query and grade: (3, labels)."""
-    document, _, grade = labels
-    _, first, of = np.unique(document, return_index=True, return_inverse=True)
-    return len(distinct(document[grade != grade[first][of]]))
 
 
 def _columns(rows: list[_Row]) -> Numbers:

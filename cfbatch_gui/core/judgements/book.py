@@ -19,7 +19,7 @@ from cfbatch_gui.core.job_folder.schema import transaction, translated
 from cfbatch_gui.core.judgements.values import USUAL, Judgement, Scale, Source, Subject, decoded, encoded, text_digest
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import connect_durably
-from cfbatch_gui.core.system.files import move_file, own_file_writer
+from cfbatch_gui.core.system.files import move_file, write_own_file
 
 
 def newest(judgements: Iterable[Judgement]) -> list[Judgement]:
@@ -126,9 +126,9 @@ class Book:
                 self._read()
             except (sqlite3.Error, msgspec.MsgspecError, TypeError) as error:
                 is_damage = not isinstance(error, sqlite3.OperationalError) or _is_malformed(error)
-                if self._read_only or not is_damage or not _has_sound_copy(path):
+                aside = _put_copy_back(path, clock) if is_damage and not read_only else ""
+                if not aside:
                     raise
-                aside = _put_copy_back(path, clock=clock)
                 self._read()
                 self.damage = (_RESTORED.filled(name=self.name, kept=self.count, aside=aside),)
         self._backed_up = self.count if path.with_suffix(BACKUP_SUFFIX).exists() else 0
@@ -228,8 +228,7 @@ class Book:
         with self._lock, _translating(self.path):
             content = self._database.serialize()
             self._backed_up = self.count
-        with own_file_writer(self.path.with_suffix(BACKUP_SUFFIX)) as stream:
-            stream.write(content)
+        write_own_file(self.path.with_suffix(BACKUP_SUFFIX), content)
 
     def back_up_if_changed(self) -> None:
         """`back_up` if something was added since the last one of this program's run, or a copy is missing."""
@@ -253,31 +252,22 @@ _RESTORED = message(
 )
 
 
-def _has_sound_copy(path: Path) -> bool:
+def _put_copy_back(path: Path, clock: Callable[[], float]) -> str:
+    """Put the damaged file aside, and the copy in its place; the damaged file's name, "" if there is no sound copy.
+    Raises DiskFull, OSError.
+    """
     copy = path.with_suffix(BACKUP_SUFFIX)
     try:
         with closing(connect_durably(copy, read_only=True)) as database:
             check_tables(database)
     except (sqlite3.Error, DataError):
-        return False
-    return True
-
-
-def _put_copy_back(path: Path, *, clock: Callable[[], float]) -> str:
-    """Put the damaged file aside, and the copy in its place; the damaged file's name. Raises DiskFull, OSError."""
+        return ""
     aside = path.with_name(f"{path.name}.damaged-{int(clock())}")
     move_file(path, aside)
     # A journal belongs to the damaged file; beside the copy it would be rolled back into it.
     path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
-    with own_file_writer(path) as stream:
-        stream.write(path.with_suffix(BACKUP_SUFFIX).read_bytes())
+    write_own_file(path, copy.read_bytes())
     return aside.name
-
-
-def book_name(path: Path) -> str:
-    """The name of a book without opening it. Raises sqlite3.Error."""
-    with closing(connect_durably(path, read_only=True)) as database:
-        return str(database.execute("SELECT name FROM book").fetchone()[0])
 
 
 def _is_malformed(error: sqlite3.Error) -> bool:
@@ -326,7 +316,8 @@ class Shelf:
         found = []
         for path in sorted(self._folder.glob("*.db")) if self._folder.is_dir() else ():
             try:
-                found.append(book_name(path))
+                with closing(connect_durably(path, read_only=True)) as database:
+                    found.append(str(database.execute("SELECT name FROM book").fetchone()[0]))
             except (sqlite3.Error, TypeError):
                 if not self._read_only:  # opening mends it
                     with suppress(UserError):

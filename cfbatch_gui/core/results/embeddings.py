@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -140,12 +139,10 @@ class Embeddings:
             return count_items(database, self._failed_batches)
 
     def page(self, start: int, stop: int) -> tuple[EmbeddedText, ...]:
-        with self._folder.open(read_only=True) as database:
-            return tuple(self._read(database, _PAGE, {"first": start + 1, "last": stop}))
+        return self._read(_PAGE, {"first": start + 1, "last": stop})
 
     def texts(self, item_numbers: Sequence[int]) -> tuple[EmbeddedText, ...]:
-        with self._folder.open(read_only=True) as database:
-            return tuple(self._read(database, _NAMED, {"items": str(list(item_numbers))}))
+        return self._read(_NAMED, {"items": str(list(item_numbers))})
 
     def find(self, text: str) -> tuple[int, ...]:
         """The numbers of the items whose text or id contains `text`, ascending; case is ignored."""
@@ -258,24 +255,15 @@ class Embeddings:
             missing=self._count - len(lengths),
         )
 
-    def _read(
-        self, database: sqlite3.Connection, query: str, wanted: Mapping[str, int | str]
-    ) -> Iterator[EmbeddedText]:
-        rows = database.execute(query, wanted).fetchall()
-        requests = sent_of(database, {row[6] for row in rows})
+    def _read(self, query: str, wanted: Mapping[str, int | str]) -> tuple[EmbeddedText, ...]:
+        with self._folder.open(read_only=True) as database:
+            rows = database.execute(query, wanted).fetchall()
+            requests = sent_of(database, {row[6] for row in rows})
+        found: list[EmbeddedText] = []
         for item, text, text_id, label, row_no, cells, request, part, reason in rows:
             sent = requests[request]
             status, why = status_of(sent.state == "done", sent, reason, self._failed_batches)
-            yield EmbeddedText(
-                item,
-                text,
-                text_id,
-                label,
-                row_no,
-                self._original.cells(cells, None),
-                status,
-                why,
-                sent.batch or 0,
-                part,
-                sent.reference or "",
-            )
+            own, reference = self._original.cells(cells, None), sent.reference or ""
+            about = (item, text, text_id, label, row_no, own, status, why)
+            found.append(EmbeddedText(*about, sent.batch or 0, part, reference))
+        return tuple(found)

@@ -78,11 +78,11 @@ def find_clusters(
 def _from_sample(sample: NDArray[np.float32], number: int, progress: Progress) -> NDArray[np.float32]:
     """The centres of the start whose texts are nearest to their centres, the first of equal ones."""
     starts = max(_LEAST_STARTS, min(_MOST_STARTS, _CENTRES // number))
-    found = _one_start(sample, number, _SEED)
-    for start in range(1, starts):
+    found = []
+    for start in range(starts):
         progress(start / starts)
-        found = max(found, _one_start(sample, number, _SEED + start), key=lambda each: each[0])
-    return found[1]
+        found.append(_one_start(sample, number, _SEED + start))
+    return max(found, key=lambda each: each[0])[1]
 
 
 def _one_start(sample: NDArray[np.float32], number: int, seed: int) -> tuple[float, NDArray[np.float32]]:
@@ -278,32 +278,22 @@ class _Search:
                     found = product[np.arange(len(block)), column]
                     better = (found >= self._least) & (found > best)  # of equal ones the earliest
                     best[better], to[better] = found[better], kept[column[better]]
-            self._settle(block, rows, best, to)
+            # The texts of the block one by one, as each is compared with those of the block that stay before it.
+            inner = np.tril(rows @ rows.T, -1)
+            stays = np.zeros(len(block), dtype=np.bool_)
+            candidates = inner.max(axis=1) >= self._least
+            for line in range(len(block)):
+                if candidates[line]:
+                    here = np.where(stays[:line], inner[line, :line], -1.0)
+                    at = int(here.argmax())
+                    if here[at] >= self._least and here[at] > best[line]:
+                        best[line], to[line] = here[at], block[at]
+                stays[line] = to[line] < 0
+            self.kept_by[block[~stays]], self.similarities[block[~stays]] = to[~stays], best[~stays]
+            new = block[stays]
+            self._kept[self._count : self._count + len(new)] = new
+            self._count += len(new)
             yield int(block[-1]) + 1
-
-    def _settle(
-        self,
-        block: NDArray[np.int64],
-        rows: NDArray[np.float32],
-        best: NDArray[np.float32],
-        to: NDArray[np.int64],
-    ) -> None:
-        """Decide the texts of the block one by one, as each is compared with those of the block that stay before it."""
-        inner = np.tril(rows @ rows.T, -1)
-        stays = np.zeros(len(block), dtype=np.bool_)
-        candidates = inner.max(axis=1) >= self._least
-        for line in range(len(block)):
-            if candidates[line]:
-                here = np.where(stays[:line], inner[line, :line], -1.0)
-                column = int(here.argmax())
-                if here[column] >= self._least and here[column] > best[line]:
-                    best[line], to[line] = here[column], block[column]
-            stays[line] = to[line] < 0
-        gone = ~stays
-        self.kept_by[block[gone]], self.similarities[block[gone]] = to[gone], best[gone]
-        new = block[stays]
-        self._kept[self._count : self._count + len(new)] = new
-        self._count += len(new)
 
 
 def has_bounds(unit: UnitVectors) -> bool:

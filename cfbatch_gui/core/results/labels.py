@@ -144,28 +144,25 @@ class UnusableLabels:
 def read_unusable_labels(database: sqlite3.Connection) -> UnusableLabels | None:
     """The labels that `read_labels` cannot use, None without any. Labels of white space only are none."""
     grades = LabelGrades(database)
-    usable: dict[str, bool] = {}
-    examples: dict[str, None] = {}
     different: dict[str, None] = {}
+    whole: set[str] = set()
     rows: list[int] = []
     count = 0
     for label, row in database.execute("SELECT label, row FROM texts WHERE label <> '' ORDER BY file, row"):
-        if label not in usable:
-            usable[label] = not label.strip() or grades.of(label) != NO_LABEL
-        if not usable[label]:
+        word = label.strip()
+        if word and grades.of(label) != NO_LABEL:
+            whole.add(word)
+        elif word:
             count += 1
-            different[label.strip()] = None
-            if len(examples) < _MOST_EXAMPLES:
-                examples[label.strip()] = None
+            different[word] = None
             if len(rows) < _MOST_ROWS and (not rows or rows[-1] != row):
                 rows.append(row)
     if not count:
         return None
     # Whole numbers beside words, like "0" beside "0.5", belong to the same way of labelling.
-    whole = {label.strip() for label, is_usable in usable.items() if is_usable and label.strip()}
     proposal = propose_grades({*different, *whole}) or propose_grades(different) or {}
     ordered = tuple(sorted(proposal.items(), key=lambda pair: (pair[1], pair[0])))
-    return UnusableLabels(count, tuple(examples), tuple(rows), ordered)
+    return UnusableLabels(count, tuple(different)[:_MOST_EXAMPLES], tuple(rows), ordered)
 
 
 class LabelGrades:

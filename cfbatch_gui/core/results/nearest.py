@@ -42,32 +42,24 @@ def nearest_to(
     embeddings: Embeddings, asked: NDArray[np.float32], count: int = 20, *, without: int = 0
 ) -> tuple[Neighbour, ...]:
     """As `nearest`, for any vector of shape (dimension,); the text with item number `without` is left out."""
-    wanted = _unit(asked.astype(np.float64)[None, :])[0]
-    if not wanted.any() or not np.isfinite(wanted).all():
+    length = float(np.linalg.norm(asked.astype(np.float64)))
+    if not 0 < length < np.inf:
         return ()
     present = embeddings.present()
-    similarities = np.full(len(present), -np.inf)
-    step = max(1, _BLOCK_BYTES // max(1, embeddings.dimension * 8))
-    with np.errstate(all="ignore"):  # rows of texts without a vector have arbitrary values
-        for start in range(0, len(present), step):
-            block = _unit(embeddings.rows(start, start + step).astype(np.float64))
-            similarities[start : start + step] = block @ wanted
-    similarities[~present | ~np.isfinite(similarities)] = -np.inf
     if without:
-        similarities[without - 1] = -np.inf
-    order = np.argsort(-similarities, kind="stable")[:count]
-    indices = [int(index) for index in order if similarities[index] > -np.inf]
-    texts = embeddings.texts([index + 1 for index in indices])
-    return tuple(
-        Neighbour(text, float(np.clip(similarities[index], -1, 1))) for text, index in zip(texts, indices, strict=True)
-    )
-
-
-def _unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each row divided by its length; rows of length 0 stay as they are."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    scaled: NDArray[np.float64] = vectors / np.where(lengths == 0, 1, lengths)
-    return scaled
+        present[without - 1] = False
+    step = max(1, _BLOCK_BYTES // max(1, embeddings.dimension * 8))
+    found = [np.empty((2, 0))]  # item numbers, and similarities
+    with np.errstate(all="ignore"):
+        for start, there, block in embeddings.vector_blocks(present, step):
+            wide = block.astype(np.float64)
+            cosines = wide @ (asked / length) / np.linalg.norm(wide, axis=1)  # NaN without a direction
+            found.append(np.stack((start + there + 1, cosines)))
+    items, similarities = np.concatenate(found, axis=1)
+    order = np.argsort(-similarities, kind="stable")[:count]  # NaN last
+    order = order[np.isfinite(similarities[order])]
+    texts = embeddings.texts(items[order].astype(np.int64).tolist())
+    return tuple(map(Neighbour, texts, np.clip(similarities[order], -1, 1).tolist()))
 
 
 async def embed_sentence(
@@ -172,13 +164,7 @@ def scores_versus_similarities(
         progress(min(1.0, (start + _PAIRS) / len(found)))
     queries, same_first = _same_best(query_numbers, columns[4], similarities)
     return VersusScores(
-        item_numbers,
-        columns[4],
-        similarities,
-        of,
-        _correlation(columns[4], similarities),
-        queries,
-        same_first,
+        item_numbers, columns[4], similarities, of, _correlation(columns[4], similarities), queries, same_first
     )
 
 

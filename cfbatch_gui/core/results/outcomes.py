@@ -112,6 +112,14 @@ def status_of(is_done: bool, sent: Sent, left_out: str | None, failed_batches: M
     return Status.WAITING, ""
 
 
+_UNSENT = f"""
+SELECT (SELECT count(*) FROM items WHERE request_no IS NULL),
+    (SELECT count(DISTINCT item_no) FROM problems JOIN items USING(item_no) WHERE request_no IS NULL),
+    (SELECT count(*) FROM problems WHERE item_no IS NULL AND {LEFT_OUT}),
+    (SELECT count(*) FROM problems WHERE kind = ?)
+"""  # noqa: S608 - a constant
+
+
 def count_items(database: sqlite3.Connection, failed_batches: Mapping[int, str]) -> OutcomeCounts:
     counts = dict.fromkeys(Status, 0)
     for state, batch, count in database.execute(
@@ -121,14 +129,7 @@ def count_items(database: sqlite3.Connection, failed_batches: Mapping[int, str])
     ):
         status, _ = status_of(state == "done", Sent(1, state, "", "", batch), None, failed_batches)
         counts[status] += count
-    (unsent,) = database.execute("SELECT count(*) FROM items WHERE request_no IS NULL").fetchone()
-    (left_out,) = database.execute(
-        "SELECT count(DISTINCT item_no) FROM problems JOIN items USING(item_no) WHERE request_no IS NULL"
-    ).fetchone()
-    (skipped,) = database.execute(f"SELECT count(*) FROM problems WHERE item_no IS NULL AND {LEFT_OUT}").fetchone()  # noqa: S608 - a constant
-    (doubtful_sent,) = database.execute(
-        "SELECT count(*) FROM problems WHERE kind = ?", (ProblemKind.DOUBTFUL_SENT,)
-    ).fetchone()
+    unsent, left_out, skipped, doubtful_sent = database.execute(_UNSENT, (ProblemKind.DOUBTFUL_SENT,)).fetchone()
     return OutcomeCounts(
         done=counts[Status.DONE],
         failed=counts[Status.FAILED],
@@ -221,6 +222,10 @@ def column_of(database: sqlite3.Connection, file: int, *roles: Role) -> int | No
     """The index of the only column with one of `roles` in file 1 or 2; None if there is none or more than one."""
     found = [index for index, role in enumerate(_names(database, _KEYS[file - 1][1])) if role in roles]
     return found[0] if len(found) == 1 else None
+
+
+def columns_of_file(database: sqlite3.Connection, file: int) -> tuple[str, ...]:
+    return _names(database, _KEYS[file - 1][0])
 
 
 def column_mapping(database: sqlite3.Connection) -> dict[str, dict[str, str]]:

@@ -395,32 +395,28 @@ class Rankings:
         return self._known
 
     def _detailed(self, ranking: Ranking, wanted: slice | NDArray[np.int64]) -> tuple[RankedContext, ...]:
-        with self._folder.open(read_only=True) as database:
-            return tuple(self._read(database, ranking, wanted))
-
-    def _read(
-        self, database: sqlite3.Connection, ranking: Ranking, wanted: slice | NDArray[np.int64]
-    ) -> Iterator[RankedContext]:
         values = {"items": str(sorted(ranking.items[wanted].tolist()))}
-        rows = {row[0]: row for row in database.execute(self._details, values)}
-        requests = sent_of(database, {row[7] for row in rows.values()})
-        parts = dict(database.execute(_PARTS, values)) if self._has_parts else {}
-        numbers = {row[1] for row in rows.values()} or {0}
-        queries = {
-            number: (identifier, text)
-            for number, identifier, text in database.execute(_QUERIES_OF, (min(numbers), max(numbers)))
-        }
+        with self._folder.open(read_only=True) as database:
+            rows = {row[0]: row for row in database.execute(self._details, values)}
+            requests = sent_of(database, {row[7] for row in rows.values()})
+            parts = dict(database.execute(_PARTS, values)) if self._has_parts else {}
+            numbers = {row[1] for row in rows.values()} or {0}
+            between = (min(numbers), max(numbers))
+            queries = {number: (name, text) for number, name, text in database.execute(_QUERIES_OF, between)}
         cells_of = self._original.cells
         no_cells = () if not self._original.names else None
+        found: list[RankedContext] = []
         for item, score, rank, tie_group in ranking.rows(wanted):
             _, query_no, text, text_id, label, position, row_no, request, first, second, reason = rows[item]
             query_id, query = queries[query_no]
             sent = requests[request]
             status, why = (Status.DONE, "") if rank else status_of(False, sent, reason, self._failed_batches)
-            yield RankedContext(
+            context = RankedContext(
                 item, query_no, query_id, query,
                 rank or None, tie_group > 0, tie_group, score if rank else None,
                 text, text_id, label, position, position - rank if rank else None,
                 row_no, cells_of(first, second) if no_cells is None else no_cells,
                 status, why, sent.reference or "", sent.batch or 0, parts.get(item),
             )  # fmt: skip
+            found.append(context)
+        return tuple(found)

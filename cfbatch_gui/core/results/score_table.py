@@ -76,7 +76,12 @@ def read_score_table(folder: JobFolder) -> ScoreTable:
     """
     data_version(folder.data)  # raises DataError with a sentence if the file is missing
     with folder.open(read_only=True) as database:
-        return _table(checksums.read_scores(database, folder.path))
+        rows = checksums.read_scores(database, folder.path)
+    items, queries, texts, positions, scores = (
+        np.ascontiguousarray(rows[name]) for name in ("item", "query", "text", "position", "score")
+    )
+    scores[np.isneginf(scores)] = np.nan
+    return ScoreTable(items, queries, texts, positions, scores)
 
 
 def read_text_hashes(folder: JobFolder, table: ScoreTable) -> Hashes:
@@ -102,14 +107,6 @@ def read_query_hashes(folder: JobFolder, table: ScoreTable) -> Hashes:
 def hashed_id(identifier: str) -> int:
     """The hash of an id: never NO_ID, except for "", which is no id."""
     return hash(identifier) or 1 if identifier else NO_ID
-
-
-def _table(rows: NDArray[np.void]) -> ScoreTable:
-    items, queries, texts, positions, scores = (
-        np.ascontiguousarray(rows[name]) for name in ("item", "query", "text", "position", "score")
-    )
-    scores[np.isneginf(scores)] = np.nan
-    return ScoreTable(items, queries, texts, positions, scores)
 
 
 def _hashes(folder: JobFolder, statement: str, numbers: NDArray[np.int32]) -> Hashes:

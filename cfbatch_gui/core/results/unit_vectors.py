@@ -115,12 +115,7 @@ class Subspace:
 
 
 def main_subspace(
-    passes: Callable[[], Iterable[Rows]],
-    dimension: int,
-    width: int,
-    *,
-    centred: bool,
-    rounds: int = 3,
+    passes: Callable[[], Iterable[Rows]], dimension: int, width: int, *, centred: bool, rounds: int = 3
 ) -> Subspace:
     """The `width` directions of most variance, or length if not `centred`; `passes` gives all rows each time."""
     start = np.random.default_rng(_SEED).standard_normal((dimension, width))

@@ -18,12 +18,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import ServiceAnswer, ServiceError, decode
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
-from cfbatch_gui.core.workers_ai.limits import (
-    MAX_INDEX_DIMENSIONS,
-    MAX_INDEX_NAME_BYTES,
-    MIN_INDEX_DIMENSIONS,
-    ExchangeLimit,
-)
+from cfbatch_gui.core.workers_ai.limits import MAX_INDEX_NAME_BYTES, ExchangeLimit
 from cfbatch_gui.core.workers_ai.refusals import refusal, without_going_on
 from cfbatch_gui.core.workers_ai.requests import multipart
 
@@ -220,16 +215,7 @@ class VectorizeIndexes:
         return tuple(sorted(found, key=lambda each: each.name))
 
     async def create(self, name: str, dimensions: int, metric: Metric, description: str = "") -> VectorizeIndex:
-        """Create an index. Raises UsageError for a name or a length that no index can have."""
-        if not MIN_INDEX_DIMENSIONS <= dimensions <= MAX_INDEX_DIMENSIONS:
-            raise UsageError(
-                message(
-                    "Vectorize takes vectors of {least} to {most:,} numbers, and these have {dimension:,}.",
-                    least=MIN_INDEX_DIMENSIONS,
-                    most=MAX_INDEX_DIMENSIONS,
-                    dimension=dimensions,
-                )
-            )
+        """Create an index. Raises UsageError for a name that no index can have."""
         wanted: dict[str, object] = {"name": name, "config": {"dimensions": dimensions, "metric": str(metric)}}
         if description:
             wanted["description"] = description

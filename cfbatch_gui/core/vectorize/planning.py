@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import Message, message
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.results.exports.base import PART, REQUEST_ID, SOURCE_JOB, ExportOptions, Work
+from cfbatch_gui.core.results.embeddings import EmbeddedText
+from cfbatch_gui.core.results.exports.base import REQUEST_ID, SOURCE_JOB, ExportOptions, Work
 from cfbatch_gui.core.results.exports.rows import BLOCK, VectorRows, columns_of, vector_texts
-from cfbatch_gui.core.results.outcomes import JobMetadata, has_origins, has_parts
+from cfbatch_gui.core.results.outcomes import JobMetadata, has_origins
 from cfbatch_gui.core.vectorize.client import PART_BYTES, Metadata, VectorizeIndex, encode_line
 from cfbatch_gui.core.vectorize.push_values import (
     IdSource,
@@ -37,10 +37,8 @@ from cfbatch_gui.core.vectorize.push_values import (
 from cfbatch_gui.core.vectorize.record import CHECKSUM_BITS, FIRST_CHECKSUM, NEVER_CONFIRMED, IndexRecord
 from cfbatch_gui.core.workers_ai.limits import (
     MAX_INDEX_DIMENSIONS,
-    MAX_INDEX_VECTORS,
     MAX_METADATA_BYTES,
     MAX_NAMESPACE_BYTES,
-    MAX_NAMESPACES,
     MAX_UPLOAD_VECTORS,
     MAX_VECTOR_ID_BYTES,
 )
@@ -65,45 +63,30 @@ class PushRow:
     cells: tuple[str, ...]
 
 
-class PushRows:
+class PushRows(VectorRows):
     """The vectors that a job has when this is made. Raises UsageError for a column that does not exist, DataError."""
 
     def __init__(self, folder: JobFolder, metadata: JobMetadata, options: PushOptions) -> None:
-        self._options = options
-        self._names = tuple(dict.fromkeys(_columns(options)))
-        self._table = VectorRows(Work(folder, metadata, Path(), ExportOptions(columns=self._names)))
-        parts = (PART,) if has_parts(folder) else ()  # as the table has them, whose cells these are
-        self._embeddings = Embeddings(folder, metadata.failed_batches, reserved=parts)
-        index_of = {name: index for index, name in enumerate(self._names)}
+        chosen = ExportOptions(columns=tuple(dict.fromkeys(_columns(options))))
+        super().__init__(Work(folder, metadata, Path(), chosen))
+        self._ids = options.ids
+        index_of = {name: index for index, name in enumerate(self.columns)}
         self._id = index_of.get(options.id_column, -1)
         self._namespace = index_of.get(options.namespace, -1)
-        self._metadata = tuple(index_of[each.column] for each in options.metadata)
+        self._beside = tuple(index_of[each.column] for each in options.metadata)
         self._keys = tuple(each.key for each in options.metadata)
-
-    @property
-    def count(self) -> int:
-        return self._table.count
 
     @property
     def texts_in_all(self) -> int:
         return self._embeddings.count
 
-    @property
-    def dimension(self) -> int:
-        """The numbers of each vector, 0 as long as there is none."""
-        return self._table.dimension
-
-    @property
-    def item_numbers(self) -> NDArray[np.int64]:
-        return self._table.item_numbers
-
-    def texts(self) -> Iterator[list[PushRow]]:
+    def rows(self) -> Iterator[list[PushRow]]:
         """The rows without their vectors, in the order of the input."""
-        return ([self._row(text) for text in texts] for texts in self._table.texts())
+        return ([self._row(text) for text in texts] for texts in self.texts())
 
-    def blocks(self) -> Iterator[tuple[list[PushRow], NDArray[np.float32]]]:
+    def rows_with_vectors(self) -> Iterator[tuple[list[PushRow], NDArray[np.float32]]]:
         """Rows and their vectors, float32 (n, d), some hundred at a time. Raises ExportError for one with a NaN."""
-        return (([self._row(text) for text in texts], vectors) for texts, vectors in self._table.blocks())
+        return (([self._row(text) for text in texts], vectors) for texts, vectors in self.blocks())
 
     def ids_without_vector(self) -> Iterator[list[str]]:
         """The ids of the texts that have no vector, or not yet, some hundred at a time."""
@@ -129,23 +112,23 @@ class PushRows:
 
     def ids_and_items(self, ids: Collection[str], items: Collection[int]) -> dict[str, int]:
         """The item number of each vector that has one of these ids or item numbers, by its id. Reads all rows."""
-        found = (row for block in self.texts() for row in block)
+        found = (row for block in self.rows() for row in block)
         return {row.id: row.item_no for row in found if row.id in ids or row.item_no in items}
 
     def _row(self, text: EmbeddedText) -> PushRow:
-        cells = self._table.cells(text)
+        cells = self.cells(text)
         return PushRow(
             text.item_no,
             text.row,
             self._id_of(text, cells),
             cells[self._namespace] if self._namespace >= 0 else "",
-            tuple(cells[index] for index in self._metadata),
+            tuple(cells[index] for index in self._beside),
         )
 
     def _id_of(self, text: EmbeddedText, cells: Sequence[str]) -> str:
-        match self._options.ids:
+        match self._ids:
             case IdSource.OWN:
-                found = self._table.id_of(text)
+                found = self.id_of(text)
             case IdSource.ROWS:
                 found = str(text.row)
             case IdSource.COLUMN:
@@ -199,24 +182,22 @@ _LARGE: Final = (
 _Kind = tuple[Message, int]
 
 
-def check_rows(
-    rows: PushRows, options: PushOptions, progress: Progress
-) -> tuple[tuple[str, ...], list[PushProblem], tuple[Message, ...]]:
-    """The keys whose cells are all plain numbers, and are sent as such; what would be refused; notes for the user.
+def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tuple[tuple[str, ...], list[PushProblem]]:
+    """The keys whose cells are all plain numbers, and are sent as such; and what would be refused.
 
     Looks at no vector. Blocking. An exception of `progress` stops it. Raises DataError.
     """
     keys = tuple(each.key for each in options.metadata)
     filled, texts_only = set[str](), set(keys) if options.numbers_as_text else set[str]()
-    ids, namespaces = set[str](), {""}
-    refused, counts, done = defaultdict[_Kind, list[int]](list), Counter[_Kind](), 0
+    ids = set[str]()
+    refused, counts, done = defaultdict[_Kind, list[PushRow]](list), Counter[_Kind](), 0
 
     def refuse(kind: _Kind, row: PushRow) -> None:
         counts[kind] += 1
         if counts[kind] <= ROWS_NAMED:
-            refused[kind].append(row.row)
+            refused[kind].append(row)
 
-    for block in rows.texts():
+    for block in rows.rows():
         for row in block:
             if not row.id:
                 refuse(_NO_ID, row)
@@ -225,7 +206,6 @@ def check_rows(
             elif len(row.id.encode()) > MAX_VECTOR_ID_BYTES:
                 refuse(_LONG_ID, row)
             ids.add(row.id)
-            namespaces.add(row.namespace)
             if len(row.namespace.encode()) > MAX_NAMESPACE_BYTES:
                 refuse(_LONG_NAMESPACE, row)
             # Numbers are never longer than their cells with two quotation marks, so that this is the most it can be.
@@ -239,19 +219,16 @@ def check_rows(
         done += len(block)
         progress(done, rows.count)
     of_rows = (
-        PushProblem(kind[0].filled(n=counts[kind], most=kind[1]), counts[kind], tuple(first))
+        PushProblem(
+            kind[0].filled(n=counts[kind], most=kind[1]),
+            counts[kind],
+            tuple(each.row for each in first),
+            tuple(each.item_no for each in first),
+        )
         for kind, first in refused.items()
     )
-    notes: tuple[Message, ...] = ()
-    if (n := len(namespaces) - 1) > MAX_NAMESPACES:
-        sentence = message(
-            "The chosen column has {n:,} namespaces. An index takes {most:,} of them on the Workers Free plan.",
-            n=n,
-            most=MAX_NAMESPACES,
-        )
-        notes = (sentence,)
     numbers = tuple(key for key in keys if key in filled and key not in texts_only)
-    return numbers, [*_of_job(rows), *_of_keys(options), *of_rows], notes
+    return numbers, [*_of_job(rows), *_of_keys(options), *of_rows]
 
 
 def usual_key(column: str, taken: Sequence[str] = ()) -> str:
@@ -271,12 +248,6 @@ def _of_job(rows: PushRows) -> Iterator[PushProblem]:
                 "Vectorize takes vectors of at most {most:,} numbers, and these have {dimension:,}.",
                 most=MAX_INDEX_DIMENSIONS,
                 dimension=rows.dimension,
-            )
-        )
-    if rows.count > MAX_INDEX_VECTORS:
-        yield PushProblem(
-            message(
-                "An index takes {most:,} vectors, and these are {count:,}.", most=MAX_INDEX_VECTORS, count=rows.count
             )
         )
 
@@ -341,7 +312,7 @@ def _plan(
     rows: PushRows, options: PushOptions, record: IndexRecord, index: VectorizeIndex | None, progress: Progress
 ) -> PushPlan:
     total = 2 * rows.count
-    numbers, problems, notes = check_rows(rows, options, lambda done, _: progress(done, total))
+    numbers, problems = check_rows(rows, options, lambda done, _: progress(done, total))
     if index is not None and rows.dimension and index.dimensions not in (0, rows.dimension):
         sentence = message(
             "{index} takes vectors of {wanted:,} numbers, and these have {dimension:,}. Choose another index, or "
@@ -358,7 +329,7 @@ def _plan(
     if not problems:
         record.begin_seen()
         done = rows.count
-        for block, vectors in rows.blocks():
+        for block, vectors in rows.rows_with_vectors():
             sums = _checksums(rows, block, vectors, numbers)
             ids = [row.id for row in block]
             record.note_seen(ids)
@@ -385,7 +356,7 @@ def _plan(
         gone_by_job=gone,
         numbers=numbers,
         problems=tuple(problems),
-        notes=(*((record.damage,) if record.damage else ()), *notes),
+        notes=(record.damage,) if record.damage else (),
     )
     return PushPlan(rows, found, is_to_send, checksums)
 
@@ -421,7 +392,7 @@ def parts(plan: PushPlan, *, most_vectors: int = MAX_UPLOAD_VECTORS, most_bytes:
     checksums: list[int] = []
     lines: list[bytes] = []
     size = 0
-    for block, vectors in plan.rows.blocks():
+    for block, vectors in plan.rows.rows_with_vectors():
         wanted = [index for index, row in enumerate(block) if plan.is_to_send[row.item_no - 1]]
         if not wanted:
             continue

@@ -46,11 +46,15 @@ class PushOptions(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class PushProblem:
-    """Why vectors would be refused, and the way out. `rows` are the first of the `count` rows of the file, or none."""
+    """Why vectors would be refused, and the way out.
+
+    `rows` are the first of the `count` rows of the file, or none, and `items` the numbers of their texts.
+    """
 
     sentence: str
     count: int = 0
     rows: tuple[int, ...] = ()
+    items: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,9 +83,6 @@ MAX_VECTOR_ID_BYTES: Final = 64
 MAX_NAMESPACE_BYTES: Final = 64
 MAX_METADATA_BYTES: Final = 10_240
 
-# Namespaces of an index on the Workers Free plan; Workers Paid has 50,000.
-MAX_NAMESPACES: Final = 1_000
-
 # Vectors and bytes of one upload over HTTP. Whether the bytes include the framing of multipart/form-data is not said;
 # they are taken as those of the lines. A MB is taken as 1,000,000 bytes.
 MAX_UPLOAD_VECTORS: Final = 5_000

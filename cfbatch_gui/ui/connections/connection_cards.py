@@ -448,21 +448,17 @@ def _typed_in(field: QLineEdit) -> str:
 class CheckList(Card):
     def __init__(self, titles: Sequence[str]) -> None:
         self.rows = tuple(CheckRow(said(title)) for title in titles)
-        self.outcome = StateLabel()
         self._foot = Label("", "small", wrap=True)
-        head = row(Label(self.tr("Test"), "strong"), None, self.outcome, gap=SMALL)
-        super().__init__(head, *self.rows, None, self._foot, inset=True, gap=MEDIUM)
+        super().__init__(Label(self.tr("Test"), "strong"), *self.rows, None, self._foot, inset=True, gap=MEDIUM)
         self.setAccessibleName(self.tr("Test of the connection"))
         self.show_results(())
 
     def show_running(self) -> None:
         for each in self.rows:
             each.show_state(self.tr("Asking…"), "loader", "accent")
-        self.outcome.hide()
 
     def show_results(self, results: Sequence[CheckResult]) -> None:
         """None is not tested yet. The last row of a Worker has no result where nobody asked whether it collects."""
-        self.outcome.setVisible(bool(results))
         if not results:
             self._foot.setText(self.tr("Free of charge. No text of yours is sent."))
             for each in self.rows:
@@ -472,14 +468,6 @@ class CheckList(Card):
         for each, result in zip(self.rows, (*results, _NOT_ASKED), strict=False):
             each.show_result(result, asked=result is not _NOT_ASKED and (asked or not result.is_needed))
             asked = asked and result.ok is True
-        if has_failed(results):
-            self.outcome.set_state(self.tr("Failed"), "circle-x", "error")
-        elif all(result.ok for result in results):
-            self.outcome.set_state(self.tr("Everything works"), "circle-check", "done")
-        elif any(result.ok is False for result in results):
-            self.outcome.set_state(self.tr("Does not collect"), "triangle-alert", "attention")
-        else:
-            self.outcome.set_state(self.tr("Not certain"), "triangle-alert", "attention")
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         self._foot.setText(self.tr("Tested at {time}, free of charge.").format(time=now))
 

@@ -247,9 +247,8 @@ class ConnectionPage(QWidget):
             self.header.set_state(name, *(("cloud", "accent") if is_well else ("triangle-alert", "attention")))
         self.state_shown.emit()
 
-    def _was_changed(self) -> None:
-        self._show_used()
-        self.refresh()
+    async def _was_changed(self) -> None:
+        await self._refresh()
         self.changed.emit()
 
     # What is done on a card
@@ -289,13 +288,11 @@ class ConnectionPage(QWidget):
             record = await connections.save(typed, secret=secret, gateway_secret=card.gateway_block.field.text())
         card.forget_typed()
         card.show_record(record)
-        await self._refresh()
-        self._was_changed()
+        await self._was_changed()
         await self._test(card)
         if may_use and card.has_passed():
             await connections.use_if_none(record.id)
-            await self._refresh()
-            self._was_changed()
+            await self._was_changed()
 
     async def _test(self, card: SavedCard) -> None:
         try:
@@ -327,7 +324,7 @@ class ConnectionPage(QWidget):
         if card.record.id:
             renamed = await self._program.connections.save(renamed)
         card.show_record(renamed)
-        self._was_changed()
+        await self._was_changed()
 
     async def _forget(self, card: SavedCard, secret_id: str) -> None:
         sentence = self.tr(
@@ -346,8 +343,7 @@ class ConnectionPage(QWidget):
             await work
             card.show_results(())
         finally:
-            await self._refresh()
-            self._was_changed()
+            await self._was_changed()
 
     def _start_using(self, connection_id: str) -> None:
         self.tasks.start("use", self._use(connection_id))
@@ -356,8 +352,7 @@ class ConnectionPage(QWidget):
         try:
             await self._program.keep_settings(connection=connection_id)
         finally:
-            await self._refresh()
-        self.changed.emit()
+            await self._was_changed()
 
     def _show_guide(self, card: SavedCard) -> None:
         guide = WorkerGuide(self.tasks, self._program.remembered_folder(FolderUse.WORKERS), self.window())
@@ -382,11 +377,11 @@ class ConnectionPage(QWidget):
             card.paid_plan.setChecked(card.record.paid_plan)
             card.show_results(())
             self._reveal(card)
-        self._was_changed()
+        self.tasks.start("refresh", self._was_changed())
 
     def _take_down(self, card: SavedCard) -> None:
         dialog = WorkerRemovalDialog(self._program, self.tasks, self._open_page, card.record, self.window())
-        dialog.forgotten.connect(self._was_changed)
+        dialog.forgotten.connect(lambda: self.tasks.start("refresh", self._was_changed()))
         dialog.open()
 
     def _check_service(self, connection_id: str) -> None:

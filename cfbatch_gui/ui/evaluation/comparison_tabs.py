@@ -447,9 +447,16 @@ class ScoresTab(QWidget):
             query = comparison.queries[int(comparison.query[index])]
             return f"{display.one_line(query.text, 120)}\n{score_text(x[index])} · {score_text(y[index])}"
 
-        dots = Dots(x, y, describe=describe)
-        self.chart.show_layers((Line(0, 1), dots) if same else (dots,), across=one.name, up=two.name)
-        self._about.set_line(scatter_words(same))
+        def data() -> PlotData:
+            queries = (comparison.queries[index].text for index in comparison.query.tolist())
+            return PlotData((self.tr("Query"), one.name, two.name), zip(queries, x.tolist(), y.tolist(), strict=True))
+
+        layers: list[Dots | Line] = [Dots(x, y, describe=describe)]
+        if same:
+            layers.append(Line(0, 1))
+        words = scatter_words(same)
+        self.chart.show_layers(layers, across=one.name, up=two.name, data=data, summary=words)
+        self._about.set_line(words)
         self.pictures.set_name(self.tr("{one} and {two}, scores").format(one=one.name, two=two.name))
 
     def _picked(self, index: int) -> None:

@@ -297,7 +297,8 @@ class DataSection(SectionCard):
         self.add_second = Button("", "file-up", lambda: acts.choose_second(self._missing_file()))
         sentence = boxed(row(self.sentence_icon, self.sentence))
         self.type_query = Button(self.tr("Type one query…"), "pencil", acts.type_query)
-        self.first.below.addWidget(boxed(Flow(sentence, self.add_second, self.type_query, self.change)))
+        added = boxed(row(self.add_second, self.type_query, gap=SMALL))  # one below the other would look like two steps
+        self.first.below.addWidget(boxed(Flow(sentence, added, self.change)))
         tip = self.tr("Look at the file as if it were the first of its kind")
         undo = LinkButton(self.tr("Undo"), "", self._drafts.suggest_again, tip=tip)
         known = Label(self.tr("Read as you chose for the last file that was built like this one."), "quiet")

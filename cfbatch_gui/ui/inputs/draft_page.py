@@ -97,9 +97,6 @@ class DraftPage(QWidget):
     def refresh_connections(self) -> None:
         self.drafts.tasks.start("connections", self._look_at_connections())
 
-    async def close_work(self) -> None:
-        await self.drafts.tasks.close()
-
     # What is shown
 
     def _show(self) -> None:

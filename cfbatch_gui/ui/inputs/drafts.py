@@ -358,10 +358,10 @@ class Drafts(QObject):
         mapping = mapping or guess or opened.guess(Kind.RANK if will_rank else kind)
         fresh = replace(state, kind=mapping.kind, file=opened, second=second, mapping=mapping, as_before=is_as_before)
         self.read(job_id, replace(fresh, asks_second=None, missing="", is_read=False))
-        if same is None:
-            self._name_after(job_id, opened.path, before.file.path if before.file is not None else None)
-        elif same.options != opened.options:
+        if same is not None and same.options != opened.options:
             self._remember(job_id)
+        if same is None and not (will_rank and before.file):  # queries for a file are no other file
+            self._name_after(job_id, opened.path, before.file.path if before.file is not None else None)
 
     def _name_after(self, job_id: str, path: Path, before: Path | None) -> None:
         given = {new_job_name(), name_of_file(before.stem) if before is not None else ""}

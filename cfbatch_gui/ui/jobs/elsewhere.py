@@ -1,11 +1,11 @@
 """Dialogs for jobs begun elsewhere: added by request ID, listed as the account has them, taken over from there."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QDateTime, QItemSelection, QLocale, QSize, Qt, Signal
+from PySide6.QtCore import QDateTime, QLocale, QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.errors import Action, UserError
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
@@ -262,10 +261,7 @@ class AttachDialog(_BegunElsewhere):
 
     async def _list_connections(self) -> None:
         chosen = self._program.settings.connection
-        self._fill(await self._program.connections.summaries(), chosen)
-
-    def _fill(self, connections: Sequence[ConnectionSummary], chosen: str) -> None:
-        ready = [each for each in connections if each.is_ready]
+        ready = [each for each in await self._program.connections.summaries() if each.is_ready]
         for each in ready:
             title = title_words(each.title)
             words = title if each.is_confirmed else self.tr("{name} (batches unconfirmed)").format(name=title)
@@ -398,7 +394,7 @@ class AccountDialog(FormDialog):
         title = self.tr("Jobs in your account")
         self.table = TableView("account/jobs", title, self.rows, on_opened=lambda _: self.take_button.click())
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.selectionModel().selectionChanged.connect(self._selected)
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
         no_worker = self.tr(
             "A Worker of your own can collect answers in your account while this computer is off. There is none yet."
         )
@@ -490,7 +486,7 @@ class AccountDialog(FormDialog):
             self.problem.add_link(action_words(Action.RETRY), self.look)
         self.problem.show()
 
-    def _selected(self, _now: QItemSelection | None = None, _before: QItemSelection | None = None) -> None:
+    def _selected(self) -> None:
         chosen = self._chosen()
         why = "" if chosen else self.tr("Choose a job first.")
         self.take_button.set_possible(why)

@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.spending import Planned, read_planned
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState, account_progress, wants_account
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.made_once import is_made, made_once
+from cfbatch_gui.core.system.made_once import made_once
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import key_name
@@ -85,11 +85,6 @@ class JobPage(QWidget):
 
         return DetailsView(self._program, memory=self._memory)
 
-    async def close_work(self) -> None:
-        await self.tasks.close()
-        if is_made(self, "progress"):
-            await self.progress.tasks.close()
-
     def show_job(self, job: Job) -> None:
         is_other = self._job is None or job.id != self._job.id
         self._job = job
@@ -126,62 +121,54 @@ class JobPage(QWidget):
         buttons = (self.check_button, self.stop_button, self.carry_on_button, self.compare_button, self.export_button)
         for button in buttons:
             self.header.add_button(button)
-        self._shown: dict[QAction, Callable[[Job], bool]] = {}
-        self._fill_more(actions)
+        self.header.more.menu().aboutToShow.connect(self._fill_more)
         self.header.more.show()
 
-    def _fill_more(self, actions: JobActions) -> None:
-        def add(text: str, act: Callable[[str], object], icon: str, shown: Callable[[Job], bool] = bool) -> QAction:
-            action = self.header.more.add(text, self._of_job(act), icon)
-            self._shown[action] = shown
-            return action
+    def _fill_more(self) -> None:
+        """Fill the "…" menu with what can be done with the job as it is."""
+        menu, job, actions = self.header.more.menu(), self._job, self._actions
+        menu.clear()
+        if job is None:
+            return
+
+        def add(text: str, act: Callable[[str], object], icon: str) -> QAction:
+            return self.header.more.add(text, partial(act, job.id), icon)
 
         def on_account(work: Callable[[str], Coroutine[Any, Any, object]]) -> Callable[[str], object]:
             return lambda job_id: self.tasks.start("account", work(job_id))
 
-        compare, judge = (key_name(each) for each in ("Ctrl+Shift+C", "Ctrl+J"))
+        over, is_ranking, ids = is_over(job), can_be_compared(job), request_ids(job.batches)
         add(self.tr("Rename") + "\tF2", lambda _: self.header.rename(), "pencil")
-        self._duplicate = add(self.tr("Duplicate"), actions.duplicate, "copy")
-        text = self.tr("Compare with…") + "\t" + compare
-        add(text, actions.compare, "git-compare", lambda job: can_be_compared(job) and not is_over(job))
-        text = self.tr("Judge its texts…") + "\t" + judge
-        add(text, actions.judge, "list-ordered", lambda job: can_be_compared(job) and not job.texts_forgotten_at)
-        add(
-            self.tr("Send to Vectorize…"),
-            lambda _: self.tabs.choose(VECTORIZE),
-            "send",
-            lambda _: self.tabs.is_shown(VECTORIZE),
-        )
-        so_far = self.tr("Export what is here…")
-        add(so_far, actions.export, "download", lambda job: job.has_results and not is_over(job))
-        collect, ask = self._program.actions.collect_in_account, self._program.actions.collect_here
-        add(
-            self.tr("Collect in my account"),
-            on_account(collect),
-            "inbox",
-            lambda job: self._can_go(job, to_account=True),
-        )
-        text = self.tr("Ask the service directly")
-        add(text, on_account(ask), "cloud", lambda job: self._can_go(job, to_account=False))
-        add(self.tr("Delete the copies in my account"), on_account(self._clear), "trash-2", can_clear_account)
-        self._copy_ids = add(self.tr("Copy request IDs"), self._copy_request_ids, "hash")
-        for text, language in (
-            (self.tr("Copy as curl"), "curl"),
-            (self.tr("Copy as Python"), "python"),
-            (self.tr("Copy as Worker code"), "worker"),
-        ):
-            add(text, partial(self._copy_code_in, language), "file-text", _has_requests)
-        add(self.tr("Remove its texts…"), actions.forget_texts, "eye-off", can_be_forgotten)
-        add(self.tr("Tags…"), actions.tag, "tag")
-        self._archive = add(self.tr("Archive"), actions.archive, "archive")
-        self.header.more.menu().addSeparator()
-        add(self.tr("Delete"), actions.delete, "trash-2")
-
-    def _can_go(self, job: Job, *, to_account: bool) -> bool:
-        """Whether who collects its answers can be changed, from the service to the account or the other way."""
+        duplicate = add(self.tr("Duplicate"), actions.duplicate, "copy")
+        duplicate.setEnabled(not job.has_named_texts and not job.texts_forgotten_at)
+        if is_ranking and not over:
+            add(self.tr("Compare with…") + "\t" + key_name("Ctrl+Shift+C"), actions.compare, "git-compare")
+        if is_ranking and not job.texts_forgotten_at:
+            add(self.tr("Judge its texts…") + "\t" + key_name("Ctrl+J"), actions.judge, "list-ordered")
+        if self.tabs.is_shown(VECTORIZE):
+            add(self.tr("Send to Vectorize…"), lambda _: self.tabs.choose(VECTORIZE), "send")
+        if job.has_results and not over:
+            add(self.tr("Export what is here…"), actions.export, "download")
         connection = connection_of(self._program, job)
-        is_wanted = connection is not None and wants_account(job, connection)
-        return can_change_account(job, connection) and is_wanted is not to_account
+        if connection is not None and can_change_account(job, connection):
+            if wants_account(job, connection):
+                add(self.tr("Ask the service directly"), on_account(self._program.actions.collect_here), "cloud")
+            else:
+                add(self.tr("Collect in my account"), on_account(self._program.actions.collect_in_account), "inbox")
+        if can_clear_account(job):
+            add(self.tr("Delete the copies in my account"), on_account(self._clear), "trash-2")
+        copy_ids = add(self.tr("Copy request IDs"), lambda _: QGuiApplication.clipboard().setText(ids), "hash")
+        copy_ids.setEnabled(bool(ids))
+        if not (job.attached or job.has_named_texts or job.texts_forgotten_at):  # what was sent is stored
+            add(self.tr("Copy as curl"), partial(self._copy_code_in, "curl"), "file-text")
+            add(self.tr("Copy as Python"), partial(self._copy_code_in, "python"), "file-text")
+            add(self.tr("Copy as Worker code"), partial(self._copy_code_in, "worker"), "file-text")
+        if can_be_forgotten(job):
+            add(self.tr("Remove its texts…"), actions.forget_texts, "eye-off")
+        add(self.tr("Tags…"), actions.tag, "tag")
+        add(self.tr("Take out of the archive") if job.archived else self.tr("Archive"), actions.archive, "archive")
+        menu.addSeparator()
+        add(self.tr("Delete"), actions.delete, "trash-2")
 
     def _show_header(self, job: Job) -> None:
         state = words_of_job(job)
@@ -200,19 +187,11 @@ class JobPage(QWidget):
         self.export_button.setVisible(over)
         self.export_button.set_possible("" if job.has_results else self.tr("Nothing came back that could be written."))
         self.compare_button.setVisible(can_be_compared(job) and over)
-        for action, is_shown in self._shown.items():
-            action.setVisible(is_shown(job))
-        self._copy_ids.setEnabled(bool(request_ids(job.batches)))
-        self._duplicate.setEnabled(not job.has_named_texts and not job.texts_forgotten_at)
-        self._archive.setText(self.tr("Take out of the archive") if job.archived else self.tr("Archive"))
 
     async def _clear(self, job_id: str) -> None:
         await self._program.runner.account.clear(job_id, at_once=True)
         text = self.tr("The copies of “{name}” in your account were deleted; its results are here.")
         self._notices.show_notice(text.format(name=self._program.ledger.job(job_id).name), "done")
-
-    def _copy_request_ids(self, job_id: str) -> None:
-        QGuiApplication.clipboard().setText(request_ids(self._program.ledger.job(job_id).batches))
 
     def _copy_code_in(self, name: str, job_id: str) -> None:
         """Copy the code to the clipboard, with a notice that offers to save the files that it reads. `name` is that
@@ -348,11 +327,6 @@ class JobPage(QWidget):
 
     def _of_job(self, do: Callable[[str], object]) -> Callable[[], None]:
         return partial(self._with_job, do)
-
-
-def _has_requests(job: Job) -> bool:
-    """Whether what it has sent is stored; that of an attached job is not."""
-    return not (job.attached or job.has_named_texts or job.texts_forgotten_at)
 
 
 def _has_progress(job: Job) -> bool:

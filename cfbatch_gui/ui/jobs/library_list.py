@@ -21,7 +21,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFocusEvent, QFont, QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QFocusEvent, QFont, QFontInfo, QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -311,11 +311,9 @@ class LibraryDelegate(QStyledItemDelegate):
         is_open = job.id == self.opened_job
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        if is_open or state & QStyle.StateFlag.State_Selected:
-            painter.setBrush(theme.colour("selection"))
-            painter.drawRoundedRect(frame, 8, 8)
-        elif state & QStyle.StateFlag.State_MouseOver:
-            painter.setBrush(theme.colour("hover"))
+        is_chosen = is_open or state & QStyle.StateFlag.State_Selected
+        if is_chosen or state & QStyle.StateFlag.State_MouseOver:
+            painter.setBrush(theme.colour("selection" if is_chosen else "hover"))
             painter.drawRoundedRect(frame, 8, 8)
         if state & QStyle.StateFlag.State_HasFocus and self._view.property("keyboard"):
             painter.setPen(theme.colour("accent"))
@@ -327,33 +325,21 @@ class LibraryDelegate(QStyledItemDelegate):
         self._paint_words(painter, words, option.font, job)
 
     def _paint_words(self, painter: QPainter, box: QRect, font: QFont, job: Job) -> None:
-        middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-        name = QFont(font)
+        more, direction = _more(QFontMetrics(font)), self._view.layoutDirection()
+        name, small = QFont(font), QFont(font)
         name.setWeight(QFont.Weight.Medium)
-        painter.setFont(name)
-        painter.setPen(theme.colour("text"))
-        more = _more(QFontMetrics(font))
+        small.setPixelSize(max(9, QFontInfo(font).pixelSize() - 1))
         line = QRect(box.left(), box.top() + 5, box.width(), 20 + more)
-        small = QFont(font)
-        small.setPixelSize(max(9, painter.fontInfo().pixelSize() - 1))
         if job.tags:
             line.setRight(self._paint_tags(painter, line, small, job) - _SIDE)
-            painter.setFont(name)
-            painter.setPen(theme.colour("text"))
-        elided = painter.fontMetrics().elidedText(display.one_line(job.name), Qt.TextElideMode.ElideRight, line.width())
-        direction = self._view.layoutDirection()
-        painter.drawText(QStyle.visualRect(direction, box, line), middle, elided)
-        line.setRight(box.right())
+        _write(painter, QStyle.visualRect(direction, box, line), name, "text", job.name)
         state = self.words(job)
-        painter.setFont(small)
-        painter.setPen(theme.colour("quiet" if state.role == "done" else state.role))
-        line.moveTop(box.top() + 24 + more)
-        line.setHeight(18 + more)
+        line = QRect(box.left(), box.top() + 24 + more, box.width(), 18 + more)
         spot = QStyle.visualRect(direction, box, QRect(line.left(), line.top() + 3 + more // 2, 13, 13))
         icons.paint_icon(painter, spot, state.icon, state.role)
         line.setLeft(line.left() + 18)
-        text = painter.fontMetrics().elidedText(display.one_line(state.text), Qt.TextElideMode.ElideRight, line.width())
-        painter.drawText(QStyle.visualRect(direction, box, line), middle, text)
+        role = "quiet" if state.role == "done" else state.role
+        _write(painter, QStyle.visualRect(direction, box, line), small, role, state.text)
         if job.state is JobState.WORKING and job.batches:
             bar = QRectF(box.left(), box.top() + 44 + 2 * more, box.width(), 4)
             paint_bar(painter, bar, job.batches_done / len(job.batches), direction=direction)
@@ -382,6 +368,13 @@ class LibraryDelegate(QStyledItemDelegate):
         lines = filter(None, (entry.name, self.words(entry).text, ", ".join(entry.tags)))
         QToolTip.showText(event.globalPos(), display.plain_tip("\n".join(lines)), view)
         return True
+
+
+def _write(painter: QPainter, line: QRect, font: QFont, role: str, text: str) -> None:
+    painter.setFont(font)
+    painter.setPen(theme.colour(role))
+    shown = painter.fontMetrics().elidedText(display.one_line(text), Qt.TextElideMode.ElideRight, line.width())
+    painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
 
 _SELECTING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier

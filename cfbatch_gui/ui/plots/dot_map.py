@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +17,9 @@ from PySide6.QtGui import (
     QPolygonF,
     QWheelEvent,
 )
-from PySide6.QtSvg import QSvgGenerator
 
 from cfbatch_gui.ui import display, theme
-from cfbatch_gui.ui.plots.colours import DotColours, PlacedName, paint_ground, plain, to_colour
+from cfbatch_gui.ui.plots.colours import DotColours, PlacedName, paint_dots, paint_ground, plain
 from cfbatch_gui.ui.plots.plot import Plot, PlotData, small
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
 
@@ -45,69 +43,6 @@ def view_of_all(low: NDArray[np.float64], high: NDArray[np.float64], width: floa
     across, up = np.maximum(high - low, 1e-9).tolist()
     room = max(20.0, width - 2 * _MARGIN), max(20.0, height - 2 * _MARGIN)
     return Viewport(x, y, min(room[0] / across, room[1] / up, _MOST_SCALE))
-
-
-_MOST_FINE, _FINE = 12_000, 2.0
-_MOST_CIRCLES = 20_000  # in an SVG; more become a picture inside it, which other programs can still open
-
-
-def paint_dots(painter: QPainter, box: QRectF, dots: NDArray[np.float64], colours: NDArray[np.uint8]) -> None:
-    """Dots (n, 2), cut off at `box`, in logical pixels, and their colours (n, 3); circles on a vector device."""
-    device, count = painter.device(), max(1, len(dots))
-    radius = float(np.clip(0.15 * np.sqrt(box.width() * box.height() / count), 1.25, 3.5))  # the denser the smaller
-    opacity = float(np.clip(0.8 - 0.1 * np.log10(count / 200), 0.45, 0.8))  # lower for many: density is seen
-    is_drawing = isinstance(device, QSvgGenerator)
-    if is_drawing and count <= _MOST_CIRCLES:
-        painter.setPen(Qt.PenStyle.NoPen)
-        for dot, colour in zip(dots.tolist(), map(to_colour, colours), strict=True):
-            if box.contains(centre := QPointF(*dot)):
-                colour.setAlphaF(opacity)
-                painter.setBrush(colour)
-                painter.drawEllipse(centre, radius, radius)
-        return
-    ratio = 3.0 if is_drawing else device.devicePixelRatio()
-    if count <= _MOST_FINE and ratio < _FINE:
-        ratio *= 2  # centres are whole pixels; at twice the resolution, scaled down, dots look round
-    size = (box.size() * ratio).toSize()
-    image = dot_image((dots - (box.left(), box.top())) * ratio, colours, size, radius * ratio, opacity)
-    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-    painter.drawImage(box, image)
-
-
-def dot_image(
-    dots: NDArray[np.float64], colours: NDArray[np.uint8], size: QSize, radius: float, opacity: float
-) -> QImage:
-    """Dots (n, 2) in pixels, `colours` (n, 3) in red, green, blue; later ones lie above earlier ones."""
-    offsets_x, offsets_y, cover = _stamp(round(radius * 4) / 4)
-    reach = int(offsets_x.max())
-    wide, high = size.width() + 2 * reach, size.height() + 2 * reach  # with a margin, so that no dot needs clipping
-    column, line = (np.rint(dots).astype(np.int64) + reach).T
-    inside = (column >= reach) & (column < wide - reach) & (line >= reach) & (line < high - reach)
-    which = np.flatnonzero(inside)
-    centres = line[which] * wide + column[which]
-    touched = (centres[:, None] + (offsets_y * wide + offsets_x)[None, :]).ravel()
-    amounts = np.broadcast_to(cover, (len(which), len(cover))).ravel()
-    covered = np.bincount(touched, amounts, wide * high)
-    owners = np.full(wide * high, -1, dtype=np.int32)
-    owners[touched] = np.repeat(which.astype(np.int32), len(cover))  # of equal indices the last stays: the upper dot
-    pixels = np.flatnonzero(owners >= 0)
-    alpha = 1.0 - np.exp(covered[pixels].astype(np.float32) * np.float32(np.log(1.0 - opacity)))
-    values = np.empty((len(pixels), 4), dtype=np.uint8)
-    values[:, :3] = colours[owners[pixels]] * alpha[:, None] + 0.5
-    values[:, 3] = alpha * 255 + 0.5
-    picture = np.zeros(len(owners), dtype=np.uint32)
-    picture[pixels] = values.view(np.uint32)[:, 0]
-    whole = QImage(picture.data, wide, high, 4 * wide, QImage.Format.Format_RGBA8888_Premultiplied)
-    return whole.copy(reach, reach, size.width(), size.height())  # QImage does not own the array
-
-
-@lru_cache(maxsize=16)
-def _stamp(radius: float) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    reach = int(np.ceil(radius)) + 1
-    line, column = np.mgrid[-reach : reach + 1, -reach : reach + 1]
-    cover = np.clip(radius + 0.5 - np.hypot(line, column), 0.0, 1.0)
-    there = cover > 0
-    return column[there], line[there], cover[there]
 
 
 _RING = 6.5

@@ -1,16 +1,16 @@
-"""The base of all plots, and the axes of a chart: from values to pixels, and the ticks, lines and titles of both."""
+"""The base of all plots; and charts: two axes, layers over them, and what is under the mouse."""
 
 import asyncio
 import html
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QBuffer, QByteArray, QPoint, QPointF, QRectF, QSizeF, Qt
+from PySide6.QtCore import QBuffer, QByteArray, QPoint, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QFont,
@@ -20,9 +20,11 @@ from PySide6.QtGui import (
     QImageWriter,
     QKeyEvent,
     QKeySequence,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
+    QPolygonF,
 )
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QToolTip, QWidget
@@ -34,8 +36,9 @@ from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.settings import RememberedFolder
 from cfbatch_gui.ui import dialogs, display, theme
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.plots.colours import of_role, paint_dots
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import IconButton, QuietButton, row
 
 _TICK_WIDTH, _TICK_HEIGHT = 84, 44  # pixels for each label
@@ -102,28 +105,6 @@ def small(font: QFont) -> QFont:
     smaller = QFont(font)
     smaller.setPixelSize(max(9, _pixels(font) - 1))
     return smaller
-
-
-def frame(
-    size: QSizeF,
-    font: QFont,
-    across: tuple[float, float],
-    up: tuple[float, float],
-    titles: tuple[str, str],
-    *,
-    head: float,
-) -> Frame:
-    """Axes for these ranges; `head` pixels above them stay free."""
-    metrics = QFontMetricsF(small(font))
-    bottom = metrics.height() + SMALL + (metrics.height() + TINY if titles[0] else 0) + TINY
-    top = head + MEDIUM + (metrics.height() + TINY if titles[1] else 0)
-    height = max(10.0, size.height() - top - bottom)
-    shown = labels(ticks(*up, _count(height, _TICK_HEIGHT)))
-    left = max((metrics.horizontalAdvance(each) for each in shown), default=0.0) + SMALL + MEDIUM
-    box = QRectF(left, top, max(10.0, size.width() - left - _RIGHT), height)
-    return Frame(
-        box, Scale(*across, box.left(), box.right()), Scale(*up, box.bottom(), box.top()), titles[0], titles[1]
-    )
 
 
 def paint_frame(painter: QPainter, shown: Frame, font: QFont) -> None:
@@ -315,3 +296,279 @@ def encoded(image: QImage) -> bytes:
     buffer = QBuffer()
     QImageWriter(buffer, QByteArray(b"png")).write(image)
     return bytes(buffer.data().data())
+
+
+_NEAR = 10.0  # pixels from the mouse to the dot it means
+_MARGIN = 0.03
+_HEAD_ROOM = 1.06
+_APART = 0.3  # of a bar's width, between bars that are not parts of one histogram
+
+
+@dataclass(frozen=True, eq=False)
+class Bars:
+    """A histogram: `edges` has one number more than `heights`. `role` is a colour role of the theme. With `describe`,
+    which gives the text of its tip, each bar is something of its own.
+    """
+
+    edges: NDArray[np.floating]
+    heights: NDArray[np.number]
+    name: str = ""
+    role: str = "accent"
+    describe: Callable[[int], str] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Steps(Bars):
+    role: str = "attention"
+
+
+@dataclass(frozen=True, eq=False)
+class Dots:
+    """A dot for each index of `x` and `y` whose values are finite; `describe` gives the text of its tip."""
+
+    x: NDArray[np.floating]
+    y: NDArray[np.floating]
+    describe: Callable[[int], str]
+
+
+@dataclass(frozen=True)
+class Mark:
+    at: float
+    name: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A straight line over the whole width: up = `start` + `slope` × across."""
+
+    start: float
+    slope: float
+
+
+@dataclass(frozen=True)
+class Band:
+    """From `low` to `high` over the whole width."""
+
+    low: float
+    high: float
+
+
+Layer = Bars | Dots | Mark | Line | Band
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`index` is that of a dot, or of a bar that is something of its own; -1 for anything else."""
+
+    text: str
+    index: int = -1
+
+
+def range_across(layers: Sequence[Layer]) -> tuple[float, float]:
+    has_dots = any(isinstance(layer, Dots) for layer in layers)
+    found = [_finite(layer.x) for layer in layers if isinstance(layer, Dots)]
+    found += [_finite(layer.edges) for layer in layers if isinstance(layer, Bars)]
+    marks = np.array([layer.at for layer in layers if isinstance(layer, Mark)])
+    return _range([*found, marks], _MARGIN if has_dots else 0.0)
+
+
+def range_up(layers: Sequence[Layer]) -> tuple[float, float]:
+    dots = [_finite(layer.y) for layer in layers if isinstance(layer, Dots)]
+    if dots:
+        return _range(dots, _MARGIN)
+    ends = [end for layer in layers if isinstance(layer, Band) for end in (layer.low, layer.high)]
+    found = [*(_finite(layer.heights) for layer in layers if isinstance(layer, Bars)), np.array(ends)]
+    low = min((float(each.min()) for each in found if len(each)), default=0.0)
+    high = max((float(each.max()) for each in found if len(each)), default=0.0)
+    return min(0.0, low * _HEAD_ROOM), high * _HEAD_ROOM if high > 0 else float(low >= 0)
+
+
+def paint_layer(painter: QPainter, shown: Frame, layer: Layer) -> None:
+    painter.save()
+    match layer:
+        case Steps():
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(theme.colour(layer.role), 1.75))
+            painter.drawPolyline(_outline(shown, layer))
+        case Bars():
+            _paint_bars(painter, shown, layer)
+        case Dots():
+            dots = np.column_stack((shown.across.pixels(layer.x), shown.up.pixels(layer.y)))
+            there = dots[np.isfinite(dots).all(axis=1)]
+            paint_dots(painter, shown.box, there, np.tile(of_role("accent"), (len(there), 1)))
+        case Line():
+            ends = (shown.across.low, shown.across.high)
+            points = [QPointF(shown.across.pixel(end), shown.up.pixel(layer.start + layer.slope * end)) for end in ends]
+            painter.setPen(QPen(theme.colour("quiet"), 1, Qt.PenStyle.DashLine))
+            painter.drawLine(*points)
+        case Band():
+            top, bottom = shown.up.pixel(layer.high), shown.up.pixel(layer.low)
+            box = QRectF(shown.box.left(), top, shown.box.width(), max(1.0, bottom - top))
+            painter.fillRect(box, theme.colour("selection"))
+        case Mark() if shown.across.low <= layer.at <= shown.across.high:
+            painter.setFont(small(painter.font()))
+            metrics, x = QFontMetricsF(painter.font()), round(shown.across.pixel(layer.at)) + 0.5
+            painter.setPen(QPen(theme.colour("text"), 1, Qt.PenStyle.DashLine))
+            painter.drawLine(QPointF(x, shown.box.top()), QPointF(x, shown.box.bottom()))
+            width = metrics.horizontalAdvance(layer.name)
+            left = x + 6 if x + 6 + width < shown.box.right() else x - 6 - width
+            painter.drawText(QPointF(left, shown.box.top() + metrics.ascent()), layer.name)
+    painter.restore()
+
+
+def describe_at(layers: Sequence[Layer], shown: Frame, mouse: QPointF) -> Found | None:
+    dots = next((layer for layer in layers if isinstance(layer, Dots)), None)
+    if dots is not None:
+        return _dot_at(dots, shown, mouse)
+    bars = [layer for layer in layers if isinstance(layer, Bars)]
+    value = shown.across.low + (mouse.x() - shown.box.left()) / shown.box.width() * (
+        shown.across.high - shown.across.low
+    )
+    lines = []
+    for layer in bars:
+        index = int(np.searchsorted(layer.edges, value, side="right")) - 1
+        if 0 <= index < len(layer.heights):
+            if layer.describe is not None:
+                return Found(layer.describe(index), index)
+            low, high = labels((float(layer.edges[index]), float(layer.edges[index + 1])))
+            height = np.asarray(layer.heights[index]).item()
+            count = display.number(height, "," if isinstance(height, int) else ",.4g")
+            lines.append(f"{layer.name or shown.up_title}: {count}  ({low} – {high})")
+    return Found("\n".join(lines)) if lines else None
+
+
+def _dot_at(layer: Dots, shown: Frame, mouse: QPointF) -> Found | None:
+    x, y = shown.across.pixels(layer.x), shown.up.pixels(layer.y)
+    away = np.hypot(x - mouse.x(), y - mouse.y())
+    away[~np.isfinite(away)] = np.inf
+    if not len(away) or away.min() > _NEAR:
+        return None
+    index = int(away.argmin())
+    return Found(layer.describe(index), index)
+
+
+def _paint_bars(painter: QPainter, shown: Frame, layer: Bars) -> None:
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.colour(layer.role))
+    edges, tops = shown.across.pixels(layer.edges), shown.up.pixels(layer.heights.astype(np.float64))
+    width = (edges[-1] - edges[0]) / max(1, len(tops))
+    gap = 1.0 if width > 4 else 0.0
+    if layer.describe is not None:
+        gap = width * _APART
+    foot = shown.up.pixel(0.0)
+    for left, right, top in zip(edges[:-1].tolist(), edges[1:].tolist(), tops.tolist(), strict=True):
+        if top != foot:
+            painter.drawRect(QRectF(left + gap / 2, top, max(0.5, right - left - gap), foot - top).normalized())
+
+
+def _outline(shown: Frame, layer: Steps) -> QPolygonF:
+    tops = np.pad(layer.heights.astype(np.float64), 1)  # from the foot and back to it
+    across, up = shown.across.pixels(np.repeat(layer.edges, 2)), shown.up.pixels(np.repeat(tops, 2)[1:-1])
+    return QPolygonF(list(map(QPointF, across.tolist(), up.tolist())))
+
+
+def _finite(values: NDArray[np.number]) -> NDArray[np.float64]:
+    wide = values.astype(np.float64)
+    return wide[np.isfinite(wide)]
+
+
+def _range(found: Sequence[NDArray[np.float64]], margin: float) -> tuple[float, float]:
+    there = [each for each in found if len(each)]
+    if not there:
+        return 0.0, 1.0
+    return padded(min(float(each.min()) for each in there), max(float(each.max()) for each in there), margin)
+
+
+_SWATCH = 10
+
+
+class Chart(Plot):
+    """`picked` brings the index of a clicked dot, or of a bar that is something of its own."""
+
+    picked = Signal(int)
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.layers: tuple[Layer, ...] = ()
+        self._titles = ("", "")
+        self._data: Callable[[], PlotData] = lambda: PlotData((), ())
+        self._summary = ""
+
+    def show_layers(
+        self, layers: Sequence[Layer], *, across: str, up: str, data: Callable[[], PlotData], summary: str
+    ) -> None:
+        """`across` and `up` are the titles of the axes; without `across` there are no numbers below. `data` are the
+        numbers as a table, `summary` is what a screen reader says.
+        """
+        self.layers, self._titles, self._data, self._summary = tuple(layers), (across, up), data, summary
+        self.show_again()
+
+    def sizeHint(self) -> QSize:
+        return QSize(560, 280)
+
+    def draw(self, painter: QPainter, size: QSizeF, *, as_picture: bool) -> None:
+        shown = self._frame(size)
+        paint_frame(painter, shown, self.font())
+        painter.save()
+        painter.setClipRect(shown.box.adjusted(-4, -4, 4, 1))
+        for layer in self.layers:
+            paint_layer(painter, shown, layer)
+        painter.restore()
+        painter.setPen(QPen(theme.colour("quiet"), 1))
+        has_bars = any(isinstance(layer, Bars) for layer in self.layers)
+        foot = shown.up.pixel(0.0) if has_bars else shown.box.bottom()
+        painter.drawLine(QPointF(shown.box.left(), foot), QPointF(shown.box.right(), foot))
+        self._paint_legend(painter, size)
+
+    def summary(self) -> str:
+        return self._summary
+
+    def data(self) -> PlotData:
+        return self._data()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        found = self._found_at(event.position())
+        self.show_tip(event.globalPosition().toPoint(), found.text if found is not None else "")
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(event)
+        found = self._found_at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and found is not None and found.index >= 0:
+            self.picked.emit(found.index)
+
+    def _found_at(self, mouse: QPointF) -> Found | None:
+        shown = self._frame(QSizeF(self.size()))
+        return describe_at(self.layers, shown, mouse) if shown.box.contains(mouse) else None
+
+    def _frame(self, size: QSizeF) -> Frame:
+        """The axes at a size, with the legend above them."""
+        metrics, up = QFontMetricsF(small(self.font())), range_up(self.layers)
+        line = metrics.height() + TINY
+        below, above = (line if title else 0.0 for title in self._titles)
+        legend = QFontMetricsF(self.font()).height() + SMALL if self._named() else 0.0
+        top = legend + MEDIUM + above
+        height = max(10.0, size.height() - top - line - SMALL - below)
+        shown = labels(ticks(*up, _count(height, _TICK_HEIGHT)))
+        left = max((metrics.horizontalAdvance(each) for each in shown), default=0.0) + SMALL + MEDIUM
+        box = QRectF(left, top, max(10.0, size.width() - left - _RIGHT), height)
+        across = Scale(*range_across(self.layers), box.left(), box.right())
+        return Frame(box, across, Scale(*up, box.bottom(), box.top()), *self._titles)
+
+    def _named(self) -> list[Bars]:
+        return [each for each in self.layers if isinstance(each, Bars) and each.name]
+
+    def _paint_legend(self, painter: QPainter, size: QSizeF) -> None:
+        metrics = QFontMetricsF(self.font())
+        left = size.width() - LARGE
+        painter.save()
+        for layer in reversed(self._named()):
+            left -= metrics.horizontalAdvance(layer.name)
+            painter.setPen(theme.colour("text"))
+            painter.drawText(QPointF(left, SMALL + metrics.ascent()), layer.name)
+            left -= _SWATCH + SMALL
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.colour(layer.role))
+            top = SMALL + (metrics.height() - _SWATCH) / 2
+            painter.drawRoundedRect(QRectF(left, top, _SWATCH, _SWATCH), 2, 2)
+            left -= LARGE
+        painter.restore()

@@ -43,13 +43,13 @@ from cfbatch_gui.ui.widgets import (
     CheckBox,
     Choice,
     ElidedLabel,
-    IconLine,
     Label,
     LabelGrid,
     Level,
     LinkButton,
     NoticeBar,
     PrimaryButton,
+    Saying,
     ThinProgress,
     boxed,
     column,
@@ -369,8 +369,7 @@ class ExportDialog(QDialog):
             self.tr("Change…"), on_click=lambda: self.tasks.start("path", self._choose_path())
         )
         self.change_button.setAccessibleName(tr("Change where to save"))
-        self._missing = IconLine("", wrap=True)
-        self._missing.hide()
+        self._missing = Saying("info")
         self.error_bar = NoticeBar("", "error")
         self.error_bar.hide()
         self.manifest_box = CheckBox(self.tr("Note with the job how this file was made"))
@@ -505,9 +504,7 @@ class ExportDialog(QDialog):
         has_columns = bool(names) and any(target.has_columns for _, target in outputs)
         for widget in (self._columns_words, self.columns_button):
             widget.setVisible(has_columns)
-        missing = missing_words(self._extent, kind) if self._extent else ""
-        self._missing.set_line(missing)
-        self._missing.setVisible(bool(missing))
+        self._missing.set_line(missing_words(self._extent, kind) if self._extent else "")
 
     def _show_outputs(self, outputs: Sequence[Output], columns: int | None) -> None:
         """The first files with what will be in them; `columns` is how many are chosen, None for all."""

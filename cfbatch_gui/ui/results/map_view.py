@@ -112,12 +112,12 @@ class MapView(VectorPage):
         self.map: TextMap | None = None  # the one that is shown
         self._maps: dict[Layout, TextMap] = {}
         self._colours = MapColours(plain(0), "", ())
-        self._chosen = ""  # the key of the colours, see `colour_choices`
         self._make_widgets(memory)
         self._lay_out()
 
     def clear(self) -> None:
-        self.map, self._chosen = None, ""
+        self.map = None
+        self.colour_choice.clear()
         self.find_field.reset()
         self.list.table.mark("")
         self.dots.show_points(np.zeros((0, 2), dtype=np.float32), str, self._data)
@@ -140,7 +140,9 @@ class MapView(VectorPage):
         self.find_field.setMinimumWidth(scaled(86))
         self.find_field.setMaximumWidth(scaled(220))
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
-        self.colour_choice = Choice(self.tr("Colour of the dots"), on_picked=self._colour_picked)
+        self.colour_choice = Choice(
+            self.tr("Colour of the dots"), on_picked=lambda _: self.tasks.start("colour", self._colour())
+        )
         self.colour_choice.setMaximumWidth(scaled(236))
         layouts = ((self.tr("By direction"), Layout.DIRECTION), (self.tr("By neighbours"), Layout.NEIGHBOURS))
         self.layout_choice = Choice(self.tr("What decides where a text stands"), layouts, self._layout_picked)
@@ -199,14 +201,14 @@ class MapView(VectorPage):
             kept = await asyncio.to_thread(cached_map, self.program.folder(self.job.id), embeddings)
         await self._offer_colours(embeddings)
         made = kept or await self._made(Layout.DIRECTION)
-        key = self._chosen
+        key = str(self.colour_choice.value())
         self._colours = await asyncio.to_thread(read_colours, embeddings, made.item_numbers, key)
         self.map, self._maps = made, {made.layout: made}
         self.dots.show_points(made.points, self._describe, self._data, self._colours.dots)
         self.list.hide()
         self.layout_choice.set_value(wanted)
         self._say()
-        if self._chosen != key:
+        if self.colour_choice.value() != key:
             self.tasks.start("colour", self._colour())
         if self.find_field.text():
             self.tasks.start("find", self._find())
@@ -260,16 +262,17 @@ class MapView(VectorPage):
 
     async def _offer_colours(self, embeddings: Embeddings) -> None:
         choices, first = await asyncio.to_thread(colour_choices, embeddings)
-        self._chosen = self._chosen or first
+        before = self.colour_choice.value()
         self.colour_choice.clear()
         for key, title in choices:
             self.colour_choice.add(title, key)
-        self.colour_choice.set_value(self._chosen)
+        self.colour_choice.set_value(first)
+        self.colour_choice.set_value(before)
 
     async def _colour(self) -> None:
         if self.map is not None:
-            items = self.map.item_numbers
-            self._colours = await asyncio.to_thread(read_colours, self.embeddings, items, self._chosen)
+            items, key = self.map.item_numbers, str(self.colour_choice.value())
+            self._colours = await asyncio.to_thread(read_colours, self.embeddings, items, key)
             self.dots.set_colours(self._colours.dots)
 
     async def _find(self) -> None:
@@ -341,10 +344,6 @@ class MapView(VectorPage):
     def _remember(self, layout: Layout) -> None:
         if self._memory is not None:
             self._memory.set(_MEMORY, layout)
-
-    def _colour_picked(self, key: object) -> None:
-        self._chosen = str(key)
-        self.tasks.start("colour", self._colour())
 
     # The data behind it
 
@@ -425,7 +424,8 @@ class VersusScoresView(VectorPage):
 
             dots = Dots(found.scores, found.similarities, describe=describe)
             titles = self.tr("Score"), self.tr("Similarity of the vectors")
-            self.chart.show_layers((dots,), across=titles[0], up=titles[1], data=lambda: _pairs_data(folder, found))
+            summary, data = self.summary.whole_text(), lambda: _pairs_data(folder, found)
+            self.chart.show_layers((dots,), across=titles[0], up=titles[1], data=data, summary=summary)
             self._picked(0)
             self._body.show_content()
         else:

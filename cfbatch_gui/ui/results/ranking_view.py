@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 from PySide6.QtCore import Qt, Signal
 
@@ -22,7 +23,7 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, Steps
+from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, PlotData, Steps
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import (
     LimitsBar,
@@ -139,7 +140,6 @@ def score_or_status(context: RankedContext) -> str:
 
 
 MOST_CONTEXTS = 5_000  # of one query on the screen at once
-_NOTHING_FOUND: tuple[str, frozenset[int]] = ("", frozenset())
 _TYPING = 0.12  # seconds; a search begins when the keys rest
 _SLOW = 0.3  # seconds; a search that takes longer says so
 _QUERIES_WIDTH = 348
@@ -172,7 +172,7 @@ class RankingView(ResultsPage[RankingRead]):
         self._read: RankingRead | None = None
         self._search: TextSearch | None = None  # over all texts of the job, with or without a score
         self._found: frozenset[int] | None = None  # numbers of queries
-        self._found_items: tuple[str, frozenset[int]] = _NOTHING_FOUND  # what was sought, and the contexts found
+        self._found_items: frozenset[int] = frozenset()  # the contexts that have what is sought
         self._query_no = self._item_no = 0
         self._ranked: tuple[RankedContext, ...] = ()
         self._limits_of: dict[str, ExportOptions] = {}
@@ -190,10 +190,8 @@ class RankingView(ResultsPage[RankingRead]):
         contexts = [self.contexts_model.row(index).item_no for index in self.contexts.selected_rows()]
         queries = [self.queries_model.row(index).query_no for index in self.queries.selected_rows()]
         of_queries = self._read.rankings.items_of(queries) if self._read is not None and len(queries) > 1 else ()
-        sought, found = self._found_items
-        is_now = bool(sought) and sought == self.find_field.text()
         return row_choices(
-            (self.tr("“{text}”").format(text=sought), found if is_now else ()),
+            (self.tr("“{text}”").format(text=self.find_field.text()), self._found_items),
             (self.tr("selected"), contexts if len(contexts) > 1 else ()),
             (self.tr("selected queries"), of_queries),
             (self.tr("this query"), (each.item_no for each in self._ranked)),
@@ -253,7 +251,7 @@ class RankingView(ResultsPage[RankingRead]):
         self.limits_bar.show_limits(self._limits_of.get(job.id, ExportOptions()))
         self.find_field.reset()
         self._mark("")
-        self._read, self._found, self._found_items = None, None, _NOTHING_FOUND
+        self._read, self._found = None, None
         self._search = TextSearch(self.program.folder(job.id))
         self._query_no, self._item_no, self._ranked = 0, 0, ()
         self._baseline, self._baseline_of = "", ()
@@ -299,7 +297,7 @@ class RankingView(ResultsPage[RankingRead]):
             self._fill_contexts()
             await self._count()
             if text and self._search is not None:
-                self._found_items = text, await asyncio.to_thread(self._search.items, text)
+                self._found_items = await asyncio.to_thread(self._search.items, text)
 
     async def _look_for(self, text: str) -> None:
         search = self._search
@@ -370,6 +368,7 @@ class RankingView(ResultsPage[RankingRead]):
         self._show_context(index)
 
     def _mark(self, sought: str) -> None:
+        self._found_items = frozenset()
         for view in (self.queries, self.contexts, self.panel):
             view.mark(sought)
 
@@ -495,12 +494,18 @@ class OverviewView(ResultsPage[ScoreFigures]):
         self.show_content()
 
     def _show_chart(self, found: ScoreFigures) -> None:
-        layers: list[Bars | Steps | Mark] = [Bars(found.edges, found.counts, self.tr("All scores"))]
+        bars, marks = [Bars(found.edges, found.counts, self.tr("All scores"))], []
         if found.others is not None:
-            layers.append(Steps(found.edges, found.other_counts, others_name()))
+            bars.append(Steps(found.edges, found.other_counts, others_name()))
             name = self.tr("9 in 10 with other questions stay below {score}")
-            layers.append(Mark(found.others.ninetieth, name.format(score=score_text(found.others.ninetieth))))
-        self.chart.show_layers(layers, across=self.tr("Score"), up=self.tr("Contexts"))
+            marks.append(Mark(found.others.ninetieth, name.format(score=score_text(found.others.ninetieth))))
+        across, up = self.tr("Score"), self.tr("Contexts")
+        columns, rows = (self.tr("series"), self.tr("from"), self.tr("to"), up), []
+        for each in bars:
+            heights = zip(pairwise(found.edges.tolist()), each.heights.tolist(), strict=True)
+            rows += [(each.name, low, high, height) for (low, high), height in heights]
+        data, summary = PlotData(columns, rows), reading_line(found)
+        self.chart.show_layers([*bars, *marks], across=across, up=up, data=lambda: data, summary=summary)
 
     def _show_spreads(self, found: ScoreFigures) -> None:
         lines = []

@@ -1,7 +1,5 @@
 """Paints table cells: an icon, one elided line of text or a text with a bar, the selection and a hairline below."""
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import (
     QEvent,
     QPoint,
@@ -38,13 +36,9 @@ _LONGEST = 400  # characters; the rest of a text is not painted
 _FIGURES = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignAbsolute
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    cell: QRect
-    direction: Qt.LayoutDirection
-
-    def of(self, part: QRect) -> QRect:
-        return QStyle.visualRect(self.direction, self.cell, part)
+def _placed(option: QStyleOptionViewItem, part: QRect) -> QRect:
+    """Where a part of a cell is, mirrored where lines begin at the right."""
+    return QStyle.visualRect(option.direction, option.rect, part)
 
 
 class CellDelegate(QStyledItemDelegate):
@@ -60,35 +54,36 @@ class CellDelegate(QStyledItemDelegate):
         if state & QStyle.StateFlag.State_Selected:
             painter.fillRect(box, theme.colour("selection"))
         painter.fillRect(QRect(box.left(), box.bottom(), box.width(), 1), theme.colour("line"))
-        place = _Place(box, option.direction)
         inner = box.adjusted(CELL_MARGIN, 0, -CELL_MARGIN, -1)
         role = str(index.data(COLOUR_ROLE) or "text")
         if (named := index.data(ICON_ROLE)) is not None:
             side = scaled(ICON)
             spot = QRect(QPoint(inner.left(), inner.center().y() - side // 2 + 1), QSize(side, side))
-            icons.paint_icon(painter, place.of(spot), *named)
+            icons.paint_icon(painter, _placed(option, spot), *named)
             inner.setLeft(spot.right() + ICON_GAP)
         painter.setPen(theme.colour(role))
         painter.setFont(option.font)
-        text = self.line_of(str(index.data() or ""), _LONGEST)
+        text = display.one_line(str(index.data() or ""), _LONGEST)
         if (share := index.data(BAR_ROLE)) is not None:
-            self._paint_bar(painter, inner, text, float(share), place)
+            self._paint_bar(painter, inner, text, float(share), option)
         else:
             align = index.data(ALIGN_ROLE) or Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
             side = QStyle.visualAlignment(option.direction, Qt.AlignmentFlag(align))
             flags = side | Qt.AlignmentFlag.AlignAbsolute
             shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
             if self.sought and index.data(SEARCHED_ROLE):
-                self._paint_found(painter, place.of(inner), flags, shown, str(index.data() or ""))
+                self._paint_found(painter, _placed(option, inner), flags, shown, str(index.data() or ""))
             else:
-                self._paint_marked(painter, place.of(inner), flags, shown, self.marks(index, shown))
+                self._paint_marked(painter, _placed(option, inner), flags, shown, self.marks(index, shown))
         painter.restore()
 
     def _paint_found(self, painter: QPainter, inner: QRect, flags: Qt.AlignmentFlag, shown: str, whole: str) -> None:
-        """Paint the line with its marks; one cut before the first of them begins shortly before it."""
+        """Paint the line with its marks; one cut before the first of them begins with a word shortly before it."""
         spans = marked_spans(shown, self.sought)
         if not spans and (places := found_spans(whole, self.sought)):
-            text = self.line_of(whole[_shortly_before(whole, places[0][0]) :], _LONGEST)
+            start = max(0, places[0][0] - _CONTEXT)
+            start = next((at + 1 for at in range(start, places[0][0]) if whole[at].isspace()), start)
+            text = display.one_line(whole[start:], _LONGEST)
             shown = painter.fontMetrics().elidedText(f"…{text}", Qt.TextElideMode.ElideRight, inner.width())
             spans = marked_spans(shown, self.sought)
         self._paint_marked(painter, inner, flags, shown, spans)
@@ -122,22 +117,21 @@ class CellDelegate(QStyledItemDelegate):
         layout.endLayout()
         layout.draw(painter, QPointF(inner.left(), inner.top() + (inner.height() - line.height()) / 2))
 
-    def line_of(self, text: str, longest: int) -> str:
-        return display.one_line(text, longest)
-
-    def _paint_bar(self, painter: QPainter, inner: QRect, text: str, share: float, place: _Place) -> None:
+    def _paint_bar(
+        self, painter: QPainter, inner: QRect, text: str, share: float, option: QStyleOptionViewItem
+    ) -> None:
         """The figures are at least as wide as the sample, so that all bars of a column begin at the same x."""
         width = max(painter.fontMetrics().horizontalAdvance(sample) for sample in (self.sample, text))
         figures = QRect(inner.left(), inner.top(), width, inner.height())
         painter.save()
         painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # figures have none of their own: “-0.0028”
-        painter.drawText(place.of(figures), _FIGURES, text)
+        painter.drawText(_placed(option, figures), _FIGURES, text)
         painter.restore()
         left = figures.right() + 1 + _BAR_GAP
         if left < inner.right() - 2 * _BAR_HEIGHT:
             top = inner.center().y() - _BAR_HEIGHT // 2 + 1
-            track = place.of(QRect(left, top, inner.right() - left, _BAR_HEIGHT))
-            paint_bar(painter, QRectF(track), share, direction=place.direction)
+            track = _placed(option, QRect(left, top, inner.right() - left, _BAR_HEIGHT))
+            paint_bar(painter, QRectF(track), share, direction=option.direction)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         hint = super().sizeHint(option, index)
@@ -157,9 +151,3 @@ class CellDelegate(QStyledItemDelegate):
         fits = len(text) < _LONGEST and view.fontMetrics().horizontalAdvance(display.one_line(text)) <= room
         QToolTip.showText(event.globalPos(), "" if fits else display.plain_tip(text), view)
         return True
-
-
-def _shortly_before(text: str, place: int) -> int:
-    """The beginning of the word a few words before a place, so that its context is seen."""
-    start = max(0, place - _CONTEXT)
-    return next((at + 1 for at in range(start, place) if text[at].isspace()), start)

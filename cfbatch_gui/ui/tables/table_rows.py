@@ -175,12 +175,15 @@ class Rows(ColumnRows[R]):
 
     def set_rows(self, rows: Sequence[R]) -> None:
         """Replace the rows; they are sorted as before."""
-        fresh = tuple(rows)
-        if self._is_same_set(fresh):
+        fresh, key = tuple(rows), self._key
+        if key is not None and [key(row) for row in fresh] == [key(row) for row in self._rows]:
             before, self._rows = self._rows, fresh
             if self._sorted_by is not None and before != fresh:
                 self._apply_order()
-            self._emit_changes(before)
+            last = len(self.columns) - 1
+            for index, at in enumerate(self._order):
+                if before[at] != fresh[at]:
+                    self.dataChanged.emit(self.index(index, 0), self.index(index, last))
             return
         self.beginResetModel()
         self._rows = fresh
@@ -213,18 +216,6 @@ class Rows(ColumnRows[R]):
         column, descending = self._sorted_by
         value = self.columns[column].value
         return stable_order([value(row) for row in self._rows], descending=descending)
-
-    def _is_same_set(self, fresh: tuple[R, ...]) -> bool:
-        key = self._key
-        if key is None or len(fresh) != len(self._rows):
-            return False
-        return all(key(one) == key(other) for one, other in zip(fresh, self._rows, strict=True))
-
-    def _emit_changes(self, before: tuple[R, ...]) -> None:
-        last = len(self.columns) - 1
-        for index, at in enumerate(self._order):
-            if before[at] != self._rows[at]:
-                self.dataChanged.emit(self.index(index, 0), self.index(index, last))
 
 
 class PagedRows(ColumnRows[R]):

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import (
-    QCoreApplication,
     QItemSelectionModel,
     QModelIndex,
     QPoint,
@@ -51,9 +50,7 @@ def as_tsv(cells: list[list[str]]) -> str:
 
 
 def say_too_much(notices: Notices, count: int) -> None:
-    pattern = QCoreApplication.translate(
-        "tables", "{n} rows are too many for the clipboard, which takes {most}. Export them instead."
-    )
+    pattern = tr("{n} rows are too many for the clipboard, which takes {most}. Export them instead.")
     notices.show_notice(pattern.format(n=display.number(count), most=display.number(MOST_ROWS_TO_COPY)), "attention")
 
 
@@ -275,10 +272,6 @@ class TableView(QTableView):
         icon = scaled(ICON) + ICON_GAP if column.icon else 0
         return max(scaled(column.width), self._title_width(column), words + icon + 2 * CELL_MARGIN)
 
-    def _least_width(self, column: Column[Any]) -> int:
-        """How narrow it may get for texts; 0 for a column that keeps its width."""
-        return max(scaled(column.least), self._title_width(column)) if column.least else 0
-
     def _title_width(self, column: Column[Any]) -> int:
         return QFontMetrics(self.font()).horizontalAdvance(column.title) + 2 * CELL_MARGIN
 
@@ -308,8 +301,9 @@ class TableView(QTableView):
             if not texts:
                 return
             for section in reversed(fixed):
-                least, width = self._least_width(columns[section]), header.sectionSize(section)
-                if missing > 0 and 0 < least < width:
+                column, width = columns[section], header.sectionSize(section)
+                least = max(scaled(column.least), self._title_width(column))
+                if missing > 0 and column.least and least < width:
                     self._narrowed[section] = width
                     header.resizeSection(section, max(least, width - missing))
                     missing -= width - header.sectionSize(section)

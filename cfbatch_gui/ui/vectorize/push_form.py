@@ -288,11 +288,11 @@ def _field(field: QWidget) -> QWidget:
 
 
 class CheckPanel(QWidget):
-    """`show_rows` gets rows of the file that would be refused; `changed` is called after a choice."""
+    """`show_items` gets the numbers of texts that would be refused; `changed` is called after a choice."""
 
-    def __init__(self, changed: Callable[[], object], show_rows: Callable[[tuple[int, ...]], object]) -> None:
+    def __init__(self, changed: Callable[[], object], show_items: Callable[[tuple[int, ...]], object]) -> None:
         super().__init__()
-        self._show_rows = show_rows
+        self._show_items = show_items
         self.line = Label("", "body", wrap=True)
         self.progress = ThinProgress()
         size_policy = self.progress.sizePolicy()
@@ -390,7 +390,7 @@ class CheckPanel(QWidget):
                     if problem.count <= len(problem.rows)
                     else self.tr("Show the first {n}").format(n=display.number(len(problem.rows)))
                 )
-                bar.add_link(words, partial(self._show_rows, problem.rows))
+                bar.add_link(words, partial(self._show_items, problem.items))
         follow_in_tab_order(self, *(link for bar in self.bars() for link in bar.links()))
 
 
@@ -402,7 +402,7 @@ _MOST_COUNTED = 20  # indexes of which the number of vectors is asked for
 class PushForm(QWidget):
     """Looks for the account's indexes, and at what a job would send there, by `tasks` of its page.
 
-    `changed` is called when more is known about it; `show_rows` as by `CheckPanel`.
+    `changed` is called when more is known about it; `show_items` as by `CheckPanel`.
     """
 
     def __init__(
@@ -411,7 +411,7 @@ class PushForm(QWidget):
         tasks: Tasks,
         *,
         changed: Callable[[], object],
-        show_rows: Callable[[tuple[int, ...]], object],
+        show_items: Callable[[tuple[int, ...]], object],
     ) -> None:
         super().__init__()
         self._program, self._tasks, self._tell = program, tasks, changed
@@ -421,7 +421,7 @@ class PushForm(QWidget):
         self._proposed = IconLine("", "info")
         self.index = IndexChoice(self._look_again, changed)
         self.columns = ColumnChoices(self._columns_changed)
-        self.check = CheckPanel(changed, show_rows)
+        self.check = CheckPanel(changed, show_items)
         cards = [
             Card(Label(self.tr("Into which index"), "strong"), self.index),
             Card(Label(self.tr("What is sent"), "strong"), self._proposed, self.columns),

@@ -77,14 +77,14 @@ class PushProgressView(QWidget):
         self.pause_button.set_possible(stopping)
         self._show_buttons(is_running=True)
 
-    def show_stopped(self, push: Push, *, says_why: bool) -> None:
+    def show_stopped(self, push: Push) -> None:
         self._icon.set_icon("pause", "attention")
         self.title.setText(self.tr("Not everything is in “{index}” yet").format(index=short_name(push.index)))
         nothing = self.tr("It stopped before the first vector was sent.")
         self.line.setText(said(push.sentence) if push.vectors else nothing)
         self.bar.set_parts(push.acknowledged, push.vectors)
         self.more.setText(said(push.finding))
-        self.waiting.setVisible(says_why and bool(push.failure))
+        self.waiting.setVisible(bool(push.failure))
         self.waiting.set_line(said(push.failure), "triangle-alert", "attention")
         self._show_buttons(is_running=False)
 

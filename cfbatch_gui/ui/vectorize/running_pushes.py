@@ -36,7 +36,7 @@ class RunningPush:
 
 class RunningPushes(QObject):
     """`changed` brings the id of the job of which one began, has moved on or has ended; `ended` is emitted before
-    the last of these, with the id, and with the Push or the UserError.
+    the last of these, with the id and the Push, unless an error has ended it, which `on_error` gets.
     """
 
     changed = Signal(str)
@@ -82,11 +82,7 @@ class RunningPushes(QObject):
         self.changed.emit(begun.job_id)
 
     async def _run(self, job_id: str, work: Callable[[Show], Awaitable[Push]]) -> None:
-        try:
-            result: Push | UserError = await work(lambda progress: self._show(job_id, progress))
-        except UserError as error:
-            result = error
-        self.ended.emit(job_id, result)
+        self.ended.emit(job_id, await work(lambda progress: self._show(job_id, progress)))
 
     def _over(self, job_id: str) -> None:
         del self._running[job_id]

@@ -1,21 +1,17 @@
 """The page that sends the vectors of a job to an index of Vectorize, says what became of it, and searches there."""
 
 import asyncio
-from collections.abc import Collection
 from contextlib import suppress
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget
 
 from cfbatch_gui.core.errors import Action, UsageError, UserError
-from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.logs import redacted
-from cfbatch_gui.core.vectorize.client import IndexMissing, check_connection_kind
+from cfbatch_gui.core.vectorize.client import check_connection_kind
 from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushOutcome
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.ui import display
@@ -34,15 +30,12 @@ from cfbatch_gui.ui.widgets import (
     EmptyPlace,
     Flow,
     Label,
-    NoticeBar,
     PrimaryButton,
     boxed,
     column,
     line,
     scrolled,
 )
-
-_BLOCK = 10_000  # texts that are read at once
 
 
 def other_way(program: Program) -> Connection | None:
@@ -53,15 +46,6 @@ def other_way(program: Program) -> Connection | None:
             check_connection_kind(connection)
             return connection
     return None
-
-
-def items_of_rows(folder: JobFolder, rows: Collection[int]) -> tuple[int, ...]:
-    """The numbers of the texts that stand in rows of the file, for a thread. Raises DataError."""
-    embeddings, found = Embeddings(folder), list[int]()
-    for start in range(0, embeddings.count, _BLOCK):
-        page = embeddings.page(start, start + _BLOCK)
-        found += [text.item_no for text in page if text.row in rows]
-    return tuple(found)
 
 
 _LEAST_PART = 150  # pixels of what scrolls above it
@@ -85,7 +69,6 @@ class VectorizePage(ResultView):
         self._push: Push | None = None  # the one that is shown, of the job's
         self._chooses = False  # the form is shown although there are pushes
         self._through: dict[str, str] = {}  # the connection that was chosen for a job whose own has no such API
-        self._failed: dict[str, UserError] = {}  # what has stopped the last push, by job
         self._other_way = ""  # the connection that the empty page offers
         self._found = ""  # about the last search
         self.tasks = Tasks(self, self._show_failure)
@@ -121,7 +104,7 @@ class VectorizePage(ResultView):
             self._program,
             self.tasks,
             changed=self._show_foot,
-            show_rows=lambda rows: self.tasks.start("rows", self._find_rows(rows)),
+            show_items=lambda items: self.rows_wanted.emit(items, self.tr("Would be refused")),
         )
         self.progress = PushProgressView(pause=self._stop, carry_on=self._carry_on, choose=self._choose)
         self.summary = PushSummary(
@@ -129,9 +112,6 @@ class VectorizePage(ResultView):
         )
         self.search = SearchPanel(lambda: self.tasks.start("search", self._search()), memory=memory)
         self.search.sentence.textChanged.connect(self._show_price)
-        self.failure = NoticeBar("", "attention", dismissable=True)
-        self.failure.dismissed.connect(self._forget_failure)
-        self.failure.hide()
         self.line = Label("", "quiet", wrap=True)
         self.line.setMinimumWidth(scaled(_LEAST_LINE))
         self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -150,8 +130,7 @@ class VectorizePage(ResultView):
         self._parts.setMinimumHeight(scaled(_LEAST_PART))
         words = boxed(Flow(self.line, self.back_button, self.send_button))
         self._foot = boxed(column(line(), column(words, margins=(WIDE, SMALL, WIDE, MEDIUM)), gap=0))
-        above = column(self.failure, margins=(WIDE, SMALL, WIDE, 0))
-        content = column(above, (self._parts, 1), self._foot, gap=0)
+        content = column(SMALL, (self._parts, 1), self._foot, gap=0)
         self.empty = EmptyPlace("layers", "")
         self.empty.pressed.connect(self._use_other_way)
         self._whole = QStackedWidget()
@@ -193,12 +172,11 @@ class VectorizePage(ResultView):
                 self.form.begin(known, push)
             self._parts.setCurrentWidget(self._form_part)
         elif push.outcome is PushOutcome.SENDING:
-            self.progress.show_stopped(push, says_why=job.id not in self._failed)
+            self.progress.show_stopped(push)
             self._parts.setCurrentWidget(self._progress_part)
         else:
             self._show_push(push)
             self._parts.setCurrentWidget(self._after_part)
-        self._show_error(self._failed.get(job.id))
         self._show_foot()
 
     def _show_push(self, push: Push) -> None:
@@ -249,45 +227,17 @@ class VectorizePage(ResultView):
     def _show_failure(self, error: UserError) -> None:
         if self._known is None:
             self._show_sentence(said(error.message))
-        self._show_error(error)
-
-    def _show_error(self, error: UserError | None) -> None:
-        bar = self.failure
-        bar.clear_links()
-        bar.setVisible(error is not None)
-        if error is None:
             return
-        bar.set_text(said(error.message), "attention")
-        if isinstance(error, IndexMissing):
-            bar.add_link(self.tr("Choose an index"), self._choose)
-        elif error.action is Action.OPEN_CONNECTION:
-            bar.add_link(action_words(error.action), self._notices.connection_wanted.emit)
-        elif error.action is Action.UNLOCK:
-            bar.add_link(action_words(error.action), self._notices.unlock_wanted.emit)
-        elif self.form.has_failed:
+        bar = self._notices.show_error(error)
+        if self.form.has_failed and self._parts.currentWidget() is self._form_part:
             bar.add_link(action_words(Action.RETRY), self._list_again)
-        if error.detail:
-            details = redacted(f"{error.message}\n{error.detail}")
-            bar.add_link(self.tr("Copy details"), lambda: QGuiApplication.clipboard().setText(details))
-
-    def _forget_failure(self) -> None:
-        if self._job is not None:
-            self._failed.pop(self._job.id, None)
-        self.failure.hide()
 
     # The form
 
-    async def _find_rows(self, rows: tuple[int, ...]) -> None:
-        if self._job is not None:
-            items = await asyncio.to_thread(items_of_rows, self._program.folder(self._job.id), frozenset(rows))
-            self.rows_wanted.emit(items, self.tr("Would be refused"))
-
     def _list_again(self) -> None:
-        self._forget_failure()
         self.form.list_indexes(self.form.index.index_name())
 
     def _choose(self) -> None:
-        self._forget_failure()
         self._chooses = True
         if self._known is not None:
             self.form.begin(self._known, self._push)
@@ -314,7 +264,6 @@ class VectorizePage(ResultView):
         known = self._known
         if known is None:
             return
-        self._forget_failure()
         self._chooses = False
 
         async def send() -> None:  # after a check, which uses the record of the index too
@@ -325,7 +274,6 @@ class VectorizePage(ResultView):
     def _check_again(self) -> None:
         known, push = self._known, self._push
         if known is not None and push is not None:
-            self._forget_failure()
             self._pushes.check(known.job.id, known.connection.id, push.index)
 
     def _stop(self) -> None:
@@ -350,14 +298,9 @@ class VectorizePage(ResultView):
         if self._parts.currentWidget() is self._form_part:  # the index could not be created
             self.form.list_indexes(self.form.index.index_name())
 
-    def _push_ended(self, job_id: str, result: Push | UserError) -> None:
-        is_shown = self.isVisible() and self._job is not None and self._job.id == job_id
-        if isinstance(result, UserError):
-            self._failed[job_id] = result
-            if not is_shown:
-                self._notices.show_error(result)
-        elif not is_shown:
-            self._notices.show_notice(said(result.sentence), "done" if result.outcome == "verified" else "attention")
+    def _push_ended(self, job_id: str, push: Push) -> None:
+        if not self.isVisible() or self._job is None or self._job.id != job_id:
+            self._notices.show_notice(said(push.sentence), "done" if push.outcome == "verified" else "attention")
 
     # Searching
 
@@ -365,12 +308,9 @@ class VectorizePage(ResultView):
         known = self._known
         if known is None:
             return
-        if known.connection.is_practice:
-            self.search.price.setText(self.tr("as your site would ask it; one request, which costs nothing here"))
-            return
         dollars = self._program.vectorize.search_price(known.job.id, self.search.text() or " ").dollars
         pattern = self.tr("as your site would ask it; one request, {price}")
-        free = self.tr("as your site would ask it; one request")
+        free = self.tr("as your site would ask it; one request, which costs nothing here")
         self.search.price.setText(pattern.format(price=display.dollars(dollars)) if dollars else free)
 
     async def _search(self) -> None:
@@ -378,7 +318,6 @@ class VectorizePage(ResultView):
         if known is None or push is None:
             return
         self.search.set_busy(busy=True)
-        self._forget_failure()
         try:
             found = await self._program.vectorize.search(known.job.id, known.connection.id, push.index, text)
             self.search.show_result(found)

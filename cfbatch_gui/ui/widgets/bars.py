@@ -24,7 +24,6 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QStyle,
     QTabBar,
-    QToolButton,
     QWidget,
 )
 
@@ -323,6 +322,7 @@ class PageHeader(QWidget):
                 action.setToolTip(button.toolTip())
                 action.triggered.connect(lambda _checked=False, button=button: button.click())
         menu.addSeparator()
+        self.more.menu().aboutToShow.emit()  # some pages fill it then
         menu.addActions(self.more.menu().actions())
 
     def rename(self) -> None:
@@ -370,7 +370,6 @@ class _TitleEditor(QLineEdit):
 
 
 _HEIGHT = 36
-_GAP = 24
 
 
 class Tabs(KeyboardRing, QTabBar):
@@ -381,12 +380,12 @@ class Tabs(KeyboardRing, QTabBar):
     def __init__(self, *, margin: int = WIDE) -> None:
         super().__init__()
         self._margin = margin
+        self.setProperty("margin", "true" if margin else "false")
         self._titles: dict[str, str] = {}  # by key, in the order of the tabs, of those that are not shown too
         self._keys: list[str] = []  # of the tabs that are shown
         self.setDrawBase(False)
         self.setExpanding(False)
         self.setElideMode(Qt.TextElideMode.ElideNone)
-        self.setMouseTracking(True)
         self.setFixedHeight(scaled(_HEIGHT))
         self.currentChanged.connect(self._emit)
 
@@ -425,60 +424,26 @@ class Tabs(KeyboardRing, QTabBar):
         if 0 <= index < len(self._keys):
             self.chosen.emit(self._keys[index])
 
-    def _bold(self) -> QFont:
-        font = QFont(self.font())
-        font.setWeight(QFont.Weight.DemiBold)
-        return font
-
     def tabSizeHint(self, index: int) -> QSize:
-        width = QFontMetrics(self._bold()).horizontalAdvance(self.tabText(index)) + 5
-        lead = self._lead(index)
-        return QSize(lead + width + _GAP - 4, scaled(_HEIGHT))
+        """As wide as its words are when they are chosen, and bold."""
+        bold = QFont(self.font())
+        bold.setWeight(QFont.Weight.DemiBold)
+        hint, text = super().tabSizeHint(index), self.tabText(index)
+        usual = bold if index == self.currentIndex() else self.font()
+        more = QFontMetrics(bold).horizontalAdvance(text) - QFontMetrics(usual).horizontalAdvance(text)
+        return QSize(hint.width() + more, scaled(_HEIGHT))
 
     def minimumTabSizeHint(self, index: int) -> QSize:
         return self.tabSizeHint(index)
 
-    def _lead(self, index: int) -> int:
-        """The margin before a tab, in pixels: the page's for the first one, 0 for all others."""
-        return 0 if index else self._margin
-
-    def _text_box(self, index: int) -> QRect:
-        box = self.tabRect(index)
-        lead = self._lead(index)
-        words = QRect(box.left() + lead, box.top(), box.width() - lead - _GAP + 4, box.height() - 1)
-        return QStyle.visualRect(self.layoutDirection(), box, words)
-
-    def is_whole(self, index: int) -> bool:
-        arrows = [each.geometry() for each in self.findChildren(QToolButton) if each.isVisible()]
-        room = self.rect()
-        for arrow in arrows:
-            if arrow.left() > room.center().x():
-                room.setRight(min(room.right(), arrow.left() - 1))
-            else:
-                room.setLeft(max(room.left(), arrow.right() + 1))
-        words = self._text_box(index)
-        return room.left() - 1 <= words.left() and words.right() <= room.right() + 1
-
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(0, self.height() - 1, self.width(), 1, theme.colour("line"))
-        hovered = self.tabAt(self.mapFromGlobal(self.cursor().pos())) if self.underMouse() else -1
-        for index in range(self.count()):
-            if not self.is_whole(index):
-                continue
-            box = self._text_box(index)
-            is_chosen = index == self.currentIndex()
-            painter.setFont(self._bold() if is_chosen else self.font())
-            painter.setPen(theme.colour("text" if is_chosen or index == hovered else "quiet"))
-            painter.drawText(box.adjusted(0, 0, 0, -2), Qt.AlignmentFlag.AlignCenter, self.tabText(index))
-            if is_chosen:
-                painter.fillRect(box.left(), self.height() - 2, box.width(), 2, theme.colour("accent"))
-            if is_chosen and self.has_ring:
+        with QPainter(self) as painter:
+            painter.fillRect(0, self.height() - 1, self.width(), 1, theme.colour("line"))
+        super().paintEvent(event)
+        if self.has_ring:
+            box = self.tabRect(self.currentIndex())
+            before = self._margin if self.currentIndex() == 0 else 0
+            words = QStyle.visualRect(self.layoutDirection(), box, box.adjusted(before + 1, 5, -16, -6))
+            with QPainter(self) as painter:
                 painter.setPen(theme.colour("accent"))
-                painter.drawRoundedRect(box.adjusted(-4, 5, 4, -6), 4, 4)
-
-    def leaveEvent(self, event: object) -> None:
-        self.update()
-
-    def mouseMoveEvent(self, event: object) -> None:
-        self.update()
+                painter.drawRoundedRect(words, 4, 4)

@@ -50,8 +50,8 @@ def form(*, gap: int = MEDIUM) -> QFormLayout:
     return lines
 
 
-def boxed(layout: QLayout, parent: QWidget | None = None) -> QWidget:
-    widget = QWidget(parent)
+def boxed(layout: QLayout) -> QWidget:
+    widget = QWidget()
     widget.setLayout(layout)
     return widget
 
@@ -165,9 +165,10 @@ class Flow(QLayout):
 
     def setGeometry(self, rect: QRect) -> None:
         super().setGeometry(rect)
+        if (owner := self.parentWidget()) is None:
+            return
         before, self._width = self._width, rect.width()
-        owner = self.parentWidget()
-        if owner is not None and self.heightForWidth(before) != self.heightForWidth(self._width):
+        if self.heightForWidth(before) != self.heightForWidth(self._width):
             owner.updateGeometry()
         lines = self._lines(rect.width())
         # More height than all lines need is shared above and below, as a box layout does for a single widget.
@@ -179,13 +180,9 @@ class Flow(QLayout):
                 own = min(height, _height_of(item, width))
                 above = 0 if item.alignment() & Qt.AlignmentFlag.AlignTop else (height - own) // 2
                 box = QRect(left, top + above, width, own)
-                item.setGeometry(QStyle.visualRect(self._direction(), rect, box))
+                item.setGeometry(QStyle.visualRect(owner.layoutDirection(), rect, box))
                 left += width + self._gap
             top += height + self._gap
-
-    def _direction(self) -> Qt.LayoutDirection:
-        owner = self.parentWidget()
-        return owner.layoutDirection() if owner is not None else Qt.LayoutDirection.LeftToRight
 
     def _shown(self) -> list[QLayoutItem]:
         return [item for item in self._items if not item.isEmpty() and item.sizeHint().width() > 0]

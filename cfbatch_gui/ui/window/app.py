@@ -166,7 +166,11 @@ class CrashHandler(QObject):
 
     def install(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
         if self._before is None:
-            self._before = (sys.excepthook, threading.excepthook, qInstallMessageHandler(_qt_message))
+
+            def write(kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
+                qt_log.log(_LEVELS.get(kind, logging.WARNING), "%s", message)
+
+            self._before = (sys.excepthook, threading.excepthook, qInstallMessageHandler(write))
             sys.excepthook = self._hook
             threading.excepthook = self._thread_hook
         if loop is not None:
@@ -206,10 +210,6 @@ class CrashHandler(QObject):
     def _thread_hook(self, args: threading.ExceptHookArgs) -> None:
         if args.exc_value is not None:
             self.caught(args.exc_value, f"thread {args.thread.name}" if args.thread else "")
-
-
-def _qt_message(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
-    qt_log.log(_LEVELS.get(kind, logging.WARNING), "%s", message)
 
 
 # A window that is being opened has the lock a moment before it listens; one that is being closed, a moment longer.

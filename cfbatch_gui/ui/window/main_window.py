@@ -156,7 +156,8 @@ class MainWindow(QMainWindow):
         if self._may_close:
             super().closeEvent(event)
         else:
-            self._save_layout()
+            self._memory.set("window/geometry", _as_text(self.saveGeometry()))
+            self._memory.set("window/sidebar", _as_text(self._splitter.saveState()))
             event.ignore()
             self.close_requested.emit()
 
@@ -179,10 +180,6 @@ class MainWindow(QMainWindow):
         if files := local_files(event.mimeData()):
             take_copy(event)
             self.files_dropped.emit(files)
-
-    def _save_layout(self) -> None:
-        self._memory.set("window/geometry", _as_text(self.saveGeometry()))
-        self._memory.set("window/sidebar", _as_text(self._splitter.saveState()))
 
     def _restore(self) -> None:
         self.resize(QSize(*_SIZE).boundedTo(self.screen().availableSize()))

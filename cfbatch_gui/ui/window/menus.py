@@ -73,7 +73,7 @@ class Menus(QObject):
         # The menu Job has these by the page's own words; their keys work everywhere.
         hidden = (
             ("F2", self._rename),
-            ("Ctrl+Shift+C", workspace.evaluating.compare_shown),
+            ("Ctrl+Shift+C", partial(workspace.evaluating.with_opened, workspace.evaluating.compare)),
             ("Ctrl+J", workspace.evaluating.judge_shown),
             ("F10", self._open_first),
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.errors import InputError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
@@ -86,13 +86,13 @@ class NewJobs:
 
     async def _open_waiting(self) -> None:
         while self._waiting:
-            opening = self._tasks.start("open one", self._open_one(self._waiting.popleft()))
-            await asyncio.wait({opening})  # what went wrong, the task has said
-
-    async def _open_one(self, file: str) -> None:
-        recognised = await self.begin(path_of(file))
-        if recognised is not None:
-            await asyncio.wait({recognised})
+            try:
+                recognised = await self.begin(path_of(self._waiting.popleft()))
+            except UserError as error:
+                self._window.notices.show_error(error)
+                continue
+            if recognised is not None:
+                await asyncio.wait({recognised})
 
     async def begin_example(self) -> None:
         await self.begin()

@@ -130,7 +130,6 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.connections.connection_page import ConnectionPage
     from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
     from cfbatch_gui.ui.evaluation.judge_page import JudgePage
-    from cfbatch_gui.ui.results.quality_view import QualityView
     from cfbatch_gui.ui.results.ranking_view import RankingView
     from cfbatch_gui.ui.settings import SettingsPage, TrafficPage
     from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
@@ -143,10 +142,6 @@ class Evaluating:
     def __init__(self, workspace: "Workspace") -> None:
         self._workspace, self._program, self._notices = workspace, workspace.program, workspace.notices
         self._window, self._tasks, self._memory = workspace.window, workspace.tasks, workspace.memory
-        module, show_error = "cfbatch_gui.ui.results.quality_view", self._notices.show_error
-        self.quality: LateView[QualityView] = LateView(
-            module, self._make_quality, show_error, has_something=can_be_compared
-        )
 
     @made_once
     def comparison(self) -> "ComparisonPage":
@@ -170,12 +165,6 @@ class Evaluating:
         """The page of the comparison while it is shown."""
         is_shown = is_made(self, "comparison") and self._window.pages.currentWidget() is self.comparison
         return self.comparison if is_shown else None
-
-    async def close_work(self) -> None:
-        for name in ("comparison", "judging"):
-            if is_made(self, name):
-                await getattr(self, name).tasks.close()
-        await self.quality.close_work()
 
     def compare(self, *job_ids: str) -> None:
         """Compare jobs, the one that is open with the others; a job alone with those that the user chooses."""
@@ -218,21 +207,13 @@ class Evaluating:
         self._workspace.show(self.judging)
         self.judging.judge(jobs)
 
-    def compare_shown(self) -> None:
-        self._with_opened(self.compare)
-
     def judge_shown(self) -> None:
         if (comparison := self.shown_comparison()) is not None:
             comparison.ask_to_judge()
         else:
-            self._with_opened(self.judge)
+            self.with_opened(self.judge)
 
-    def _make_quality(self, module: Any) -> "QualityView":
-        view: QualityView = module.QualityView(self._program, self._notices, memory=self._memory)
-        view.judge_wanted.connect(self.judge)
-        return view
-
-    def _with_opened(self, do: Callable[[str], object]) -> None:
+    def with_opened(self, do: Callable[[str], object]) -> None:
         job = self._program.ledger.job(opened) if (opened := self._window.library.opened_job()) else None
         if job is not None and can_be_compared(job):
             do(job.id)
@@ -261,9 +242,11 @@ class ResultViews:
         memory: Memory,
         show_help: Callable[[], object],
         show_table: Callable[[], object],
+        judge: Callable[[str], object],
     ) -> None:
         self._program, self._window, self._show_table = program, window, show_table
         notices = window.notices
+        receivers = {"rows_wanted": self._show_rows, "score_help_wanted": show_help, "judge_wanted": judge}
 
         def late(
             module: str,
@@ -276,7 +259,7 @@ class ResultViews:
 
             def make(imported_module: Any) -> Any:
                 view = getattr(imported_module, name)(program, notices, *(each() for each in more), **options)
-                for signal, receiver in (("rows_wanted", self._show_rows), ("score_help_wanted", show_help)):
+                for signal, receiver in receivers.items():
                     if hasattr(view, signal):
                         getattr(view, signal).connect(receiver)
                 return view
@@ -287,13 +270,20 @@ class ResultViews:
         # By the key of its tab, in the order of the tabs.
         self.pages: dict[str, LateView[Any]] = {
             "ranking": late("results.ranking_view", "RankingView", memory=memory),
+            "quality": late("results.quality_view", "QualityView", has_something=can_be_compared, memory=memory),
             "overview": late("results.ranking_view", "OverviewView"),
             "vectors": late("results.vectors_view", "VectorsView", memory=memory),
             "map": late("results.map_view", "MapView", memory=memory),
             "similar": late("results.vectors_view", "SimilarView", memory=memory),
             "duplicates": late("results.groups_view", "DuplicatesView", memory=memory),
             "clusters": late("results.groups_view", "ClustersView", memory=memory),
-            "versus": late("results.map_view", "VersusScoresView", has_something=self._has_ranking),
+            "versus": late(
+                "results.map_view",
+                "VersusScoresView",
+                has_something=lambda _: any(
+                    each.kind is Kind.RANK and each.has_results for each in program.ledger.jobs()
+                ),
+            ),
             "vectorize": late(
                 *("vectorize.vectorize_page", "VectorizePage", lambda: self._pushes),
                 has_something=lambda job: job.state in FORGETTABLE,
@@ -306,12 +296,6 @@ class ResultViews:
         view: RankingView | None = self.pages["ranking"].made()
         return view.limits() if view is not None else None
 
-    async def close_work(self) -> None:
-        for late in self.pages.values():
-            await late.close_work()
-        if is_made(self, "_pushes"):
-            await self._pushes.tasks.close()
-
     @made_once
     def _pushes(self) -> "RunningPushes":
         from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
@@ -322,9 +306,6 @@ class ResultViews:
         if isinstance(items, tuple):
             self.pages["vectors"].view.show_items(items, name)
             self._show_table()
-
-    def _has_ranking(self, _job: Job) -> bool:
-        return any(each.kind is Kind.RANK and each.has_results for each in self._program.ledger.jobs())
 
 
 _MODULES = (
@@ -400,11 +381,6 @@ class SettingsPages:
     def has_worked(self, connection_id: str) -> None:
         if is_made(self, "connection"):
             self.connection.has_worked(connection_id)
-
-    async def close_work(self) -> None:
-        for name in ("connection", "traffic"):
-            if is_made(self, name):
-                await getattr(self, name).tasks.close()
 
     def _show_connections(self) -> None:
         from cfbatch_gui.ui.settings import CONNECTIONS

@@ -22,7 +22,7 @@ from cfbatch_gui.ui.help import Topic
 from cfbatch_gui.ui.job_actions import JobActions
 from cfbatch_gui.ui.memory import SettingsMemory
 from cfbatch_gui.ui.result_view import imported
-from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.tasks import Tasks, close_all
 from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
 from cfbatch_gui.ui.widgets import NoticeBar
 from cfbatch_gui.ui.window.announcements import Announcements
@@ -65,6 +65,7 @@ class Workspace:
             memory=self.memory,
             show_help=lambda: self.menus.show_help(Topic.SCORES),
             show_table=lambda: self.job_page.tabs.choose("vectors"),
+            judge=self.evaluating.judge,
         )
         self.in_use, self.new_jobs = ConnectionInUse(self), NewJobs(self)
         self.settings = SettingsPages(self)
@@ -88,7 +89,7 @@ class Workspace:
         window.close_requested.connect(self._close)
         window.library.new_job.connect(self.new_jobs.start)
         window.library.opened.connect(self.open_job)
-        self.notices.set_foot(self._foot_height)
+        self.notices.set_foot(lambda: self.draft_page.check.foot.height() if self.is_shown("draft_page") else 0)
         job = self._last_job()
         is_draft = with_draft or (job is not None and not job.is_sent)
         _ = self.draft_page if is_draft else self.welcome_page if job is None else self.job_page
@@ -115,13 +116,7 @@ class Workspace:
         self._is_closing = True
         self._settle.stop()
         self._announcements.close()
-        if is_made(self, "draft_page"):
-            await self.draft_page.close_work()
-        if is_made(self, "job_page"):
-            await self.job_page.close_work()
-        for owner in (self.results, self.evaluating, self.settings):
-            await owner.close_work()
-        await self.tasks.close()
+        await close_all(self.window)
 
     async def take(self, request: Request) -> None:
         self.window.come_forward(request.activation)
@@ -170,16 +165,9 @@ class Workspace:
 
     @made_once
     def job_page(self) -> "JobPage":
-        from cfbatch_gui.ui.jobs.job_page import QUALITY, RANKING, JobPage
+        from cfbatch_gui.ui.jobs.job_page import JobPage
 
-        results = self.results.pages
-        page = JobPage(
-            self.program,
-            self.notices,
-            {RANKING: results[RANKING], QUALITY: self.evaluating.quality, **results},
-            self.job_actions,
-            memory=self.memory,
-        )
+        page = JobPage(self.program, self.notices, self.results.pages, self.job_actions, memory=self.memory)
         self.window.add_page(page)
         self._paste_on(page)
         return page
@@ -256,9 +244,6 @@ class Workspace:
     def _show_jobs_soon(self) -> None:
         if not (self._settle.isActive() or self._is_closing):
             self._settle.start(_SETTLE)
-
-    def _foot_height(self) -> int:
-        return self.draft_page.check.foot.height() if self.is_shown("draft_page") else 0
 
     # Actions of the user
 

@@ -113,20 +113,10 @@ def call_of(head: Head, body: bytes) -> Call:
     found = _SHARD.fullmatch(path)
     if found is None:
         return "other"
-    match [head.method, found["part"] or ""]:
-        case [_, "layout"]:
-            return "layout"
-        case [_, "order"]:
-            return "order"
-        case ["PUT", ""]:
-            return "hand over"
-        case ["GET", ""]:
-            return "status"
-        case ["DELETE", ""]:
-            return "forget"
-        case ["GET", _]:
-            return "answer"
-    return "other"
+    if found["part"] in ("layout", "order"):
+        return "layout" if found["part"] == "layout" else "order"
+    whole: dict[str, Call] = {"PUT": "hand over", "GET": "status", "DELETE": "forget"}
+    return whole.get(head.method, "other") if found["part"] is None else "answer"
 
 
 async def passed_on(exchange: Exchange) -> Delivery:

@@ -5,12 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.evaluation.significance import (
-    LEAST_QUERIES,
-    compare_pairs,
-    holm,
-    randomisation_p,
-)
+from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, compare_pairs, holm, randomisation_p
 
 
 def test_p_of_few_queries_is_that_of_all_signs() -> None:

@@ -113,10 +113,7 @@ def test_adding_what_is_there_already_adds_nothing(path: Path) -> None:
         assert read(book)["q", "text 5"] == 1
 
 
-@pytest.mark.parametrize(
-    "unusable",
-    [said("", "text", 1), said("q", "", 1), said("q", "text", 2**31)],
-)
+@pytest.mark.parametrize("unusable", [said("", "text", 1), said("q", "", 1), said("q", "text", 2**31)])
 def test_a_judgement_of_nothing_is_refused_and_none_of_its_batch_is_kept(path: Path, unusable: Judgement) -> None:
     with closing(Book.create(path, "b", clock=lambda: 5.0)) as book:
         with pytest.raises(UsageError):

@@ -8,14 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.results.exports.csv_tables import KEEP_LIST, write_keep_list
-from cfbatch_gui.core.results.groups import (
-    TOLERANCE,
-    Duplicates,
-    Keep,
-    find_clusters,
-    find_duplicates,
-    has_bounds,
-)
+from cfbatch_gui.core.results.groups import TOLERANCE, Duplicates, Keep, find_clusters, find_duplicates, has_bounds
 from cfbatch_gui.core.results.unit_vectors import unit_vectors as measure
 from tests.core.results.folders import stored, unit_vectors
 

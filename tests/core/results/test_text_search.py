@@ -109,15 +109,6 @@ OWN = [(number, (number - 1) // EACH + 1, number) for number in range(1, QUERIES
 SHARED = [(number, (number - 1) // 60 + 1, (number - 1) % 60 + 1) for number in range(1, 3_001)]
 
 
-def test_texts_under_one_query_each_bring_it_and_texts_that_queries_share_bring_all(
-    folder: JobFolder, tmp_path: Path
-) -> None:
-    own, shared = TextSearch(folder), TextSearch(filled(tmp_path, 60, SHARED))
-    for needle in SOUGHT:
-        assert own.queries(needle).tolist() == by_python(needle, OWN)
-        assert shared.queries(needle).tolist() == by_python(needle, SHARED)
-
-
 def items_by_python(needle: str, items: list[tuple[int, int, int]]) -> frozenset[int]:
     """Those with the text; all of a query that has it alone."""
     wanted = needle.casefold()
@@ -127,8 +118,11 @@ def items_by_python(needle: str, items: list[tuple[int, int, int]]) -> frozenset
     return frozenset({item for item, _ in found} | {item for item, query, _ in items if query in alone})
 
 
-def test_the_texts_that_are_shown_for_a_search(folder: JobFolder, tmp_path: Path) -> None:
-    own, shared = TextSearch(folder), TextSearch(filled(tmp_path, 60, SHARED))
-    for needle in (*SOUGHT, "query 7", "über 1"):
-        assert own.items(needle) == items_by_python(needle, OWN)
-        assert shared.items(needle) == items_by_python(needle, SHARED)
+def test_queries_and_texts_of_a_search_whether_queries_share_their_texts_or_not(
+    folder: JobFolder, tmp_path: Path
+) -> None:
+    shared = filled(tmp_path, 60, SHARED)
+    for search, items in ((TextSearch(folder), OWN), (TextSearch(shared), SHARED)):
+        for needle in (*SOUGHT, "query 7", "über 1"):
+            assert search.queries(needle).tolist() == by_python(needle, items)
+            assert search.items(needle) == items_by_python(needle, items)

@@ -76,8 +76,6 @@ async def test_names_that_no_index_has_never_become_an_address(bench: Bench, nam
         with pytest.raises(UsageError, match="is not the name of an index"):
             await call
     assert not bench.called and not (bench.root / "data" / "vectorize").exists()
-    with pytest.raises(UsageError, match="of 32 to 1,536 numbers"):
-        await bench.index(dimensions=1_537)
 
 
 async def test_a_worker_leads_to_no_index(bench: Bench) -> None:

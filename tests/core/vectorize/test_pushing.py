@@ -262,7 +262,7 @@ async def test_large_parts_go_over_http_in_pieces(tmp_path: Path) -> None:
     assert len(bench.events()) == 2
 
 
-@pytest.mark.parametrize("parts", [0, 7])
+@pytest.mark.parametrize("parts", [0, 3])  # of ten, so that it is killed before its end on a busy machine, too
 async def test_a_push_that_is_killed_goes_on_with_what_is_missing(tmp_path: Path, parts: int) -> None:
     with PracticeServer(tmp_path / "service", token=TOKEN, load_model=HashedNgrams) as server:
         bench = Bench(tmp_path, server.url)

@@ -118,7 +118,7 @@ async def program(tmp_path: Path) -> AsyncIterator[Program]:
 async def driver(program: Program, qtbot: Any) -> AsyncIterator[DraftDriver]:
     driver = DraftDriver(program, qtbot)
     yield driver
-    await driver.page.close_work()
+    await driver.page.drafts.tasks.close()
 
 
 @pytest.fixture
@@ -155,5 +155,5 @@ async def connected(tmp_path: Path, qtbot: Any) -> AsyncIterator[DraftDriver]:
         )
         driver = DraftDriver(program, qtbot)
         yield driver
-        await driver.page.close_work()
+        await driver.page.drafts.tasks.close()
         await program.close()

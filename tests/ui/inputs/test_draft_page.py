@@ -4,9 +4,10 @@ import asyncio
 from pathlib import Path
 
 import pytest
+import xlsxwriter
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
+from PySide6.QtWidgets import QApplication, QFileDialog, QInputDialog, QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.jobs.states import Job, JobState
@@ -175,3 +176,30 @@ async def test_where_a_second_file_is_missing_a_button_adds_one(
     assert state.file is not None and state.second is not None and state.mapping is not None
     assert (state.file.path, state.second.path, state.mapping.layout) == (queries, answers, Layout.SHARED)
     assert not data.add_second.isVisible()
+
+
+async def test_hidden_rows_are_left_out_by_a_click_and_one_query_is_typed_for_the_rest(
+    driver: DraftDriver, tmp_path: Path, until: Until
+) -> None:
+    path = tmp_path / "tickets.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet()
+        for row, text in enumerate(["message", "The lamp is dark", "The sofa is grey", "No light in the hall"]):
+            sheet.write(row, 0, text)
+        sheet.set_row(2, None, None, {"hidden": True})
+    data = driver.page.data
+    driver.new_draft()
+    driver.page.acts.open_paths([path])
+    await until(driver.is_ready)
+    assert driver.figures()[0] == ("3", "texts")
+    driver.click(data.first.hidden)
+    await until(lambda: driver.is_ready() and driver.figures()[0] == ("2", "texts"))
+    driver.click(driver.page.what.rank)
+    await until(data.type_query.isVisible)
+    driver.click(data.type_query)
+    await until(lambda: any(dialog.isVisible() for dialog in driver.page.findChildren(QInputDialog)))
+    dialog = next(dialog for dialog in driver.page.findChildren(QInputDialog) if dialog.isVisible())
+    dialog.setTextValue("where is it dark?")
+    dialog.accept()
+    await until(lambda: driver.is_ready() and driver.figures()[:2] == [("1", "query"), ("2", "contexts")])
+    assert driver.state.mapping is not None and driver.state.mapping.layout is Layout.SHARED

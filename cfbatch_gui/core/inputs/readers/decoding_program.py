@@ -1,7 +1,6 @@
-"""The program that `decoding_process` runs; it needs python-calamine or arro3, none of our modules."""
+"""The program that `decoding_process` runs; it needs python-calamine, orjson or arro3, none of our modules."""
 
 import datetime
-import json
 import posixpath
 import re
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+import orjson
 import python_calamine
 
 CellValue = bool | float | int | str | datetime.date | datetime.time | datetime.timedelta
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
         if not sheet:
             _write(_sheets(Path(path)))
             return 0
-        found = _sheet(Path(path), json.loads(sheet[0]))
+        found = _sheet(Path(path), orjson.loads(sheet[0]))
         _write(len(found.hidden))
         for block in _blocks(found):
             _write(block)
@@ -85,7 +85,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _write(line: object) -> None:
-    sys.stdout.buffer.write(json.dumps(line).encode() + b"\n")
+    sys.stdout.buffer.write(orjson.dumps(line) + b"\n")
     sys.stdout.buffer.flush()
 
 
@@ -248,6 +248,8 @@ def _filled(rows: Iterator[Cells], merged: Merged, left: int) -> Iterator[Cells]
 
 _CELL_TAG = re.compile(rb"<(?:\w+:)?c(?=[\s/>])")
 _ADDRESS = re.compile(rb"""\sr\s*=\s*["']\s*([A-Za-z]+)(\d+)\s*["']""")
+_PLAIN_ROW = re.compile(rb'<row r="(\d{1,12})"')
+_FAR_CELL = re.compile(rb'<c r="(?:[A-Z][A-Z]|[^A-Z]|[A-Z]\d{8})')
 _ROW_TAG = re.compile(rb"""<(?:\w+:)?row(?=[\s/>])(?:[^>]*?\sr\s*=\s*["']\s*(\d{1,12}))?""")
 _ROW_END = re.compile(rb"</(?:\w+:)?row\s*>")
 _HIDDEN_ROW = re.compile(
@@ -269,7 +271,7 @@ class _Extent:
     """What the XML of a sheet says beside the values: rows from 1; of `zeros` by column, from 0, and digits."""
 
     rows: int = 0
-    columns: int = 0
+    columns: int = 26  # at least: those whose addresses have one letter are not counted
     formulas: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     hidden: set[int] = field(default_factory=set)
     zeros: dict[tuple[int, int], set[int]] = field(default_factory=lambda: defaultdict(set))
@@ -348,15 +350,18 @@ def _pieces_of(archive: zipfile.ZipFile, member: str, end: bytes) -> Iterator[by
 def _look_through(part: bytes, found: _Extent, padded: dict[bytes, int], *, is_computed_later: bool) -> None:
     """Add what is in some rows; the extent is bounded from above."""
     first_row = found.rows + 1
-    for row in _ROW_TAG.finditer(part):  # rows and cells without an address follow the one before
-        found.rows = max(found.rows, int(row[1])) if row[1] else found.rows + 1
-    addresses = _ADDRESS.findall(part)
-    columns, rows = zip(*addresses, strict=True) if addresses else ((), ())
-    found.rows = max(found.rows, *map(int, set(rows)), 0)
-    widest = max(map(_column_number, set(columns)), default=0)
-    if len(addresses) < len(_CELL_TAG.findall(part)):
-        widest += max(len(_CELL_TAG.findall(row)) for row in _ROW_END.split(part))
-    found.columns = max(found.columns, widest)
+    rows = _PLAIN_ROW.findall(part)
+    if len(rows) == part.count(b"<row") and _has_plain_cells(part):  # as most programs write them
+        found.rows = max(found.rows, max(map(int, rows), default=0))
+    else:
+        for tag in _ROW_TAG.finditer(part):  # rows and cells without an address follow the one before
+            found.rows = max(found.rows, int(tag[1])) if tag[1] else found.rows + 1
+        addresses = _ADDRESS.findall(part)
+        widest = max((_column_number(column) for column, _ in addresses), default=0)
+        found.rows = max(found.rows, max((int(row) for _, row in addresses), default=0))
+        if len(addresses) < len(_CELL_TAG.findall(part)):
+            widest += max(len(_CELL_TAG.findall(row)) for row in _ROW_END.split(part))
+        found.columns = max(found.columns, widest)
     if b"hidden" in part:
         found.hidden.update(map(int, _HIDDEN_ROW.findall(part)))
     if b"<f" in part or b":f" in part:
@@ -375,6 +380,12 @@ def _look_through(part: bytes, found: _Extent, padded: dict[bytes, int], *, is_c
         for tag in re.findall(rb"""<(?:\w+:)?c\s[^>]*\bs=["']%b["'][^>]*>""" % style, part):
             if address := _ADDRESS.search(tag):
                 found.zeros[_column_number(address[1]) - 1, digits].add(int(address[2]))
+
+
+def _has_plain_cells(part: bytes) -> bool:
+    """Whether all cells have addresses, in columns with one letter."""
+    cells = part.count(b"<c") - part.count(b"<col")
+    return part.count(b'<c r="') == cells and b":c " not in part and b":c>" not in part and not _FAR_CELL.search(part)
 
 
 def _place(part: bytes, at: int, first_row: int) -> tuple[int, int]:

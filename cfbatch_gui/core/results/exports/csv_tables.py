@@ -33,6 +33,7 @@ from cfbatch_gui.core.results.exports.base import (
 )
 from cfbatch_gui.core.results.exports.rows import Row, ScoreRows, VectorRows, write_vector_lines
 from cfbatch_gui.core.results.groups import Duplicates
+from cfbatch_gui.core.results.outcomes import columns_of_file
 from cfbatch_gui.core.system.files import atomic_writer
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
@@ -233,9 +234,7 @@ LEFT JOIN items i ON i.item_no = p.item_no LEFT JOIN texts t USING(text_no)
 WHERE p.file = :file ORDER BY p.row, p.reason
 """
 _COLUMNS, _IN_THE_FILE = (message("row_number"), message("reason")), message("in_the_file")
-_NAMES_STORED_AS = {1: "columns", 2: "second_columns"}
 _CELLS = msgspec.json.Decoder(list[str])
-_NAMES = msgspec.json.Decoder(tuple[str, ...])
 
 
 _FailedRow = tuple[int, tuple[str, ...], list[str], str]  # its number, the reasons, its cells, and as it is in the file
@@ -277,7 +276,7 @@ def write_failed_rows(work: Work) -> Written:
 def _failed_columns(work: Work, file: int, *, has_raw: bool) -> tuple[Sequence[str], Sequence[str]]:
     """The file's columns and those behind them, which get "_" added until they differ."""
     with work.folder.open(read_only=True) as database:
-        names = _NAMES.decode(msgspec.json.encode(schema.metadata_value(database, _NAMES_STORED_AS[file], ())))
+        names = columns_of_file(database, file)
     ours = []
     for name in map(work.say, (*_COLUMNS, *((_IN_THE_FILE,) if has_raw else ()))):
         while name in names:

@@ -68,6 +68,8 @@ class Sheet:
         widths: Sequence[int] = (),
         decimals: Mapping[int, int] = MappingProxyType({}),
     ) -> None:
+        from xlsxwriter.utility import xl_rowcol_to_cell  # see `workbook`
+
         self.name = name
         self.rows = 0
         self.width = len(columns)
@@ -93,7 +95,8 @@ class Sheet:
         for column, width in enumerate(widths):
             self._sheet.set_column(column, column, width)
         # Texts such as "007" are meant to be texts, and need no mark that warns of it.
-        self._sheet.ignore_errors({"number_stored_as_text": f"A1:{_last_cell(self.width)}"})
+        last_cell = xl_rowcol_to_cell(MOST_ROWS - 1, self.width - 1)
+        self._sheet.ignore_errors({"number_stored_as_text": f"A1:{last_cell}"})
         bold, beside = workbook.add_format({"bold": True}), workbook.add_format({"bold": True, "align": "right"})
         for column, title in enumerate(columns):
             if title:
@@ -109,7 +112,7 @@ class Sheet:
                     "fewer with top k or a threshold, or choose CSV.",
                     most=MOST_ROWS,
                     name=self.name,
-                ),
+                )
             )
         self.rows += 1
         for column, cell in enumerate(row):
@@ -139,13 +142,6 @@ class Sheet:
                 ),
                 detail=f"{row[0]!r}",
             )
-
-
-def _last_cell(columns: int) -> str:
-    from xlsxwriter.utility import xl_rowcol_to_cell  # see `workbook`
-
-    cell: str = xl_rowcol_to_cell(MOST_ROWS - 1, columns - 1)
-    return cell
 
 
 def _escaped(text: str) -> str:
@@ -316,13 +312,8 @@ def _look_at(
 
 def _decimals_of_all(cells: Row) -> int | None:
     """How many decimals all of these texts have as numbers; None if one is no number, or they differ."""
-    found: set[int | None] = set()
-    for cell in cells:
-        if cell not in (None, ""):
-            found.add(_decimals_of(cell) if isinstance(cell, str) else None)
-        if None in found or len(found) > 1:
-            return None
-    return found.pop() if found else None
+    found = {_decimals_of(cell) if isinstance(cell, str) else None for cell in cells if cell not in (None, "")}
+    return found.pop() if len(found) == 1 else None
 
 
 def _decimals_of(text: str) -> int | None:
@@ -453,7 +444,6 @@ def write_vectors(work: Work) -> Written:
     first = _header_of_ids(work, numbers)
     table = VectorRows(work, reserved=(first, *numbers))
     own = [first, *table.columns]
-    _check_size(table.count, len(own) + len(numbers))
     blocks = ([_vector_cells(table, text) for text in texts] for texts in table.texts())
     found = _look_at(blocks, range(len(own)), reads_on=work.options.columns is None)
     kept = [index for index in range(len(own)) if index in found.filled or index == 0 or work.options.columns]
@@ -479,21 +469,6 @@ def _header_of_ids(work: Work, numbers: list[str]) -> str:
 
 def _vector_cells(table: VectorRows, text: EmbeddedText) -> Row:
     return table.id_of(text), *table.cells(text)
-
-
-def _check_size(rows: int, columns: int) -> None:
-    most_rows, most_columns = MOST_ROWS - 1, MOST_COLUMNS
-    if rows > most_rows or columns > most_columns:
-        raise ExportError(
-            message(
-                "Excel takes {most_rows:,} rows of {most_columns:,} columns below a header, and these are {rows:,} "
-                "of {columns:,}. Nothing was written. Choose CSV or Parquet.",
-                most_rows=most_rows,
-                most_columns=most_columns,
-                rows=rows,
-                columns=columns,
-            )
-        )
 
 
 def _about(work: Work) -> Iterator[tuple[str, str]]:

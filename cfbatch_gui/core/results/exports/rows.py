@@ -88,7 +88,25 @@ def by_query(rankings: Rankings) -> Iterator[list[RankedContext]]:
     return (list(group) for _, group in groupby(contexts, lambda context: context.query_no))
 
 
-class ScoreRows:
+class _Rows:
+    """What the rows of both kinds need of their job: which columns there are, and where results came from."""
+
+    def __init__(self, work: Work, kind: Kind) -> None:
+        self._folder, self._metadata = work.folder, work.metadata
+        self._options, self._steps = work.options, work.steps
+        self._ours = _our_columns(work.folder, kind)
+        self._has_part, self._has_source = PART in self._ours, SOURCE_JOB in self._ours
+        with work.folder.open(read_only=True) as database:
+            self._origins = origins_by_reference(database)
+
+    def _source(self, reference: str, batch: int) -> tuple[str, str]:
+        """The job and the request that a result came with."""
+        if origin := self._origins.get(reference):
+            return origin.job_name, origin.request_id
+        return self._metadata.name, self._metadata.request_ids.get(batch, "")
+
+
+class ScoreRows(_Rows):
     """The rows of one export of a ranking.
 
     `kinds` are "utf8", "int64" or "float64", `own_names` map to the file's names, `dropped` counts what top k and
@@ -96,12 +114,8 @@ class ScoreRows:
     """
 
     def __init__(self, work: Work) -> None:
-        self._folder, self._metadata = work.folder, work.metadata
-        self._options, self._steps = work.options, work.steps
-        ours = _our_columns(work.folder, Kind.RANK)
-        self._has_part, self._has_source = PART in ours, SOURCE_JOB in ours
-        with work.folder.open(read_only=True) as database:
-            self._origins = origins_by_reference(database)
+        super().__init__(work, Kind.RANK)
+        ours = self._ours
         self._rankings = Rankings(work.folder, work.metadata.failed_batches, reserved=ours)
         own = self._rankings.columns()
         self.own_names = dict(zip(own, Rankings(work.folder).columns(), strict=True))
@@ -161,18 +175,17 @@ class ScoreRows:
         return replace(context, rank=None, score=None, tie_group=0, rank_change=None, part=None)
 
     def _row(self, context: RankedContext) -> Row:
-        origin = self._origins.get(context.reference)
+        job, request = self._source(context.reference, context.batch)
         row: tuple[Cell, ...] = (
             context.query_id, context.query, context.rank, context.id, context.text, context.score,
             context.tie_group or None, context.initial_rank, context.rank_change,
-            context.label, "" if origin else context.reference,
-            origin.request_id if origin else self._metadata.request_ids.get(context.batch, ""),
+            context.label, "" if context.reference in self._origins else context.reference, request,
             context.status._value_, context.error,
         )  # fmt: skip
         if self._has_part:
             row = (*row, context.part)
         if self._has_source:
-            row = (*row, origin.job_name if origin else self._metadata.name)
+            row = (*row, job)
         return row + context.cells
 
     def _skipped(self) -> Iterator[list[tuple[int, Row]]]:
@@ -242,18 +255,15 @@ WHERE i.item_no BETWEEN ? AND ? ORDER BY i.item_no
 """
 
 
-class VectorRows:
+class VectorRows(_Rows):
     """The rows of one export of vectors: the texts that have one when it is made.
 
     `has_text_column`: the format has the text's column itself. Raises UsageError for a column that does not exist.
     """
 
     def __init__(self, work: Work, *, reserved: Collection[str] = (), has_text_column: bool = False) -> None:
-        self._folder, self._metadata, self._steps = work.folder, work.metadata, work.steps
-        ours = _our_columns(work.folder, Kind.EMBED)
-        self._has_part, self._has_source = PART in ours, SOURCE_JOB in ours
-        with work.folder.open(read_only=True) as database:
-            self._origins = origins_by_reference(database)
+        super().__init__(work, Kind.EMBED)
+        ours = self._ours
         self._embeddings = Embeddings(work.folder, work.metadata.failed_batches, reserved=(*ours, *reserved))
         self._present = self._embeddings.present()
         if work.options.items is not None:
@@ -288,16 +298,9 @@ class VectorRows:
         return identifier if text.part is None else f"{identifier}#{text.part}"
 
     def cells(self, text: EmbeddedText) -> tuple[str, ...]:
-        cells = ("" if text.part is None else str(text.part),) * self._has_part + self._source(text) + text.cells
+        source = self._source(text.reference, text.batch) if self._has_source else ()
+        cells = ("" if text.part is None else str(text.part),) * self._has_part + source + text.cells
         return tuple(cells[index] for index in self._indices)
-
-    def _source(self, text: EmbeddedText) -> tuple[str, ...]:
-        """The job and the request that a vector came with; nothing where all are the job's own."""
-        if not self._has_source:
-            return ()
-        if origin := self._origins.get(text.reference):
-            return origin.job_name, origin.request_id
-        return self._metadata.name, self._metadata.request_ids.get(text.batch, "")
 
     def blocks(self) -> Iterator[tuple[Sequence[EmbeddedText], NDArray[np.float32]]]:
         """Texts and their vectors, float32 (n, d), in the order of the input; n is at most BLOCK.

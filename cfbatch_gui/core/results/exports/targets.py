@@ -7,14 +7,7 @@ from pathlib import Path
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.exports import (
-    csv_tables,
-    excel,
-    json_lines,
-    parquet,
-    retrieval,
-    vector_files,
-)
+from cfbatch_gui.core.results.exports import csv_tables, excel, json_lines, parquet, retrieval, vector_files
 from cfbatch_gui.core.results.exports.base import Measure, Preset, Target
 
 _ranked, _embedded = partial(Target, Kind.RANK), partial(Target, Kind.EMBED)

@@ -62,7 +62,14 @@ def write_array(work: Work) -> Written:
             lines = "".join([f"{name}\n" for name in names])
             if "\r" in lines or lines.count("\n") != len(names):
                 index = next(index for index, name in enumerate(names) if "\n" in name or "\r" in name)
-                raise _line_break(table.row_of(written + index), ids_path.name)
+                raise ExportError(
+                    message(
+                        "The id of row {row} has a line break, and “{name}” holds one id a line. Nothing was written. "
+                        "Choose .npz, which takes any id.",
+                        row=table.row_of(written + index),
+                        name=ids_path.name,
+                    )
+                )
             ids.write(lines.encode())
             written += len(names)
         raw.flush()
@@ -87,17 +94,6 @@ def _header(table: VectorRows) -> bytes:
     shape = (table.count, table.dimension)
     np.lib.format.write_array_header_1_0(start, {"descr": "<f4", "fortran_order": False, "shape": shape})
     return start.getvalue()
-
-
-def _line_break(row: int, name: str) -> ExportError:
-    return ExportError(
-        message(
-            "The id of row {row} has a line break, and “{name}” holds one id a line. Nothing was written. "
-            "Choose .npz, which takes any id.",
-            row=row,
-            name=name,
-        ),
-    )
 
 
 _MOST_ID_BYTES = 1_000_000_000
@@ -194,7 +190,17 @@ _VECTORIZE_FILES = re.compile(r"vectors-\d{4,}\.ndjson")
 def write_vectorize(work: Work) -> Written:
     """Write and read back, changing what Vectorize would refuse. Raises ExportError for an id that comes twice."""
     table = VectorRows(work, reserved=("text", "original_id"), has_text_column=True)
-    _check_index(table)
+    if table.dimension > MAX_INDEX_DIMENSIONS or table.count > MAX_INDEX_VECTORS:
+        raise ExportError(
+            message(
+                "An index of Vectorize takes {most:,} vectors of {numbers:,} numbers, and these are {count:,} of "
+                "{dimension:,}. Nothing was written. Choose another format.",
+                most=MAX_INDEX_VECTORS,
+                numbers=MAX_INDEX_DIMENSIONS,
+                count=table.count,
+                dimension=table.dimension,
+            )
+        )
     metadata = _IndexMetadata(table)
     seen: set[str] = set()
 
@@ -203,7 +209,15 @@ def write_vectorize(work: Work) -> Written:
             for text, vector in block:
                 identifier = table.key_of(text)
                 if identifier in seen:
-                    raise _repeated(identifier, text)
+                    raise ExportError(
+                        message(
+                            "The id “{identifier}” comes twice, again in row {row}. Vectorize keeps one vector for an "
+                            "id, so the first would be lost. Nothing was written. Give each text an id of its own, or "
+                            "choose another format.",
+                            identifier=identifier[:60],
+                            row=text.row,
+                        )
+                    )
                 seen.add(identifier)
                 yield metadata.line(identifier, text, vector)
 
@@ -214,37 +228,6 @@ def write_vectorize(work: Work) -> Written:
     create = command("wrangler", "vectorize", "create", index, f"--dimensions={table.dimension}", "--metric=cosine")
     upserts = (command("wrangler", "vectorize", "upsert", index, f"--file={path}") for path in paths)
     return Written(len(seen), paths, {**table.notes, **metadata.notes}, "\n".join((create, *upserts)))
-
-
-def _check_index(table: VectorRows) -> None:
-    if table.dimension > MAX_INDEX_DIMENSIONS:
-        raise ExportError(
-            message(
-                "Vectorize takes vectors of {most:,} numbers, and these have {dimension:,}. Nothing was "
-                "written. Choose another format.",
-                most=MAX_INDEX_DIMENSIONS,
-                dimension=table.dimension,
-            )
-        )
-    if table.count > MAX_INDEX_VECTORS:
-        raise ExportError(
-            message(
-                "An index of Vectorize takes {most:,} vectors, and these are {count:,}. Nothing was written.",
-                most=MAX_INDEX_VECTORS,
-                count=table.count,
-            )
-        )
-
-
-def _repeated(identifier: str, text: EmbeddedText) -> ExportError:
-    return ExportError(
-        message(
-            "The id “{identifier}” comes twice, again in row {row}. Vectorize keeps one vector for an id, so the "
-            "first would be lost. Nothing was written. Give each text an id of its own, or choose another format.",
-            identifier=identifier[:60],
-            row=text.row,
-        )
-    )
 
 
 def _write_uploads(folder: Path, work: Work, lines: Iterable[bytes]) -> list[str]:

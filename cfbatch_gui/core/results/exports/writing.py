@@ -55,13 +55,8 @@ def _manifest(metadata: JobMetadata, folder: JobFolder, counts: OutcomeCounts, e
     with folder.open(read_only=True) as database:
         columns, pooling = column_mapping(database), schema.metadata_value(database, "pooling", "")
     earlier = [
-        {
-            "id": each.job_id,
-            "name": each.job_name,
-            "request_id": each.request_id,
-            "sent_at": _utc(each.sent_at),
-            "texts": each.texts,
-        }
+        {"id": each.job_id, "name": each.job_name, "request_id": each.request_id}
+        | {"sent_at": _utc(each.sent_at), "texts": each.texts}
         for each in origins(folder)
     ]
     content = {
@@ -70,11 +65,7 @@ def _manifest(metadata: JobMetadata, folder: JobFolder, counts: OutcomeCounts, e
         "written_at": _utc(now),
         "export": export,
         "job": {
-            "id": metadata.id,
-            "name": metadata.name,
-            "kind": metadata.kind.value,
-            "model": metadata.model,
-            "connection": metadata.connection,
+            **{name: getattr(metadata, name) for name in ("id", "name", "kind", "model", "connection")},
             "sent_at": _utc(metadata.sent_at),
             "truncate_inputs": metadata.truncate_inputs,
             "request_ids": [found for _, found in sorted(metadata.request_ids.items()) if found],
