@@ -32,6 +32,7 @@ KEYWORDS: Final[dict[str, Any]] = {
     "_tr": {1: (1,), 2: (1, (2, "c"))},
     "worded": (1,),
     "plural": (2, 3),
+    "say_count": (2, 3),
     "message": (1,),
     "usage_error": (1,),
     "counted_message": (2, 3),

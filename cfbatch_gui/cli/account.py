@@ -7,7 +7,7 @@ from dataclasses import asdict
 from cfbatch_gui.cli import reading, working
 from cfbatch_gui.cli.console import Call, ExitStatus, agreed, one_line, table
 from cfbatch_gui.cli.jobs import kind_words, time_words
-from cfbatch_gui.cli.language import number, plural, tr, usage_error
+from cfbatch_gui.cli.language import number, tr, usage_error
 from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.cli.progress import FINAL
 from cfbatch_gui.cli.working import Work
@@ -69,14 +69,12 @@ async def _taken_over(work: Work) -> Job:
     inputs = await asyncio.to_thread(_inputs, work, found) if work.input else None
     job = await work.program.elsewhere.take_over(connection, found, inputs)
     working.remember(work.program.folder(job.id), outputs)
-    work.console.say(
-        plural(
-            found.batches,
-            "Took job {id} over, “{name}”: {n} batch, which your account collects.",
-            "Took job {id} over, “{name}”: {n} batches, which your account collects.",
-            id=job.id,
-            name=one_line(job.name),
-        )
+    work.console.say_count(
+        found.batches,
+        "Took job {id} over, “{name}”: {n} batch, which your account collects.",
+        "Took job {id} over, “{name}”: {n} batches, which your account collects.",
+        id=job.id,
+        name=one_line(job.name),
     )
     return job
 
@@ -113,11 +111,10 @@ async def _clear(work: Work) -> None:
             "all the same: cfbatch account remove {id}.",
             id=job.id,
         )
+    words = tr("Your account has no copies of job {id}.")
     if has_copies(job):
         await work.program.runner.account.clear(job.id, at_once=True)
         words = tr("Deleted your account's copies of job {id}. Its results are here.")
-    else:
-        words = tr("Your account has no copies of job {id}.")
     work.console.say(words, id=job.id)
 
 

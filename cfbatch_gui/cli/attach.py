@@ -21,19 +21,15 @@ EXAMPLES = """
 
 def add_arguments(parser: Parser) -> None:
     parser.epilog = tr("examples:") + EXAMPLES
-    parser.add_options(
-        """
+    parser.add_options("""
         job REQUEST_ID|FILE|-  the id, or the service's whole answer in a file
         --model M  the model it was sent to, where the answer does not say
-        """
-    )
+    """)
     reading.add_sent_arguments(parser)
-    parser.add_options(
-        """
+    parser.add_options("""
         --connection C  through which it was sent (default: as set in the window)
         --name NAME  what to call the job
-        """
-    )
+    """)
     working.add_output_arguments(parser)
 
 

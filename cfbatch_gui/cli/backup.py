@@ -1,7 +1,6 @@
 """`cfbatch backup`: write all jobs to one file."""
 
 from cfbatch_gui.cli.console import Call
-from cfbatch_gui.cli.language import plural
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.jobs.store.data_folder import back_up
 from cfbatch_gui.core.system.files import listing
@@ -14,11 +13,9 @@ def add_arguments(parser: Parser) -> None:
 async def run(call: Call) -> None:
     with listing(call.paths.unfinished):
         count = back_up(call.paths, call.file)
-    call.console.say(
-        plural(
-            count,
-            "Wrote {n} file to {path}. To restore, unpack it as the data folder.",
-            "Wrote {n} files to {path}. To restore, unpack it as the data folder.",
-            path=call.file,
-        )
+    call.console.say_count(
+        count,
+        "Wrote {n} file to {path}. To restore, unpack it as the data folder.",
+        "Wrote {n} files to {path}. To restore, unpack it as the data folder.",
+        path=call.file,
     )

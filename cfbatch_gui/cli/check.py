@@ -41,13 +41,11 @@ Answer = dict[str, object]
 
 def add_arguments(parser: Parser) -> None:
     reading.add_input_arguments(parser)
-    parser.add_options(
-        """
+    parser.add_options("""
         --model M  the model's name, for example @cf/baai/bge-m3
         --connection C  where it would be sent, which is where earlier results count from (default: as set in the
             window)
-        """
-    )
+    """)
     working.add_reuse_arguments(parser)
     parser.add_options(
         """

@@ -80,8 +80,7 @@ def _add_options(parser: Parser) -> None:
         " argument.\nAn API token may come in whatever it was copied with, such as a curl line."
     )
     parser.epilog = secrets + "\n\n" + tr("examples:") + EXAMPLES
-    parser.add_options(
-        """
+    parser.add_options("""
         kind cloudflare|worker|gateway  an account, a Worker of your own, or an AI Gateway
         --name NAME  what to call it
         --account ID  the account's id, or a dashboard address with it
@@ -93,8 +92,7 @@ def _add_options(parser: Parser) -> None:
         --gateway-token-from VARIABLE  where the token stands that the gateway asks for
         --use  new jobs go there from now on
         --no-test  do not ask the service anything
-        """
-    )
+    """)
     _add_collecting_options(parser)
 
 
@@ -272,12 +270,10 @@ def _collecting_words(record: SavedConnection) -> str:
     )
 
 
-_PROBING: Final = message(
-    """\
+_PROBING: Final = message("""\
 It says its price and asks, or wants --yes. Of each assumption of docs/protocol.md it says: held, not held, not seen.
 The report has no token, no account id, no text of yours and only the beginning of request ids; it is sent nowhere.
-Exit status 0: nothing that could be seen is otherwise than assumed, and every batch was finished."""
-)
+Exit status 0: nothing that could be seen is otherwise than assumed, and every batch was finished.""")
 
 
 def _add_probe_options(parser: Parser) -> None:
@@ -304,17 +300,15 @@ async def _probe(call: Call) -> ExitStatus:
         found = program.address_book.find(call.connection)
         plan = program.connections.plan_probe(found, call.model or program.settings.model)
         is_practice = found == PRACTICE.id
-        console.say(
-            plural(
-                len(plan.batches),
-                "One small batch of the program's own texts and one request without the queue go to {model} through"
-                " “{connection}”: {price}.",
-                "{n} small batches of the program's own texts and one request without the queue go to {model} through"
-                " “{connection}”: {price}.",
-                model=plan.model.name,
-                connection=said(program.address_book.title(found)),
-                price=tr("it costs nothing") if is_practice else most_words(plan.price, digits=5),
-            )
+        console.say_count(
+            len(plan.batches),
+            "One small batch of the program's own texts and one request without the queue go to {model} through"
+            " “{connection}”: {price}.",
+            "{n} small batches of the program's own texts and one request without the queue go to {model} through"
+            " “{connection}”: {price}.",
+            model=plan.model.name,
+            connection=said(program.address_book.title(found)),
+            price=tr("it costs nothing") if is_practice else most_words(plan.price, digits=5),
         )
         if not agreed(console, is_practice or call.yes):
             return ExitStatus.FAILED
@@ -334,12 +328,10 @@ async def _probe(call: Call) -> ExitStatus:
     return ExitStatus.DONE
 
 
-_SETTING_UP: Final = message(
-    """\
+_SETTING_UP: Final = message("""\
 It lists every call that it makes with the permission it needs, and asks, or wants --yes. The token is asked for, or
 comes on standard input or from a variable that --token-from names; never as an argument. It is stored nowhere: delete
-it in the dashboard afterwards. Cut off at any point, the same command goes on."""
-)
+it in the dashboard afterwards. Cut off at any point, the same command goes on.""")
 _STEP_STATES: Final = {
     account.State.WAITING: message("waiting:"),
     account.State.DONE: message("done."),
@@ -366,26 +358,22 @@ def _add_set_up_options(parser: Parser) -> None:
 def _add_take_down_options(parser: Parser) -> None:
     parser.add_options("connection [NAME]  the name or id of the connection to it")
     _add_common(parser)
-    parser.add_options(
-        """
+    parser.add_options("""
         --keep-answers  keep the bucket with what is stored in it; R2 goes on billing it
         --forget  forget the connection and its secret too; its jobs stay
-        """
-    )
+    """)
 
 
 def _add_common(parser: Parser) -> None:
     parser.epilog = said(_SETTING_UP)
-    parser.add_options(
-        """
+    parser.add_options("""
         --account ID  the account's id, or a dashboard address with it
         --worker WORKER  what the Worker is called in the account
         --token-from VARIABLE  where the token stands
         --yes  agree to the calls without being asked
         --dry-run  print the calls, and make none
         --json  print one JSON object
-        """
-    )
+    """)
 
 
 async def _set_up(call: Call) -> ExitStatus:
@@ -445,7 +433,7 @@ async def _take_down(call: Call) -> ExitStatus:
             await work.program.connections.remove(found)
     console.say(tr("Done: “{name}” is not in the account any more."), name=names.worker)
     if taken.bucket:
-        console.say(plural(taken.answers, "{n} stored object was deleted.", "{n} stored objects were deleted."))
+        console.say_count(taken.answers, "{n} stored object was deleted.", "{n} stored objects were deleted.")
     console.say(tr("The token is not needed any more: delete it in the dashboard."))
     gone = {"worker": taken.worker, "workflow": taken.workflow, "bucket": taken.bucket, "objects": taken.answers}
     call.answer(gone, ())

@@ -16,7 +16,7 @@ from math import isnan
 from types import FrameType
 from typing import Any, Final, Self, TextIO
 
-from cfbatch_gui.cli.language import filled, tr, usage_error
+from cfbatch_gui.cli.language import filled, plural, tr, usage_error
 from cfbatch_gui.core.errors import (
     ConnectionProblem,
     ExportError,
@@ -144,6 +144,9 @@ class Console:
 
     def say(self, text: str, **values: object) -> None:
         self.write_error(f"{filled(text, values) if values else text}\n")
+
+    def say_count(self, count: int, one: str, many: str, **others: object) -> None:
+        self.say(plural(count, one, many, **others))
 
     def say_error(self, error: UserError) -> None:
         self.say(f"cfbatch: {one_line(said(error.message))}")

@@ -27,37 +27,31 @@ from cfbatch_gui.core.results.labels import chosen_grades, keep_grades, parse_gr
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.languages import said
 
-_FORMS: Final = message(
-    """\
+_FORMS: Final = message("""\
 files that can be read and written:
   trec    qrels: query id, 0, document id, grade
   beir    TSV with query-id, corpus-id, score
   quepid  CSV with query, docid, rating
   csv     CSV with query, text, grade, and judge and time where known
   jsonl   an object a line: a whole copy of a book, with what was taken back
-With --job the ids are those of the job's texts and of its exported run."""
-)
+With --job the ids are those of the job's texts and of its exported run.""")
 
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     command = Actions(parser, parents).add
     grading = command("grades", tr("what labels that are words mean in a job (default: what is proposed)"), _grades)
     grading.add_options("job JOB  a job's id, the beginning of it, or its name")
-    grading.one_of(
-        """
+    grading.one_of("""
         --use GRADES  such as yes=1,no=0
         --accept  use what is proposed
         --forget  take an earlier choice back
-        """
-    )
+    """)
     reading = command("import", tr("take the judgements of a file into a book"), _import)
-    reading.add_options(
-        """
+    reading.add_options("""
         file FILE  its form is known by its content
         --judge WHO  of lines that name nobody (default: the file's name)
         --skip-bad  leave lines out that are no judgements
-        """
-    )
+    """)
     writing = command("export", tr("write the judgements of a book to a file"), _export)
     writing.add_options(
         """

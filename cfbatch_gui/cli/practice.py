@@ -49,14 +49,12 @@ def run(call: Call) -> None:
     def announce(url: str) -> None:
         bearer = f"${TOKEN_VARIABLE}" if token else "practice"
         call.console.say(tr("The practice service listens on {url} (Ctrl+C ends it). Try it:"), url=url)
-        call.console.say(
-            f"""
+        call.console.say(f"""
 curl "{url}/accounts/{_ACCOUNT}/ai/run/@cf/baai/bge-m3?queueRequest=true" \\
  --header "Authorization: Bearer {bearer}" --header "Content-Type: application/json" \\
  --data '{{"requests": [{{"query": "This is a story about Cloudflare", "contexts": [\
 {{"text": "This is a story about an orange cloud"}}, {{"text": "This is a story about a llama"}}]}}]}}'
-"""
-        )
+""")
 
     with suppress(KeyboardInterrupt):
         serve(app, call.port, listening=announce)

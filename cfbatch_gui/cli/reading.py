@@ -362,16 +362,14 @@ def status_with_doubtful(call: Call, status: ExitStatus, found: Sequence[Problem
     left_out = sum(each.count for each in found if each.kind is ProblemKind.DOUBTFUL_ROW)
     if status is not ExitStatus.DONE or not left_out or call.doubtful is not None:
         return status
-    call.console.say(
-        plural(
-            left_out,
-            "{n} doubtful row is left out: exit status {failed}. “--doubtful send” sends such rows as they were read;"
-            " “--doubtful skip” leaves them out with exit status {done}.",
-            "{n} doubtful rows are left out: exit status {failed}. “--doubtful send” sends such rows as they were read;"
-            " “--doubtful skip” leaves them out with exit status {done}.",
-            failed=f"{ExitStatus.FAILED:d}",
-            done=f"{ExitStatus.DONE:d}",
-        )
+    call.console.say_count(
+        left_out,
+        "{n} doubtful row is left out: exit status {failed}. “--doubtful send” sends such rows as they were read;"
+        " “--doubtful skip” leaves them out with exit status {done}.",
+        "{n} doubtful rows are left out: exit status {failed}. “--doubtful send” sends such rows as they were read;"
+        " “--doubtful skip” leaves them out with exit status {done}.",
+        failed=f"{ExitStatus.FAILED:d}",
+        done=f"{ExitStatus.DONE:d}",
     )
     return ExitStatus.FAILED
 

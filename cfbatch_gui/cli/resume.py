@@ -17,14 +17,12 @@ from cfbatch_gui.core.jobs.verifying import complete_results
 
 
 def add_arguments(parser: Parser) -> None:
-    parser.add_options(
-        """
+    parser.add_options("""
         job [JOB]  a job's id, the beginning of it, or its name (default: every unfinished job)
         --failed  send exactly what failed again; needs JOB
         --json  print one JSON object instead of the result or the list
         --folder-was moved|copied  when asked: whether the data folder was only moved, or is a copy or a restored backup
-        """
-    )
+    """)
     working.add_collecting_arguments(parser)
     working.add_budget_argument(parser)
 

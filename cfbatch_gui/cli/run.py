@@ -30,14 +30,12 @@ EXAMPLES = """
 def add_arguments(parser: Parser) -> None:
     parser.epilog = tr("examples:") + EXAMPLES
     reading.add_input_arguments(parser)
-    parser.add_options(
-        """
+    parser.add_options("""
         --connection C  where to send it: practice, cloudflare, or the name of another one (default: as set in the
             window)
         --model M  the model's name, for example @cf/baai/bge-m3
         --at-once  without the queue, request by request: an answer in seconds for few texts
-        """
-    )
+    """)
     working.add_collecting_arguments(parser)
     working.add_reuse_arguments(parser)
     working.add_budget_argument(parser)

@@ -8,12 +8,10 @@ from cfbatch_gui.core.jobs.states import BatchState, Job
 
 
 def add_arguments(parser: Parser) -> None:
-    parser.add_options(
-        """
+    parser.add_options("""
         job JOB  a job's id, the beginning of it, or its name
         batch [BATCH]  its number (default: the only one in doubt)
-        """
-    )
+    """)
     parser.one_of(
         """
         --request-id ID  it was accepted, under this id; its answer must be this batch's

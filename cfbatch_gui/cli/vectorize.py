@@ -59,12 +59,10 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
         {"--index": {"required": True}},
     )
     for each in (pushing, listing, about, searching):
-        each.add_options(
-            """
+        each.add_options("""
             --connection NAME  the connection to the account (default: the job's, or the usual)
             --json  print one JSON object
-            """
-        )
+        """)
 
 
 def _add_push_options(parser: Parser) -> None:
@@ -81,12 +79,10 @@ def _add_push_options(parser: Parser) -> None:
         """,
         {"--metadata": {"type": names_in_line, "default": ()}},
     )
-    parser.one_of(
-        """
+    parser.one_of("""
         --ids COLUMN  the column with the ids (default: the job's)
         --row-ids  take row numbers for ids
-        """
-    )
+    """)
 
 
 async def run(call: Call) -> int | None:
@@ -169,17 +165,15 @@ def _say_check(check: PushCheck, options: PushOptions, console: Console) -> None
     words = tr("To send: {new} new and {changed} changed; {unchanged} are in the index as they are.")
     console.say(words, new=check.new, changed=check.changed, unchanged=check.unchanged)
     if check.without_vector:
-        console.say(plural(check.without_vector, "{n} text has no vector yet.", "{n} texts have no vector yet."))
+        console.say_count(check.without_vector, "{n} text has no vector yet.", "{n} texts have no vector yet.")
     if check.gone and not options.delete_removed:
-        console.say(
-            plural(
-                check.gone,
-                "{n} vector of an earlier push is in the index and not in this job; --delete-removed deletes it.",
-                "{n} vectors of earlier pushes are in the index and not in this job; --delete-removed deletes them.",
-            )
+        console.say_count(
+            check.gone,
+            "{n} vector of an earlier push is in the index and not in this job; --delete-removed deletes it.",
+            "{n} vectors of earlier pushes are in the index and not in this job; --delete-removed deletes them.",
         )
     for name, count in check.gone_by_job if options.delete_removed else ():
-        console.say(plural(count, "{n} vector of “{job}” is deleted.", "{n} vectors of “{job}” are deleted.", job=name))
+        console.say_count(count, "{n} vector of “{job}” is deleted.", "{n} vectors of “{job}” are deleted.", job=name)
 
 
 async def _ready_index(work: Work, job: Job) -> None:

@@ -19,13 +19,11 @@ from cfbatch_gui.core.system.languages import said
 
 
 def add_arguments(parser: Parser) -> None:
-    parser.add_options(
-        """
+    parser.add_options("""
         job [JOB]  a job's id, the beginning of it, or its name (default: every job that was sent)
         --mend  put right what the answers hold; close the window first. Sends nothing
         --json  print one JSON object
-        """
-    )
+    """)
 
 
 async def run(call: Call) -> int:

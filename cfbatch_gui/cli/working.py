@@ -239,7 +239,7 @@ def described(call: Call, job: Job) -> JobMetadata:
 
 
 def say_wrote(console: Console, rows: int, path: Path) -> None:
-    console.say(plural(rows, "Wrote {n} row to {path}", "Wrote {n} rows to {path}", path=path))
+    console.say_count(rows, "Wrote {n} row to {path}", "Wrote {n} rows to {path}", path=path)
 
 
 def say_file(console: Console, file: Exported) -> None:
@@ -249,12 +249,10 @@ def say_file(console: Console, file: Exported) -> None:
 
 
 def add_output_arguments(parser: Parser) -> None:
-    parser.add_options(
-        """
+    parser.add_options("""
         --out PATH...  write the result to a file, in the format of its suffix
         --json  print one JSON object instead of the result
-        """
-    )
+    """)
 
 
 def check_outputs(
@@ -472,12 +470,10 @@ def reset_words() -> str:
 
 def add_reuse_arguments(parser: Parser) -> None:
     """None, which is neither, means reuse."""
-    parser.add_options(
-        """
+    parser.add_options("""
         --[no-]reuse  take what earlier jobs have of it from there, and send only what is new (the default), or send
             everything
-        """
-    )
+    """)
 
 
 def lines_of_reuse(found: Preflight, kind: Kind, connection: str) -> Iterator[str]:
