@@ -90,7 +90,7 @@ class Drafts(QObject):
             return DraftPhase.READING
         if state.asked is not None or state.incomplete or state.trouble:
             return DraftPhase.INCOMPLETE
-        return kept_phase(job)
+        return kept_phase(self.job(job.id) if job.id in self._states else job)  # a list may have it as it was
 
     def change(self, job_id: str, **changes: Any) -> None:
         self.set(job_id, replace(self.state(job_id), **changes))
