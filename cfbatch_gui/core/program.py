@@ -82,7 +82,7 @@ class Program:
             disk=self._disk,
             on_change=on_change,
             clock=clock,
-            references_are_echoed=self._echoes_references,
+            references_are_echoed=lambda job: self.connections.learned(job.connection, job.model).references is True,
         )
 
     @made_once
@@ -300,9 +300,6 @@ class Program:
         from cfbatch_gui.core.jobs.plan.spending import check_again
 
         check_again(job, self.folder(job_id), self._metadata_for(job), numbers, budget=budget, spent=self.spent_today)
-
-    def _echoes_references(self, job: Job) -> bool:
-        return self.connections.learned(job.connection, job.model).references is True
 
     def _metadata_for(self, job: Job) -> "ModelMetadata":
         metadata = self.connections.models(job.connection).find(job.model)

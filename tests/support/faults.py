@@ -24,7 +24,7 @@ import msgspec
 
 from tests.support.http import Answer, Line, reset_on_close
 from tests.support.mutations import mutate as mutated
-from tests.support.mutations import of_another_job, with_failures
+from tests.support.mutations import with_failures
 
 Kind: TypeAlias = Literal[
     "submit",  # a batch, or a single element
@@ -42,8 +42,8 @@ _PAGE: Final = b"<!doctype html>\n<html><head><title>Sign in</title></head><body
 class Fault:
     """One thing that goes wrong; made by the functions below.
 
-    `billed` None has no other form: the service does the work if it gets the whole request. `refuses` stops listening
-    for so many seconds, 0 is for good. `begin` is done to a new connection before its first request and returns whether
+    `billed` None has no other form: the service does the work if it gets the whole request. `refuses` stops
+    listening for good. `begin` is done to a new connection before its first request and returns whether
     that ended it. With `stops_at` no more than so many bytes of the request's body are read. `change` makes another
     reply, which `send` sends. All exchanges are affected for the next `blocks` seconds.
     """
@@ -54,7 +54,7 @@ class Fault:
     number: int = 1
     times: int = 1
     billed: bool | None = False
-    refuses: float | None = None
+    refuses: bool = False
     begin: Callable[[socket.socket], Awaitable[bool]] | None = field(default=None, repr=False)
     stops_at: int | None = None
     change: Callable[[Answer], Answer] = field(default=lambda answer: answer, repr=False)
@@ -77,9 +77,9 @@ class Twin(When, total=False):
 # At the connection
 
 
-def refuse(*, seconds: float = 0.0, **when: Unpack[When]) -> Fault:
-    """Nobody listens, for so many seconds; 0 is for good. `times` does not count here."""
-    return Fault("refuse", refuses=seconds, billed=None, **when)
+def refuse(**when: Unpack[When]) -> Fault:
+    """Nobody listens any more. `times` does not count here."""
+    return Fault("refuse", refuses=True, billed=None, **when)
 
 
 def reset_at_accept(*, rst: bool = True, **when: Unpack[When]) -> Fault:
@@ -99,11 +99,11 @@ def garbage_hello(**when: Unpack[When]) -> Fault:
     )
 
 
-def stall_at_accept(*, seconds: float = LONG, **when: Unpack[When]) -> Fault:
-    """Nothing is read or said for so many seconds; then all goes well."""
+def stall_at_accept(**when: Unpack[When]) -> Fault:
+    """Nothing is read or said for long; then all goes well."""
 
     async def wait(_: socket.socket) -> bool:
-        await asyncio.sleep(seconds)
+        await asyncio.sleep(LONG)
         return False
 
     return Fault("stall_at_accept", begin=wait, billed=None, **when)
@@ -131,11 +131,11 @@ def reset_in_body(*, byte: int = 1, rst: bool = True, **when: Unpack[When]) -> F
     return Fault("reset_in_body", stops_at=byte, send=lambda line, _: line.end(rst=rst), billed=None, **when)
 
 
-def stall_in_body(*, byte: int = 1, seconds: float = LONG, **when: Unpack[When]) -> Fault:
-    """From a byte of the request's body on nothing is read for so many seconds; then the connection is reset."""
+def stall_in_body(*, byte: int = 1, **when: Unpack[When]) -> Fault:
+    """From a byte of the request's body on nothing is read for long; then the connection is reset."""
 
     async def send(line: Line, _: Answer) -> None:
-        await asyncio.sleep(seconds)
+        await asyncio.sleep(LONG)
         await line.end(rst=True)
 
     return Fault("stall_in_body", stops_at=byte, send=send, billed=None, **when)
@@ -148,17 +148,14 @@ def reset_after_body(*, rst: bool = True, **when: Unpack[Twin]) -> Fault:
     return Fault("reset_after_body", send=lambda line, _: line.end(rst=rst), **when)
 
 
-def reset_in_reply_headers(*, byte: int = 20, rst: bool = True, **when: Unpack[Twin]) -> Fault:
+def reset_in_reply(
+    *, byte: int = 20, rst: bool = True, part: Literal["head", "body"] = "body", **when: Unpack[Twin]
+) -> Fault:
+    """The connection is ended at a byte of the reply's head or of its body, the last one at the latest."""
+
     async def send(line: Line, answer: Answer) -> None:
-        await line.send(answer.head(close=line.close)[:-1][:byte])
-        await line.end(rst=rst)
-
-    return Fault("reset_in_reply_headers", send=send, **when)
-
-
-def reset_in_reply(*, byte: int = 20, rst: bool = True, **when: Unpack[Twin]) -> Fault:
-    async def send(line: Line, answer: Answer) -> None:
-        await line.send(answer.head(close=line.close) + answer.body[:-1][:byte])
+        head = answer.head(close=line.close)
+        await line.send(head[:-1][:byte] if part == "head" else head + answer.body[:-1][:byte])
         await line.end(rst=rst)
 
     return Fault("reset_in_reply", send=send, **when)
@@ -174,12 +171,12 @@ def stall(*, seconds: float = LONG, **when: Unpack[Twin]) -> Fault:
     return Fault("stall", send=send, **when)
 
 
-def stall_in_reply(*, byte: int = 20, seconds: float = LONG, **when: Unpack[Twin]) -> Fault:
-    """The reply stops at a byte of its body for so many seconds; then it goes on."""
+def stall_in_reply(*, byte: int = 20, **when: Unpack[Twin]) -> Fault:
+    """The reply stops at a byte of its body for long; then it goes on."""
 
     async def send(line: Line, answer: Answer) -> None:
         await line.send(answer.head(close=line.close) + answer.body[:byte])
-        await asyncio.sleep(seconds)
+        await asyncio.sleep(LONG)
         await line.send(answer.body[byte:])
 
     return Fault("stall_in_reply", send=send, **when)
@@ -233,8 +230,9 @@ def garbage_body(**when: Unpack[Twin]) -> Fault:
     return Fault("garbage_body", change=lambda answer: replace(answer, body=_noise()), **when)
 
 
-def bad_gzip(**when: Unpack[Twin]) -> Fault:
-    return Fault("bad_gzip", change=lambda answer: _encoded(answer, "gzip", answer.body), **when)
+def false_encoding(*, encoding: str = "gzip", **when: Unpack[Twin]) -> Fault:
+    """The reply's body is not encoded as it is said to be."""
+    return Fault("false_encoding", change=lambda answer: _encoded(answer, encoding, answer.body), **when)
 
 
 def cut_gzip(**when: Unpack[Twin]) -> Fault:
@@ -243,10 +241,6 @@ def cut_gzip(**when: Unpack[Twin]) -> Fault:
         return _encoded(answer, "gzip", packed[: len(packed) // 2])
 
     return Fault("cut_gzip", change=change, **when)
-
-
-def unknown_encoding(**when: Unpack[Twin]) -> Fault:
-    return Fault("unknown_encoding", change=lambda answer: _encoded(answer, "br", answer.body), **when)
 
 
 def gzip_bomb(*, megabytes: int = 300, **when: Unpack[Twin]) -> Fault:
@@ -341,12 +335,6 @@ def fail_requests(
         return replace(answer, body=with_failures(answer.body, requests, error))
 
     return Fault("fail_requests", change=change, billed=None, **when)
-
-
-def another_answer(**when: Unpack[When]) -> Fault:
-    return Fault(
-        "another_answer", change=lambda answer: replace(answer, body=of_another_job(answer.body)), billed=None, **when
-    )
 
 
 def _noise() -> bytes:

@@ -29,6 +29,7 @@ from tests.support.faults import Fault, Kind
 from tests.support.http import Answer, Head, Line, ask, read_head
 from tests.support.practice import accepted
 
+CERTIFICATE = Path(__file__).parents[1] / "data" / "tls" / "loopback.pem"  # of this computer's own address
 _PIECE = 1 << 16
 _INDEXES = "/vectorize/v2/indexes"
 _OF_WORKERS_AI: tuple[Kind, ...] = ("submit", "poll", "check")
@@ -65,7 +66,7 @@ class _Waiting:
 
     @property
     def is_used_up(self) -> bool:
-        return 0 < (self.fault.times if self.fault.refuses is None else 1) <= self.hit
+        return 0 < (1 if self.fault.refuses else self.fault.times) <= self.hit
 
     def fits(self, kinds: frozenset[str]) -> bool:
         return not self.is_used_up and (self.fault.on == "any" or self.fault.on in kinds)
@@ -105,9 +106,9 @@ class FaultyService:
 
     def _plan(self, faults: Sequence[Fault]) -> None:
         waiting = [_Waiting(fault) for fault in faults]
-        self._refusals = [each for each in waiting if each.fault.refuses is not None]
+        self._refusals = [each for each in waiting if each.fault.refuses]
         self._at_connections = [each for each in waiting if each.fault.begin is not None]
-        self._at_exchanges = [each for each in waiting if each.fault.refuses is None and each.fault.begin is None]
+        self._at_exchanges = [each for each in waiting if not each.fault.refuses and each.fault.begin is None]
         self._block: Fault | None = None
         self._blocked_until = 0.0
 
@@ -180,13 +181,7 @@ class FaultyService:
             if each.fits(self._kinds) and each.offered + 1 >= each.fault.number:
                 each.hit += 1
                 self.shut()
-                if each.fault.refuses:
-                    self._start(self._open_again(each.fault.refuses))
                 return
-
-    async def _open_again(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-        self.open()
 
     async def _connection(self, plain: socket.socket, fault: Fault | None) -> None:
         plain.setblocking(False)
@@ -283,7 +278,7 @@ def _close_unless_served(plain: socket.socket, serving: asyncio.Task[None]) -> N
         plain.close()
 
 
-def load_certificate(path: Path) -> ssl.SSLContext:
+def load_certificate(path: Path = CERTIFICATE) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(path)
     return context

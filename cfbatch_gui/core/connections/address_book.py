@@ -281,7 +281,7 @@ class AddressBook:
             if connection.is_practice:
                 return PRACTICE_TOKEN
             found = await self._credentials.token(connection.id, check=self.check_of(connection.id))
-            if found is None and connection.needs_token:
+            if found is None and connection.kind is not ConnectionKind.WORKER:
                 raise NotConnected(
                     message(
                         "There is no API token for {connection}. Open the connection and enter it.",

@@ -18,7 +18,7 @@ from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, encoding_
 from cfbatch_gui.core.job_folder.filling import Counts, Progress, fill, no_counts
 from cfbatch_gui.core.job_folder.folder import DRAFT, JOB, JobFolder, SavedDraft, check_has_texts
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, metadata_value, put_metadata_value, transaction
-from cfbatch_gui.core.jobs.plan.packing import forget_plan, listed_metadata
+from cfbatch_gui.core.jobs.plan.packing import forget_plan
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
 from cfbatch_gui.core.jobs.reuse import NOTHING, EarlierResults
 from cfbatch_gui.core.jobs.states import Job, JobOptions
@@ -27,7 +27,7 @@ from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import create_own_file, flush_folder, flush_to_disk, sha256_of
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, find_model
 
 LONGEST_TAG = 40  # characters
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # without letters and digits that look alike
@@ -43,7 +43,7 @@ class Drafts:
         paths: Paths,
         *,
         clock: Callable[[], float] = time.time,
-        metadata_for: Callable[[Job], ModelMetadata] = listed_metadata,
+        metadata_for: Callable[[Job], ModelMetadata] = lambda job: find_model(job.model),
         earlier: EarlierResults | None = None,
     ) -> None:
         """Without `earlier` nothing is known of what earlier jobs have."""

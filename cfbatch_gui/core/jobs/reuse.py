@@ -253,9 +253,11 @@ class _Taking:
                 mine, there = ours[chosen], theirs[chosen]
                 origins = self._origins_of_same(database, earlier.job, mine, there)
                 is_right = np.isin(mine, list(origins)) & ~np.isin(there, damaged)
-                results = vectors[there - 1] if self._kind is Kind.EMBED else _scores_of(items, there)
                 if self._kind is Kind.RANK:
+                    results = items["score"][np.searchsorted(items["item"], there)]
                     is_right &= ~np.isneginf(results)
+                else:
+                    results = vectors[there - 1]
                 known = [origins[item] for item in mine[is_right].tolist()]
                 parts = self._parts(database, mine[is_right], there[is_right])
                 yield _Block(mine[is_right], known, results[is_right], pooling, parts)
@@ -298,23 +300,16 @@ class _Taking:
         else:
             dimension = block.results.shape[1]
             if self._file is None:
-                self._file, self._pooling = self._new_file(dimension, block.pooling), block.pooling
+                (count,) = self._database.execute("SELECT max(item_no) FROM items").fetchone()
+                put_metadata_value(self._database, "dimension", dimension)
+                put_metadata_value(self._database, "pooling", block.pooling)
+                self._file = self._files.enter_context(new_vectors(self._folder.vectors, count, dimension))
+                self._pooling = block.pooling
             elif (self._file.dimension, self._pooling) != (dimension, block.pooling):
                 return
             self._file.write(rows - 1, block.results[at])
         numbers = [self._origins.setdefault(origin, len(self._origins) + 1) for origin in block.origins]
         self._taken.append((block.item, np.array(numbers, np.int64)))
-
-    def _new_file(self, dimension: int, pooling: str) -> VectorFile:
-        (count,) = self._database.execute("SELECT max(item_no) FROM items").fetchone()
-        put_metadata_value(self._database, "dimension", dimension)
-        put_metadata_value(self._database, "pooling", pooling)
-        return self._files.enter_context(new_vectors(self._folder.vectors, count, dimension))
-
-
-def _scores_of(items: NDArray[np.void], wanted: Numbers) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = items["score"][np.searchsorted(items["item"], wanted)]
-    return found
 
 
 def _rows_of(database: sqlite3.Connection, items: Numbers) -> dict[int, list[Any]]:

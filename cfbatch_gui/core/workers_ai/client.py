@@ -100,7 +100,24 @@ class WorkersAI:
         else.
         """
         url = run_url(self.connection, model, queued=True)
-        return self._read_submitted(await self._exchange("submit", url, body, self._limits.submit))
+        answer = await self._exchange("submit", url, body, self._limits.submit)
+        try:
+            envelope = self._envelope(answer)
+        except (Unreachable, UnreadableReply) as error:
+            raise self._unknown(error.detail) from error
+        if 200 <= answer.status < 300 and envelope.ok:
+            try:
+                read = read_answer(answer.body)
+            except ReplyError as error:
+                raise self._unknown(error.detail or error.message) from error
+            if not isinstance(read, Waiting) or not read.request_id:
+                raise self._unknown("the answer holds no request ID")
+            if not is_request_id(read.request_id) or REDACTED in read.request_id:
+                raise self._unknown(f"the answer's request ID cannot be one: {len(read.request_id):,} characters")
+            return read
+        if envelope.is_enveloped and 400 <= answer.status < 500 and answer.status not in (408, 409):  # it said no
+            raise self._refusal(answer, envelope)
+        raise self._unknown(refusal(answer.status, envelope.errors, now=self.now()).detail)
 
     async def run(self, model: str, body: bytes) -> bytes:
         """The raw bytes of a synchronous call's result. Raises as `submit`; the service's own error is final."""
@@ -259,26 +276,6 @@ class WorkersAI:
             if answer.status < 300 and "json" in answer.headers.get("content-type", "").lower():
                 raise UnreadableReply(error.message, raw=answer.body, detail=error.detail) from error
             raise self._not_the_service(answer) from error
-
-    def _read_submitted(self, answer: HttpAnswer) -> Waiting:
-        try:
-            envelope = self._envelope(answer)
-        except (Unreachable, UnreadableReply) as error:
-            raise self._unknown(error.detail) from error
-        if 200 <= answer.status < 300 and envelope.ok:
-            try:
-                read = read_answer(answer.body)
-            except ReplyError as error:
-                raise self._unknown(error.detail or error.message) from error
-            if not isinstance(read, Waiting) or not read.request_id:
-                raise self._unknown("the answer holds no request ID")
-            if not is_request_id(read.request_id) or REDACTED in read.request_id:
-                raise self._unknown(f"the answer's request ID cannot be one: {len(read.request_id):,} characters")
-            return read
-        said_no = envelope.is_enveloped and 400 <= answer.status < 500 and answer.status not in (408, 409)
-        if said_no:
-            raise self._refusal(answer, envelope)
-        raise self._unknown(refusal(answer.status, envelope.errors, now=self.now()).detail)
 
     def _refusal(self, answer: HttpAnswer, envelope: ServiceAnswer, refuse: Refuse = refusal) -> UserError:
         retry_after = answer.headers.get("retry-after", "")

@@ -68,10 +68,6 @@ class Connection:
         """Whether Cloudflare documents batches this way; it does not for a gateway."""
         return self.kind is not ConnectionKind.GATEWAY
 
-    @property
-    def needs_token(self) -> bool:
-        return self.kind is not ConnectionKind.WORKER
-
     def dimensions_of(self, model: str) -> frozenset[int]:
         """The lengths that vectors of a model may have, none when it is not known."""
         known = find_model(model).dimension

@@ -118,7 +118,10 @@ class ModelLists:
     def of(self, connection_id: str) -> Catalogue:
         """The list that was last fetched through this connection, else the built-in one."""
         if connection_id not in self._known:
-            self._known[connection_id] = self._read(connection_id)
+            self._known[connection_id] = FALLBACK
+            with suppress(OSError, ValueError):  # not stored yet, or unreadable
+                kept = self._path_of(connection_id).read_bytes()
+                self._known[connection_id] = msgspec.json.decode(kept, type=Catalogue)
         return self._known[connection_id]
 
     async def refresh(self, connection_id: str, client: WorkersAI) -> Catalogue:
@@ -141,22 +144,13 @@ class ModelLists:
             raise ReplyError(message("The list of models has none that makes vectors. The program's own list is used."))
         catalogue = Catalogue(tuple(models.values()), self._clock(), True)
         self._known[connection_id] = catalogue
-        self._write(connection_id, catalogue)
-        return catalogue
-
-    def _read(self, connection_id: str) -> Catalogue:
-        try:
-            return msgspec.json.decode(self._path_of(connection_id).read_bytes(), type=Catalogue)
-        except (OSError, ValueError):  # not stored yet, or unreadable
-            return FALLBACK
-
-    def _write(self, connection_id: str, catalogue: Catalogue) -> None:
         path = self._path_of(connection_id)
         try:
             path.parent.mkdir(mode=0o700, exist_ok=True)
             write_own_file(path, msgspec.json.encode(catalogue, enc_hook=str))  # messages as their text
         except (OSError, UserError):
             _log.warning("The list of models could not be kept.")
+        return catalogue
 
 
 def _metadata(model: Entry) -> ModelMetadata:

@@ -131,7 +131,6 @@ class DraftPage(QWidget):
         actions: dict[Action, Callable[[], None]] = {
             Action.CHOOSE_FILE: self.acts.choose_file,
             Action.RETRY: self.drafts.retry,
-            Action.OPEN_CONNECTION: self._notices.connection_wanted.emit,
         }
         self._notices.show_error(error, actions.get(error.action))
 

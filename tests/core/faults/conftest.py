@@ -17,9 +17,8 @@ from cfbatch_gui.core.workers_ai import limits
 from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
 from cfbatch_gui.core.workers_ai.transport import HttpAnswer, Transport, What
 from tests.core.jobs.conftest import Bench, Clock
-from tests.support.faulty_service import FaultyService, load_certificate
+from tests.support.faulty_service import CERTIFICATE, FaultyService, load_certificate
 
-CERTIFICATE = Path(__file__).parents[2] / "data" / "tls" / "loopback.pem"
 QUERIES = {f"query {n}": [f"context {n} {c}" for c in range(2)] for n in range(3)}
 TEXTS = [f"text {n}" for n in range(201)]  # three requests
 DEADLINE = 0.5  # seconds; on loopback an exchange takes a few milliseconds
@@ -133,7 +132,7 @@ def open_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
         monkeypatch.setattr(limits, "PRACTICE_DIMENSIONS", limits.PRACTICE_DIMENSIONS | {TinyModel.dimension})
         if tls and trusted:
             monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
-        async with FaultyService(service, clock=clock, tls=load_certificate(CERTIFICATE) if tls else None) as faulty:
+        async with FaultyService(service, clock=clock, tls=load_certificate() if tls else None) as faulty:
             transport = partial(HastyTransport, hasty)
             bench = FaultBench(tmp_path / "data", faulty, clock, service_folder=folder, new_transport=transport)
             try:

@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.inputs.input_values import Kind, Split
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.elsewhere import JobsElsewhere
@@ -25,6 +27,7 @@ from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
 from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.support.clients import client_of
+from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
 from tests.support.inputs import as_suggested
 from tests.support.practice import accepted_bodies
@@ -115,20 +118,23 @@ class Bench:
         return paused
 
     async def restart(self) -> None:
-        """Stop and start again."""
+        """Stop and start again, as the program does."""
         await self.stop()
         self.start()
+        await self.runner.resume_all()
 
     def accepted_bodies(self) -> list[bytes]:
         """The request bodies that the service has accepted and still has, oldest first."""
         return accepted_bodies(self.service_folder)
 
-    def draft(self, path: Path, kind: Kind, *, model: str = "@cf/baai/bge-m3", reuse: bool = True) -> Job:
+    def draft(
+        self, path: Path, kind: Kind, *, model: str = "@cf/baai/bge-m3", reuse: bool = True, split: Split | None = None
+    ) -> Job:
         """A draft with the rows of a file and the suggested mapping of its columns."""
         job = self.drafts.create(kind, path.stem, model, "cloudflare")
         if not reuse:
             job = self.drafts.change(job.id, options=replace(job.options, reuse=False))
-        return self.drafts.load(job.id, *as_suggested(path, kind))
+        return self.drafts.load(job.id, *as_suggested(path, kind, split=split))
 
     async def run(self, job: Job) -> Job:
         """Send the job, wait until it ends or needs the user, and return it."""
@@ -150,10 +156,20 @@ def clock() -> Clock:
     return Clock()
 
 
+@asynccontextmanager
+async def opened_bench(root: Path, clock: Clock, *faults: Fault, **options: Any) -> AsyncIterator[Bench]:
+    """A bench with a practice service that takes minutes for a batch, unless its `options` say otherwise."""
+    times = {"seconds_queued": 300.0, "seconds_running": 400.0, "clock": clock.of_service}
+    service = practice_app(root / "service", **{**times, **options})
+    async with FaultyService(service, faults, clock=clock) as faulty:
+        bench = Bench(root / "data", faulty, clock, service_folder=root / "service")
+        try:
+            yield bench
+        finally:
+            await bench.stop()
+
+
 @pytest.fixture
 async def bench(tmp_path: Path, clock: Clock) -> AsyncIterator[Bench]:
-    service = practice_app(tmp_path / "service", seconds_queued=300.0, seconds_running=400.0, clock=clock.of_service)
-    async with FaultyService(service, clock=clock) as faulty:
-        made = Bench(tmp_path / "data", faulty, clock, service_folder=tmp_path / "service")
+    async with opened_bench(tmp_path, clock) as made:
         yield made
-        await made.stop()

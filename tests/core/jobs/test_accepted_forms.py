@@ -11,13 +11,10 @@ import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind, Split
 from cfbatch_gui.core.jobs.states import JobOptions
-from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.workers_ai.catalogue import MODELS
 from cfbatch_gui.core.workers_ai.estimate import tokens_most
-from tests.core.jobs.conftest import Bench, Clock
-from tests.support.faulty_service import FaultyService
-from tests.support.inputs import as_suggested
+from tests.core.jobs.conftest import Clock, opened_bench
 from tests.thorough import tries
 
 PIECES = ("why", " ", "", "\n", "=1+1", '"', "\\", "\0", "\ud800", "🌍", "日本語", "ß", "\u2028", "<|endoftext|>")
@@ -43,18 +40,15 @@ def rows(chance: random.Random, kind: Kind) -> list[dict[str, str]]:
 @pytest.mark.timeout(tries(120, 3600))
 @pytest.mark.parametrize("kind", list(Kind))
 async def test_what_passes_the_checks_is_accepted(tmp_path: Path, clock: Clock, kind: Kind) -> None:
-    options = {"seconds_queued": 0.0, "seconds_running": 0.0, "clock": clock.of_service, "load_model": HashedNgrams}
-    accepted = 0
-    async with FaultyService(practice_app(tmp_path / "service", **options), clock=clock) as faulty:  # type: ignore[arg-type]
-        bench = Bench(tmp_path / "data", faulty, clock, service_folder=tmp_path / "service")
+    accepted, at_once = 0, {"seconds_queued": 0.0, "seconds_running": 0.0}
+    async with opened_bench(tmp_path, clock, **at_once, load_model=HashedNgrams) as bench:
         for number in range(tries(4, 600)):
             chance = random.Random(f"{kind} {number}")
             made, path = rows(chance, kind), tmp_path / f"{number}.jsonl"
             path.write_text("".join(json.dumps(row) + "\n" for row in made))
             model = chance.choice([each for each in MODELS if each.can_rank or kind is Kind.EMBED])
-            job = bench.drafts.create(kind, "job", model.name, "cloudflare")
             split = Split(chance.choice((16, 100, 500)), chance.choice((0, 4))) if chance.random() < 0.3 else None
-            bench.drafts.load(job.id, *as_suggested(path, kind, split=split))
+            job = bench.draft(path, kind, model=model.name, split=split)
             pooling = chance.choice(("", *model.poolings))
             chosen = JobOptions(chance.random() < 0.6, pooling, at_once=chance.random() < 0.3, reuse=False)
             job = bench.drafts.change(job.id, options=chosen)
@@ -67,5 +61,4 @@ async def test_what_passes_the_checks_is_accepted(tmp_path: Path, clock: Clock, 
             refused = {batch.error_detail or batch.error for batch in job.batches if batch.error}
             assert all(is_warned and "Sequence too long" in error for error in refused), refused
             accepted += len(job.batches)
-        await bench.stop()
     assert accepted > 0

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.practice.app import practice_app
-from tests.core.jobs.conftest import Bench, Clock
+from tests.core.jobs.conftest import Bench, Clock, opened_bench
 from tests.core.jobs.test_runner import CLOUDS
 from tests.support import faults
-from tests.support.faulty_service import Arrival, FaultyService
+from tests.support.faulty_service import Arrival
 
 
 class HaltingClock(Clock):
@@ -27,12 +26,8 @@ class HaltingClock(Clock):
 
 @pytest.fixture
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    clock = HaltingClock()
-    service = practice_app(tmp_path / "service", seconds_queued=300.0, seconds_running=400.0, clock=clock.of_service)
-    async with FaultyService(service, [faults.stall(on="poll", seconds=0.1, billed=True)], clock=clock) as faulty:
-        made = Bench(tmp_path / "data", faulty, clock, service_folder=tmp_path / "service")
+    async with opened_bench(tmp_path, HaltingClock(), faults.stall(on="poll", seconds=0.1, billed=True)) as made:
         yield made
-        await made.stop()
 
 
 def polls(bench: Bench) -> list[Arrival]:

@@ -25,7 +25,6 @@ from cfbatch_gui.core.jobs.verifying import verify_job
 from tests.core.jobs.conftest import Bench, Clock
 from tests.prove.truth import write_input
 from tests.support import faults
-from tests.support.inputs import as_suggested
 from tests.support.practice import accepted
 from tests.thorough import tries
 
@@ -227,9 +226,7 @@ async def finished(bench: Bench, folder: Path, form: str, rng: Random) -> tuple[
     if is_split:
         text = path.read_text("utf-8").replace(".", ". " + " ".join(f"Sentence {n} is here." for n in range(40)))
         path.write_text(text, "utf-8")
-    draft = bench.drafts.create(kind, form, "@cf/baai/bge-m3", "cloudflare")
-    read = as_suggested(path, kind, split=Split(100, 10) if is_split else None)
-    job = await bench.run(bench.drafts.load(draft.id, *read))
+    job = await bench.run(bench.draft(path, kind, split=Split(100, 10) if is_split else None))
     assert len(job.batches) > 1 and verify_job(bench.store.folder(job.id), job).is_whole
     return bench.store.folder(job.id), job
 

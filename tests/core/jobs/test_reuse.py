@@ -5,7 +5,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +18,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.states import Job, JobOptions, JobState
 from cfbatch_gui.core.jobs.verifying import Outcome, asked_for_again, verify_job
-from cfbatch_gui.core.practice.app import practice_app
-from tests.core.jobs.conftest import Bench, Clock
-from tests.support.faulty_service import FaultyService
-from tests.support.inputs import as_suggested
+from tests.core.jobs.conftest import Bench, Clock, opened_bench
 from tests.thorough import tries
 
 Write = Callable[[str, str], Path]
@@ -37,22 +34,23 @@ def rankings(queries: int, contexts: int) -> str:
     return "query,id,text\n" + "".join(rows)
 
 
-def sent_texts(bench: Bench, since: int = 0) -> list[str]:
-    found: list[str] = []
+def sent(bench: Bench, since: int) -> list[tuple[str, str]]:
+    """Pairs of query and text of the batches after so many, in order; the query is "" without one."""
+    found: list[tuple[str, str]] = []
     for body in bench.accepted_bodies()[since:]:
         for request in json.loads(body)["requests"]:
             texts = request.get("text") or [each["text"] for each in request["contexts"]]
-            found.extend([texts] if isinstance(texts, str) else texts)
+            found += [(request.get("query", ""), text) for text in ([texts] if isinstance(texts, str) else texts)]
     return found
 
 
-def scores_of(bench: Bench, job: Job) -> list[tuple[object, ...]]:
-    with bench.drafts.folder(job.id).open(read_only=True) as database:
-        return database.execute("SELECT item_no, score FROM items ORDER BY item_no").fetchall()
-
-
-def vectors_of(bench: Bench, job: Job) -> bytes:
-    return bytes(np.load(bench.drafts.folder(job.id).vectors).tobytes())
+def results(bench: Bench, job: Job) -> object:
+    folder = bench.drafts.folder(job.id)
+    if job.kind is Kind.EMBED:
+        return np.load(folder.vectors).tobytes()
+    with folder.open(read_only=True) as database:
+        parts = database.execute("SELECT item_no, part, score FROM parts ORDER BY item_no, part").fetchall()
+        return parts, database.execute("SELECT item_no, score FROM items ORDER BY item_no").fetchall()
 
 
 async def test_each_result_says_the_job_and_the_request_it_came_from_however_often_it_was_taken(
@@ -83,19 +81,18 @@ async def test_a_source_that_goes_between_the_check_and_the_sending_is_sent_inst
     assert (june.state, june.reused, len(june.batches)) == (JobState.DONE, 0, 1)
 
 
-@pytest.mark.parametrize(("kind", "most", "reused", "sent"), [(Kind.EMBED, 100, 200, 100), (Kind.RANK, 8, 12, 8)])
+@pytest.mark.parametrize(("kind", "most", "reused", "anew"), [(Kind.EMBED, 100, 200, 100), (Kind.RANK, 8, 12, 8)])
 async def test_a_batch_with_a_damaged_result_is_sent_instead_of_taken(
-    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch, kind: Kind, most: int, reused: int, sent: int
+    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch, kind: Kind, most: int, reused: int, anew: int
 ) -> None:
     monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", most)
     path = write("may.csv", catalogue(count=300) if kind is Kind.EMBED else rankings(5, 4))
     may = await bench.run(bench.draft(path, kind))
-    results = vectors_of if kind is Kind.EMBED else scores_of
     right = results(bench, may)
     damage(bench.drafts.folder(may.id))
     before = len(bench.accepted_bodies())
     june = await bench.run(bench.draft(path, kind))
-    assert (june.state, june.reused, len(sent_texts(bench, before))) == (JobState.DONE, reused, sent)
+    assert (june.state, june.reused, len(sent(bench, before))) == (JobState.DONE, reused, anew)
     assert results(bench, june) == right
 
 
@@ -118,7 +115,7 @@ async def test_a_result_is_taken_only_for_the_very_text(bench: Bench, write: Wri
     before = len(bench.accepted_bodies())
     june = await bench.run(bench.draft(path, Kind.EMBED))
     assert (june.state, june.reused) == (JobState.DONE, 299)
-    assert sent_texts(bench, before) == ["Product number 4"]
+    assert sent(bench, before) == [("", "Product number 4")]
 
 
 @pytest.mark.parametrize("damage", ["DELETE FROM kept_arrays", "UPDATE kept_arrays SET content = x'504b0304'"])
@@ -134,18 +131,18 @@ async def test_other_models_options_and_services_are_not_mixed(bench: Bench, wri
     path = write("may.csv", catalogue(count=50))
     await bench.run(bench.draft(path, Kind.EMBED))
 
-    def sent(job: Job) -> int:
+    def new(job: Job) -> int:
         return bench.drafts.examine(job.id).sent_texts
 
-    assert sent(bench.draft(path, Kind.EMBED)) == 0
-    assert sent(bench.draft(path, Kind.EMBED, model="@cf/baai/bge-large-en-v1.5")) == 50
+    assert new(bench.draft(path, Kind.EMBED)) == 0
+    assert new(bench.draft(path, Kind.EMBED, model="@cf/baai/bge-large-en-v1.5")) == 50
     cut = bench.draft(path, Kind.EMBED)
     bench.drafts.change(cut.id, options=JobOptions(truncate_inputs=False))
-    assert sent(cut) == 50
+    assert new(cut) == 50
     elsewhere = bench.draft(path, Kind.EMBED)
     bench.drafts.change(elsewhere.id, connection="practice")
-    assert sent(elsewhere) == 50
-    assert sent(bench.draft(path, Kind.EMBED, reuse=False)) == 50
+    assert new(elsewhere) == 50
+    assert new(bench.draft(path, Kind.EMBED, reuse=False)) == 50
 
 
 async def test_chosen_rows_are_sent_all_the_same(bench: Bench, write: Write) -> None:
@@ -157,8 +154,8 @@ async def test_chosen_rows_are_sent_all_the_same(bench: Bench, write: Write) -> 
     bench.drafts.send_anew(june.id, [8], anew=False)
     before = len(bench.accepted_bodies())
     june = await bench.run(june)
-    assert sent_texts(bench, before) == ["Product number 2", "Product number 6"]
-    assert vectors_of(bench, june) == vectors_of(bench, may)
+    assert sent(bench, before) == [("", "Product number 2"), ("", "Product number 6")]
+    assert results(bench, june) == results(bench, may)
 
 
 async def test_texts_that_were_removed_are_known_no_more(bench: Bench, write: Write) -> None:
@@ -205,7 +202,6 @@ async def test_what_was_taken_and_is_damaged_later_is_named_and_can_be_sent(
     june = await bench.ended(bench.actions.send_failed_again(june.id))
     assert (june.state, june.reused_lost, len(june.batches)) == (JobState.DONE, 0, 1)
     assert verify_job(folder, june).is_whole
-    results = vectors_of if kind is Kind.EMBED else scores_of
     assert results(bench, june) == results(bench, may)
 
 
@@ -267,51 +263,22 @@ def test_only_what_is_new_is_sent_and_the_results_are_those_of_a_whole_run(
 
 
 async def _compare(root: Path, before: str, after: str, kind: Kind, split: Split | None) -> None:
-    clock = Clock()
-    service = practice_app(root / "service", seconds_queued=0.0, seconds_running=0.0, clock=clock.of_service)
-    async with FaultyService(service, clock=clock) as faulty:
-        bench = Bench(root / "data", faulty, clock, service_folder=root / "service")
-        try:
-            first = await bench.run(_draft(bench, root / "may.csv", before, kind, split))
-            assert first.state is JobState.DONE
-            known = _sent(bench, 0)
-            count = len(bench.accepted_bodies())
-            taken = await bench.run(_draft(bench, root / "june.csv", after, kind, split))
-            new = _sent(bench, count)
-            count = len(bench.accepted_bodies())
-            whole = await bench.run(_draft(bench, root / "june.csv", after, kind, split, reuse=False))
-            everything = _sent(bench, count)
-            assert (taken.state, whole.state, whole.reused) == (JobState.DONE, JobState.DONE, 0)
-            if split is None or kind is Kind.EMBED:  # a ranking takes a text in parts as a whole, or sends all of them
-                assert new == everything - known
-            else:
-                assert everything - known <= new <= everything
-            assert _results(bench, taken) == _results(bench, whole)
-        finally:
-            await bench.stop()
-
-
-def _draft(bench: Bench, path: Path, content: str, kind: Kind, split: Split | None, *, reuse: bool = True) -> Job:
-    path.write_text(content, encoding="utf-8")
-    job = bench.drafts.create(kind, path.stem, "@cf/baai/bge-m3", "cloudflare")
-    bench.drafts.change(job.id, options=replace(job.options, reuse=reuse))
-    return bench.drafts.load(job.id, *as_suggested(path, kind, split=split))
-
-
-def _sent(bench: Bench, since: int) -> frozenset[tuple[str, str]]:
-    """Pairs of query and text, the query "" without one."""
-    found: set[tuple[str, str]] = set()
-    for body in bench.accepted_bodies()[since:]:
-        for request in json.loads(body)["requests"]:
-            texts = request.get("text") or [each["text"] for each in request["contexts"]]
-            found.update((request.get("query", ""), text) for text in ([texts] if isinstance(texts, str) else texts))
-    return frozenset(found)
-
-
-def _results(bench: Bench, job: Job) -> object:
-    folder = bench.drafts.folder(job.id)
-    if job.kind is Kind.EMBED:
-        return np.load(folder.vectors).tobytes()
-    with folder.open(read_only=True) as database:
-        parts = database.execute("SELECT item_no, part, score FROM parts ORDER BY item_no, part").fetchall()
-        return parts, database.execute("SELECT item_no, score FROM items ORDER BY item_no").fetchall()
+    may, june = root / "may.csv", root / "june.csv"
+    may.write_text(before, encoding="utf-8")
+    june.write_text(after, encoding="utf-8")
+    async with opened_bench(root, Clock(), seconds_queued=0.0, seconds_running=0.0) as bench:
+        first = await bench.run(bench.draft(may, kind, split=split))
+        assert first.state is JobState.DONE
+        known = set(sent(bench, 0))
+        count = len(bench.accepted_bodies())
+        taken = await bench.run(bench.draft(june, kind, split=split))
+        new = set(sent(bench, count))
+        count = len(bench.accepted_bodies())
+        whole = await bench.run(bench.draft(june, kind, split=split, reuse=False))
+        everything = set(sent(bench, count))
+        assert (taken.state, whole.state, whole.reused) == (JobState.DONE, JobState.DONE, 0)
+        if split is None or kind is Kind.EMBED:  # a ranking takes a text in parts as a whole, or sends all of them
+            assert new == everything - known
+        else:
+            assert everything - known <= new <= everything
+        assert results(bench, taken) == results(bench, whole)

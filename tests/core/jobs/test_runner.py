@@ -51,7 +51,6 @@ async def test_a_job_is_picked_up_after_a_restart(bench: Bench, write: Write) ->
     await bench.actions.send(job.id)
     await bench.until(lambda: any(seen.batches and seen.batches[0].state is BatchState.QUEUED for seen in bench.seen))
     await bench.restart()
-    await bench.runner.resume_all()
     done = await bench.runner.wait(job.id)
     assert done.state is JobState.DONE
     assert len(bench.faulty.submits) == 1

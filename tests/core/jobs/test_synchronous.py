@@ -60,7 +60,6 @@ async def test_a_lost_answer_is_an_unknown_outcome_and_the_others_go_on(
     assert job.state is JobState.OUTCOME_UNKNOWN
     assert sorted(batch.state for batch in job.batches) == ["done"] * 5 + ["outcome_unknown"]
     await bench.restart()
-    await bench.runner.resume_all()
     assert bench.ledger.job(job.id).state is JobState.OUTCOME_UNKNOWN and len(bench.faulty.submits) == 6
     (lost,) = [batch for batch in job.batches if batch.state is BatchState.OUTCOME_UNKNOWN]
     with pytest.raises(UsageError, match="no request ID"):
@@ -77,7 +76,6 @@ async def test_what_died_while_it_was_sent_is_unknown_and_what_had_arrived_is_st
     bench.ledger.save_batch(replace(job.batches[0], state=BatchState.SENDING, attempt="a"))
     bench.ledger.save_batch(replace(job.batches[1], state=BatchState.COLLECTING))
     await bench.restart()
-    await bench.runner.resume_all()
     job = await bench.runner.wait(job.id)
     assert [batch.state for batch in job.batches[:2]] == [BatchState.OUTCOME_UNKNOWN, BatchState.DONE]
     assert len(bench.faulty.submits) == 6

@@ -34,7 +34,6 @@ async def test_an_id_in_the_second_file_saves_a_batch_that_died_while_sending(be
     bench.ledger.save_batch(replace(batch, state=BatchState.SENDING, attempt="a1", request_id=""))
     write_down(bench.paths.submissions, Submission("a1", batch.request_id, batch.sha256, 0.0))
     await bench.restart()
-    await bench.runner.resume_all()
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     assert len(bench.faulty.submits) == 1
 

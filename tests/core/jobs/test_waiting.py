@@ -75,7 +75,6 @@ async def test_a_batch_is_collected_though_the_clock_was_set_back(
     slept = sum(bench.clock.slept)
     if is_restarted:
         await bench.restart()
-        await bench.runner.resume_all()
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     assert sum(bench.clock.slept) - slept < 3_600
     assert len(bench.faulty.arrivals) < 60

@@ -294,13 +294,6 @@ def test_vectors_stand_under_two_keys_and_at_two_depths(result: Any, key: str) -
     assert only.pooling == "cls"
 
 
-def test_vectors_may_be_laid_out_over_many_lines() -> None:
-    body = {"responses": [{"id": 0, "result": {"data": VECTORS}}]}
-    finished = done(json.dumps(body, indent="\t").replace("\n", "\r\n").encode())
-    [only] = match(finished, [Expected("r", Kind.EMBED, 2)])
-    assert np.array_equal(vectors_of(only), np.array(VECTORS, dtype=np.float32))
-
-
 @pytest.mark.parametrize(
     ("element", "words"),
     [

@@ -194,11 +194,10 @@ class Bench:
         return changed(inner, change)
 
     async def probe(
-        self, change: Break = unbroken, *faults: Fault, model: str = DEFAULT_MODEL, token: str = TOKEN
+        self, change: Break = unbroken, *faults: Fault, title: str = "Cloudflare", **options: Any
     ) -> ProbeResult:
-        async with FaultyService(self.app(change)) as self.service:
-            self.service.follow(*faults)
-            return await self.through(cloudflare(ACCOUNT, base_url=self.service.url), model=model, token=token)
+        async with FaultyService(self.app(change), faults) as self.service:
+            return await self.through(cloudflare(ACCOUNT, base_url=self.service.url, title=title), **options)
 
     async def through(
         self,
@@ -334,8 +333,7 @@ async def test_an_outcome_that_is_unknown_is_said_and_nothing_is_sent_again(benc
 
 
 async def test_a_batch_that_takes_too_long_can_be_collected_later(bench: Bench) -> None:
-    async with FaultyService(bench.app()) as service:
-        result = await bench.through(cloudflare(ACCOUNT, base_url=service.url), wait_seconds=5)
+    result = await bench.probe(wait_seconds=5)
     assert not result.is_whole and not result.evidence.answers
     assert "references" in named(result, Outcome.NOT_SEEN)
     assert {"queue-taken", "run-form"} <= named(result, Outcome.HELD)
@@ -355,8 +353,7 @@ async def test_an_id_that_cannot_be_written_down_is_shown(bench: Bench) -> None:
     async def full(accepted: Accepted) -> None:
         raise DataError("The disk is full.")
 
-    async with FaultyService(bench.app()) as service:
-        result = await bench.through(cloudflare(ACCOUNT, base_url=service.url), keep=full)
+    result = await bench.probe(keep=full)
     assert named(result, Outcome.NOT_HELD) == set()
     assert any("could not be written down" in each and "The disk is full." in each for each in bench.shown)
     assert sum(each.startswith("Accepted as ") for each in bench.shown) == 3
@@ -408,16 +405,13 @@ async def test_the_reports_hold_nothing_that_is_secret(bench: Bench) -> None:
 
 
 async def test_the_users_name_for_the_connection_is_in_no_report(bench: Bench) -> None:
-    async with FaultyService(bench.app()) as service:
-        service.follow(
-            faults.reset_after_body(on="submit", billed=True),
-            faults.refusal(on="submit", number=2, status=403, code=5018),
-        )
-        named_so = cloudflare(ACCOUNT, base_url=service.url, title="Secret project")
-        for _ in range(2):
-            result = await bench.through(named_so)
-            assert "Secret project" not in text_report(result) + json_report(result)
-            assert result.evidence.sentences[Form.SCORES]
+    for fault in (
+        faults.reset_after_body(on="submit", billed=True),
+        faults.refusal(on="submit", status=403, code=5018),
+    ):
+        result = await bench.probe(unbroken, fault, title="Secret project")
+        assert "Secret project" not in text_report(result) + json_report(result)
+        assert result.evidence.sentences[Form.SCORES]
 
 
 async def test_what_is_learned(bench: Bench) -> None:

@@ -3,7 +3,8 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 
@@ -13,25 +14,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
 from cfbatch_gui.core.workers_ai.limits import ExchangeLimit, ExchangeLimits
-from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_request
 from cfbatch_gui.core.workers_ai.transport import REDACTED, EchoedSecrets, HttpAnswer
 from tests.canary import CORE, SECRET, TOKEN
+from tests.core.workers_ai.conftest import BODY, MODEL
+from tests.core.workers_ai.conftest import connected as patient
 from tests.core.workers_ai.telling import FORMS, Form, everything_told, holds_secret, holds_token
 from tests.support import faults
-from tests.support.clients import client_of
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
 
-MODEL = "@cf/baai/bge-m3"
-ACCOUNT = "0123456789abcdef0123456789abcdef"
-BODY = encode_batch([encode_request(Request(("an orange cloud", "a llama"), "cloud", reference="r-1"))])
 # Short, for services that stall; a busy computer can exceed them where none does.
 SHORT = ExchangeLimit(0.3, 100_000)
 LIMITS = ExchangeLimits(submit=SHORT, poll=SHORT, check=SHORT)
@@ -48,7 +43,7 @@ FAULTS: dict[str, Fault] = {
     "cut": faults.cut_reply(),
     "no HTTP": faults.garbage(),
     "no JSON": faults.garbage_body(),
-    "bad gzip": faults.bad_gzip(),
+    "bad gzip": faults.false_encoding(),
     "too large": faults.large_reply(megabytes=1),
     "redirect": faults.redirect(),
     "page": faults.page(),
@@ -58,23 +53,12 @@ FAULTS: dict[str, Fault] = {
     "fault": faults.refusal(status=500, code=5001, message="AiError"),
     "fault without words": faults.refusal(status=502, envelope=False),
 }
+connected = partial(patient, limits=LIMITS)
 CALLS: dict[str, Callable[[WorkersAI], Awaitable[object]]] = {
     "submit": lambda client: client.submit(MODEL, BODY),
     "ask": lambda client: client.ask(MODEL, "00000000-0000-4000-8000-000000000000"),
     "check": lambda client: client.find_models("bge"),
 }
-
-
-def connected(url: str, token: str = TOKEN, limits: ExchangeLimits = LIMITS) -> WorkersAI:
-    return client_of(cloudflare(ACCOUNT, base_url=url), token, limits=limits)
-
-
-@pytest.fixture
-async def faulty(tmp_path: Path) -> AsyncIterator[FaultyService]:
-    async with FaultyService(
-        practice_app(tmp_path / "service", seconds_queued=0, seconds_running=0, token=TOKEN, load_model=HashedNgrams)
-    ) as made:
-        yield made
 
 
 @pytest.fixture
@@ -142,7 +126,7 @@ async def test_asyncio_watching_closely_logs_no_token(faulty: FaultyService, all
     loop.set_debug(True)
     loop.slow_callback_duration = 0.0
     try:
-        client = connected(faulty.url, limits=ExchangeLimits())
+        client = patient(faulty.url)
         queued = await client.submit(MODEL, BODY)
         await client.ask(MODEL, queued.request_id)
     finally:

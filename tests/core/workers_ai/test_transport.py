@@ -16,16 +16,14 @@ import pytest
 from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.workers_ai.limits import ExchangeLimit, ExchangeLimits
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, HttpAnswer, Transport
 from tests.canary import CORE, TOKEN
+from tests.core.workers_ai.conftest import BODY, MODEL, connected
 from tests.core.workers_ai.telling import everything_told, holds_token
-from tests.core.workers_ai.test_secrecy import BODY, MODEL, connected
-from tests.support.faulty_service import FaultyService
+from tests.support.faulty_service import CERTIFICATE, FaultyService, load_certificate
 
-CERTIFICATE = Path(__file__).parents[2] / "data" / "tls" / "loopback.pem"
 FAR_AWAY = "https://service.example/client/v4"  # not a name of this computer, so the system's proxy applies
-LONG = ExchangeLimits()
 NAMES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
 
@@ -41,10 +39,11 @@ def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
 
 
-def server_side() -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(CERTIFICATE)
-    return context
+async def failure(url: str = FAR_AWAY, token: str = TOKEN, *, match: str | None = None) -> str:
+    """All that is told by a submit that fails before its body has left."""
+    with pytest.raises(Unreachable, match=match) as caught:
+        await connected(url, token).submit(MODEL, BODY)
+    return everything_told(caught.value)
 
 
 @asynccontextmanager
@@ -81,8 +80,8 @@ class Proxy:
 async def test_no_keys_of_a_session_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: None) -> None:
     keys = tmp_path / "keys.log"
     monkeypatch.setenv("SSLKEYLOGFILE", str(keys))
-    async with service(tmp_path / "service", server_side()) as faulty:
-        client = connected(faulty.url, limits=LONG)
+    async with service(tmp_path / "service", load_certificate()) as faulty:
+        client = connected(faulty.url)
         queued = await client.submit(MODEL, BODY)
         await client.ask(MODEL, queued.request_id)
         assert not keys.exists()
@@ -90,29 +89,23 @@ async def test_no_keys_of_a_session_are_written(tmp_path: Path, monkeypatch: pyt
     assert keys.exists(), "Python no longer honours the variable, so this test says nothing"
 
 
-async def test_no_keys_of_the_session_with_a_proxy_are_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: None
+@pytest.mark.parametrize("is_trusted", [True, False])
+async def test_the_session_with_a_proxy_is_as_safe_as_the_services(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_trusted: bool
 ) -> None:
     monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "keys.log"))
-    async with Proxy(server_side()) as proxy:
+    if is_trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+    async with Proxy(load_certificate()) as proxy:
         monkeypatch.setenv("HTTPS_PROXY", f"https://127.0.0.1:{proxy.port}")
-        with pytest.raises(Unreachable):
-            await connected(FAR_AWAY, limits=LONG).submit(MODEL, BODY)
-    assert proxy.heard.startswith(b"CONNECT service.example:443 ")
+        await failure()
+    assert proxy.heard.startswith(b"CONNECT service.example:443 ") if is_trusted else proxy.heard == b""
     assert not (tmp_path / "keys.log").exists()
-
-
-async def test_the_certificate_of_a_proxy_is_checked_as_the_services_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with Proxy(server_side()) as proxy:
-        monkeypatch.setenv("HTTPS_PROXY", f"https://127.0.0.1:{proxy.port}")
-        with pytest.raises(Unreachable):
-            await connected(FAR_AWAY, limits=LONG).submit(MODEL, BODY)
-    assert proxy.heard == b""
 
 
 def old_tls() -> ssl.SSLContext:
     """A server that supports TLS up to version 1.1 only."""
-    context = server_side()
+    context = load_certificate()
     context.set_ciphers("ALL:@SECLEVEL=0")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -122,8 +115,7 @@ def old_tls() -> ssl.SSLContext:
 
 async def test_tls_1_1_is_refused(tmp_path: Path, trusted: None) -> None:
     async with service(tmp_path / "service", old_tls()) as faulty:
-        with pytest.raises(Unreachable):
-            await connected(faulty.url, limits=LONG).submit(MODEL, BODY)
+        await failure(faulty.url)
         assert faulty.arrivals == []
 
         careless = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -146,13 +138,11 @@ async def test_a_proxy_hears_where_to_and_no_token(
     caplog.set_level("DEBUG")
     async with Proxy() as proxy:
         monkeypatch.setenv("HTTPS_PROXY", f"http://user:{CORE}@127.0.0.1:{proxy.port}")
-        with pytest.raises(Unreachable) as caught:
-            await connected(FAR_AWAY, TOKEN.replace(CORE, "0" * 24), LONG).submit(MODEL, BODY)
+        told = await failure(token=TOKEN.replace(CORE, "0" * 24))
     assert proxy.heard.startswith(b"CONNECT service.example:443 ")
     assert base64.b64encode(f"user:{CORE}".encode()) in proxy.heard
     assert b"cfut" not in proxy.heard and b"ai/run" not in proxy.heard
-    assert not holds_token(everything_told(caught.value))
-    assert not holds_token(caplog.text)
+    assert not holds_token(told) and not holds_token(caplog.text)
 
 
 @pytest.mark.parametrize(
@@ -164,9 +154,7 @@ async def test_a_proxy_whose_address_is_wrong_is_said_without_its_password(
     monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", address)
-    with pytest.raises(Unreachable, match="proxy cannot be read") as caught:
-        await connected(FAR_AWAY, limits=LONG).submit(MODEL, BODY)
-    assert not holds_token(everything_told(caught.value))
+    assert not holds_token(await failure(match="proxy cannot be read"))
 
 
 @pytest.mark.parametrize(
@@ -201,34 +189,33 @@ async def test_a_failure_of_any_class_before_the_first_byte_is_not_sent(monkeypa
         raise RuntimeError(TOKEN)
 
     monkeypatch.setattr("cfbatch_gui.core.workers_ai.transport.system_certificates", fail)
-    with pytest.raises(Unreachable) as caught:
-        await connected(FAR_AWAY, limits=LONG).submit(MODEL, BODY)
-    assert not holds_token(everything_told(caught.value))
+    assert not holds_token(await failure())
 
 
 @pytest.mark.parametrize(
-    ("names", "url"),
+    ("names", "url", "none_for"),
     [
-        (("HTTP_PROXY",), "https://no-such-host.invalid/client/v4"),
-        (("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9/client/v4"),
-        (("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY"), "https://localhost:9/client/v4"),
+        (("HTTP_PROXY",), "https://no-such-host.invalid/client/v4", ""),
+        (("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9/client/v4", ""),
+        (("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY"), "https://localhost:9/client/v4", ""),
+        (("HTTPS_PROXY",), "https://no-such-host.invalid/client/v4", ".invalid"),
     ],
-    ids=["not for https", "not to this computer", "not to this computer by name"],
+    ids=["not for https", "not to this computer", "not to this computer by name", "not where none is wanted"],
 )
 async def test_other_proxies_of_the_environment_are_not_used(
-    monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...], url: str
+    monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...], url: str, none_for: str
 ) -> None:
+    monkeypatch.setenv("NO_PROXY", none_for)
     async with Proxy() as proxy:
         for name in names:
             monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
             monkeypatch.setenv(name.lower(), f"http://127.0.0.1:{proxy.port}")
-        with pytest.raises(Unreachable):
-            await connected(url, limits=LONG).submit(MODEL, BODY)
+        await failure(url)
     assert proxy.connections == 0
 
 
 async def test_the_proxy_for_all_schemes_is_used_where_https_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    client = connected(FAR_AWAY, limits=LONG)
+    client = connected(FAR_AWAY)
     async with Proxy() as general, Proxy() as own:
         monkeypatch.setenv("ALL_PROXY", f"http://127.0.0.1:{general.port}")
         with pytest.raises(Unreachable, match="proxy"):
@@ -248,19 +235,8 @@ async def test_a_proxy_that_does_not_speak_http_is_refused_aloud(
     """It is neither used nor passed by: whoever sets one may not wish a connection without it."""
     async with Proxy() as proxy:
         monkeypatch.setenv(name, f"{scheme}://user:{CORE}@127.0.0.1:{proxy.port}/")
-        with pytest.raises(Unreachable, match=rf"127\.0\.0\.1:{proxy.port}, is not an HTTP proxy") as caught:
-            await connected(FAR_AWAY, limits=LONG).submit(MODEL, BODY)
-    assert not holds_token(everything_told(caught.value))
-    assert proxy.connections == 0
-
-
-async def test_no_proxy_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with Proxy() as proxy:
-        monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.port}")
-        monkeypatch.setenv("NO_PROXY", ".invalid")
-        with pytest.raises(Unreachable):
-            await connected("https://no-such-host.invalid/client/v4", limits=LONG).submit(MODEL, BODY)
-    assert proxy.connections == 0
+        told = await failure(match=rf"127\.0\.0\.1:{proxy.port}, is not an HTTP proxy")
+    assert proxy.connections == 0 and not holds_token(told)
 
 
 async def test_a_handshake_that_is_cancelled_leaves_no_socket_open() -> None:
@@ -364,7 +340,7 @@ async def get(url: str) -> HttpAnswer:
 
 async def test_every_call_has_a_connection_of_its_own_and_says_that_it_is_the_last() -> None:
     async with raw(reply(WAITING, "connection: keep-alive")) as server:
-        client = connected(server.url, limits=LONG)
+        client = connected(server.url)
         for _ in range(5):
             await client.ask(MODEL, "r-1")
         await asyncio.gather(*(client.ask(MODEL, "r-1") for _ in range(5)))
@@ -381,15 +357,14 @@ async def test_bytes_behind_an_answer_put_it_in_doubt(form: Callable[[bytes], by
 
 
 async def test_bytes_behind_an_answer_put_it_in_doubt_under_tls_too(trusted: None) -> None:
-    async with raw(reply(WAITING) + reply(WAITING), tls=server_side()) as server:
+    async with raw(reply(WAITING) + reply(WAITING), tls=load_certificate()) as server:
         with pytest.raises(ExchangeError, match="mixed: bytes after the end"):
             await get(server.url)
-    async with raw(reply(WAITING), tls=server_side()) as server:
-        assert (await get(server.url)).body == WAITING
 
 
-async def test_one_line_end_too_many_is_no_doubt() -> None:
-    async with raw(reply(WAITING) + b"\r\n") as server:
+@pytest.mark.parametrize("tls", [load_certificate(), None], ids=["TLS", "plain"])
+async def test_one_line_end_too_many_is_no_doubt(trusted: None, tls: ssl.SSLContext | None) -> None:
+    async with raw(reply(WAITING) + (b"" if tls else b"\r\n"), tls=tls) as server:
         assert (await get(server.url)).body == WAITING
 
 
@@ -421,8 +396,7 @@ async def test_a_server_that_speaks_first_is_sent_nothing(monkeypatch: pytest.Mo
     server = await asyncio.start_server(speak, "127.0.0.1", 0)
     monkeypatch.setattr(loop, "create_connection", connect_slowly)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    with pytest.raises(Unreachable, match="more than one answer"):
-        await connected(url, limits=LONG).submit(MODEL, BODY)
+    await failure(url, match="more than one answer")
     await is_over.wait()
     server.close()
     assert not any(heard)
@@ -431,7 +405,7 @@ async def test_a_server_that_speaks_first_is_sent_nothing(monkeypatch: pytest.Mo
 async def test_a_submit_whose_answer_is_in_doubt_has_an_unknown_outcome() -> None:
     async with raw(reply(QUEUED) + reply(QUEUED)) as server:
         with pytest.raises(OutcomeUnknown):
-            await connected(server.url, limits=LONG).submit(MODEL, BODY)
+            await connected(server.url).submit(MODEL, BODY)
 
 
 async def test_an_answer_through_a_tunnel_is_checked_too(monkeypatch: pytest.MonkeyPatch, trusted: None) -> None:
@@ -439,7 +413,7 @@ async def test_an_answer_through_a_tunnel_is_checked_too(monkeypatch: pytest.Mon
         plain, _ = listener.accept()
         heard.append(plain.recv(10_000))
         plain.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-        with server_side().wrap_socket(plain, server_side=True) as inside:
+        with load_certificate().wrap_socket(plain, server_side=True) as inside:
             inside.recv(10_000)
             inside.sendall(reply(WAITING) + reply(WAITING))
             with suppress(OSError):

@@ -179,10 +179,6 @@ def planned_batch(job_id: str, number: int, requests: list[Request], *, at_once:
     return Batch(job_id, number, BatchState.PLANNED, len(requests), texts, size, at_once=at_once)
 
 
-def listed_metadata(job: Job) -> ModelMetadata:
-    return find_model(job.model)
-
-
 def body_of(folder: JobFolder, job: Job, batch: Batch) -> bytes:
     """The exact bytes of a batch; the same each time. Raises DataError when the layout on disk is not the one that the
     ledger knows: then nothing must be sent.

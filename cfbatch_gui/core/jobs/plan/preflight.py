@@ -103,6 +103,14 @@ def examine(
     """Plan the job anew, as a trial, and say what it comes to; runs long. `metadata` and `reusable` as for `plan`."""
     metadata = metadata or find_model(job.model)
     planned = plan(folder, job, metadata, reusable=reusable, is_trial=True)
+    reuse = Reuse(
+        texts=planned.reused,
+        tokens_low=planned.reused_low,
+        tokens_high=planned.reused_high,
+        low=price(planned.tokens_low + planned.reused_low, metadata),
+        high=price(planned.tokens_high + planned.reused_high, metadata),
+        found=reusable,
+    )
     return Preflight(
         queries=planned.queries,
         texts=planned.texts + planned.repeated + planned.reused,
@@ -117,18 +125,7 @@ def examine(
         blocker=_blocker(job, planned),
         repeated=planned.repeated,
         notices=tuple(_notices(folder, planned)),
-        reuse=_reuse(planned, metadata, reusable) if planned.reused else None,
-    )
-
-
-def _reuse(planned: Plan, metadata: ModelMetadata, reusable: Reusable) -> Reuse:
-    return Reuse(
-        texts=planned.reused,
-        tokens_low=planned.reused_low,
-        tokens_high=planned.reused_high,
-        low=price(planned.tokens_low + planned.reused_low, metadata),
-        high=price(planned.tokens_high + planned.reused_high, metadata),
-        found=reusable,
+        reuse=reuse if planned.reused else None,
     )
 
 

@@ -23,7 +23,7 @@ from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.workers_ai.answers import Waiting
-from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.client import Reply
 
 MAY_BE_SENT_AGAIN = ENDED | {BatchState.OUTCOME_UNKNOWN, BatchState.DISMISSED}
@@ -43,7 +43,7 @@ class JobActions:
         runner: Runner,
         *,
         earlier: EarlierResults,
-        metadata_for: Callable[[Job], ModelMetadata] = packing.listed_metadata,
+        metadata_for: Callable[[Job], ModelMetadata] = lambda job: find_model(job.model),
     ) -> None:
         self._earlier = earlier
         self._store, self._runner, self._clock, self._metadata_for = store, runner, runner.clock, metadata_for

@@ -170,8 +170,11 @@ def _elsewhere(paths: Paths, folder: str) -> Identity | None:
 
 def _would_send(job: Job) -> bool:
     """Whether something of a job leaves at a start or when all jobs are carried on, without a word about this job."""
-    is_waiting = any(each.state is BatchState.PLANNED for each in job.batches)
-    return job.is_sent and is_waiting and job.paused_because not in WAITS_FOR_WORD
+    return job.is_sent and _waits(job) and job.paused_because not in WAITS_FOR_WORD
+
+
+def _waits(job: Job) -> bool:
+    return any(each.state is BatchState.PLANNED for each in job.batches)
 
 
 def place_of(root: Path) -> Place:
@@ -236,12 +239,8 @@ def _copy_database(path: Path, archive: zipfile.ZipFile, name: str, *, is_ledger
         with closing(sqlite3.connect(path)) as original, closing(sqlite3.connect(copy)) as copied:
             original.backup(copied)
         if is_ledger:
-            _hold_back(Paths(folder))
+            # What would be sent by itself will have been sent by the time that the backup is put back.
+            with closing(Ledger.open(Paths(folder))) as ledger:
+                waiting = [job.id for job in ledger.jobs() if _waits(job)]
+                ledger.change_all(waiting, lambda job: replace(job, paused_because=FROM_BACKUP))
         archive.write(copy, name)
-
-
-def _hold_back(paths: Paths) -> None:
-    """Pause what would be sent by itself: it will have been sent by the time that a backup is put back."""
-    with closing(Ledger.open(paths)) as ledger:
-        waiting = [job.id for job in ledger.jobs() if any(each.state is BatchState.PLANNED for each in job.batches)]
-        ledger.change_all(waiting, lambda job: replace(job, paused_because=FROM_BACKUP))

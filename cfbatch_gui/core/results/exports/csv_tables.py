@@ -154,15 +154,19 @@ def _said(row: Row, reason: int, say: Callable[[str], str]) -> Row:
 
 def write_vectors(work: Work) -> Written:
     """Write and read back; each number is the shortest decimal that reads back as the same float32."""
-    numbers = [f"dim_{index}" for index in range(Embeddings(work.folder).dimension)]
-    table = VectorRows(work, reserved=("id", *numbers))
+    is_for_people = work.options.preset is Preset.EXCEL
+    dimension = 0 if is_for_people and not work.options.has_numbers else Embeddings(work.folder).dimension
+    numbers = [f"dim_{index}" for index in range(dimension)]
+    table = VectorRows(work, reserved=numbers if is_for_people else ("id", *numbers))
     dialect = Dialect(work.options)
-    header = ["id", *table.columns]
+    header = table.own_columns(work.say, numbers) if is_for_people else ["id", *table.columns]
     signs = bytes.maketrans(b",.", f"{dialect.separator}{dialect.decimal_point}".encode())
 
     def line(text: EmbeddedText, decimals: bytes) -> bytes:
-        start = dialect.encode_start((table.id_of(text), *table.cells(text)))
-        return start + decimals[1:-1].translate(signs) + dialect.line_end
+        own = table.own_cells(text) if is_for_people else (table.id_of(text), *table.cells(text))
+        if not numbers:
+            return dialect.encode([own])
+        return dialect.encode_start(own) + decimals[1:-1].translate(signs) + dialect.line_end
 
     write_vector_lines(work, table, line, dialect.encode_header([*header, *numbers]))
     return Written(table.count, (work.path,), {**dialect.notes(header), **table.notes})
