@@ -32,7 +32,6 @@ from cfbatch_gui.core.results.exports.base import (
     checked_export,
 )
 from cfbatch_gui.core.results.exports.rows import Row, ScoreRows, VectorRows, write_vector_lines
-from cfbatch_gui.core.results.groups import Duplicates
 from cfbatch_gui.core.results.outcomes import columns_of_file
 from cfbatch_gui.core.system.files import atomic_writer
 
@@ -189,35 +188,7 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Row], options: 
     return count
 
 
-KEEP_LIST = ("row", "id", "text", "decision", "group", "similarity", "kept_row", "kept_id")
-STAY, GO = "stay", "go"
 _ROWS_AT_ONCE = 2_000
-
-
-def write_keep_list(path: Path, embeddings: Embeddings, found: Duplicates, *, separator: str = ",") -> int:
-    """Write the list for Excel whole or not at all; the number of rows that go. Blocking. Raises UserError."""
-    options = ExportOptions(preset=Preset.EXCEL, separator=separator)
-    write_csv(path, KEEP_LIST, keep_rows(embeddings, found), options)
-    return found.gone
-
-
-def keep_rows(embeddings: Embeddings, found: Duplicates) -> Iterator[Row]:
-    """The rows under KEEP_LIST. `group` counts from 1, the largest first; a text without near duplicates has none."""
-    groups = found.groups()
-    group_of = {item: number for number, group in enumerate(groups, 1) for item in (group.stays, *group.goes)}
-    goes = {
-        item: (group.stays, similarity)
-        for group in groups
-        for item, similarity in zip(group.goes, group.similarities, strict=True)
-    }
-    kept = {text.item_no: (text.row, text.id) for text in embeddings.texts([group.stays for group in groups])}
-    for start in range(0, embeddings.count, _ROWS_AT_ONCE):
-        for text in embeddings.page(start, start + _ROWS_AT_ONCE):
-            about: Row = (STAY, group_of.get(text.item_no), None, None, None)
-            if text.item_no in goes:
-                stays, similarity = goes[text.item_no]
-                about = (GO, group_of[text.item_no], round(similarity, 6), *kept[stays])
-            yield text.row, text.id, text.text, *about
 
 
 # In a ranking whose texts are from a second file, the query's row is the failed one, not that of the shared text.
