@@ -18,7 +18,14 @@ from cfbatch_gui.ui.display import number, one_line, plural
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
 from cfbatch_gui.ui.inputs.draft_files import MOST_PREVIEWED, PREVIEW_ROWS, DraftState, OpenFile
 from cfbatch_gui.ui.inputs.drafts import Drafts
-from cfbatch_gui.ui.inputs.encoding_question import EncodingChooser
+from cfbatch_gui.ui.inputs.editors import (
+    DEFAULT_SPLIT,
+    CandidateChoice,
+    EncodingChooser,
+    SplitEditor,
+    TemplateEditor,
+    proposed_template,
+)
 from cfbatch_gui.ui.inputs.input_labels import (
     format_words,
     header_words,
@@ -28,13 +35,6 @@ from cfbatch_gui.ui.inputs.input_labels import (
     separator_words,
 )
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
-from cfbatch_gui.ui.inputs.text_editors import (
-    DEFAULT_SPLIT,
-    CandidateChoice,
-    SplitEditor,
-    TemplateEditor,
-    proposed_template,
-)
 from cfbatch_gui.ui.theme import MEDIUM, RADIUS_CARD, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     Button,
@@ -272,6 +272,7 @@ class DataSection(SectionCard):
     def __init__(self, acts: DraftActions) -> None:
         super().__init__(self.tr("Your data"))
         self._acts, self._drafts = acts, acts.drafts
+        self._drafts.progressed.connect(self._show_progress)
         self.recipes = RecipesButton(acts)
         self.open_button = Button(self.tr("Open another…"), "folder-open", acts.choose_file)
         self.folder_button = IconButton("folder", self.tr("Open a folder"), acts.choose_folder)
@@ -339,8 +340,8 @@ class DataSection(SectionCard):
             self.set_folded(False)
         self.set_done(is_done)
 
-    def show_progress(self, share: float) -> None:
-        if self._drafts.shown.is_reading:
+    def _show_progress(self, job_id: str, share: float) -> None:
+        if job_id == self._drafts.current and self._drafts.shown.is_reading:
             self.progress.show()
             self.progress.set_parts(round(share * 1000), 1000)
 
@@ -402,7 +403,7 @@ class DataSection(SectionCard):
                 act = partial(drafts.choose_template, "") if mapping.template else self._begin_template
                 add_action(menu, join, act, checked=bool(mapping.template))
             is_split = mapping.split is not None
-            split = partial(drafts.choose_split, None if is_split else DEFAULT_SPLIT)
+            split = partial(drafts.choose_mapping, split=None if is_split else DEFAULT_SPLIT)
             add_action(menu, self.tr("Cut long texts into parts…"), split, checked=is_split)
             if mapping.kind is Kind.RANK:
                 menu.addSeparator()

@@ -29,7 +29,6 @@ from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.budget import may_cost
 from cfbatch_gui.ui.display import one_line, plural
 from cfbatch_gui.ui.inputs.drafts import Drafts
-from cfbatch_gui.ui.inputs.encoding_question import choose_reading
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.widgets import MenuButton, add_action
 from cfbatch_gui.ui.widgets.bars import local_files
@@ -165,21 +164,13 @@ class DraftActions(QObject):
         self.sent.emit(job_id)
 
     async def _is_encoding_settled(self, job_id: str) -> bool:
-        """True when the job may be sent as it was read.
-
-        With another reading the user has another look before sending.
-        """
-        for doubt in await asyncio.to_thread(self._program.drafts.encoding_doubts, job_id):
-            codec = await choose_reading(doubt, self.page)
-            if codec != doubt.readings[0].codec:
-                if codec:
-                    self.drafts.use_encoding(job_id, codec, second=doubt.file == 2)
-                return False
-            await self._program.store.on_disk(self._program.drafts.settle_encoding, job_id, doubt.file)
-            if (file := self.drafts.state(job_id).opened(second=doubt.file == 2)) is not None:
-                name = "second" if doubt.file == 2 else "file"
-                self.drafts.change(job_id, **{name: file.with_chosen_encoding()})
-        return True
+        """False when another encoding would send other texts: the page asks for it, and the user sends again."""
+        doubts = await asyncio.to_thread(self._program.drafts.encoding_doubts, job_id)
+        for doubt in doubts[:1]:
+            if self.drafts.state(job_id).opened(second=doubt.file == 2) is None:
+                raise doubt.error()
+            self.drafts.change(job_id, asks_second=doubt.file == 2)
+        return not doubts
 
     async def _may_cost(self, job_id: str, found: Preflight) -> bool:
         if self.drafts.job(job_id).connection == PRACTICE.id:

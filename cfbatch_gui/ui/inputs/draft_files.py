@@ -21,7 +21,7 @@ DEFAULT_OPTIONS = ReadOptions()
 
 @dataclass(frozen=True, slots=True)
 class OpenFile:
-    """`options` holds what the user has set; `likely` is the kind that the columns suggest.
+    """`options` holds what the user has set, `guesses` a mapping for each kind, and by None the likely one.
 
     Files with an equal `seen_as` are of the same kind.
     """
@@ -29,17 +29,8 @@ class OpenFile:
     source: Source
     sample: tuple[Row, ...]
     options: ReadOptions
-    as_ranking: Mapping
-    as_texts: Mapping
-    likely: Kind
+    guesses: dict[Kind | None, Mapping]
     seen_as: FileKind
-
-    def guess(self, kind: Kind | None) -> Mapping:
-        return self.as_ranking if (kind or self.likely) is Kind.RANK else self.as_texts
-
-    def with_chosen_encoding(self) -> "OpenFile":
-        source = replace(self.source, is_encoding_guessed=False, other_encodings=())
-        return replace(self, source=source, options=self.options.in_encoding(self.source.encoding))
 
     def with_doubtful(self, *, sent: bool) -> "OpenFile":
         return replace(
@@ -126,15 +117,8 @@ def open_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> OpenFile:
     """Recognise a file and read its first rows; it may read all of a text file. Raises InputError, UsageError."""
     source = open_source(path, options)
     sample = preview(source, PREVIEW_ROWS)
-    return OpenFile(
-        source,
-        sample,
-        options,
-        as_ranking=suggest_mapping(source, Kind.RANK, sample),
-        as_texts=suggest_mapping(source, Kind.EMBED, sample),
-        likely=suggest_mapping(source, None, sample).kind,
-        seen_as=FileKind.of(source),
-    )
+    guesses = {kind: suggest_mapping(source, kind, sample) for kind in (*Kind, None)}
+    return OpenFile(source, sample, options, guesses, FileKind.of(source))
 
 
 def guess_for_two(file: OpenFile, second: OpenFile) -> Mapping:
@@ -170,7 +154,7 @@ def remember_choice(book: RecipeBook, state: DraftState) -> None:
     file, second, mapping = state.file, state.second, state.mapping
     if file is None or mapping is None or state.incomplete:
         return
-    own = guess_for_two(file, second) if second else file.guess(None)
+    own = guess_for_two(file, second) if second else file.guesses[None]
     options = file.options
     if options.candidates is not None and options.candidates.pool is CandidatePool.CORPUS:
         options = replace(options, candidates=None)  # the next corpus may be a thousand times as large

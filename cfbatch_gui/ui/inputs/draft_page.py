@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QWidget
 
@@ -26,8 +26,6 @@ from cfbatch_gui.ui.widgets.bars import DropOverlay, local_files, take_copy
 class DraftPage(QWidget):
     """Shows one draft at a time; others that were shown go on being read."""
 
-    phase_changed = Signal(str)
-
     def __init__(
         self, program: Program, notices: Notices, actions: JobActions, *, parent: QWidget | None = None
     ) -> None:
@@ -37,8 +35,7 @@ class DraftPage(QWidget):
         drafts = self.drafts = Drafts(program, self._show_error, self)
         drafts.changed.connect(self._state_changed)
         drafts.job_changed.connect(self._state_changed)
-        drafts.progressed.connect(self._progressed)
-        self.phase, self.changed = drafts.phase, drafts.job_changed
+        self.phase, self.phase_changed, self.changed = drafts.phase, drafts.changed, drafts.job_changed
         acts = self.acts = DraftActions(drafts, notices, self)
         self.sent, self.copy_made = acts.sent, acts.copy_made
         self._undo = PageUndo(
@@ -112,6 +109,8 @@ class DraftPage(QWidget):
         self._undo.show(state.as_before)
         self.check.show_state(state, job, self._connections)
         self._stretch_preview()
+        if state.asked is not None:
+            self._reveal(self.data.encoding)
 
     def _stretch_preview(self) -> None:
         is_large = not self.data.is_folded() and not self.drafts.shown.missing
@@ -121,11 +120,6 @@ class DraftPage(QWidget):
     def _state_changed(self, job_id: str) -> None:
         if job_id == self.job_id():
             self._show()
-        self.phase_changed.emit(job_id)
-
-    def _progressed(self, job_id: str, share: float) -> None:
-        if job_id == self.job_id():
-            self.data.show_progress(share)
 
     def _show_error(self, error: UserError) -> None:
         actions: dict[Action, Callable[[], None]] = {

@@ -281,7 +281,7 @@ class Drafts(QObject):
     def remove_second(self) -> None:
         state = self.shown
         if state.file is not None:
-            self.read(self.current, replace(state, second=None, mapping=state.file.as_ranking, is_read=False))
+            self.read(self.current, replace(state, second=None, mapping=state.file.guesses[Kind.RANK], is_read=False))
 
     def ask_encoding(self, *, second: bool = False) -> None:
         self.change(self.current, asks_second=second)
@@ -355,7 +355,7 @@ class Drafts(QObject):
         state = self.state(job_id)
         mapping = state.mapping if same and same.columns == opened.columns else None
         kind = state.kind if same or state.is_chosen else None
-        mapping = mapping or guess or opened.guess(Kind.RANK if will_rank else kind)
+        mapping = mapping or guess or opened.guesses[Kind.RANK if will_rank else kind]
         fresh = replace(state, kind=mapping.kind, file=opened, second=second, mapping=mapping, as_before=is_as_before)
         self.read(job_id, replace(fresh, asks_second=None, missing="", is_read=False))
         if same is not None and same.options != opened.options:
@@ -408,7 +408,7 @@ class Drafts(QObject):
             file = file.with_doubtful(sent=False)  # other rows than those that the user has seen
         state = replace(state, file=file, second=second)
         if state.incomplete:  # the file has other columns than before
-            state = replace(state, second=None, mapping=file.guess(draft.mapping.kind))
+            state = replace(state, second=None, mapping=file.guesses[draft.mapping.kind])
         # No hash is stored of a second file or a folder: they are read again, and so is a first file that has changed.
         is_read = second is None and is_same_file and folder.data.exists()
         self.read(job_id, replace(state, is_read=is_read and state.mapping == draft.mapping))
@@ -426,7 +426,7 @@ class Drafts(QObject):
             self.change(self.current, kind=kind, is_chosen=True)
             self.change_job(kind=kind)
         else:
-            mapping = state.file.guess(kind)
+            mapping = state.file.guesses[kind]
             self._choose(self.current, kind=kind, is_chosen=True, second=None, mapping=mapping, is_read=False)
 
     def choose_role(self, column: int, role: Role, *, second: bool = False) -> None:
@@ -445,13 +445,10 @@ class Drafts(QObject):
         if (mapping := self.shown.mapping) is not None:
             self.choose_mapping(mapping=with_template(mapping, template))
 
-    def choose_split(self, split: Split | None) -> None:
-        self.choose_mapping(split=split)
-
     def split_for_model(self) -> None:
         """Cut what the model does not read whole."""
         tokens = self.model().max_tokens
-        self.choose_split(Split(tokens * 15 // 16, tokens // 16))
+        self.choose_mapping(split=Split(tokens * 15 // 16, tokens // 16))
 
     def choose_mapping(self, mapping: Mapping | None = None, **changes: Any) -> None:
         """Change the mapping, or one that comes instead of it."""
@@ -498,7 +495,7 @@ class Drafts(QObject):
         options = DEFAULT_OPTIONS.encoded_as(file.options)  # the encoding is the file's own
         if file.options != options:
             file = replace(await asyncio.to_thread(open_file, file.path, options), seen_as=file.seen_as)
-        mapping = await asyncio.to_thread(guess_for_two, file, second) if second else file.guess(None)
+        mapping = await asyncio.to_thread(guess_for_two, file, second) if second else file.guesses[None]
         fresh = replace(self.state(job_id), kind=mapping.kind, file=file, mapping=mapping)
         self.read(job_id, replace(fresh, as_before=False, is_read=False))
 

@@ -1,12 +1,12 @@
 """The rows that are left out or doubtful: how many for each reason, those of one reason, and one as it stands."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtGui import QFontDatabase, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QWidget
+from PySide6.QtGui import QFontDatabase
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from cfbatch_gui.core.inputs.input_values import LONGEST_RAW, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -18,13 +18,13 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.ui.display import number, one_line, plural, tr
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions
-from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import (
     Card,
     ElidedLabel,
+    Flow,
     IconButton,
     Label,
     Level,
@@ -38,60 +38,37 @@ from cfbatch_gui.ui.widgets import (
 from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
 from cfbatch_gui.ui.widgets.text_panel import PlainText
 
-_BESIDE_FROM = 640  # pixels of width; below, one part stands under the other
-_BESIDE, _UNDER = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-_FEWEST_LINES, _MOST_LINES, _MOST_LINES_UNDER = 2, 6, 4
+_LEAST_PART = 300  # pixels of how a row stands in the file, and of its cells
+_FEWEST_LINES, _MOST_LINES = 2, 6
 
 
 class RowPanel(QWidget):
-    """One row: why it is doubted, how it stands in the file, its cells.
+    """One row: why it is doubted, how it stands in the file, and beside or below that its cells.
 
     Its height depends on the number of columns only.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._columns = 0
-        self._reason = Label("", "body", wrap=True)
-        self._raw = PlainText(self.tr("In the file"))
-        self._raw.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
-        self._cells = PlainText(self.tr("As read"))
-        self._parts = QBoxLayout(_BESIDE)
-        self._parts.setSpacing(LARGE)
-        for caption, text in ((self.tr("In the file"), self._raw), (self.tr("As read"), self._cells)):
+        self.reason = Label("", "body", wrap=True)
+        self.raw, self.cells = PlainText(self.tr("In the file")), PlainText(self.tr("As read"))
+        self.raw.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        parts = Flow(gap=LARGE)
+        for text in (self.raw, self.cells):
             # Captions stand on one line although the heights of the fonts differ.
-            self._parts.addWidget(boxed(column(Label(caption, "small"), text, None, gap=2)), 1)
-        self.setLayout(column(self._reason, self._parts, margins=(0, SMALL, 0, TINY)))
+            part = boxed(column(Label(text.accessibleName(), "small"), text, None, gap=2))
+            part.setMinimumWidth(scaled(_LEAST_PART))
+            part.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+            parts.addWidget(part)
+        self.setLayout(column(self.reason, boxed(parts), margins=(0, SMALL, 0, TINY)))
 
     def show_row(self, problem: StoredProblem, columns: Sequence[str]) -> None:
-        self._columns = len(columns)
-        self._reason.setText(self.tr("Row {n}: {why}").format(n=number(problem.row), why=said(problem.reason)))
-        self._raw.setPlainText(with_signs(problem.raw, breaks=True))
+        self.reason.setText(self.tr("Row {n}: {why}").format(n=number(problem.row), why=said(problem.reason)))
+        self.raw.setPlainText(with_signs(problem.raw, breaks=True))
         cells = [f"{name}: {_cut(cell)}" for name, cell in zip(columns, problem.cells, strict=False)]
-        self._cells.setPlainText("\n".join(cells) if any(problem.cells) else self.tr("nothing"))
-        self._fit()
-
-    def raw(self) -> str:
-        return self._raw.toPlainText()
-
-    def cells(self) -> str:
-        return self._cells.toPlainText()
-
-    def reason(self) -> str:
-        return self._reason.text()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        is_beside = self.width() >= _BESIDE_FROM
-        self._parts.setDirection(_BESIDE if is_beside else _UNDER)
-        self._parts.setSpacing(LARGE if is_beside else TINY)
-        wanted = 1 + self._columns  # a cell may have two lines
-        lines = max(_FEWEST_LINES, min(wanted, _MOST_LINES if is_beside else _MOST_LINES_UNDER))
-        self._raw.set_lines(lines if is_beside else _FEWEST_LINES)
-        self._cells.set_lines(lines)
+        self.cells.setPlainText("\n".join(cells) if any(problem.cells) else self.tr("nothing"))
+        for text in (self.raw, self.cells):
+            text.set_lines(max(_FEWEST_LINES, min(1 + len(columns), _MOST_LINES)))  # a cell may have two lines
 
 
 def _cut(cell: str) -> str:
@@ -238,6 +215,7 @@ class ProblemBars(QWidget):
 
 
 LinkWords = tuple[str, Callable[[], None]]
+Problems = Column[StoredProblem]
 
 
 def doubtful_words(sends: bool) -> str:
@@ -314,7 +292,7 @@ class ProblemsView(Card):
         self._names, self.kind = found.columns, found.kind
         self.decide.setVisible(found.kind in DOUBTFUL)
         self.decide.setText(doubtful_words(found.kind == ProblemKind.DOUBTFUL_ROW))
-        self.table.show_rows(Rows(_columns(found, self), found.rows, parent=self.table))
+        self.table.show_rows(Rows(_columns(found), found.rows, parent=self.table))
         at_once = min(_ROWS_ABOVE_PANEL if found.has_raw else _ROWS_AT_ONCE, len(found.rows))
         self.table.setFixedHeight(self.table.horizontalHeader().height() + at_once * scaled(_ROW_HEIGHT) + 12)
         self.panel.setVisible(found.has_raw)
@@ -332,29 +310,23 @@ class ProblemsView(Card):
             self.panel.show_row(model.row(index), self._names)
 
 
-def _columns(found: ProblemRows, owner: QWidget) -> list[Column[StoredProblem]]:
-    def width(texts: Iterable[str], narrowest: int, widest: int) -> int:
-        metrics = owner.fontMetrics()
-        needed = max((metrics.horizontalAdvance(one_line(text, 80)) for text in texts), default=0)
-        return max(narrowest, min(widest, needed + 2 * CELL_MARGIN + 8))
-
+def _columns(found: ProblemRows) -> list[Column[StoredProblem]]:
+    """As wide as their first rows need, up to a length."""
     measured = found.rows[:_MEASURED]
-    why = 120 if found.has_raw else width((said(each.reason) for each in measured), 160, 380)
-    reason: Column[StoredProblem] = Column(owner.tr("Why"), lambda each: said(each.reason), width=why)
-    raw_width = width((each.raw for each in measured), 120, 300)
-    raw: Column[StoredProblem] = Column(owner.tr("In the file"), lambda each: each.raw, width=raw_width)
-    file: Column[StoredProblem] = Column(owner.tr("File"), lambda each: each.file, align="right", width=56)
 
-    def cell(index: int, name: str) -> Column[StoredProblem]:
-        def text(problem: StoredProblem) -> str:
-            return problem.cells[index] if index < len(problem.cells) else ""
+    def texts(name: str, value: Callable[[StoredProblem], str], least: int, longest: int, key: str = "") -> Problems:
+        widest = tuple(one_line(value(each), longest) for each in measured)
+        return Column(name, value, key=key, width=least, widest=widest)
 
-        return Column(name, text, key=f"cell {index}", width=width((name, *map(text, measured)), 80, 260))
+    def cell(index: int) -> Callable[[StoredProblem], str]:
+        return lambda each: each.cells[index] if index < len(each.cells) else ""
 
+    reason = texts(tr("Why"), lambda each: said(each.reason), 120, 12 if found.has_raw else 54)
+    file: Problems = Column(tr("File"), lambda each: each.file, align="right", width=56)
     return [
         *([file] if any(problem.file == 2 for problem in found.rows) else []),
-        Column(owner.tr("Row"), lambda each: each.row, show=number, align="right", width=64),
-        raw if found.has_raw else reason,
-        *(cell(index, name) for index, name in enumerate(found.columns)),
+        Column(tr("Row"), lambda each: each.row, show=number, align="right", width=64),
+        texts(tr("In the file"), lambda each: each.raw, 120, 42) if found.has_raw else reason,
+        *(texts(name, cell(index), 80, 36, f"cell {index}") for index, name in enumerate(found.columns)),
         *([reason] if found.has_raw else []),  # the panel has it too
     ]

@@ -9,6 +9,7 @@ import numpy as np
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.jobs.plan.preflight import reuse_sentence
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.versions import Change, ComparedRow, DraftVersion, VersionRow, new_words
 from cfbatch_gui.ui.display import number, one_line, plural, tr
@@ -21,19 +22,17 @@ from cfbatch_gui.ui.theme import ROW_HEIGHT, SMALL, scaled
 from cfbatch_gui.ui.widgets import CheckBox, Flow, Label, LinkButton, MenuButton, SectionCard, Tabs, boxed, row
 from cfbatch_gui.ui.widgets.text_panel import spans_in_units
 
-COLOURS = {Change.ADDED: "done", Change.CHANGED: "accent", Change.MOVED: "accent"}
+CHANGES = {
+    Change.ADDED: ("done", message("new")),
+    Change.CHANGED: ("accent", message("changed")),
+    Change.MOVED: ("accent", message("other ID")),
+    Change.UNCHANGED: ("quiet", message("as before")),
+    Change.REMOVED: ("quiet", message("gone")),
+}
+"""Colour and name of each change."""
+
 MOST_COMPARED = 1_000  # characters of the text before; of the new one as many as are painted
 _NOT_READ = ComparedRow(VersionRow(0, "", "", "", "", 0), Change.UNCHANGED)
-
-
-def change_words(change: Change) -> str:
-    return {
-        Change.ADDED: tr("new"),
-        Change.CHANGED: tr("changed"),
-        Change.MOVED: tr("other ID"),
-        Change.UNCHANGED: tr("as before"),
-        Change.REMOVED: tr("gone"),
-    }[change]
 
 
 def _columns(first: Sequence[ComparedRow], *, has_sources: bool) -> tuple[Column[ComparedRow], ...]:
@@ -42,11 +41,11 @@ def _columns(first: Sequence[ComparedRow], *, has_sources: bool) -> tuple[Column
     change: Column[ComparedRow] = Column(
         tr("Change"),
         lambda each: each.change,
-        change_words,
+        lambda change: said(CHANGES[change][1]),
         key="change",
         width=96,
-        colour=lambda each: COLOURS.get(each.change, "quiet"),
-        widest=tuple(map(change_words, Change)),
+        colour=lambda each: CHANGES[each.change][0],
+        widest=[said(words) for _, words in CHANGES.values()],
     )
     return (
         change,

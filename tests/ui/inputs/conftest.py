@@ -2,12 +2,21 @@
 
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QFileDialog,
+    QInputDialog,
+    QLineEdit,
+    QMenu,
+    QVBoxLayout,
+    QWidget,
+)
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind, Role
@@ -25,6 +34,8 @@ from tests.support.faulty_service import FaultyService
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import job_actions
 
+D = TypeVar("D", bound=QDialog)
+
 
 class DraftDriver:
     """Drives a draft page as a user does, and records the signals that it emits."""
@@ -41,9 +52,7 @@ class DraftDriver:
             layout.addWidget(self.page, 1)
         qtbot.addWidget(self.window)
         self.sent: list[str] = []
-        self.changed: list[str] = []
         self.page.sent.connect(self.sent.append)
-        self.page.changed.connect(self.changed.append)
         self.window.show()
 
     def new_draft(self, name: str = "Products", kind: Kind = Kind.RANK, connection: str = "practice") -> Job:
@@ -51,11 +60,39 @@ class DraftDriver:
         self.page.show_job(job)
         return job
 
+    def begin(self, *paths: Path, kind: Kind = Kind.RANK, connection: str = "practice") -> Job:
+        """Open one file or two in a new draft."""
+        job = self.new_draft(kind=kind, connection=connection)
+        self.page.acts.open_paths(paths)
+        return job
+
     async def open(self, path: Path, until: Until, *, kind: Kind = Kind.RANK, connection: str = "practice") -> None:
         """Open a file in a new draft, and wait until it can be sent."""
-        self.new_draft(kind=kind, connection=connection)
-        self.page.acts.open_paths([path])
+        self.begin(path, kind=kind, connection=connection)
         await until(self.is_ready)
+
+    async def dialog(self, kind: type[D], until: Until) -> D:
+        """The dialog of this kind, once it is open."""
+
+        def opened() -> list[D]:
+            return [each for each in self.page.findChildren(kind) if each.isVisible()]
+
+        await until(opened)
+        return opened()[0]
+
+    async def name_file(self, path: Path, until: Until) -> None:
+        """Type the path into the dialog that asks for a file."""
+        dialog = await self.dialog(QFileDialog, until)
+        field = dialog.findChild(QLineEdit, "fileNameEdit")
+        assert field is not None
+        field.setText(str(path))
+        dialog.accept()
+
+    async def answer(self, text: str, until: Until) -> None:
+        """Type into the dialog that asks for one line."""
+        dialog = await self.dialog(QInputDialog, until)
+        dialog.setTextValue(text)
+        dialog.accept()
 
     @property
     def job(self) -> Job:
@@ -135,6 +172,14 @@ def questions(tmp_path: Path) -> Path:
         ";An answer to nothing;A-5;0\n",
         encoding="utf-8",
     )
+    return path
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """Too much for a run without the queue."""
+    path = tmp_path / "many.csv"
+    path.write_text("question,answer\n" + "".join(f"question {n},answer {n}\n" for n in range(200)), encoding="utf-8")
     return path
 
 

@@ -1,18 +1,37 @@
-"""The editors below a file's name: columns joined to one text, long texts cut into parts, candidates chosen."""
+"""The editors of how a file is read: columns joined to one text, long texts in parts, candidates, its encoding."""
 
 from functools import partial
 
-from PySide6.QtCore import QTimer
-from PySide6.QtGui import QKeyEvent, Qt
-from PySide6.QtWidgets import QLineEdit, QRadioButton, QSpinBox
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QRadioButton, QSpinBox, QWidget
 
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.inputs.encodings import CHOICES, shown_name
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind, Mapping, Role, Split
 from cfbatch_gui.core.inputs.layouts import read_template
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.display import number, one_line
-from cfbatch_gui.ui.inputs.draft_files import DraftState
+from cfbatch_gui.ui.inputs.draft_files import DraftState, OpenFile
 from cfbatch_gui.ui.inputs.drafts import Drafts
+from cfbatch_gui.ui.inputs.preview_table import PreviewTable
+from cfbatch_gui.ui.tables.table_rows import Column, Rows
+from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
-from cfbatch_gui.ui.widgets import Card, ElidedLabel, Flow, Label, LinkButton, MenuButton, boxed, column, row
+from cfbatch_gui.ui.widgets import (
+    Button,
+    Card,
+    ElidedLabel,
+    Flow,
+    IconLine,
+    Label,
+    LinkButton,
+    MenuButton,
+    PrimaryButton,
+    boxed,
+    column,
+    row,
+)
 
 _MARGINS = (MEDIUM, SMALL, MEDIUM, SMALL)
 _SHOWN = 2  # rows
@@ -126,23 +145,17 @@ def _is_usable(name: str) -> bool:
 
 DEFAULT_SPLIT = Split(400, 40)
 _LEAST, _MOST = 16, 8_192  # tokens
-_SPLIT_PAUSE = 500  # milliseconds after a change until the file is read again
 
 
 class SplitEditor(Card):
-    """Takes the numbers shortly after the last change."""
-
     def __init__(self, drafts: Drafts) -> None:
         super().__init__(inset=True, margins=_MARGINS)
-        self._drafts = drafts
         self.tokens = _spin(_LEAST, _MOST, 50, self.tr("Tokens of a part"))
         self.overlap = _spin(0, _MOST // 2, 10, self.tr("Tokens that two parts share"))
-        self.end_link = LinkButton(self.tr("Do not cut"), on_click=lambda: drafts.choose_split(None))
+        self.end_link = LinkButton(self.tr("Do not cut"), on_click=lambda: drafts.choose_mapping(split=None))
         self.about = Label("", "quiet", wrap=True)
-        self._timer = QTimer(self, singleShot=True, interval=_SPLIT_PAUSE)
-        self._timer.timeout.connect(lambda: drafts.choose_split(self.split()))
         for field in (self.tokens, self.overlap):
-            field.valueChanged.connect(self._edited)
+            field.valueChanged.connect(lambda _: drafts.choose_mapping(split=self.split()))
         sentence = Flow(
             Label(self.tr("Cut texts of more than"), "strong"),
             self.tokens,
@@ -156,21 +169,15 @@ class SplitEditor(Card):
         return Split(self.tokens.value(), min(self.overlap.value(), self.tokens.value() // 2))
 
     def show_state(self, state: DraftState) -> None:
-        """What is being typed stays."""
         split = state.mapping.split if state.mapping else None
         self.setVisible(split is not None and state.file is not None)
-        if split is None:
-            self._timer.stop()
-        elif split != self.split() and not self._timer.isActive():
-            self.tokens.setValue(split.tokens)
-            self.overlap.setValue(split.overlap)
-            self._timer.stop()  # the user has changed nothing
+        if split is not None:
+            with QSignalBlocker(self.tokens), QSignalBlocker(self.overlap):
+                self.overlap.setMaximum(split.tokens // 2)
+                self.tokens.setValue(split.tokens)
+                self.overlap.setValue(split.overlap)
         best, own = self.tr("A text counts as its best part."), self.tr("Each part gets a vector of its own.")
         self.about.setText(best if state.kind is Kind.RANK else own)
-
-    def _edited(self) -> None:
-        self.overlap.setMaximum(self.tokens.value() // 2)
-        self._timer.start()
 
 
 def _spin(least: int, most: int, step: int, name: str) -> QSpinBox:
@@ -210,3 +217,97 @@ class CandidateChoice(Card):
             }
             choice.setText(words.get(pool, sample))
             choice.setChecked(pool is rule.pool)
+
+
+_WIDTH, _LEAST_WIDTH, _HEIGHT = 372, 250, 320  # pixels of the list of encodings, and of all
+_ROW_HEIGHT = 30
+
+
+class EncodingChooser(QWidget):
+    def __init__(self, drafts: Drafts) -> None:
+        super().__init__()
+        self._drafts = drafts
+        self._file: OpenFile | None = None
+        self._sentence = IconLine("", "info", "body", icon_role="accent")
+        titles: dict[str, str] = dict(CHOICES)
+        names: Column[str] = Column(
+            "", lambda codec: said(titles.get(codec, shown_name(codec))), key="title", sortable=False, stretch=True
+        )
+        remarks = Column("", self._remark, key="remark", sortable=False, colour=lambda _: "quiet", width=84)
+        self._rows: Rows[str] = Rows((names, remarks), parent=self)
+        self.list = TableView(title=self.tr("Encoding"), rows=self._rows, inset=True)
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.horizontalHeader().hide()
+        self.list.verticalHeader().setDefaultSectionSize(scaled(_ROW_HEIGHT))
+        self.list.picked.connect(lambda _: self._look())
+        self.list.opened.connect(lambda _: self._answer())
+        choices = Card(self.list, inset=True, margins=(6, SMALL, 6, SMALL))
+        choices.setMinimumWidth(scaled(_LEAST_WIDTH))
+        choices.setMaximumWidth(scaled(_WIDTH))
+        self.preview = PreviewTable(fewest_rows=5)
+        self.failure = Label("", "attention", wrap=True)
+        frame = Card((self.preview, 1), self.failure, inset=True, margins=(MEDIUM, SMALL, MEDIUM, SMALL))
+        self.use_button = PrimaryButton("", on_click=self._answer)
+        self.cancel_button = Button(self.tr("Cancel"), on_click=drafts.drop_question)
+        lists = row((choices, 1), (frame, 1), gap=MEDIUM)
+        self.setLayout(column(self._sentence, lists, row(None, self.cancel_button, self.use_button), gap=MEDIUM))
+        self.setMinimumHeight(scaled(_HEIGHT))
+
+    def codec(self) -> str:
+        index = self.list.currentIndex()
+        return self._rows.row(index.row()) if index.isValid() else ""
+
+    def ask(self, file: OpenFile | None) -> None:
+        """In which encoding to read the file; None takes the question back."""
+        if file is self._file:
+            return
+        self._file = file
+        if file is None:
+            return
+        source = file.source
+        says_nothing = self.tr("Do these characters look right? {name} does not say its encoding. ")
+        says_nothing = says_nothing.format(name=source.path.name)
+        choose = self.tr("Choose the encoding in which its text looks right.")
+        self._sentence.set_line((says_nothing if source.is_encoding_guessed else "") + choose, "info", "accent")
+        present = source.encoding.removesuffix("-sig")
+        known = tuple(dict(CHOICES))
+        self._rows.set_rows(known if present in known else (present, *known))
+        self.choose(present)
+        self.list.scrollTo(self.list.currentIndex(), QAbstractItemView.ScrollHint.PositionAtCenter)
+        self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _remark(self, codec: str) -> str:
+        if self._file is None:
+            return ""
+        source = self._file.source
+        if codec == source.encoding and source.is_encoding_guessed:
+            return self.tr("our guess")
+        return self.tr("likely too") if codec in source.other_encodings else ""
+
+    def choose(self, codec: str) -> None:
+        self.list.setCurrentIndex(self._rows.index(self._rows.rows().index(codec), 0))
+
+    def _look(self) -> None:
+        if codec := self.codec():
+            self.use_button.setText(self.tr("Use {encoding}").format(encoding=shown_name(codec)))
+            self.use_button.set_possible("")
+            self._drafts.tasks.start("peek", self._peek(codec))
+
+    async def _peek(self, codec: str) -> None:
+        """Show the first rows in this encoding, or why they cannot be read in it."""
+        if self._file is None:
+            return
+        why_not = ""
+        try:
+            self.preview.show_file(await self._drafts.peek(self._file, codec))
+        except UserError as error:
+            why_not = said(error.message)
+        self.preview.setVisible(not why_not)
+        self.failure.setText(why_not)
+        self.failure.setVisible(bool(why_not))
+        self.use_button.set_possible(why_not)
+
+    def _answer(self) -> None:
+        if self.codec() and self.use_button.isEnabled():
+            self._drafts.answer_encoding(self.codec())
