@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 from cfbatch_gui.core.inputs.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Shape, Source
 from cfbatch_gui.core.inputs.layouts import describe, read_template
-from cfbatch_gui.core.inputs.readers.formats import visible
+from cfbatch_gui.core.inputs.readers.formats import format_of, visible
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import theme
-from cfbatch_gui.ui.display import number, one_line, plural
+from cfbatch_gui.ui.display import number, one_line, plural, tr
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
 from cfbatch_gui.ui.inputs.draft_files import MOST_PREVIEWED, PREVIEW_ROWS, DraftState, OpenFile
 from cfbatch_gui.ui.inputs.drafts import Drafts
@@ -25,14 +25,6 @@ from cfbatch_gui.ui.inputs.editors import (
     SplitEditor,
     TemplateEditor,
     proposed_template,
-)
-from cfbatch_gui.ui.inputs.input_labels import (
-    format_words,
-    header_words,
-    kind_words,
-    layout_words,
-    roles_for,
-    separator_words,
 )
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
 from cfbatch_gui.ui.theme import MEDIUM, RADIUS_CARD, SMALL, WIDE
@@ -295,7 +287,7 @@ class DataSection(SectionCard):
         self.sentence = Sentence()
         tip = self.tr("Choose how rows become texts")
         self.change = LinkButton(self.tr("Change"), "", self.open_layout_menu, tip=tip)
-        self.add_second = Button("", "file-up", lambda: acts.choose_second(self._missing_file()))
+        self.add_second = Button("", "file-up", self._add_second)
         sentence = boxed(row(self.sentence_icon, self.sentence))
         self.type_query = Button(self.tr("Type one query…"), "pencil", acts.type_query)
         added = boxed(row(self.add_second, self.type_query, gap=SMALL))  # one below the other would look like two steps
@@ -315,9 +307,6 @@ class DataSection(SectionCard):
         QWidget.setTabOrder(self.paste_button, self._fold)  # the visible order, not that of creation
         QWidget.setTabOrder(self.first.remove, self.add_second)
         QWidget.setTabOrder(self.add_second, self.change)
-
-    def _missing_file(self) -> Role:
-        return self._drafts.shown.missing_file or Role.CONTEXT
 
     def show_state(self, state: DraftState, job: Job) -> None:
         asked, has_data = state.asked, state.has_data
@@ -382,6 +371,9 @@ class DataSection(SectionCard):
         # While the file is read, the counts are still those of the reading before.
         return whole if state.is_read else self.tr("{layout} …").format(layout=whole.rpartition(":")[0])
 
+    def _add_second(self) -> None:
+        self._acts.choose_second(self._drafts.shown.missing_file or Role.CONTEXT)
+
     def _begin_template(self, column: int = -1) -> None:
         state = self._drafts.shown
         if state.mapping is not None and state.texts is not None and not state.mapping.template:
@@ -423,3 +415,55 @@ def _layouts(mapping: Mapping, *, has_second: bool) -> tuple[Layout, ...]:
     can_be_wide = mapping.layout is Layout.WIDE or mapping.roles.count(Role.CONTEXT) > 1
     judged = (Layout.JUDGED,) if mapping.layout is Layout.JUDGED else ()
     return (Layout.LONG, *((Layout.WIDE,) if can_be_wide else ()), Layout.NESTED, *judged)
+
+
+def roles_for(mapping: Mapping, *, second: bool) -> tuple[Role, ...]:
+    common = (Role.ID, Role.LABEL, Role.KEEP, Role.IGNORE)
+    if mapping.kind is Kind.EMBED:
+        return (Role.TEXT, *common)
+    if second:
+        return (Role.CONTEXT, Role.ID, Role.KEEP, Role.IGNORE)
+    if mapping.layout in (Layout.SHARED, Layout.CANDIDATES):
+        return (Role.QUERY, *common)
+    own = (Role.QUERY_ID,) if mapping.layout is Layout.LONG else ()
+    return (Role.QUERY, Role.CONTEXT, *own, *common)
+
+
+def layout_words(layout: Layout) -> str:
+    return {
+        Layout.TEXTS: tr("One text a row"),
+        Layout.LONG: tr("A query with one context a row"),
+        Layout.WIDE: tr("A query with its contexts in several columns"),
+        Layout.NESTED: tr("A query with all its contexts in one cell"),
+        Layout.SHARED: tr("The contexts of a second file for every query"),
+        Layout.JUDGED: tr("A query with a list of contexts that fit and one of others"),
+        Layout.CANDIDATES: tr("A query with the id of a context in a second file"),
+    }[layout]
+
+
+_LINKED = (FileFormat.DELIMITED, FileFormat.ASCII_TABLE, FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
+
+
+def separator_words(source: Source) -> str:
+    """The link's text to change the separator; "" where that cannot be changed."""
+    if source.format == FileFormat.DELIMITED:
+        if source.separator == "\t":
+            return tr("separated by tabs")
+        if source.separator == " ":
+            return tr("separated by spaces")
+        return tr("separated by {sign}").format(sign=visible(source.separator))
+    return said(format_of(source).short) if source.format in _LINKED else ""
+
+
+def format_words(source: Source) -> str:
+    return "" if source.format in _LINKED else said(format_of(source).short)
+
+
+def header_words(source: Source) -> str:
+    if not source.is_header_sure:
+        return tr("first row looks like a header") if source.has_header else tr("first row looks like data")
+    return tr("first row is a header") if source.has_header else tr("no header row")
+
+
+def kind_words(kind: Kind) -> str:
+    return tr("Rank texts against a query") if kind is Kind.RANK else tr("Turn texts into vectors")

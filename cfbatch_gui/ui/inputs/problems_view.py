@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -55,11 +56,11 @@ class RowPanel(QWidget):
         self.raw.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         parts = Flow(gap=LARGE)
         for text in (self.raw, self.cells):
-            # Captions stand on one line although the heights of the fonts differ.
             part = boxed(column(Label(text.accessibleName(), "small"), text, None, gap=2))
             part.setMinimumWidth(scaled(_LEAST_PART))
             part.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
             parts.addWidget(part)
+            parts.setAlignment(part, Qt.AlignmentFlag.AlignTop)
         self.setLayout(column(self.reason, boxed(parts), margins=(0, SMALL, 0, TINY)))
 
     def show_row(self, problem: StoredProblem, columns: Sequence[str]) -> None:
@@ -95,10 +96,9 @@ class ProblemBars(QWidget):
         self.view = ProblemsView(self._choose_doubtful)
         self._bars = column()
         self.save_all = LinkButton("", on_click=acts.save_problems)
-        self._save_row = boxed(row(self.save_all, None))
-        self._save_row.hide()
+        self.save_all.hide()
         self.notes = Saying("info")
-        self.setLayout(column(self._bars, self._save_row, self.notes))
+        self.setLayout(column(self._bars, row(self.save_all, None), self.notes))
         self.hide()
 
     def bars(self) -> list[NoticeBar]:
@@ -133,7 +133,7 @@ class ProblemBars(QWidget):
         self.save_all.setText(
             plural(total, "Save all {n} rows that are left out…", "Save all {n} rows that are left out…")
         )
-        self._save_row.setVisible(len(left_out) > 1)
+        self.save_all.setVisible(len(left_out) > 1)
         follow_in_tab_order(self, *(link for bar in self.bars() for link in bar.links()), self.save_all)
         if focus is not None and (bars := self.bars()):
             links = bars[min(focus[0], len(bars) - 1)].links()
