@@ -58,12 +58,10 @@ def pop_up(menu: QMenu, below: QWidget) -> QMenu:
 
 
 class DropPlace(QWidget):
-    """What is shown instead of data; `set_target` is called as a drag enters and leaves the page."""
+    """What is shown instead of data."""
 
     def __init__(self, acts: DraftActions) -> None:
         super().__init__()
-        self._is_target = False
-        self._icon = IconLabel("file-up", "quiet", 28)
         self._title = Label("", "strong")
         formats = Label(
             self.tr("CSV, Excel and other sheets, plain text, Word, JSON, Parquet, or a folder of texts"),
@@ -75,7 +73,7 @@ class DropPlace(QWidget):
         self.paste_button = Button(self.tr("Paste"), "clipboard-paste", acts.paste)
         self.folder_link = LinkButton(self.tr("Open a folder"), on_click=acts.choose_folder)
         self.example_link = LinkButton(self.tr("Use the example"), on_click=acts.use_example)
-        head = (row(None, self._icon, None), row(None, self._title, None), formats, SMALL)
+        head = (row(None, IconLabel("file-up", "quiet", 28), None), row(None, self._title, None), formats, SMALL)
         buttons = row(None, self.open_button, self.paste_button, None)
         links = row(None, self.folder_link, Label("·", "quiet"), self.example_link, None)
         self.setLayout(column(None, *head, buttons, links, None, margins=(WIDE,) * 4))
@@ -85,20 +83,15 @@ class DropPlace(QWidget):
         opening = self.tr("Opening {name}…").format(name=name)
         self._title.setText(opening if name else self.tr("Drop a file here, or a folder"))
 
-    def set_target(self, is_target: bool) -> None:
-        self._is_target = is_target
-        self._icon.set_icon("file-up", "accent" if is_target else "quiet")
-        self.update()
-
     def paintEvent(self, event: QPaintEvent) -> None:
         quiet = theme.mixed(theme.colour("quiet"), theme.colour("card"), 0.45)
-        pen = QPen(theme.colour("accent"), 1.5) if self._is_target else QPen(quiet, 1)
+        pen = QPen(quiet, 1)
         pen.setStyle(Qt.PenStyle.CustomDashLine)
         pen.setDashPattern([5, 4])
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(pen)
-        painter.setBrush(theme.colour("selection" if self._is_target else "inset"))
+        painter.setBrush(theme.colour("inset"))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
 
 
@@ -199,11 +192,6 @@ class FilePart(QWidget):
         self.name.updateGeometry()
         self.facts.setText(facts)
 
-    def show_above_table(self, bar: QWidget) -> None:
-        self.frame.body.setContentsMargins(MEDIUM, 2, MEDIUM, 6)
-        self.frame.body.setSpacing(0)
-        self.frame.body.insertWidget(0, bar)
-
     def _reread(self, **changes: Any) -> None:
         self._drafts.reread(second=self._is_second, **changes)
 
@@ -301,7 +289,10 @@ class DataSection(SectionCard):
         for editor in (self.known, self.candidates, self.template, self.split):
             editor.hide()
             self.first.below.addWidget(editor)
-        self.first.show_above_table(self.progress)
+        above = self.first.frame.body
+        above.setContentsMargins(MEDIUM, 2, MEDIUM, 6)
+        above.setSpacing(0)
+        above.insertWidget(0, self.progress)
         for widget in (self.drop, self.encoding, self.missing, self.first, self.second):
             self.content.addWidget(widget, 1 if widget in (self.first, self.second) else 0)
         QWidget.setTabOrder(self.paste_button, self._fold)  # the visible order, not that of creation
@@ -372,7 +363,7 @@ class DataSection(SectionCard):
         return whole if state.is_read else self.tr("{layout} …").format(layout=whole.rpartition(":")[0])
 
     def _add_second(self) -> None:
-        self._acts.choose_second(self._drafts.shown.missing_file or Role.CONTEXT)
+        self._acts.choose_file(self._drafts.shown.missing_file or Role.CONTEXT)
 
     def _begin_template(self, column: int = -1) -> None:
         state = self._drafts.shown
@@ -401,7 +392,7 @@ class DataSection(SectionCard):
                 menu.addSeparator()
                 words = self.tr("Add a second file with contexts for every query…")
                 if state.second is None:
-                    add_action(menu, words, partial(self._acts.choose_second, Role.CONTEXT), "file-up")
+                    add_action(menu, words, partial(self._acts.choose_file, Role.CONTEXT), "file-up")
                 else:
                     add_action(menu, self.tr("Remove the second file"), drafts.remove_second)
         return pop_up(menu, self.change)

@@ -78,11 +78,9 @@ class DraftActions(QObject):
     def use_example(self) -> None:
         self.open_paths([resource(EXAMPLES[self.drafts.shown.kind or Kind.RANK])])
 
-    def choose_file(self) -> None:
-        self._tasks.start("choose", self._choose_file(self.drafts.current, None))
-
-    def choose_second(self, holds: Role) -> None:
-        self._tasks.start("choose", self._choose_file(self.drafts.current, holds))
+    def choose_file(self, adds: Role | None = None) -> None:
+        """Let the user choose the file, or with `adds` a second one that holds this."""
+        self._tasks.start("choose", self._choose_file(self.drafts.current, adds))
 
     def choose_folder(self) -> None:
         self._tasks.start("choose", self._choose_folder(self.drafts.current))
