@@ -127,10 +127,7 @@ async def _add(call: Call) -> int:
     async with opened(call) as work:
         program = work.program
         record, secret = _record(call, given, program)
-        if record.id == CLOUDFLARE:
-            await program.connections.save_cloudflare(record.account_id, secret)
-        else:
-            record = await program.connections.save(record, secret=secret, gateway_secret=gateway_token)
+        record = await program.connections.save(record, secret=secret, gateway_secret=gateway_token)
         if call.use:
             await program.keep_settings(connection=record.id)
         call.console.say(tr("Added “{name}”, {id}."), name=record.name, id=record.id)

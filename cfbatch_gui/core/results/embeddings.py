@@ -160,16 +160,10 @@ class Embeddings:
             rows = database.execute("SELECT length(text) FROM items JOIN texts USING(text_no) ORDER BY item_no")
             return np.fromiter((length for (length,) in rows), dtype=np.int64, count=self.count)
 
-    def vectors(self) -> NDArray[np.float32]:
-        """All vectors as sent: a read-only map, float32 (count, dimension), rows by item number - 1.
-
-        Rows of texts that are not done have arbitrary values; checksums are compared at the first call.
-        """
-        self.rows(0, self.count)
-        return self._stored()
-
     def rows(self, start: int, stop: int) -> NDArray[np.float32]:
-        """The rows of `vectors` from index `start` to before `stop`: a memory map of its own, released with it."""
+        """The vectors as sent, by item number - 1, from index `start` to before `stop`: a memory map of its own. Those
+        of texts that are not done have arbitrary values.
+        """
         vectors = self._stored()
         self._checked.check(vectors, range(start + 1, stop + 1))
         return vectors[start:stop]
