@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import UNSET, Meta, UnsetType
 
-from cfbatch_gui.core.practice.exchange import Answer, Operation, RefusalError, Request, bad_input, no_route, success
+from cfbatch_gui.core.practice.exchange import Answer, Operation, RefusalError, Request, bad_input, success
 from cfbatch_gui.core.practice.local_models import PracticeModel, choose_model
 from cfbatch_gui.core.practice.queue import Queue, State
 from cfbatch_gui.core.practice.vectorize import VectorizeIndexes
@@ -132,7 +132,8 @@ def _find(table: Table, scope: Scope) -> tuple[Operation, Mapping[str, str]]:
     if found:
         allowed = (("allow", found[0][0]),)
         raise RefusalError(405, (10405, "Method not allowed for this authentication scheme"), headers=allowed)
-    raise no_route(undecoded)
+    words = f"Could not route to {undecoded}, perhaps your object identifier is invalid?"
+    raise RefusalError(404, (7003, words), (7000, "No route for that URI"))
 
 
 def _authorize(authorization: str, token: str) -> None:
