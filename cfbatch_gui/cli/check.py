@@ -47,15 +47,12 @@ def add_arguments(parser: Parser) -> None:
             window)
     """)
     working.add_reuse_arguments(parser)
-    parser.add_options(
-        """
+    parser.add_options("""
         --compared-with JOB  say what is new, changed and gone since this earlier job (default: the one that it is a
             version of)
-        --budget DOLLARS  end with exit status {status} if it may cost more than this
+        --budget DOLLARS  end with exit status 5 if it may cost more than this
         --json  print one JSON object; what must be known first is one too
-        """,
-        status=f"{ExitStatus.OVER_BUDGET:d}",
-    )
+    """)
 
 
 async def run(call: Call) -> int:

@@ -15,9 +15,7 @@ from cfbatch_gui.cli.working import check_outputs, described, say_wrote
 from cfbatch_gui.core.evaluation.comparison import (
     TOP_K,
     Comparison,
-    MoveSummary,
     P,
-    QueryChange,
     QueryMove,
     compare,
     most_moved_first,
@@ -363,18 +361,19 @@ class Report:
             )
         yield ""
         top, rbo = worded("TOP {k}", k=self.top_k), worded("RBO (p={p})", p=number(P, "g"))
-        rows = [
-            (f"{index}", *_scores(total), _of(total.other_first, total.queries), _of(total.unmoved, total.queries))
-            for index, total in enumerate(map(summary, self.moves), 2)
-        ]
+        rows = []
+        for index, total in enumerate(map(summary, self.moves), 2):
+            counts = (_of(count, total.queries) for count in (total.other_first, total.unmoved))
+            rows.append((f"{index}", score(total.rbo), score(total.top), *counts))
         yield from table((tr("JOB"), rbo, top, tr("ANOTHER FIRST"), tr("UNMOVED")), rows, width)
         for index, moves in enumerate(self.moves, 2):
             if most := self._most(moves):
                 yield ""
                 yield worded("Moved most from 1 to {job}:", job=index)
-                moved = [
-                    (*_scores(move), number(move.largest_change), _query_words(move.id, move.text)) for move in most
-                ]
+                moved = []
+                for each in most:
+                    query = _query_words(each.id, each.text)
+                    moved.append((score(each.rbo), score(each.top), number(each.largest_change), query))
                 yield from table((tr("RBO"), top, tr("MOST RANKS"), tr("QUERY")), moved, width)
         for index, run in enumerate(comparison.runs, 1):
             if run.unusable is not None:
@@ -410,24 +409,17 @@ class Report:
         for index, answer in enumerate(answers(found), 2):
             yield ""
             yield " ".join(_answer_words(answer, index, names[0]))
-            changed = self._changed_rows(query_changes(self.comparison, found, index - 1, names[0]))
-            yield from table(("1", f"{index}", tr("DIFFERENCE"), tr("QUERY")), changed, width)
-
-    def _changed_rows(self, changes: Sequence[QueryChange]) -> list[tuple[str, ...]]:
-        changed = sorted(changes, key=lambda each: -abs(each.difference))[: self.most]
-        return [
-            (score(each.value), score(each.other_value), number(each.difference, "+.4f"), one_line(each.text))
-            for each in changed
-            if abs(each.difference) > _SHOWN
-        ]
+            changes = query_changes(self.comparison, found, index - 1, names[0])
+            rows = [
+                (score(each.value), score(each.other_value), number(each.difference, "+.4f"), one_line(each.text))
+                for each in sorted(changes, key=lambda each: -abs(each.difference))[: self.most]
+                if abs(each.difference) > _SHOWN
+            ]
+            yield from table(("1", f"{index}", tr("DIFFERENCE"), tr("QUERY")), rows, width)
 
 
 def _of(some: int, all_: int) -> str:
     return worded("{n} of {all}", n=some, all=all_)
-
-
-def _scores(found: MoveSummary | QueryMove) -> tuple[str, str]:
-    return score(found.rbo), score(found.top)
 
 
 def _query_words(query_id: str, text: str) -> str:

@@ -18,7 +18,7 @@ from cfbatch_gui.cli.console import (
     table,
 )
 from cfbatch_gui.cli.language import number, plural, tr, usage_error, worded
-from cfbatch_gui.cli.parser import Actions, Parser, number_in
+from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.cli.working import Work, check_outputs, most_words, opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
@@ -127,10 +127,7 @@ async def _add(call: Call) -> int:
     async with opened(call) as work:
         program = work.program
         record, secret = _record(call, given, program)
-        if record.id == CLOUDFLARE:
-            await program.connections.save_cloudflare(record.account_id, secret)
-        else:
-            record = await program.connections.save(record, secret=secret, gateway_secret=gateway_token)
+        record = await program.connections.save(record, secret=secret, gateway_secret=gateway_token)
         if call.use:
             await program.keep_settings(connection=record.id)
         call.console.say(tr("Added “{name}”, {id}."), name=record.name, id=record.id)
@@ -229,14 +226,11 @@ def _object(facts: ConnectionSummary, settings: Settings) -> dict[str, object]:
 
 
 def _add_collecting_options(parser: Parser) -> None:
-    parser.add_options(
-        """
+    parser.add_options("""
         --[no-]collects  of a Worker: your account collects the answers of its jobs, so that the computer may be turned
             off, or they are asked for from this computer (the default)
         --keep-days DAYS  of a Worker: how long your account keeps its copies when all answers are here (default: 0)
-        """,
-        {"--keep-days": number_in(0, 9_999, message("give a number of days, from 0 to 9999"), whole=True)},
-    )
+    """)
 
 
 async def _change(call: Call) -> None:
@@ -342,17 +336,14 @@ _STEP_STATES: Final = {
 
 def _add_set_up_options(parser: Parser) -> None:
     _add_common(parser)
-    parser.add_options(
-        """
+    parser.add_options("""
         --name NAME  what to call the connection
         --paid-plan  the account is on the Workers Paid plan: batches up to 10 MB
         --replace  replace a Worker or a Workflow of this name that this program did not put there
         --secret-from VARIABLE  where a secret of your own for the Worker stands (default: one is made and kept in the
             keyring)
         --use  new jobs go there from now on
-        """,
-        {"--name": {"default": _TITLES["worker"]}},
-    )
+    """)
 
 
 def _add_take_down_options(parser: Parser) -> None:
@@ -388,7 +379,7 @@ async def _set_up(call: Call) -> ExitStatus:
     async with opened(call) as work:
         done = await _setup_of(work.program).set_up(
             *(account_id, token, names),
-            title=call.name,
+            title=call.name or _TITLES["worker"],
             paid_plan=call.paid_plan,
             may_replace=call.replace,
             own_secret=own_secret,

@@ -34,6 +34,7 @@ def add_arguments(parser: Parser) -> None:
         --top-k K  of each query, only ranks up to K; ties stay
         --separator S  between the cells of CSV for Excel: a comma, a semicolon, a tab or a bar (default: as numbers are
             written here, a semicolon where they have a comma); between semicolons numbers have a decimal comma
+        --numbers  also the numbers of the vectors, a column for each, in Excel and CSV for Excel
         --changed-since JOB  only what is new or changed since this earlier job; what is gone is listed in a file beside
             each
         --threshold SCORE  only scores from this one on
@@ -52,7 +53,11 @@ async def run(call: Call) -> int:
     if not job.has_results and any(target.needs_results for _, target in outputs):
         raise usage_error("Job {id} has no results yet. “cfbatch show {id}” says how far it is.", id=job.id)
     options = ExportOptions(
-        separator=call.separator or list_separator(), top_k=call.top_k, threshold=call.threshold, columns=call.columns
+        separator=call.separator or list_separator(),
+        top_k=call.top_k,
+        threshold=call.threshold,
+        columns=call.columns,
+        has_numbers=call.numbers,
     )
     if job.has_results:
         await asyncio.to_thread(complete_results, folder, job)
@@ -94,6 +99,8 @@ def _check_use(call: Call, kind: Kind, targets: list[Target]) -> None:
     has_limits = kind is Kind.RANK and any(target.has_limits for target in targets)
     if (call.top_k is not None or call.threshold is not None) and not has_limits:
         raise usage_error("--top-k and --threshold have no use here: they are for the scores of a ranking.")
+    if call.numbers and not any(target.can_have_numbers for target in targets):
+        raise usage_error("--numbers has no use here: it is for vectors in Excel and CSV for Excel.")
     if call.separator and not any(target.preset is Preset.EXCEL for target in targets):
         raise usage_error("--separator has no use here: it is for CSV for Excel.")
 

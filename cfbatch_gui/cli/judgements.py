@@ -53,13 +53,10 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
         --skip-bad  leave lines out that are no judgements
     """)
     writing = command("export", tr("write the judgements of a book to a file"), _export)
-    writing.add_options(
-        """
+    writing.add_options("""
         file FILE  the file to write
-        --format trec|beir|quepid|csv|jsonl  its form
-        """,
-        {"--format": {"required": True}},
-    )
+        --format trec|beir|quepid|csv|jsonl!  its form
+    """)
     showing = command("show", tr("what is in a book, and how far its judges agree; without --book, all books"), _show)
     for each in (reading, writing, showing):
         each.add_options("--book NAME  the book (default: the one that the window uses)")

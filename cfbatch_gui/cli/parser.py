@@ -77,27 +77,30 @@ def names_in_line(text: str) -> tuple[str, ...]:
 
 DOLLARS: Final = number_in(0, 1e12, message("“{text}” should be an amount of dollars, for example 0.50"))
 _SECONDS: Final = number_in(0, 86_400, message("“{text}” is not a time; it must be seconds from 0 to 86400"))
+_DAYS: Final = number_in(0, 9_999, message("give a number of days, from 0 to 9999"), whole=True)
 _PORT: Final = number_in(0, 65_535, message("“{text}” is not a port; it must be a number from 0 to 65535"), whole=True)
 _TYPES: Final[Mapping[str, Callable[[str], object]]] = {
     **{"FILE": Path, "FILE2": Path, "PATH": Path, "K": int, "N": int, "BATCH": int, "SCORE": float},
-    **{"NAMES": names_in_line, "DOLLARS": DOLLARS, "SECONDS": _SECONDS, "PORT": _PORT},
+    **{"NAMES": names_in_line, "COLUMNS": names_in_line},
+    **{"DOLLARS": DOLLARS, "SECONDS": _SECONDS, "DAYS": _DAYS, "PORT": _PORT},
 }
 
 
 def described_options(text: str) -> Iterator[tuple[str, list[str], str, str]]:
-    """Of each option its name, its values, how often argparse may find the value (or ""), and its words.
+    """Of each option its name, its values, how often argparse finds the value ("" for as usual), and its words.
 
     An option is a line, such as `--out FILE  the file to write`; further lines of it are indented. Without hyphens it
-    is known by its place. `[FILE]` may be left out, `FILE...` may come several times, `yes|no` is a choice. What has no
-    value is true where it is given, with `--[no-]` also false.
+    is known by its place. `[FILE]` may be left out, `FILE...` may come several times, `yes|no` is a choice, and with
+    `NAME!` the option may not be left out. What has no value is true where it is given, with `--[no-]` also false.
     """
     for option in re.split(r"\n(?! )", inspect.cleandoc(text)):
         head, words = option.split("  ", 1)
         name, *values = head.split()
-        marked = re.fullmatch(r"(\[?)(.+?)(\.{3})?(\]?)", values[-1]) if values else None
+        marked = re.fullmatch(r"(\[?)(.+?)(\.{3})?(\]|!)?", values[-1]) if values else None
         often = ""
-        if marked is not None and (marked[1] or marked[3]):
-            values[-1], often = marked[2], "*" if marked[1] and marked[3] else "+" if marked[3] else "?"
+        if marked is not None and (marked[1] or marked[3] or marked[4] == "!"):
+            often = "!" if marked[4] == "!" else "*" if marked[1] and marked[3] else "+" if marked[3] else "?"
+            values[-1] = marked[2]
         yield name, values, often, " ".join(words.split())
 
 
@@ -134,7 +137,9 @@ class Parser(argparse.ArgumentParser):
                 more["action"] = argparse.BooleanOptionalAction
             elif not own:
                 more["action"] = "store_true"
-            if often == "+" and name.startswith("-"):
+            if often == "!":
+                more["required"] = True
+            elif often == "+" and name.startswith("-"):
                 more |= {"action": "append", "default": []}
             elif often:
                 more["nargs"] = often

@@ -36,7 +36,7 @@ async def run(call: Call) -> int:
             console.say(tr("Nobody asks whether this data folder was moved or copied: --folder-was changes nothing."))
         if work.failed and not work.job:
             raise usage_error("Say whose failed requests are to be sent again: cfbatch resume JOB --failed.")
-        if work.collect is not None and not work.job:
+        if work.collect_in_account is not None and not work.job:
             raise usage_error("Say which job your account is to collect: cfbatch resume JOB --collect-in-account.")
         status = await (_resume_one(work, program.ledger.find(work.job)) if work.job else _resume_all(work))
         await program.clear_copies()
@@ -82,9 +82,9 @@ async def _carry_on(work: Work, *jobs: Job) -> Sequence[Job]:
 
     try:
         for job in unfinished:
-            if work.collect or (work.leave and job.account_problem):
+            if work.collect_in_account or (work.leave and job.account_problem):
                 await program.actions.collect_in_account(job.id)
-            elif work.collect is False:
+            elif work.collect_in_account is False:
                 await program.actions.collect_here(job.id)
             await program.runner.carry_on(job.id)
         going_on = [program.ledger.job(job.id) for job in jobs]

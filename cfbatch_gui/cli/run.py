@@ -59,7 +59,9 @@ async def _sent(work: Work) -> Job:
     inputs = await asyncio.to_thread(reading.open_inputs, work, work.file, work.second)
     name = (work.name or "").strip() or work.file.stem
     job = program.drafts.create(work.kind, name, work.model or program.settings.model, connection)
-    options = replace(job.options, at_once=work.at_once, reuse=work.reuse is not False, collect_in_account=work.collect)
+    options = replace(
+        job.options, at_once=work.at_once, reuse=work.reuse is not False, collect_in_account=work.collect_in_account
+    )
     job = work.made = program.drafts.change(job.id, options=options)
     try:
         working.check_may_leave(work, job)

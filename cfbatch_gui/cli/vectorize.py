@@ -12,7 +12,7 @@ import msgspec
 from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, labelled, table
 from cfbatch_gui.cli.jobs import time_words
 from cfbatch_gui.cli.language import number, plural, score, tr, usage_error, worded
-from cfbatch_gui.cli.parser import Actions, Parser, names_in_line
+from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import Work, opened, usable_connection
 from cfbatch_gui.core.jobs.states import Job
@@ -38,26 +38,20 @@ _LABEL = 14  # columns
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     command = Actions(parser, parents).add
     pushing = command("push", tr("put a job's vectors into an index; again: only what changed"), _push)
-    pushing.add_options(
-        """
+    pushing.add_options("""
         job JOB  a job's id, the beginning of it, or its name
-        --index NAME  the index
-        """,
-        {"--index": {"required": True}},
-    )
+        --index NAME!  the index
+    """)
     _add_push_options(pushing)
     listing = command("list", tr("list the indexes of the account"), _list)
     about = command("info", tr("what an index holds"), _info)
     about.add_options("index NAME  the index")
     searching = command("search", tr("search an index for a sentence, beside an exact search in the job"), _search)
-    searching.add_options(
-        """
+    searching.add_options("""
         job JOB  a job's id, the beginning of it, or its name
         sentence SENTENCE  sent once, as one request that is paid for
-        --index NAME  the index
-        """,
-        {"--index": {"required": True}},
-    )
+        --index NAME!  the index
+    """)
     for each in (pushing, listing, about, searching):
         each.add_options("""
             --connection NAME  the connection to the account (default: the job's, or the usual)
@@ -66,8 +60,7 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
 
 
 def _add_push_options(parser: Parser) -> None:
-    parser.add_options(
-        """
+    parser.add_options("""
         --create  create the index if there is none of this name
         --metric cosine|euclidean|dot-product  how a new index compares vectors (default: as the model's are compared)
         --namespace COLUMN  the column with the namespaces
@@ -76,9 +69,7 @@ def _add_push_options(parser: Parser) -> None:
         --numbers-as-text  send columns of plain numbers as texts all the same
         --delete-removed  delete what earlier pushes have put into the index and this job does not hold
         --everything  send also what the index has already
-        """,
-        {"--metadata": {"type": names_in_line, "default": ()}},
-    )
+    """)
     parser.one_of("""
         --ids COLUMN  the column with the ids (default: the job's)
         --row-ids  take row numbers for ids
@@ -134,7 +125,7 @@ def _show(progress: Progress, push: PushProgress) -> None:
 
 def _options(work: Work, columns: Sequence[str]) -> PushOptions:
     metadata: list[MetadataColumn] = []
-    for given in work.metadata:
+    for given in work.metadata or ():
         column, sign, key = given.rpartition("=")
         is_renamed = bool(sign) and given not in columns and column in columns
         metadata.append(MetadataColumn(column, key) if is_renamed else MetadataColumn(given, given))

@@ -305,23 +305,18 @@ def _outputs_file(folder: JobFolder) -> Path:
 
 
 def add_collecting_arguments(parser: Parser) -> None:
-    """`collect` is None where the connection decides."""
-    parser.add_options(
-        """
+    """`collect_in_account` is None where the connection decides."""
+    parser.add_options("""
         --[no-]collect-in-account  have your account collect the answers, through a Worker of your own, or ask for them
             from this computer (default: as the connection is set up)
-        --leave  end when your account collects all answers, with exit status {left}: the computer may be turned off,
-            and “cfbatch resume” fetches them; with {not_left} when it does not collect them
-        """,
-        {"--[no-]collect-in-account": {"dest": "collect"}},
-        left=f"{ExitStatus.LEFT:d}",
-        not_left=f"{ExitStatus.NOT_LEFT:d}",
-    )
+        --leave  end when your account collects all answers, with exit status 9: the computer may be turned off, and
+            “cfbatch resume” fetches them; with 10 when it does not collect them
+    """)
 
 
 def check_may_leave(work: Work, *jobs: Job) -> None:
     """Raise UsageError when one of these jobs cannot be collected in the account, or left, as the arguments ask."""
-    for job in jobs if work.collect or work.leave else ():
+    for job in jobs if work.collect_in_account or work.leave else ():
         connection = work.program.address_book.connection(job.connection)
         is_collected = account_progress(job).is_used or wants_account(job, connection)
         going_on = [batch.at_once for batch in job.batches if not batch.state.is_final]
@@ -331,7 +326,7 @@ def check_may_leave(work: Work, *jobs: Job) -> None:
                 raise usage_error(
                     "Requests without the queue are answered here, so such a job cannot be left. Leave out --leave."
                 )
-            if work.leave and not (is_collected if work.collect is None else work.collect):
+            if work.leave and not (is_collected if work.collect_in_account is None else work.collect_in_account):
                 raise usage_error(
                     "This job is not collected in your account, so it cannot be left. Say --collect-in-account as well,"
                     " or have the connection collect all of its jobs: cfbatch connections change NAME --collects."
@@ -398,13 +393,10 @@ def _leaving_sentence(job: Job, status: ExitStatus) -> str:
 
 
 def add_budget_argument(parser: Parser) -> None:
-    parser.add_options(
-        """
-        --budget DOLLARS  send nothing if it may cost more; exit status {status} (default: the budget that is set in the
+    parser.add_options("""
+        --budget DOLLARS  send nothing if it may cost more; exit status 5 (default: the budget that is set in the
             window)
-        """,
-        status=f"{ExitStatus.OVER_BUDGET:d}",
-    )
+    """)
 
 
 def check_budget(preflight: Preflight, asked: float | None, usual: Budget, spent: Spent) -> None:

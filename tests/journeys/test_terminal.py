@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.cli.console import width_of
+from cfbatch_gui.core.inputs.file_rows import read_rows
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.system.paths import resource
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, Terminal, read_csv
@@ -52,6 +54,23 @@ def test_the_examples_of_the_service_s_own_pages(terminal: Terminal, service: st
     assert [Path(file["path"]).name for file in stories.json["files"]] == ["s.csv", "s.npy", "s.jsonl"]
     assert [file["format"] for file in stories.json["files"]] == ["csv", "npy", "jsonl"]
     assert [file["rows"] for file in stories.json["files"]] == [3, 3, 3]
+
+
+def test_people_get_their_own_columns_and_only_these(terminal: Terminal, tmp_path: Path) -> None:
+    given = "made of,sku,text,price\nwood,007,a chair,5\nsteel,008,a lamp,7\n"
+    (tmp_path / "given.csv").write_text(given)
+    outputs = (("csv-excel", "out.csv"), ("xlsx", "out.xlsx"))
+    to = [each for name, path in outputs for each in ("--to", name, tmp_path / path)]
+    ended = terminal.run("run", tmp_path / "given.csv", "--embed", "--connection", "practice", "--json")
+    assert ended.status == 0
+    assert terminal.run("export", ended.json["job"], *to).status == 0
+    for _, path in outputs:
+        written = open_source(tmp_path / path)
+        lines = [",".join(row.cells) for row in read_rows(written)]
+        assert "\n".join([",".join(written.columns), *lines, ""]) == given
+    numbers = ("--to", "csv-excel", tmp_path / "numbers.csv", "--numbers")
+    assert terminal.run("export", ended.json["job"], *numbers).status == 0
+    assert len(open_source(tmp_path / "numbers.csv").columns) > 100
 
 
 def test_the_json_object_has_exactly_what_other_programs_rely_on(

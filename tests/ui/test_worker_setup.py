@@ -41,6 +41,14 @@ class Desk:
         (guide,) = self.page.window().findChildren(WorkerGuide)
         click(guide.set_up_button)
         (dialog,) = self.page.window().findChildren(WorkerSetupDialog)
+        dialog.account.setText(ACCOUNT)
+        return dialog
+
+    def remove(self) -> WorkerRemovalDialog:
+        """From the menu of the first card into the dialog."""
+        choose(self.page.cards[0], "Remove from my account…")
+        (dialog,) = self.page.window().findChildren(WorkerRemovalDialog)
+        dialog.account.setText(ACCOUNT)
         return dialog
 
     async def do(self, dialog: WorkerSetupDialog | WorkerRemovalDialog, token: str = TOKEN) -> None:
@@ -86,7 +94,6 @@ async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
     assert "Workers Scripts Write and Workers R2 Storage Write" in dialog.token_block.hint()
     assert not desk.account.calls
 
-    dialog.account.setText(ACCOUNT)
     dialog.paid_plan.setChecked(True)
     await desk.do(dialog)
 
@@ -109,7 +116,6 @@ async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
 async def test_a_worker_of_somebody_else_is_left_or_replaced_as_the_user_says(desk: Desk) -> None:
     desk.account.foreign()
     dialog = desk.set_up()
-    dialog.account.setText(ACCOUNT)
     await desk.do(dialog)
     assert "this program did not put there" in dialog.problem.text() and not desk.account.changes
     assert dialog.worker.text() == "cf-batch-door-2"
@@ -125,7 +131,6 @@ async def test_a_worker_of_somebody_else_is_left_or_replaced_as_the_user_says(de
     await desk.close(dialog)
 
     dialog = desk.set_up()
-    dialog.account.setText(ACCOUNT)
     await desk.do(dialog)
     dialog.replace.setChecked(True)
     await desk.do(dialog, token="")
@@ -137,7 +142,6 @@ async def test_a_worker_of_somebody_else_is_left_or_replaced_as_the_user_says(de
 async def test_stopped_in_the_middle_it_goes_on_when_the_button_is_pressed_again(desk: Desk) -> None:
     desk.faulty.follow(faults.stall(on="any", number=6, billed=True))
     dialog = desk.set_up()
-    dialog.account.setText(ACCOUNT)
     dialog.token.setText(TOKEN)
     click(dialog.start_button)
     await desk.until(lambda: desk.account.changes[-1:] == ["PUT /accounts/{account}/workers/scripts/cf-batch-door"])
@@ -154,7 +158,6 @@ async def test_stopped_in_the_middle_it_goes_on_when_the_button_is_pressed_again
 async def test_closing_it_ends_the_work_and_forgets_the_token(desk: Desk) -> None:
     desk.faulty.follow(faults.stall(on="any", number=2))
     dialog = desk.set_up()
-    dialog.account.setText(ACCOUNT)
     dialog.token.setText(TOKEN)
     click(dialog.start_button)
     await desk.until(lambda: len(desk.faulty.arrivals) == 2)
@@ -167,7 +170,6 @@ async def test_closing_it_ends_the_work_and_forgets_the_token(desk: Desk) -> Non
 @pytest.mark.parametrize("backend", [keyring.backends.fail.Keyring()], ids=["no keyring"])  # type: ignore[no-untyped-call]
 async def test_without_a_keyring_the_secret_can_be_copied(desk: Desk) -> None:
     dialog = desk.set_up()
-    dialog.account.setText(ACCOUNT)
     await desk.do(dialog)
     assert dialog.afterwards.text().startswith("No keyring took the Worker’s secret: copy it now")
     click(dialog.copy_secret)
@@ -177,34 +179,22 @@ async def test_without_a_keyring_the_secret_can_be_copied(desk: Desk) -> None:
     await desk.close(dialog)
 
 
-async def removal(desk: Desk) -> WorkerRemovalDialog:
-    """After a set-up: the dialog of its card, with the account filled in."""
+async def test_all_of_it_is_removed_and_the_connection_only_if_the_user_says_so(desk: Desk) -> None:
     dialog = desk.set_up()
-    dialog.account.setText(ACCOUNT)
     await desk.do(dialog)
     await desk.close(dialog)
     desk.account.store("answers/a-job/1/1", "orders/a-job/1")
-    desk.account.calls.clear()
-    choose(desk.page.cards[0], "Remove from my account…")
-    (taking,) = desk.page.window().findChildren(WorkerRemovalDialog)
-    taking.account.setText(ACCOUNT)
-    return taking
-
-
-async def test_all_of_it_is_removed_and_the_connection_only_if_the_user_says_so(desk: Desk) -> None:
-    dialog = await removal(desk)
-    assert dialog.worker.text() == "cf-batch-door" and not dialog.forget.isChecked()
-    assert len(dialog.calls.rows) == 8
-    await desk.do(dialog)
-    assert dialog.outcome.text() == "Done: “cf-batch-door” is not in the account any more."
-    assert dialog.afterwards.text().startswith("2 stored objects were deleted.")
-    assert desk.account.state == ({}, {}, {}) and dialog.token.text() == ""
-    await desk.close(dialog)
+    taking = desk.remove()
+    assert taking.worker.text() == "cf-batch-door" and not taking.forget.isChecked()
+    assert len(taking.calls.rows) == 8
+    await desk.do(taking)
+    assert taking.outcome.text() == "Done: “cf-batch-door” is not in the account any more."
+    assert taking.afterwards.text().startswith("2 stored objects were deleted.")
+    assert desk.account.state == ({}, {}, {}) and taking.token.text() == ""
+    await desk.close(taking)
     assert [card.title() for card in desk.page.cards] == ["My Worker"]
 
-    choose(desk.page.cards[0], "Remove from my account…")
-    (again,) = desk.page.window().findChildren(WorkerRemovalDialog)
-    again.account.setText(ACCOUNT)
+    again = desk.remove()
     again.forget.setChecked(True)
     await desk.do(again)
     assert again.outcome.text().startswith("Done")

@@ -3,6 +3,7 @@
 `make test ARGS="tests/worker/test_collecting_costs.py --write-docs"` writes the page's table anew.
 """
 
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,11 +98,7 @@ def test_the_computation_has_the_workers_own_numbers() -> None:
     }.items():
         found = re.search(rf"^const {name} = ([\d.* ]+);", text, re.MULTILINE)
         assert found is not None, name
-        factors = [float(factor) for factor in found[1].split("*")]
-        product = 1.0
-        for factor in factors:
-            product *= factor
-        assert product == getattr(collecting_costs, name), name
+        assert math.prod(map(float, found[1].split("*"))) == getattr(collecting_costs, name), name
 
 
 def test_what_is_collected_stays_within_the_limits_of_both_plans() -> None:

@@ -19,7 +19,7 @@ from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
 from cfbatch_gui.core.workers_ai.catalogue import Price
 from cfbatch_gui.core.workers_ai.checking import CheckResult, check_connection
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account_id
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue, ModelLists
 from cfbatch_gui.core.workers_ai.probe import WAIT_SECONDS, Accepted, Outcome, Probe, ProbePlan, ProbeResult, plan_probe
 
@@ -114,11 +114,13 @@ class Connections:
     async def save(self, record: SavedConnection, *, secret: str = "", gateway_secret: str = "") -> SavedConnection:
         """Add a connection (`record.id` is "") or change one, all of it or nothing. Raises NotConnected and UsageError.
 
-        An empty secret keeps the one there is.
+        An empty secret keeps the one there is; a first account without one is refused.
         """
         record = self._address_book.checked(record)
         check = check_secret if record.kind == "worker" else check_form
-        token = check(secret) if secret.strip() else None
+        is_new = record.id == CLOUDFLARE and record.account_id != self._address_book.account_id
+        is_missing = is_new and not secret.strip() and await self._credentials.token(CLOUDFLARE) is None
+        token = check(secret) if secret.strip() or is_missing else None
         gateway_token = check_secret(gateway_secret) if gateway_secret.strip() else None
         if token is not None:
             await self._credentials.save(record.id, token)
@@ -143,21 +145,19 @@ class Connections:
         await self._credentials.forget(gateway_secret_id(connection_id))
 
     async def save_cloudflare(self, account_id: str, token_text: str) -> SavedConnection:
-        """Save the account; an empty token keeps the one that is there. Raises NotConnected."""
-        account = clean_account_id(account_id)
-        if not token_text.strip() and await self._credentials.token(CLOUDFLARE) is None:
-            check_form(token_text)
-        return await self.save(replace(self._address_book.saved()[0], account_id=account), secret=token_text)
+        """Save the first account, as `save` does."""
+        return await self.save(replace(self._address_book.saved()[0], account_id=account_id), secret=token_text)
 
     async def use_if_none(self, connection_id: str) -> None:
         """Have new jobs use a connection that passed its test, unless theirs leads somewhere."""
         if self._settings().connection in ("", PRACTICE.id):
             await self._keep_settings(connection=connection_id)
 
-    async def forget_cloudflare(self) -> None:
-        """Take the token out of the keyring; the account id is no secret and stays."""
-        await self._credentials.forget(CLOUDFLARE)
-        await self._keep_settings(connection=PRACTICE.id)
+    async def forget_secret(self, secret_id: str) -> None:
+        """Take a secret out of the keyring. Without that of the first account new jobs are practice."""
+        await self._credentials.forget(secret_id)
+        if secret_id == CLOUDFLARE:
+            await self._keep_settings(connection=PRACTICE.id)
 
     async def check(self, connection_id: str, model: str) -> tuple[CheckResult, ...]:
         """Check a connection, free of charge."""

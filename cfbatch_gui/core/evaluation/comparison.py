@@ -98,10 +98,6 @@ class Comparison:
         result: Indices = self.ranks[0].rank - self.ranks[other].rank
         return result
 
-    def in_order(self) -> NDArray[np.int64]:
-        """The indices of all compared pairs, queries in the order of the first job and texts by their rank there."""
-        return np.lexsort((self.indices[0], self.ranks[0].rank, self.query))
-
     def of_query(self, index: int) -> NDArray[np.int64]:
         """The indices of one query's compared pairs, by their rank in the first run; `index` counts `queries`."""
         found = np.flatnonzero(self.query == index)
@@ -351,7 +347,8 @@ def _measures(evaluation: Evaluation | None) -> tuple[tuple[str, ...], dict[int,
 
 def _text_rows(comparison: Comparison, queries: Collection[int] | None) -> Iterator[tuple[Cell, ...]]:
     base = comparison.runs[0]
-    order = comparison.in_order()
+    # Queries in the order of the first job, and texts by their rank there.
+    order = np.lexsort((comparison.indices[0], comparison.ranks[0].rank, comparison.query))
     if queries is not None:
         order = order[np.isin(comparison.query[order], list(queries))]
     changes = [comparison.changes(other) for other in range(1, len(comparison.runs))]

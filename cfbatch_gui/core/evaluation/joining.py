@@ -78,11 +78,6 @@ class Run:
             rows = database.execute(_TEXTS, (json.dumps(sorted(items)),))
             return {items[item]: RunText(*rest) for item, *rest in rows}
 
-    def ranked(self, part: ScoreTable) -> NDArray[np.int64]:
-        """The indices that sort some pairs of the table as they are ranked, see `ranked_order`. Raises DataError."""
-        with self.folder.open(read_only=True) as database:
-            return ranked_order(database, part, RetrievalIds(self.folder))
-
 
 def read_run(folder: JobFolder, metadata: JobMetadata) -> Run:
     """Read a job's run. Blocking. Raises UsageError for embeddings and without scores, DataError."""
@@ -96,11 +91,9 @@ def read_run(folder: JobFolder, metadata: JobMetadata) -> Run:
             message("“{name}” has no scores yet. Compare it when the first batch is back.", name=metadata.name)
         )
     with folder.open(read_only=True) as database:
-        # The label of a text that all queries share is no judgement of a pair.
-        judges = schema.metadata_value(database, "layout") != Layout.SHARED
-        labels = read_labels(database, table.texts) if judges else np.full(len(table), NO_LABEL)
-        outside = read_outside_grades(database)
-        unusable = read_unusable_labels(database) if judges else None
+        labels, outside = read_labels(database, table.texts), read_outside_grades(database)
+        is_shared = schema.metadata_value(database, "layout") == Layout.SHARED
+        unusable = None if is_shared else read_unusable_labels(database)
     return Run(metadata, folder, table, labels, outside, unusable)
 
 
@@ -309,9 +302,13 @@ def documents_of(runs: Sequence[Run], joined: Sequence[Joined]) -> Documents:
 
 
 def ranked_documents(run: Run, joined: Joined, numbers: Numbers, wanted: NDArray[np.bool_]) -> Numbers:
-    """The indices of the wanted pairs by query of the first run and by rank, a document listed twice counted once."""
+    """The indices of the wanted pairs by query of the first run and by rank, a document listed twice counted once.
+
+    Raises DataError.
+    """
     pairs = np.flatnonzero(wanted)
-    pairs = pairs[run.ranked(run.table.part(pairs))]
+    with run.folder.open(read_only=True) as database:
+        pairs = pairs[ranked_order(database, run.table.part(pairs), RetrievalIds(run.folder))]
     pairs = pairs[np.sort(np.unique(numbers[pairs], return_index=True)[1])]
     return pairs[np.argsort(joined.query_of[pairs], kind="stable")]
 

@@ -3,7 +3,6 @@
 import codecs
 import re
 import unicodedata
-from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -156,24 +155,12 @@ def _escaped(sample: bytes) -> str:
 
 def unmarked_utf16(sample: bytes) -> str:
     """The codec if a text begins so in UTF-16 without a mark, "" if that is not sure."""
-    if len(sample) < 4 or 0 not in sample or _is_utf8_with_zeros(sample):
+    if 0 not in sample or not (_decoded(sample, "utf-8") or "").isascii():
         return ""
-    plain = {}
-    for codec in ("utf-16-le", "utf-16-be"):
-        text = _decoded(sample, codec)
-        if text is not None and not any(unicodedata.category(sign) in _NO_TEXT for sign in set(text) - _SPACES):
-            plain[codec] = sum(sign < "\x7f" for sign in text)
-    best = max(plain, key=lambda codec: plain[codec], default="")
-    return best if best and plain[best] > 8 * sum(plain[each] for each in plain if each != best) else ""
+    import chardet  # loads slowly, and most files have no zeros
 
-
-def _is_utf8_with_zeros(sample: bytes) -> bool:
-    if not (_decoded(sample, "utf-8") or "").isascii():
-        return True
-    # In UTF-16 every other byte of Latin letters is a zero, and of kana "0"; of other scripts it is no sign of ASCII.
-    counts = Counter(sample)
-    printable = sum(count for byte, count in counts.items() if 31 < byte < 127 or byte in b"\t\n\r")
-    return printable > 0.7 * len(sample) and max(counts.values()) < 0.3 * len(sample)
+    found = chardet.detect(sample, compat_names=False)["encoding"] or ""
+    return found if found in ("utf-16-le", "utf-16-be") else ""
 
 
 def _guess(file: BinaryIO, at: int) -> Encoding:
@@ -302,10 +289,6 @@ def _without_broken_lines(sample: bytes) -> bytes:
         if "\ufffd" in text and _are_few_broken(text):
             return b"".join(line for line in sample.splitlines(keepends=True) if _decoded(line, codec) is not None)
     return sample
-
-
-_SPACES = frozenset("\t\n\r\f\x0b")
-_NO_TEXT = ("Cc", "Cn", "Co", "Cs")  # categories of characters
 
 
 def few_are_broken(sample: bytes) -> bool:

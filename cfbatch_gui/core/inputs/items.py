@@ -1,9 +1,9 @@
 """Make what a job sends from rows and roles, and a problem for what is not sent."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby
 from operator import itemgetter
 
@@ -55,21 +55,18 @@ def read_items(
                 yield _problem(row, second, file=2)
             if is_sent(row, second):
                 yield _shared_context(row, columns)
-    if mapping.layout is Layout.CANDIDATES and second is not None:
-        yield from _candidates(source, mapping, second, progress, on_row)
-        return
     columns = _Columns.of(source, mapping.roles, "" if second else mapping.template)
-    make = _MAKERS[mapping.layout]
-    for row in read_rows(source, progress=progress):
-        on_row(1, row)
-        if row.problem:
-            yield _problem(row, source)
-        if not is_sent(row, source):
-            continue
-        if columns.query >= 0 and _is_empty(row.cells[columns.query]):
-            yield _no_query(row, columns)
-        else:
-            yield from make(row, columns)
+    with _maker(mapping, second, progress) as make:
+        for row in read_rows(source, progress=progress):
+            on_row(1, row)
+            if row.problem:
+                yield _problem(row, source)
+            if not is_sent(row, source):
+                continue
+            if columns.query >= 0 and _is_empty(row.cells[columns.query]):
+                yield _no_query(row, columns)
+            else:
+                yield from make(row, columns)
 
 
 def is_sent(row: Row, source: Source) -> bool:
@@ -166,6 +163,10 @@ class _Columns:
         name = row.cells[self.query_id] if self.query_id >= 0 else self.id_of(row)
         return Query(row.number, row.cells[self.query], name, contexts)
 
+    def pair_of(self, row: Row, context: Context) -> Query:
+        name = row.cells[self.query_id] if self.query_id >= 0 else ""
+        return Query(row.number, row.cells[self.query], name, (context,))
+
     def text_name(self) -> str:
         return "" if self.template else self.names[self.texts[0]]
 
@@ -190,8 +191,7 @@ def _pair(row: Row, columns: _Columns) -> Iterator[Item]:
         yield _no_context(row, _in_column(_NO_TEXT, columns.text_name()))
     else:
         context = Context(row.number, text, columns.id_of(row), columns.label_of(row))
-        query_id = row.cells[columns.query_id] if columns.query_id >= 0 else ""
-        yield Query(row.number, row.cells[columns.query], query_id, (context,))
+        yield columns.pair_of(row, context)
 
 
 def _several(
@@ -246,41 +246,32 @@ def _shared_context(row: Row, columns: _Columns) -> Item:
     return Context(row.number, text, columns.id_of(row), columns.label_of(row))
 
 
-def _candidates(
-    source: Source,
-    mapping: Mapping,
-    second: Source,
-    progress: Callable[[int], None] | None,
-    on_row: Callable[[int, Row], None],
-) -> Iterator[Item]:
-    """Yield the pairs of a first file with ids whose texts are in the second file."""
-    columns, others = _Columns.of(source, mapping.roles), _Columns.of(second, mapping.second_roles, mapping.template)
+@contextmanager
+def _maker(
+    mapping: Mapping, second: Source | None, progress: Callable[[int], None] | None
+) -> Iterator[Callable[[Row, _Columns], Iterator[Item]]]:
+    """Give what makes the items of a row; for `Layout.CANDIDATES` from the texts of the second file."""
+    if mapping.layout is not Layout.CANDIDATES or second is None:
+        yield _MAKERS[mapping.layout]
+        return
+    columns = _Columns.of(second, mapping.second_roles, mapping.template)
     with closing(TextStore()) as texts:
-        texts.add(
-            (others.id_of(row), others.text_of(row))
-            for row in read_rows(second, progress=progress)
-            if is_sent(row, second)
-        )
-        for row in read_rows(source, progress=progress):
-            on_row(1, row)
-            if row.problem:
-                yield _problem(row, source)
-            if not is_sent(row, source):
-                continue
-            query, name = row.cells[columns.query], columns.id_of(row)
-            text = texts.get(name) if name else None
-            if _is_empty(query):
-                yield _no_query(row, columns)
-            elif not name:
-                yield _no_context(row, _in_column(_NO_ID, columns.names[columns.id]))
-            elif text is None:
-                yield _no_context(row, message("The second file has no text with the id “{id}”.", id=name[:100]))
-            elif _is_empty(text):
-                empty = message("The text with the id “{id}” is empty in the second file.", id=name[:100])
-                yield _no_context(row, empty)
-            else:
-                query_id = row.cells[columns.query_id] if columns.query_id >= 0 else ""
-                yield Query(row.number, query, query_id, (Context(row.number, text, name, columns.label_of(row)),))
+        rows = (row for row in read_rows(second, progress=progress) if is_sent(row, second))
+        texts.add((columns.id_of(row), columns.text_of(row)) for row in rows)
+        yield partial(_candidate, texts)
+
+
+def _candidate(texts: TextStore, row: Row, columns: _Columns) -> Iterator[Item]:
+    name = columns.id_of(row)
+    text = texts.get(name) if name else None
+    if not name:
+        yield _no_context(row, _in_column(_NO_ID, columns.names[columns.id]))
+    elif text is None:
+        yield _no_context(row, message("The second file has no text with the id “{id}”.", id=name[:100]))
+    elif _is_empty(text):
+        yield _no_context(row, message("The text with the id “{id}” is empty in the second file.", id=name[:100]))
+    else:
+        yield columns.pair_of(row, Context(row.number, text, name, columns.label_of(row)))
 
 
 _SIGNS_OF_BLANK = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u00ad\u200b\u200c\u200d\u2060\ufeff"

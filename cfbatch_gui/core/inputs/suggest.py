@@ -1,22 +1,10 @@
 """Suggest a layout and the roles of columns, from the names of the columns and their cells."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cfbatch_gui.core.inputs.column_names import (
-    is_context,
-    is_document_id,
-    is_id,
-    is_label,
-    is_negative,
-    is_number_or_date,
-    is_positive,
-    is_query,
-    is_query_id,
-    is_text,
-    is_title,
-)
+from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs.input_values import (
     FileFormat,
     Kind,
@@ -65,6 +53,10 @@ def _known_mapping(source: Source, kind: Kind | None) -> Mapping | None:
 class _Column:
     index: int
     name: str
+    is_id: bool
+    is_label: bool
+    is_query: bool
+    is_text: bool  # or a context
     length: float  # mean characters of the cells that are not empty
     distinct: float  # share of different cells among those
     is_several: bool  # more than one cell is not empty
@@ -77,6 +69,10 @@ class _Column:
     @property
     def is_prose(self) -> bool:
         return self.is_filled and not self.is_figures
+
+    @property
+    def may_hold_text(self) -> bool:
+        return not self.is_figures and not self.is_id
 
 
 def suggest_mapping(
@@ -115,9 +111,9 @@ def _is_ms_marco(source: Source, columns: list[_Column]) -> bool:
 
 
 def _candidate_roles(columns: list[_Column], second: list[_Column]) -> tuple[tuple[Role, ...], tuple[Role, ...]] | None:
-    query = _named(columns, is_query)
-    ids = [column for column in columns if is_document_id(column.name)]
-    has_texts = any(_may_hold(c) and (is_context(c.name) or is_text(c.name)) for c in columns if c != query)
+    query = _query_named_so(columns)
+    ids = [column for column in columns if vocabulary.is_document_id(column.name)]
+    has_texts = any(column.may_hold_text and column.is_text for column in columns if column != query)
     if query is None or not ids or has_texts:
         return None
     text = _best_text(second)
@@ -138,10 +134,14 @@ def _column(index: int, name: str, cells: list[str]) -> _Column:
     return _Column(
         index,
         name,
+        is_id=vocabulary.is_id(name),
+        is_label=vocabulary.is_label(name),
+        is_query=vocabulary.is_query(name),
+        is_text=vocabulary.is_text(name) or vocabulary.is_context(name),
         length=sum(map(len, filled)) / count,
         distinct=len(set(filled)) / count,
         is_several=len(filled) > 1,
-        is_figures=bool(filled) and all(is_number_or_date(cell) or _CODE.fullmatch(cell) for cell in filled),
+        is_figures=bool(filled) and all(vocabulary.is_number_or_date(cell) or _CODE.fullmatch(cell) for cell in filled),
         are_codes=len(filled) > 1 and len(set(filled)) == len(filled) and all(map(_CODE.fullmatch, filled)),
         is_filled=len(filled) * 2 >= max(1, len(cells)),
         holds_lists=sum(map(is_list, filled)) * 2 > count if filled else False,
@@ -157,83 +157,79 @@ def _is_written(cell: str) -> bool:
 
 
 def _looks_like_ranking(columns: list[_Column]) -> bool:
-    query = _named(columns, is_query)
-    if query is None:
-        return False
+    query = _query_named_so(columns)
     others = [column for column in columns if column is not query]
-    if any((is_context(c.name) or is_text(c.name) or c.holds_lists) and _may_hold(c) for c in others):
-        return True
+    has_contexts = any(column.may_hold_text and (column.is_text or column.holds_lists) for column in others)
     # Judgements without texts: Quepid's query, docid, rating.
-    has_label = any(is_label(column.name) for column in others)
-    return has_label and _candidate_roles(columns, []) is not None
+    has_label = any(column.is_label for column in others)
+    return query is not None and (has_contexts or (has_label and _candidate_roles(columns, []) is not None))
 
 
-def _named(columns: list[_Column], test: Callable[[str], bool]) -> _Column | None:
-    fitting = [column for column in columns if test(column.name)]
+def _query_named_so(columns: list[_Column]) -> _Column | None:
+    fitting = [column for column in columns if column.is_query]
     return max(fitting, key=lambda column: (column.is_prose, -column.index), default=None)
-
-
-def _may_hold(column: _Column) -> bool:
-    return not column.is_figures and not is_id(column.name)
 
 
 def _best_text(columns: list[_Column]) -> int:
     """The index of the column that is most likely the text, -1 where all are ids and labels."""
-    if len(columns) > 1 and all(is_id(column.name) or is_label(column.name) for column in columns):
+    if len(columns) > 1 and all(column.is_id or column.is_label for column in columns):
         return -1
 
     def fitness(column: _Column) -> tuple[bool, int, bool, float]:
-        is_role = is_id(column.name) or (is_label(column.name) and not column.is_written)
-        is_named = is_context(column.name) or is_text(column.name) or is_query(column.name)
+        is_role = column.is_id or (column.is_label and not column.is_written)
         # A title is the text only if no other column has sentences.
-        name = 1 if is_title(column.name) else 3 * is_named or 2 * column.is_written
+        is_title = vocabulary.is_title(column.name)
+        name = 1 if is_title else 3 * (column.is_text or column.is_query) or 2 * column.is_written
         return column.is_prose and not is_role, name, column.distinct > 0.5, column.length
 
     return max(columns, key=fitness).index if columns else -1
 
 
 def _query_roles(columns: list[_Column]) -> tuple[Role, ...]:
-    query = _named(columns, is_query)
+    query = _query_named_so(columns)
     return _roles(columns, {query.index if query else _best_text(columns): Role.QUERY}, query_ids=True)
 
 
 def _ranking(columns: list[_Column]) -> Mapping:
-    query = _named(columns, is_query) or _query_by_content(columns)
-    rest = [column for column in columns if column is not query and _may_hold(column)]
+    query = _query_named_so(columns) or _query_by_content(columns)
+    rest = [column for column in columns if column is not query and column.may_hold_text]
     chosen = {query.index: Role.QUERY} if query else {}
-    positive = next((column for column in rest if is_positive(column.name)), None)
-    negative = next((column for column in rest if is_negative(column.name)), None)
-    if query and positive and negative and query.distinct > 0.5:
-        both = {positive.index: Role.CONTEXT, negative.index: Role.CONTEXT}
-        return Mapping(Kind.RANK, Layout.JUDGED, _roles(columns, chosen | both, query_ids=True))
-    lists = [column for column in rest if column.holds_lists and not is_label(column.name)]
-    if query and lists and query.distinct > 0.9:
-        nested = max(lists, key=lambda column: (is_context(column.name), column.length))
-        roles = _roles(columns, chosen | {nested.index: Role.CONTEXT}, query_ids=True)
-        return Mapping(Kind.RANK, Layout.NESTED, roles)
-    wide = _numbered(rest)
-    if query and len(wide) > 1:
-        roles = _roles(columns, chosen | {column.index: Role.CONTEXT for column in wide}, query_ids=True)
-        return Mapping(Kind.RANK, Layout.WIDE, roles)
-    contexts = [column for column in rest if is_context(column.name) and column.is_filled]
-    context = _best_text(contexts or [column for column in rest if column.is_prose and not is_label(column.name)])
-    if query and not is_query(query.name) and query.distinct == 1 and query.is_several:
+    if query and (found := _several_contexts(query, rest)):
+        layout, contexts = found
+        chosen |= {column.index: Role.CONTEXT for column in contexts}
+        return Mapping(Kind.RANK, layout, _roles(columns, chosen, query_ids=True))
+    if query and not query.is_query and query.distinct == 1 and query.is_several:
         # Each row has a text of its own, and nothing that it is compared with: the queries are in another file.
         return Mapping(Kind.RANK, Layout.LONG, _roles(columns, {_best_text(columns): Role.CONTEXT}))
+    contexts = [column for column in rest if vocabulary.is_context(column.name) and column.is_filled]
+    context = _best_text(contexts or [column for column in rest if column.is_prose and not column.is_label])
     if context >= 0:
         chosen |= {context: Role.CONTEXT}
     elif candidates := _candidate_roles(columns, []):
         return Mapping(Kind.RANK, Layout.CANDIDATES, candidates[0])
-    own = [column for column in columns if is_query_id(column.name) and column.index not in chosen]
+    own = [column for column in columns if vocabulary.is_query_id(column.name) and column.index not in chosen]
     if query and own:
         chosen |= {own[0].index: Role.QUERY_ID}
     return Mapping(Kind.RANK, Layout.LONG, _roles(columns, chosen))
 
 
+def _several_contexts(query: _Column, rest: list[_Column]) -> tuple[Layout, list[_Column]] | None:
+    """The layout with several contexts a row, and their columns; None where each row has one."""
+    positive = next((column for column in rest if vocabulary.is_positive(column.name)), None)
+    negative = next((column for column in rest if vocabulary.is_negative(column.name)), None)
+    if positive and negative and query.distinct > 0.5:
+        return Layout.JUDGED, [positive, negative]
+    lists = [column for column in rest if column.holds_lists and not column.is_label]
+    if lists and query.distinct > 0.9:
+        return Layout.NESTED, [max(lists, key=lambda column: (vocabulary.is_context(column.name), column.length))]
+    wide = _numbered(rest)
+    return (Layout.WIDE, wide) if len(wide) > 1 else None
+
+
 def _query_by_content(columns: list[_Column]) -> _Column | None:
     """Find a column whose values repeat while another's vary, else the shortest of several prose columns."""
-    prose = [column for column in columns if column.is_prose and not is_id(column.name)]
-    unnamed = [column for column in prose if not is_context(column.name) and not is_label(column.name)]
+    prose = [column for column in columns if column.is_prose and not column.is_id]
+    unnamed = [each for each in prose if not vocabulary.is_context(each.name) and not each.is_label]
     varying = max((column.distinct for column in prose), default=0.0)
     repeating = [column for column in unnamed if column.distinct < 0.75 * varying and column.length >= 8]
     if repeating:
@@ -251,7 +247,7 @@ def _numbered(columns: list[_Column]) -> list[_Column]:
     named = [
         group
         for base, group in groups.items()
-        if len(group) > 1 and base != "column" and (is_context(base) or is_text(base))
+        if len(group) > 1 and base != "column" and (vocabulary.is_context(base) or vocabulary.is_text(base))
     ]
     return max(named, key=len, default=[])
 
@@ -259,17 +255,13 @@ def _numbered(columns: list[_Column]) -> list[_Column]:
 def _roles(columns: list[_Column], chosen: dict[int, Role], *, query_ids: bool = False) -> tuple[Role, ...]:
     roles = [chosen.get(column.index, Role.KEEP) for column in columns]
     free = [column for column in columns if column.index not in chosen]
-    fitting = [column for column in free if is_id(column.name) and (query_ids or not is_query_id(column.name))]
-    fitting = fitting or [column for column in free if column.are_codes]
-    if fitting:
-        exact = max(fitting, key=lambda c: (query_ids and is_query_id(c.name), c.is_filled, c.distinct, -c.index))
-        roles[exact.index] = Role.ID
-    if Role.ID in chosen.values():
-        roles = [
-            Role.KEEP if role is Role.ID and chosen.get(index) is not Role.ID else role
-            for index, role in enumerate(roles)
-        ]
-    labels = [column for column in free if is_label(column.name) and roles[column.index] is Role.KEEP]
+    ids = [column for column in free if column.is_id and (query_ids or not vocabulary.is_query_id(column.name))]
+    ids = ids or [column for column in free if column.are_codes]
+    if ids and Role.ID not in chosen.values():
+        own = [column for column in ids if query_ids and vocabulary.is_query_id(column.name)]
+        best = max(own or ids, key=lambda column: (column.is_filled, column.distinct, -column.index))
+        roles[best.index] = Role.ID
+    labels = [column for column in free if column.is_label and roles[column.index] is Role.KEEP]
     if labels:
         roles[labels[0].index] = Role.LABEL
     return tuple(roles)

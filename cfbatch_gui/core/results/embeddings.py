@@ -113,22 +113,14 @@ class Embeddings:
         self._texts = CasefoldIndex(folder, _IN_ORDER)
         with folder.open(read_only=True) as database:
             self._original = columns_of_vectors(database, reserved)
-            self._count: int = database.execute("SELECT count(*) FROM items").fetchone()[0]
-            self._has_ids = database.execute("SELECT 1 FROM texts WHERE text_id <> '' LIMIT 1").fetchone() is not None
+            self.count: int = database.execute("SELECT count(*) FROM items").fetchone()[0]
+            self.has_ids = database.execute("SELECT 1 FROM texts WHERE text_id <> '' LIMIT 1").fetchone() is not None
         self._checked = CheckedVectors(folder)
-
-    @property
-    def count(self) -> int:
-        return self._count
 
     @property
     def dimension(self) -> int:
         """The length of the vectors, 0 as long as there is none."""
         return int(self._stored().shape[1])
-
-    @property
-    def has_ids(self) -> bool:
-        return self._has_ids
 
     def columns(self) -> tuple[str, ...]:
         """The names of the user's own columns, without the id and those to be left out."""
@@ -166,18 +158,12 @@ class Embeddings:
         """The number of characters of each text, of shape (count,), index = item number - 1."""
         with self._folder.open(read_only=True) as database:
             rows = database.execute("SELECT length(text) FROM items JOIN texts USING(text_no) ORDER BY item_no")
-            return np.fromiter((length for (length,) in rows), dtype=np.int64, count=self._count)
-
-    def vectors(self) -> NDArray[np.float32]:
-        """All vectors as sent: a read-only map, float32 (count, dimension), rows by item number - 1.
-
-        Rows of texts that are not done have arbitrary values; checksums are compared at the first call.
-        """
-        self.rows(0, self._count)
-        return self._stored()
+            return np.fromiter((length for (length,) in rows), dtype=np.int64, count=self.count)
 
     def rows(self, start: int, stop: int) -> NDArray[np.float32]:
-        """The rows of `vectors` from index `start` to before `stop`: a memory map of its own, released with it."""
+        """The vectors as sent, by item number - 1, from index `start` to before `stop`: a memory map of its own. Those
+        of texts that are not done have arbitrary values.
+        """
         vectors = self._stored()
         self._checked.check(vectors, range(start + 1, stop + 1))
         return vectors[start:stop]
@@ -192,15 +178,15 @@ class Embeddings:
         with self._folder.open(read_only=True) as database:
             # The file exists before it has its full size; the dimension is stored together with the first vectors.
             if schema.metadata_value(database, "dimension") is None:
-                return np.empty((self._count, 0), dtype=np.float32)
+                return np.empty((self.count, 0), dtype=np.float32)
         return self._mapped()
 
     def _mapped(self) -> NDArray[np.float32]:
         vectors = stored_vectors(self._folder.vectors)
-        if len(vectors) != self._count:
+        if len(vectors) != self.count:
             raise DataError(
                 message("This job's vectors are damaged."),
-                detail=f"vectors.npy: {vectors.shape} for {self._count} texts",
+                detail=f"vectors.npy: {vectors.shape} for {self.count} texts",
             )
         return vectors
 
@@ -216,8 +202,8 @@ class Embeddings:
         """Which texts have a vector, of shape (count,), index = item number - 1."""
         with self._folder.open(read_only=True) as database:
             if not database.execute(_IS_MISSING_ANY).fetchone()[0]:
-                return np.ones(self._count, dtype=np.bool_)
-            mask = np.zeros(self._count, dtype=np.bool_)
+                return np.ones(self.count, dtype=np.bool_)
+            mask = np.zeros(self.count, dtype=np.bool_)
             done = database.execute("SELECT item_no FROM items JOIN requests USING(request_no) WHERE state = 'done'")
             mask[np.fromiter((item for (item,) in done), dtype=np.int64) - 1] = True
         return mask
@@ -244,7 +230,7 @@ class Embeddings:
         lengths, hashes = np.concatenate(norms), np.concatenate(marks)
         finite = lengths[np.isfinite(lengths)]
         return VectorChecks(
-            texts=self._count,
+            texts=self.count,
             dimension=self.dimension,
             norm_min=float(finite.min()) if len(finite) else math.nan,
             norm_max=float(finite.max()) if len(finite) else math.nan,
@@ -252,7 +238,7 @@ class Embeddings:
             zero=int(np.count_nonzero(lengths == 0)),
             repeated=len(hashes) - len(np.unique(hashes, axis=0)),
             non_finite=len(lengths) - len(finite),
-            missing=self._count - len(lengths),
+            missing=self.count - len(lengths),
         )
 
     def _read(self, query: str, wanted: Mapping[str, int | str]) -> tuple[EmbeddedText, ...]:

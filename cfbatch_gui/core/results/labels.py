@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import Message, counted_message, message
@@ -110,8 +111,12 @@ _MOST_EXAMPLES, _MOST_ROWS = 3, 10
 
 
 def read_labels(database: sqlite3.Connection, texts: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The labels of these text numbers, int64; NO_LABEL for none and for other than 32-bit integers."""
+    """The labels of these text numbers, int64; NO_LABEL for none and for other than 32-bit integers, and for those of
+    texts that all queries share, which judge no pair.
+    """
     by_number = np.full(int(texts.max(initial=0)) + 1, NO_LABEL, dtype=np.int64)
+    if schema.metadata_value(database, "layout") == Layout.SHARED:
+        return by_number[texts]
     grades = LabelGrades(database)
     for number, label in database.execute("SELECT text_no, label FROM texts WHERE label <> ''"):
         value = grades.of(label)

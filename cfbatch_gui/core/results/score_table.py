@@ -12,11 +12,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.inputs.input_values import Layout
-from cfbatch_gui.core.job_folder import checksums, schema
+from cfbatch_gui.core.job_folder import checksums
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import data_version
-from cfbatch_gui.core.results.labels import NO_LABEL, read_labels
+from cfbatch_gui.core.results.labels import read_labels
 from cfbatch_gui.core.results.numbers import distinct, round_step
 
 _TEXTS = "SELECT text_no, text, text_id FROM texts WHERE text_no BETWEEN ? AND ?"
@@ -189,9 +188,7 @@ def score_figures(folder: JobFolder) -> ScoreFigures:
     """Compute the figures of a ranking job. Blocking: some seconds for a million scores. Raises DataError."""
     table = read_score_table(folder)
     with folder.open(read_only=True) as database:
-        # The label of a text that all queries share is no judgement of a pair.
-        judges = schema.metadata_value(database, "layout") != Layout.SHARED
-        labels = read_labels(database, table.texts) if judges else np.full(len(table), NO_LABEL)
+        labels = read_labels(database, table.texts)
     texts, queries = read_text_hashes(folder, table).texts, read_query_hashes(folder, table).texts
     others, compared = _other_pairs(table, texts, queries, labels)
     there = table.has_score

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from cfbatch_gui.core.job_folder.schema import transaction, translated
 from cfbatch_gui.core.messages import Message, message
@@ -27,6 +28,9 @@ CREATE TABLE mutations(number INTEGER PRIMARY KEY, mutation TEXT NOT NULL);
 CREATE TABLE vectors(id TEXT PRIMARY KEY, checksum INTEGER NOT NULL, job INTEGER NOT NULL) WITHOUT ROWID;
 """
 _BY_IDS = "SELECT id, checksum FROM vectors WHERE id IN (SELECT value FROM json_each(?))"
+_JOB = """
+INSERT INTO jobs(job_id, name) VALUES(?, ?) ON CONFLICT(job_id) DO UPDATE SET name = excluded.name RETURNING job
+"""
 _PUT = "INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)"
 _CONFIRMED = f"FROM vectors WHERE checksum <> {NEVER_CONFIRMED}"
 _GONE = f"{_CONFIRMED} AND id NOT IN (SELECT id FROM seen)"  # noqa: S608 - constants
@@ -61,30 +65,22 @@ class IndexRecord:
     @property
     def count(self) -> int:
         """The number of vectors that this program has put into the index, and not deleted."""
-        with self._guarded():
-            found: int = self._database.execute(f"SELECT count(*) {_CONFIRMED}").fetchone()[0]
-            return found
+        return int(self._rows(f"SELECT count(*) {_CONFIRMED}")[0][0])
 
     @property
     def last_mutation(self) -> str:
         """The id of the last mutation that was acknowledged, "" before the first."""
-        with self._guarded():
-            found = self._database.execute("SELECT mutation FROM mutations ORDER BY number DESC LIMIT 1").fetchone()
-            return found[0] if found else ""
+        found = self._rows("SELECT mutation FROM mutations ORDER BY number DESC LIMIT 1")
+        return str(found[0][0]) if found else ""
 
     def knows_mutation(self, mutation: str) -> bool:
-        with self._guarded():
-            found = self._database.execute("SELECT 1 FROM mutations WHERE mutation = ?", (mutation,))
-            return found.fetchone() is not None
+        return bool(self._rows("SELECT 1 FROM mutations WHERE mutation = ? LIMIT 1", mutation))
 
     def note_processed(self, mutation: str) -> None:
-        with self._changing():
-            self._database.execute("INSERT OR REPLACE INTO facts VALUES('processed', ?)", (mutation,))
+        self._rows("INSERT OR REPLACE INTO facts VALUES('processed', ?)", mutation)
 
     def was_processed(self, mutation: str) -> bool:
-        with self._guarded():
-            found = self._database.execute("SELECT value FROM facts WHERE name = 'processed'").fetchone()
-            return found is not None and found[0] == mutation
+        return bool(self._rows("SELECT 1 FROM facts WHERE name = 'processed' AND value = ?", mutation))
 
     def begin(self, created_on: str) -> bool:
         """Whether the index was created anew since; then the record is emptied."""
@@ -99,18 +95,11 @@ class IndexRecord:
             return is_other
 
     def job_number(self, job_id: str, name: str) -> int:
-        with self._changing():
-            self._database.execute(
-                "INSERT INTO jobs(job_id, name) VALUES(?, ?) ON CONFLICT(job_id) DO UPDATE SET name = excluded.name",
-                (job_id, name),
-            )
-            found: int = self._database.execute("SELECT job FROM jobs WHERE job_id = ?", (job_id,)).fetchone()[0]
-            return found
+        return int(self._rows(_JOB, job_id, name)[0][0])
 
     def checksums_of(self, ids: Sequence[str]) -> dict[str, int]:
         """The checksum of each id, SENT_BEFORE or NEVER_CONFIRMED."""
-        with self._guarded():
-            return dict(self._database.execute(_BY_IDS, (json.dumps(ids),)).fetchall())
+        return dict(self._rows(_BY_IDS, json.dumps(ids)))
 
     def mark_sending(self, ids: Sequence[str], job: int) -> None:
         with self._changing():
@@ -128,25 +117,20 @@ class IndexRecord:
 
     def begin_seen(self) -> None:
         """Begin to collect the ids of a job, for `gone`."""
-        with self._guarded():
-            self._database.execute("CREATE TEMP TABLE IF NOT EXISTS seen(id TEXT PRIMARY KEY) WITHOUT ROWID")
-            self._database.execute("DELETE FROM seen")
+        self._rows("CREATE TEMP TABLE IF NOT EXISTS seen(id TEXT PRIMARY KEY) WITHOUT ROWID")
+        self._rows("DELETE FROM seen")
 
     def note_seen(self, ids: Sequence[str]) -> None:
-        with self._guarded():
-            self._database.execute("INSERT OR IGNORE INTO seen SELECT value FROM json_each(?)", (json.dumps(ids),))
+        self._rows("INSERT OR IGNORE INTO seen SELECT value FROM json_each(?)", json.dumps(ids))
 
     def gone(self) -> tuple[tuple[str, int], ...]:
         """How many vectors of earlier pushes were not noted as seen, by the names of the jobs that sent them last."""
-        with self._guarded():
-            query = f"SELECT name, n FROM (SELECT job, count(*) n {_GONE} GROUP BY job) JOIN jobs USING(job)"  # noqa: S608
-            return tuple((str(name), int(n)) for name, n in self._database.execute(query).fetchall())
+        query = f"SELECT name, n FROM (SELECT job, count(*) n {_GONE} GROUP BY job) JOIN jobs USING(job)"  # noqa: S608
+        return tuple((str(name), int(n)) for name, n in self._rows(query))
 
     def gone_ids(self, most: int) -> tuple[str, ...]:
         """The first of these ids; the next after those were noted as deleted."""
-        with self._guarded():
-            found = self._database.execute(f"SELECT id {_GONE} ORDER BY id LIMIT ?", (most,)).fetchall()
-            return tuple(identifier for (identifier,) in found)
+        return tuple(identifier for (identifier,) in self._rows(f"SELECT id {_GONE} ORDER BY id LIMIT ?", most))
 
     def note_deleted(self, ids: Sequence[str], mutation: str) -> None:
         with self._changing():
@@ -157,10 +141,12 @@ class IndexRecord:
 
     def forget_contents(self) -> None:
         """Whatever is in the index is not what was sent: the next push sends everything again."""
-        with self._changing():
-            self._database.execute(
-                "UPDATE vectors SET checksum = ? WHERE checksum <> ?", (SENT_BEFORE, NEVER_CONFIRMED)
-            )
+        self._rows("UPDATE vectors SET checksum = ? WHERE checksum <> ?", SENT_BEFORE, NEVER_CONFIRMED)
+
+    def _rows(self, statement: str, *values: object) -> list[Any]:
+        """What a single statement gives, which is done as a whole or not at all."""
+        with self._guarded():
+            return self._database.execute(statement, values).fetchall()
 
     def _note(self, mutation: str) -> None:
         self._database.execute("INSERT INTO mutations(mutation) VALUES(?)", (mutation,))

@@ -124,11 +124,18 @@ class _Pushing:
         self._again = Repeating(sleep=settings.sleep, waiting=self._say_waiting)
 
     async def run(self) -> Push:
-        """Do the push; as it ended, and as it is kept. Raises UserError; what was acknowledged stays so."""
+        """Do the push; as it ended, and as it is kept. Raises UserError; what was acknowledged stays so.
+
+        Why it stopped is kept. Before anything was planned nothing has changed, so the push before stays as it was.
+        """
         try:
             return await self._run()
         except UserError as error:
-            await self._save_failure(error)
+            push, before = self._push, None
+            if not push.vectors:
+                before = await asyncio.to_thread(saved_push, self._job.folder, push.account_mark, push.index)
+            self._push = before or msgspec.structs.replace(push, ended_at=self._settings.clock())
+            await self._save(failure=error.message)
             raise
 
     async def _run(self) -> Push:
@@ -238,14 +245,6 @@ class _Pushing:
             mutation = await self._again(lambda: self._calls.delete_by_ids(self._push.index, ids))
             await asyncio.to_thread(self._record.note_deleted, ids, mutation)
             await self._save(deleted=self._push.deleted + len(ids))
-
-    async def _save_failure(self, error: UserError) -> None:
-        """Keep why it stopped. Before anything was planned nothing has changed, so the push before stays as it was."""
-        push, before = self._push, None
-        if not push.vectors:
-            before = await asyncio.to_thread(saved_push, self._job.folder, push.account_mark, push.index)
-        self._push = before or msgspec.structs.replace(push, ended_at=self._settings.clock())
-        await self._save(failure=error.message)
 
     async def _save(self, **changes: object) -> Push:
         self._push = msgspec.structs.replace(self._push, **changes)

@@ -61,12 +61,6 @@ class TokenField(QLineEdit):
         self._what = what
         self.setMaxLength(_LONGEST)
         self.setPlaceholderText(placeholder)
-        self.setInputMethodHints(
-            Qt.InputMethodHint.ImhSensitiveData
-            | Qt.InputMethodHint.ImhHiddenText
-            | Qt.InputMethodHint.ImhNoPredictiveText
-            | Qt.InputMethodHint.ImhNoAutoUppercase
-        )
         self.eye = self.addAction(icon("eye", "quiet"), QLineEdit.ActionPosition.TrailingPosition)
         self.eye.triggered.connect(lambda: self._show_plainly(self.echoMode() == QLineEdit.EchoMode.Password))
         self.textChanged.connect(self._update_eye)

@@ -280,12 +280,10 @@ class ConnectionPage(QWidget):
     async def _save(self, card: SavedCard) -> None:
         card.show_results(())
         card.set_working(self.tr("Saving… a keyring may ask for its password."))
-        connections, typed, secret = self._program.connections, card.typed(), card.token_block.field.text()
+        connections, typed = self._program.connections, card.typed()
         may_use = card is self.cloudflare or not (card.record.id or typed.kind == "gateway")
-        if card is self.cloudflare:
-            record = await connections.save_cloudflare(typed.account_id, secret)
-        else:
-            record = await connections.save(typed, secret=secret, gateway_secret=card.gateway_block.field.text())
+        secret, gateway_secret = card.token_block.field.text(), card.gateway_block.field.text()
+        record = await connections.save(typed, secret=secret, gateway_secret=gateway_secret)
         card.forget_typed()
         card.show_record(record)
         await self._was_changed()
@@ -331,11 +329,8 @@ class ConnectionPage(QWidget):
             "It is deleted from this computer, and stays valid at the other end until you revoke it there. Batches that"
             " are under way go on, but cannot be collected before it is entered again."
         )
-        if not await ask(self.window(), self.tr("Remove the secret?"), sentence, accept=self.tr("Remove"), danger=True):
-            return
-        is_first = card is self.cloudflare
-        connections, credentials = self._program.connections, self._program.credentials
-        await self._removing(card, connections.forget_cloudflare() if is_first else credentials.forget(secret_id))
+        if await ask(self.window(), self.tr("Remove the secret?"), sentence, accept=self.tr("Remove"), danger=True):
+            await self._removing(card, self._program.connections.forget_secret(secret_id))
 
     async def _removing(self, card: SavedCard, work: Awaitable[None]) -> None:
         card.set_working(self.tr("Removing…"))

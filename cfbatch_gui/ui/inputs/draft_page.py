@@ -36,7 +36,6 @@ from cfbatch_gui.ui.widgets.bars import DropOverlay
 class DraftPage(QWidget):
     """Shows one draft at a time; others that were shown go on being read."""
 
-    connection_wanted = Signal()
     phase_changed = Signal(str)
 
     def __init__(
@@ -194,7 +193,7 @@ class DraftPage(QWidget):
 
     def _cure(self, cure: Cure) -> None:
         if cure is Cure.CONNECT:
-            self.connection_wanted.emit()
+            self._notices.connection_wanted.emit()
         elif cure is Cure.USE_RANKING_MODEL:
             self._choose_model(DEFAULT_MODEL)
         elif cure in (Cure.RUN_SYNCHRONOUSLY, Cure.USE_QUEUE):
@@ -236,7 +235,6 @@ class DraftPage(QWidget):
         actions: dict[Action, Callable[[], None]] = {
             Action.CHOOSE_FILE: self.intake.choose_file,
             Action.RETRY: lambda: self.reading.retry(self.job_id()),
-            Action.OPEN_CONNECTION: self.connection_wanted.emit,
         }
         self._notices.show_error(error, actions.get(error.action))
 

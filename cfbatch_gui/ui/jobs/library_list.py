@@ -342,7 +342,7 @@ class LibraryDelegate(QStyledItemDelegate):
         _write(painter, QStyle.visualRect(direction, box, line), small, role, state.text)
         if job.state is JobState.WORKING and job.batches:
             bar = QRectF(box.left(), box.top() + 44 + 2 * more, box.width(), 4)
-            paint_bar(painter, bar, job.batches_done / len(job.batches), direction=direction)
+            paint_bar(painter, bar, job.batches_done / len(job.batches), direction)
 
     def _paint_tags(self, painter: QPainter, line: QRect, font: QFont, job: Job) -> int:
         painter.setFont(font)

@@ -120,7 +120,7 @@ def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[Output
     return tuple(found.items())
 
 
-def extent_words(extent: Extent, target: Target, columns: int | None = None) -> str:
+def extent_words(extent: Extent, target: Target, columns: int | None = None, *, has_numbers: bool = False) -> str:
     """ "3,816 rows of 15 columns", "18,204 rows of 1,024 numbers, about 205 MB". `columns`: how many are chosen."""
     is_limited = target.has_limits and target.measure is not Measure.ALL_ROWS
     count = extent.kept_rows if is_limited else extent.rows
@@ -131,9 +131,10 @@ def extent_words(extent: Extent, target: Target, columns: int | None = None) -> 
         return display.plural(extent.failed, "{n} row", "{n} rows")
     if target.measure is Measure.SCORES:
         return display.plural(extent.scores, "{n} score", "{n} scores")
-    if target.kind is Kind.RANK and target.suffixes == (".xlsx",) and columns is None:
+    has_own_columns = target.kind is Kind.RANK or (target.can_have_numbers and not has_numbers)
+    if has_own_columns and target.suffixes == (".xlsx",) and columns is None:
         return rows  # which columns it has depends on what they hold
-    if target.kind is Kind.RANK:
+    if has_own_columns:
         wide = columns if columns is not None and target.has_columns else len(extent.names)
         each = display.plural(wide, "{n} column", "{n} columns")
         return tr("{rows} of {columns}").format(rows=rows, columns=each)
@@ -372,6 +373,8 @@ class ExportDialog(QDialog):
         self._missing = Saying("info")
         self.error_bar = NoticeBar("", "error")
         self.error_bar.hide()
+        self.numbers_box = CheckBox(self.tr("With a column for each number of the vectors"))
+        self.numbers_box.clicked.connect(self._show_anew)
         self.manifest_box = CheckBox(self.tr("Note with the job how this file was made"))
         self.manifest_box.setToolTip(
             self.tr(
@@ -399,6 +402,7 @@ class ExportDialog(QDialog):
                 row(self._rows_field, None),
                 choices,
                 Card(self.lines, folder, inset=True, gap=6),
+                self.numbers_box,
                 self.manifest_box,
                 self._missing,
                 self.error_bar,
@@ -501,6 +505,7 @@ class ExportDialog(QDialog):
             else self.tr("{n} of {all} columns").format(n=display.number(count), all=display.number(len(names)))
         )
         self.manifest_box.setVisible(any(target.is_for_people for _, target in outputs))
+        self.numbers_box.setVisible(any(target.can_have_numbers for _, target in outputs))
         has_columns = bool(names) and any(target.has_columns for _, target in outputs)
         for widget in (self._columns_words, self.columns_button):
             widget.setVisible(has_columns)
@@ -510,7 +515,11 @@ class ExportDialog(QDialog):
         """The first files with what will be in them; `columns` is how many are chosen, None for all."""
         shown = outputs if len(outputs) <= _MOST_LINES else outputs[: _MOST_LINES - 1]
         extent, counting = self._extent, self.tr("Counting…")
-        lines = [(path.name, extent_words(extent, target, columns) if extent else counting) for path, target in shown]
+        has_numbers = self.numbers_box.isChecked()
+        lines = [
+            (path.name, extent_words(extent, target, columns, has_numbers=has_numbers) if extent else counting)
+            for path, target in shown
+        ]
         if rest := len(outputs) - len(shown):
             lines.append((self.tr("and {n} more").format(n=rest), ""))
         self.lines.show_lines(lines)
@@ -578,7 +587,9 @@ class ExportDialog(QDialog):
     def _options(self) -> ExportOptions:
         limits = self.limits_bar.limits() if self._job.kind is Kind.RANK else ExportOptions()
         items = self.rows.currentData()
-        return replace(limits, separator=display.csv_separator(), columns=self._columns, items=items)
+        has_numbers = self.numbers_box.isVisible() and self.numbers_box.isChecked()
+        separator = display.csv_separator()
+        return replace(limits, separator=separator, columns=self._columns, items=items, has_numbers=has_numbers)
 
     def _show_writing(self, writing: bool) -> None:
         self.progress.setVisible(writing)

@@ -3,14 +3,17 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QSizePolicy, QSpinBox, QStackedWidget
 
+from cfbatch_gui.core.export_metadata import metadata_of
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import EmbeddedText
-from cfbatch_gui.core.results.exports.csv_tables import write_keep_list
+from cfbatch_gui.core.results.exports import ExportOptions, export, target_for
 from cfbatch_gui.core.results.groups import (
     MOST_CLUSTERS,
     UNASKED_TEXTS,
@@ -24,6 +27,7 @@ from cfbatch_gui.core.results.groups import (
     find_duplicates,
     usual_number,
 )
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
@@ -40,12 +44,15 @@ from cfbatch_gui.ui.results.vector_page import (
     similarity_column,
     text_column,
 )
+from cfbatch_gui.ui.state_names import connection_title
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import PagedRows, Rows, TableView
 from cfbatch_gui.ui.widgets import Choice, EmptyPlace, Flow, IconButton, Label, QuietButton, boxed, row, split
 
 _RESTING = 0.35  # seconds after the last key
 _TYPICAL = 3
+
+_WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +237,7 @@ class DuplicatesView(VectorPage):
             self.tr("Save list without duplicates…"),
             "download",
             lambda: self.tasks.start("save", self._save()),
-            tip=self.tr("A CSV that says for every row whether it stays or goes"),
+            tip=self.tr("Your own columns, with the rows that stay"),
         )
         words = self.tr("Show the texts that go in the table")
         self.table_button = IconButton("table", words, self._show_in_table)
@@ -314,27 +321,35 @@ class DuplicatesView(VectorPage):
             self.rows_wanted.emit(tuple(going.tolist()), self.tr("Near duplicates that go"))
 
     async def _save(self) -> None:
+        is_workbook = Path(self.job.source_name).suffix.lower() in _WORKBOOKS
+        filters = (self.tr("Excel (*.xlsx)"), self.tr("CSV for Excel (*.csv)"))
+        suffix = "xlsx" if is_workbook else "csv"
         path = await dialogs.save_file(
             self,
             self.tr("Save list without duplicates"),
-            name=self.tr("{name}, without duplicates").format(name=self.job.name) + ".csv",
-            filters=(self.tr("CSV for Excel (*.csv)"),),
+            name=f"{self.tr('{name}, without duplicates').format(name=self.job.name)}.{suffix}",
+            filters=filters if is_workbook else filters[::-1],
             folder=self.program.remembered_folder(FolderUse.KEEP_LISTS),
-            suffix="csv",
+            suffix=suffix,
         )
         if path is not None:
             await self.write(path)
 
     async def write(self, path: Path) -> None:
-        """Write the list of what stays and what goes. Raises UserError."""
-        embeddings, found = self.embeddings, self.found
+        """Write the rows that stay, as the user's own list. Raises UserError."""
+        found = self.found
         if found is None:
             return
-        separator = display.csv_separator()
-        gone = await asyncio.to_thread(lambda: write_keep_list(path, embeddings, found, separator=separator))
-        pattern = self.tr("Wrote {n} rows to “{name}”: {stay} stay, {go} go.")
-        rows, stay, go = map(display.number, (embeddings.count, embeddings.count - gone, gone))
-        self.notices.show_written(pattern.format(n=rows, name=path.name, stay=stay, go=go), path)
+        target = target_for(path, Kind.EMBED, "xlsx" if path.suffix.lower() == ".xlsx" else "csv-excel")
+        items = frozenset(found.item_numbers[found.stays == found.item_numbers].tolist())
+        options = ExportOptions(separator=display.csv_separator(), items=items)
+        metadata = metadata_of(self.job, connection_title(self.program, self.job))
+        folder, keeps = self.program.folder(self.job.id), self.program.settings.keeps_manifests
+        write = partial(export, folder, metadata, path, target, options=options, keeps_manifest=keeps, say=said)
+        written = await asyncio.to_thread(write)
+        pattern = self.tr("Wrote {n} to “{name}”, without {go} near duplicates.")
+        rows = display.plural(written.rows, "{n} row", "{n} rows")
+        self.notices.show_written(pattern.format(n=rows, name=path.name, go=display.number(found.gone)), path)
 
 
 def _group_columns() -> tuple[Column[GroupRow], ...]:

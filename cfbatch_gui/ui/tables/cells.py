@@ -131,7 +131,7 @@ class CellDelegate(QStyledItemDelegate):
         if left < inner.right() - 2 * _BAR_HEIGHT:
             top = inner.center().y() - _BAR_HEIGHT // 2 + 1
             track = _placed(option, QRect(left, top, inner.right() - left, _BAR_HEIGHT))
-            paint_bar(painter, QRectF(track), share, direction=option.direction)
+            paint_bar(painter, QRectF(track), share, option.direction)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         hint = super().sizeHint(option, index)

@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRect, QRectF, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRectF, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
-    QAccessible,
     QDrag,
     QDropEvent,
     QFont,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QLineEdit,
     QMenu,
+    QProgressBar,
     QSizePolicy,
     QStyle,
     QTabBar,
@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from cfbatch_gui.ui import icons, theme
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CARD, SMALL, WIDE, scaled
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE, scaled
 from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed, column, row
 from cfbatch_gui.ui.widgets.buttons import Button, IconButton, LinkButton, MoreButton
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing, follow_in_tab_order
@@ -89,13 +89,17 @@ def take_copy(event: QDropEvent) -> None:
     event.accept()
 
 
-class DropOverlay(QWidget):
+class DropOverlay(QFrame):
     """Covers a page while something is dragged over it, and says what dropping it does."""
 
     def __init__(self, over: QWidget, text: str) -> None:
         super().__init__(over)
-        self._over, self._text = over, text
+        self._over = over
+        self.setProperty("kind", "drop")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        words = Label(text, wrap=True)
+        words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.setLayout(column(None, row(None, IconLabel("file-up", "accent", 28), None), words, None))
         self.hide()
         over.installEventFilter(self)
 
@@ -109,19 +113,6 @@ class DropOverlay(QWidget):
             self.setGeometry(self._over.rect())
         return False
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        back = theme.colour("selection")
-        back.setAlpha(235)
-        painter.setPen(theme.colour("accent"))
-        painter.setBrush(back)
-        painter.drawRoundedRect(self.rect().adjusted(SMALL, SMALL, -SMALL, -SMALL), RADIUS_CARD, RADIUS_CARD)
-        middle = self.rect().center()
-        icons.paint_icon(painter, QRect(middle.x() - 14, middle.y() - 40, 28, 28), "file-up", "accent")
-        painter.setPen(theme.colour("text"))
-        painter.drawText(self.rect().adjusted(0, 24, 0, 24), Qt.AlignmentFlag.AlignCenter, self._text)
-
 
 Level = Literal["info", "attention", "error", "done"]
 LEVEL_ICONS: dict[Level, tuple[str, str]] = {
@@ -132,13 +123,7 @@ LEVEL_ICONS: dict[Level, tuple[str, str]] = {
 }
 
 
-def paint_bar(
-    painter: QPainter,
-    box: QRectF,
-    share: float,
-    *,
-    direction: Qt.LayoutDirection = Qt.LayoutDirection.LeftToRight,
-) -> None:
+def paint_bar(painter: QPainter, box: QRectF, share: float, direction: Qt.LayoutDirection) -> None:
     """Paint a bar with round ends, filled from where lines begin up to `share`, from 0 to 1."""
     radius = box.height() / 2
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -154,29 +139,18 @@ def paint_bar(
         painter.drawRoundedRect(filled, radius, radius)
 
 
-class ThinProgress(QWidget):
+class ThinProgress(QProgressBar):
     """The share of finished parts as a bar, 4 pixels high; empty while the total is unknown (0)."""
-
-    accessible_role = QAccessible.Role.ProgressBar
 
     def __init__(self) -> None:
         super().__init__()
-        self._share = 0.0
+        self.setRange(0, 1_000)
+        self.setTextVisible(False)
         self.setFixedHeight(4)
 
     def set_parts(self, done: int, total: int) -> None:
-        share = done / total if total else 0.0
         self.setAccessibleName(self.tr("{done} of {total}").format(done=done, total=total))
-        if share != self._share:
-            self._share = share
-            self.update()
-
-    def share(self) -> float:
-        return self._share
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        paint_bar(painter, QRectF(self.rect()), self._share, direction=self.layoutDirection())
+        self.setValue(round(1_000 * done / total) if total else 0)
 
 
 class NoticeBar(QFrame):

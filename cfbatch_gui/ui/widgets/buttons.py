@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen, QShortcut, QWheelEvent
+from PySide6.QtGui import QAction, QIcon, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen, QShortcut, QWheelEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -52,6 +52,12 @@ class Button(KeyboardRing, QPushButton):
     def set_icon(self, name: str, colour_role: str = "") -> None:
         self.setIcon(make_icon(name, colour_role or self.icon_role))
         self.setIconSize(QSize(self.icon_size, self.icon_size))
+
+    def add(
+        self, text: str, on_chosen: Callable[[], object], icon: str = "", *, checked: bool | None = None
+    ) -> QAction:
+        """Add an entry to the menu of the button, which must have one."""
+        return add_action(self.menu(), text, on_chosen, icon, checked=checked)
 
     def set_possible(self, why_not: str) -> None:
         """Enable the button with "", or disable it with the reason, its tooltip and description."""
@@ -119,11 +125,6 @@ class MenuButton(Button):
         self.setMenu(QMenu(self))
         self.setProperty("menu", "true")
 
-    def add(
-        self, text: str, on_chosen: Callable[[], object], icon: str = "", *, checked: bool | None = None
-    ) -> QAction:
-        return add_action(self.menu(), text, on_chosen, icon, checked=checked)
-
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         paint_chevron(self)
@@ -133,9 +134,6 @@ class MoreButton(IconButton):
     def __init__(self, name: str) -> None:
         super().__init__("ellipsis", name)
         self.setMenu(QMenu(self))
-
-    def add(self, text: str, on_chosen: Callable[[], object], icon: str = "") -> QAction:
-        return add_action(self.menu(), text, on_chosen, icon)
 
 
 def add_action(
@@ -237,10 +235,7 @@ class Choice(QComboBox):
         self.activated.connect(lambda index: self.picked.emit(self.itemData(index)))
 
     def add(self, text: str, value: object, icon_name: str = "") -> None:
-        if icon_name:
-            self.addItem(icon(icon_name, "text"), text, value)
-        else:
-            self.addItem(text, value)
+        self.addItem(icon(icon_name, "text") if icon_name else QIcon(), text, value)
 
     def value(self) -> object:
         return self.currentData()

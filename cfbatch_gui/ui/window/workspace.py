@@ -159,7 +159,6 @@ class Workspace:
         page.changed.connect(lambda _: self._show_jobs_soon())
         self.window.library.list.delegate.phase_of = page.phase
         page.phase_changed.connect(lambda _: self.window.library.list.viewport().update())
-        page.connection_wanted.connect(self.notices.connection_wanted)
         page.copy_made.connect(self.open_job)
         self.in_use.has_changed.connect(page.refresh_connections)
         return page

@@ -41,7 +41,7 @@ def test_the_stream_is_found_whatever_its_program_called_it(tmp_path: Path, name
     path = tmp_path / "a.xls"
     path.write_bytes(named(name))
     source = open_source(path)
-    assert (source.format, source.sheet, source.columns) == ("sheet", "S", ("text",))
+    assert (source.format, source.sheet, source.columns) == ("workbook", "S", ("text",))
     assert [row.cells for row in read_rows(source)] == [("one",)]
 
 

@@ -97,7 +97,7 @@ def test_rows_have_excels_numbers_wherever_the_table_stands(tmp_path: Path) -> N
         sheet.write_row(5, 2, ["1", "one"])
         sheet.write_row(8, 2, ["2", "two"])
     source = open_source(path)
-    assert (source.format, source.columns, source.has_header) == ("xlsx", ("id", "text"), True)
+    assert (source.format, source.columns, source.has_header) == ("workbook", ("id", "text"), True)
     assert list(read_rows(source)) == [Row(6, ("1", "one")), Row(7, ("", "")), Row(8, ("", "")), Row(9, ("2", "two"))]
 
 
@@ -177,7 +177,7 @@ def test_a_formula_without_a_stored_value_is_a_problem_row(tmp_path: Path) -> No
 def test_the_content_counts_and_not_the_name(tmp_path: Path, name: str) -> None:
     by_xlsxwriter(tmp_path / "a.xlsx", [["id", "text"], ["1", "one"]])
     source = open_source((tmp_path / "a.xlsx").rename(tmp_path / name))
-    assert (source.format, [row.cells for row in read_rows(source)]) == ("xlsx", [("1", "one")])
+    assert (source.format, [row.cells for row in read_rows(source)]) == ("workbook", [("1", "one")])
 
 
 # Archives built byte by byte

@@ -29,7 +29,7 @@ def test_what_is_kept_is_there_at_the_next_start(tmp_path: Path) -> None:
     assert again.recipe(" products ") == RECIPE
     assert again.remembered(KIND) == replace(RECIPE, name="")
     assert again.remembered(KIND, KIND) is None
-    assert again.remembered(FileKind("xlsx", COLUMNS)) is None
+    assert again.remembered(FileKind("workbook", COLUMNS)) is None
 
 
 def test_recipes_are_renamed_and_deleted(tmp_path: Path) -> None:

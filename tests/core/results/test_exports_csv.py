@@ -114,13 +114,16 @@ def floats(rows: list[list[str]], separator: str) -> NDArray[np.float32]:
     return np.array([[number(text, separator) for text in row] for row in rows], dtype=np.float32)
 
 
-@pytest.mark.parametrize("options", [ExportOptions(), *(ExportOptions(Preset.EXCEL, sign) for sign in ",;\t|")])
+@pytest.mark.parametrize(
+    "options", [ExportOptions(), *(ExportOptions(Preset.EXCEL, sign, has_numbers=True) for sign in ",;\t|")]
+)
 def test_vectors_in_columns(embedded: Table, tmp_path: Path, options: ExportOptions) -> None:
     path = tmp_path / "vectors.csv"
     exported = export(embedded.folder, embedded.metadata(Kind.EMBED), path, options=options)
     excel = options.preset is Preset.EXCEL
     header, *rows = read(path, options.separator)
-    assert header == ["id", "text", "dim_3 (original)", "id (original)", *(f"dim_{index}" for index in range(16))]
+    own = ["key", "text", "dim_3 (original)", "id"] if excel else ["id", "text", "dim_3 (original)", "id (original)"]
+    assert header == [*own, *(f"dim_{index}" for index in range(16))]
     assert (exported.format, exported.rows, exported.counts.is_complete) == ("csv", len(NASTY) - 2, False)
     assert [row[0] for row in rows] == [f"id {index} 東" for index in THERE]
     assert [row[3] for row in rows] == ["mine"] * len(THERE)

@@ -9,7 +9,7 @@ import pytest
 
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.results.exports import Target, export, target_for, targets_for, vector_files
+from cfbatch_gui.core.results.exports import ExportOptions, Target, export, target_for, targets_for, vector_files
 from cfbatch_gui.core.system.files import atomic_folder
 from tests.core.results.folders import FAILED, WAITING, Outcome, Pair, Table, unit_vectors
 from tests.core.results.test_exports_csv import manifest
@@ -142,4 +142,5 @@ def test_parquet_without_its_part_is_said(tmp_path: Path, monkeypatch: pytest.Mo
 def test_excel_refuses_vectors_that_do_not_fit(tmp_path: Path) -> None:
     table = Table(tmp_path / "job").embed([("a", "one", 1.0)], unit_vectors(1, 16_383))
     with pytest.raises(ExportError, match="16,384 columns"):
-        export(table.folder, table.metadata(Kind.EMBED), tmp_path / "out.xlsx")
+        metadata, options = table.metadata(Kind.EMBED), ExportOptions(has_numbers=True)
+        export(table.folder, metadata, tmp_path / "out.xlsx", options=options)

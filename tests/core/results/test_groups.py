@@ -1,13 +1,11 @@
 """Near duplicates and clusters: what is found is what a plain search finds, and the same each time."""
 
-import csv
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.results.exports.csv_tables import KEEP_LIST, write_keep_list
 from cfbatch_gui.core.results.groups import TOLERANCE, Duplicates, Keep, find_clusters, find_duplicates, has_bounds
 from cfbatch_gui.core.results.unit_vectors import unit_vectors as measure
 from tests.core.results.folders import stored, unit_vectors
@@ -71,23 +69,6 @@ def test_the_longest_text_can_be_kept(tmp_path: Path) -> None:
     vectors[2] = vectors[1] = vectors[0]
     embeddings = stored(tmp_path, vectors, texts=["short", "the longest of all", "the longest, too!!", "x"])
     assert find_duplicates(embeddings, 0.9, Keep.LONGEST).stays.tolist() == [2, 2, 2, 4]
-
-
-def test_the_keep_list_has_every_row_and_no_formula(tmp_path: Path) -> None:
-    vectors = unit_vectors(4, 8)
-    vectors[3] = vectors[1]
-    embeddings = stored(tmp_path, vectors, texts=["=1+1", "one", "two", "one again"])
-    found = find_duplicates(embeddings, 0.95)
-    assert write_keep_list(tmp_path / "keep.csv", embeddings, found) == 1
-    with (tmp_path / "keep.csv").open(encoding="utf-8-sig", newline="") as stream:
-        rows = list(csv.reader(stream))
-    assert rows == [
-        list(KEEP_LIST),
-        ["2", "id0", "'=1+1", "stay", "", "", "", ""],
-        ["3", "id1", "one", "stay", "1", "", "", ""],
-        ["4", "id2", "two", "stay", "", "", "", ""],
-        ["5", "id3", "one again", "go", "1", "1.0", "3", "id1"],
-    ]
 
 
 def test_well_separated_groups_are_found(tmp_path: Path) -> None:

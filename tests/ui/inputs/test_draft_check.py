@@ -18,7 +18,7 @@ from tests.ui.inputs.conftest import DraftDriver
 
 async def test_a_connection_that_is_not_ready_is_named(driver: DraftDriver, questions: Path, until: Until) -> None:
     wanted: list[bool] = []
-    driver.page.connection_wanted.connect(lambda: wanted.append(True))
+    driver.notices.connection_wanted.connect(lambda: wanted.append(True))
     await driver.open(questions, until)
     driver.click(driver.page.check.options_button)
     choice = driver.page.check.options.connection

@@ -5,20 +5,16 @@ from dataclasses import dataclass
 
 from cfbatch_gui.core.inputs.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import Block, Candidate, FileFormat, Row, Shape, Source
-from cfbatch_gui.core.inputs.readers.ascii_table import read_ascii_table, recognise_ascii_table
-from cfbatch_gui.core.inputs.readers.collection import read_collection, recognise_collection, recognise_run
-from cfbatch_gui.core.inputs.readers.delimited_rows import read_delimited
-from cfbatch_gui.core.inputs.readers.folder import read_folder
-from cfbatch_gui.core.inputs.readers.json_document import read_json_document, read_json_lines
-from cfbatch_gui.core.inputs.readers.parquet import read_parquet, recognise_parquet
-from cfbatch_gui.core.inputs.readers.plain_text import (
-    read_docx,
-    read_lines,
-    read_paragraphs,
-    read_whole,
-    recognise_docx,
+from cfbatch_gui.core.inputs.readers import (
+    ascii_table,
+    collection,
+    delimited_rows,
+    folder,
+    json_document,
+    parquet,
+    plain_text,
+    workbook,
 )
-from cfbatch_gui.core.inputs.readers.workbook import read_workbook
 from cfbatch_gui.core.messages import Message, message, quoted
 
 Progress = Callable[[int], None] | None
@@ -42,15 +38,10 @@ class Format:
     listed: str = ""
     group: str = ""
     suffixes: tuple[str, ...] = ()
-    other_suffixes: tuple[str, ...] = ()
     is_table: bool = False
     recognise: Recogniser | None = None
     recognise_text: Recogniser | None = None
     counts_rows: bool = False
-
-    @property
-    def all_suffixes(self) -> tuple[str, ...]:
-        return self.suffixes + self.other_suffixes
 
 
 SPREADSHEETS, DOCUMENTS, JSON = message("Spreadsheets"), message("Texts and documents"), message("JSON and JSON Lines")
@@ -75,37 +66,35 @@ _TABLE = (
         listed=message("text"),
         group=DOCUMENTS,
         suffixes=(".txt", ".text", ".md"),
-        other_suffixes=(".log", ".lst"),
-        read=read_lines,
+        read=plain_text.read_lines,
     ),
     Format(
         name=FileFormat.PARAGRAPHS,
         words=message("Plain text, one text per paragraph, with blank lines between them"),
         short=message("one text per paragraph"),
-        read=read_paragraphs,
+        read=plain_text.read_paragraphs,
     ),
     Format(
         name=FileFormat.WHOLE,
         words=message("Plain text, the whole file one text"),
         short=message("the whole file one text"),
-        read=read_whole,
+        read=plain_text.read_whole,
     ),
     Format(
         name=FileFormat.DELIMITED,
         words=message("A table separated by {separator}, {header}"),
         listed="CSV",
         group=SPREADSHEETS,
-        suffixes=(".csv", ".tsv", ".tab"),
-        other_suffixes=(".psv",),
+        suffixes=(".csv", ".tsv", ".tab", ".psv"),
         is_table=True,
-        read=read_delimited,
+        read=delimited_rows.read_delimited,
     ),
     Format(
         name=FileFormat.ASCII_TABLE,
         words=message("A table drawn with bars and lines; the spaces around cells belong to the drawing"),
         short=message("drawn with bars and lines"),
-        recognise_text=recognise_ascii_table,
-        read=read_ascii_table,
+        recognise_text=ascii_table.recognise_ascii_table,
+        read=ascii_table.read_ascii_table,
     ),
     Format(
         name=FileFormat.JSON,
@@ -113,37 +102,28 @@ _TABLE = (
         short="JSON",
         listed="JSON",
         group=JSON,
-        suffixes=(".json",),
+        suffixes=json_document.SUFFIXES,
         is_table=True,
-        read=read_json_document,
+        read=json_document.read_json_document,
     ),
     Format(
         name=FileFormat.JSON_LINES,
         words=message("JSON Lines"),
         short=message("JSON Lines"),
         group=JSON,
-        suffixes=(".jsonl", ".ndjson"),
-        other_suffixes=(".jl",),
+        suffixes=json_document.SUFFIXES_OF_LINES,
         is_table=True,
-        read=read_json_lines,
+        read=json_document.read_json_lines,
     ),
     Format(
-        name="xlsx",
+        name="workbook",
         words=message("The sheet “{sheet}”, {header}"),
         listed=message("a spreadsheet"),
         group=SPREADSHEETS,
-        suffixes=(".xlsx", ".xlsm"),
+        suffixes=(".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"),
         is_table=True,
-        read=read_workbook,
-        counts_rows=True,
-    ),
-    Format(
-        name="sheet",  # other workbooks, whose files say less about their content
-        words=message("The sheet “{sheet}”, {header}"),
-        group=SPREADSHEETS,
-        suffixes=(".xls", ".xlsb", ".ods"),
-        is_table=True,
-        read=read_workbook,
+        recognise=workbook.recognise_workbook,
+        read=workbook.read_workbook,
         counts_rows=True,
     ),
     Format(
@@ -154,8 +134,8 @@ _TABLE = (
         group="Parquet",
         suffixes=(".parquet",),
         is_table=True,
-        recognise=recognise_parquet,
-        read=read_parquet,
+        recognise=parquet.recognise_parquet,
+        read=parquet.read_parquet,
         counts_rows=True,
     ),
     Format(
@@ -165,24 +145,24 @@ _TABLE = (
         listed=".docx",
         group=DOCUMENTS,
         suffixes=(".docx",),
-        recognise=recognise_docx,
-        read=read_docx,
+        recognise=plain_text.recognise_docx,
+        read=plain_text.read_docx,
         counts_rows=True,
     ),
     Format(
         name=FileFormat.COLLECTION,
         words=message("A collection of queries and documents, joined to pairs"),
         short=message("a data set of queries and texts"),
-        recognise=recognise_collection,
-        recognise_text=recognise_run,
-        read=read_collection,
+        recognise=collection.recognise_collection,
+        recognise_text=collection.recognise_run,
+        read=collection.read_collection,
         counts_rows=True,
     ),
     Format(
         name=FileFormat.FOLDER,
         words=message("A folder of text files, each one text with its name as id"),
         short=message("a folder, one text per file"),
-        read=read_folder,
+        read=folder.read_folder,
     ),
 )
 FORMATS = {each.name: each for each in _TABLE}

@@ -3,12 +3,14 @@
 import json
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
 from typing import Any, BinaryIO, NoReturn
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.column_names import is_id, is_text
-from cfbatch_gui.core.inputs.input_values import Row, Shape, Source, unusual_row
-from cfbatch_gui.core.inputs.open_file import open_bytes
+from cfbatch_gui.core.inputs.column_names import complete_names, is_id, is_text
+from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Row, Shape, Source, unusual_row
+from cfbatch_gui.core.inputs.open_file import only_header, open_bytes
 from cfbatch_gui.core.inputs.readers.decoded_text import (
     LONGEST_LINE,
     text_chunks,
@@ -19,21 +21,28 @@ from cfbatch_gui.core.inputs.readers.json_shapes import (
     bulk_id,
     cause_of,
     cell_text,
+    columns_for,
     holds_only_numbers,
+    is_batch_answer,
     is_frame,
     is_map,
     lenient_decoder,
+    notice_for,
+    notice_of_repeated_keys,
     parse_array,
     parse_object,
     rows_of_frame,
     rows_of_map,
     rows_reader,
+    shape_of,
     with_index,
 )
+from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_header, table_width
 from cfbatch_gui.core.messages import message
 
 Fields = dict[str, Any]
 _RowsOf = Callable[[Fields], list[tuple[str, ...]] | str]
+SUFFIXES, SUFFIXES_OF_LINES = (".json",), (".jsonl", ".ndjson", ".jl")
 _SPACE = re.compile(r"[ \t\r\n\x1e]*")  # with the mark that begins a record of a JSON text sequence
 # What a program puts before its JSON: a name, a call, or a guard against being run.
 PREFIX = re.compile(r"""\s*(?:\)\]\}',?|[A-Za-z_$][\w.$]*\s*[=(])\s*(?=[\[{])""")
@@ -324,3 +333,114 @@ def _row_of_line(source: Source, number: int, line: str) -> Row:
     if cells is None:
         return Row(number, (without_line_end(line)[:200], *("",) * (len(source.columns) - 1)), _NO_ARRAY)
     return row_of_array(source, number, cells)
+
+
+_OBJECTS_FOR_KEYS = 1000
+_SCRIPT_SUFFIXES = (".js", ".json", ".jsonl")
+_RECORD_MARK = "\x1e"  # of JSON text sequences
+
+
+def open_json(source: Source, candidate: Candidate) -> Source:
+    """Find the columns of JSON or JSON Lines. Raises InputError."""
+    is_lines = source.format == FileFormat.JSON_LINES
+    with open_bytes(source.path) as file:
+        values = _values_of_lines(file, source) if is_lines else values_of(file, source)
+        first = list(islice(values, _OBJECTS_FOR_KEYS))
+    objects = [each if isinstance(each, dict) else {"text": each} for each in first if isinstance(each, dict | str)]
+    arrays = [each for each in first if isinstance(each, list)]
+    if any(arrays) and len(arrays) >= 9 * len(objects):
+        found = _of_arrays(source, arrays, candidate.options.has_header)
+    else:
+        found = _of_objects(source, [fields for fields in objects if fields])
+    if not found.columns:
+        raise _without_objects(source, next((each for each in first if isinstance(each, Broken)), None))
+    notices = notice_of_repeated_keys(candidate.text.split("\n") if is_lines else (candidate.text,))
+    return replace(found, notices=(*found.notices, *notices))
+
+
+def _values_of_lines(file: BinaryIO, source: Source) -> Iterator[object]:
+    for line in text_lines(file, source.path.name, source.encoding):
+        if not line.isspace():
+            fields = parse_object(line)
+            yield fields if isinstance(fields, dict) else parse_array(line) or Broken(fields)
+
+
+def _without_objects(source: Source, broken: Broken | None) -> InputError:
+    name = source.path.name
+    if broken and source.format == FileFormat.JSON:
+        sentence = message(
+            "{name} is not valid JSON: {cause}. Correct it there, and choose it again.", name=name, cause=broken.cause
+        )
+    else:
+        sentence = message(
+            "{name} holds no JSON objects. Write an array such as [{{“text”: “…”}}], or one object a line.", name=name
+        )
+    return InputError(sentence, detail=broken.cause if broken else "objects without keys")
+
+
+def json_format(suffix: str, sample: str, *, is_whole: bool) -> FileFormat | None:
+    is_named = suffix in SUFFIXES + SUFFIXES_OF_LINES
+    begin = sample.lstrip()
+    if sample.startswith(_RECORD_MARK) or (suffix in _SCRIPT_SUFFIXES and PREFIX.match(sample)):
+        return FileFormat.JSON
+    lines = [line for line in sample.split("\n") if line.strip()]
+    whole_lines = lines if is_whole or len(lines) == 1 else lines[:-1]
+    has_object_lines = begin.startswith("{") and all(isinstance(parse_object(line), dict) for line in whole_lines[:2])
+    only = parse_object(lines[0]) if is_whole and len(lines) == 1 else None
+    is_around_others = is_envelope(only) or (begin.startswith("{") and begin[1:].lstrip().startswith('"requests"'))
+    if has_object_lines and not is_around_others:
+        return FileFormat.JSON_LINES
+    if (
+        begin.startswith("[")
+        and len(whole_lines) > 1
+        and all(parse_array(line) is not None for line in whole_lines[:2])
+    ):
+        return FileFormat.JSON_LINES
+    if is_around_others or (is_named and begin.startswith(("[", "{"))):
+        is_lines = is_named and suffix != ".json" and not is_around_others and _has_object_line(whole_lines)
+        return FileFormat.JSON_LINES if is_lines else FileFormat.JSON
+    if begin.startswith("[") and _is_document(sample, is_whole=is_whole):
+        return FileFormat.JSON
+    return FileFormat.JSON_LINES if is_named else None
+
+
+def _has_object_line(lines: list[str]) -> bool:
+    return sum(isinstance(parse_object(line), dict) for line in lines[:50]) > 0
+
+
+def _is_document(sample: str, *, is_whole: bool) -> bool:
+    try:
+        json.loads(sample)
+    except json.JSONDecodeError as exc:
+        return not is_whole and exc.pos >= len(sample) - 20 and '"' in sample
+    except (ValueError, RecursionError):
+        return False
+    return '"' in sample
+
+
+def _of_objects(source: Source, objects: list[dict[str, Any]]) -> Source:
+    if objects and (all(map(is_batch_answer, objects)) or (len(objects) == 1 and holds_only_numbers(objects[0]))):
+        raise InputError(
+            message(
+                "{name} holds answers of another service, or scores, by their ids, but no texts. Choose the file with "
+                "the texts.",
+                name=source.path.name,
+            )
+        )
+    is_bulk = source.format == FileFormat.JSON_LINES and objects and bulk_id(objects[0]) is not None
+    shape = Shape.BULK if is_bulk else shape_of(objects) if objects else Shape.PLAIN
+    notice = notice_for(shape, objects)
+    return replace(source, columns=columns_for(shape, objects), shape=shape, notices=(notice,) if notice else ())
+
+
+def _of_arrays(source: Source, arrays: list[list[Any]], has_header: bool | None) -> Source:
+    rows = [tuple(map(cell_text, array)) for array in arrays]
+    if len(rows) == 1 and has_header is None:
+        has_header = False
+    judgement = judge_header(rows[:ROWS_FOR_HEADER], decided=has_header)
+    header = judgement.is_header
+    if header and len(rows) == 1:
+        raise only_header(source.path)
+    columns = complete_names(rows[0] if header else (), table_width(rows, header))
+    is_sure = not judgement.is_close
+    return replace(source, columns=columns, shape=Shape.ARRAYS, has_header=header, is_header_sure=is_sure)

@@ -1,16 +1,19 @@
 """Plain text, with one text a line, a paragraph or a file, and Word documents (.docx), with one a paragraph."""
 
+import re
 import zipfile
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager
+from itertools import groupby
 from pathlib import Path
+from statistics import mean
 from typing import BinaryIO
 from xml.etree import ElementTree
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
 from cfbatch_gui.core.inputs.open_file import open_archive, open_bytes, open_member, open_raw, without_rows
-from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, text_lines, without_line_end
+from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, lines_of_piece, text_lines, without_line_end
 from cfbatch_gui.core.messages import message
 
 
@@ -45,6 +48,26 @@ def read_paragraphs(source: Source, progress: Callable[[int], None] | None) -> G
                 paragraph = []
         if paragraph:
             yield Row(first, (without_line_end("".join(paragraph)),))
+
+
+_SENTENCE_END = re.compile(r"""[.?!…:。．？！؟۔।]["'”’»)\]」』]*$""")
+_LEAST_IN_BLOCKS = 0.75  # share of all lines that are in blocks of several; titles are blocks of one line
+_LEAST_ENDED = 0.8  # share of these blocks that end with the end of a sentence
+_LEAST_BROKEN = 0.5  # share of lines with another below that end within a sentence
+
+
+def has_paragraphs(sample: str, *, is_whole: bool) -> bool:
+    """Whether blank lines separate paragraphs, and not groups of a list: most lines end within a sentence."""
+    lines = [line.strip() for line in lines_of_piece(sample)]
+    blocks = [list(block) for is_filled, block in groupby(lines, bool) if is_filled]
+    if not is_whole:
+        blocks = blocks[:-1]  # the sample may end within it
+    several = [block for block in blocks if len(block) > 1]
+    if len(blocks) < 2 or sum(map(len, several)) < _LEAST_IN_BLOCKS * sum(map(len, blocks)):
+        return False
+    ended = [bool(_SENTENCE_END.search(block[-1])) for block in several]
+    broken = [not _SENTENCE_END.search(line) for block in several for line in block[:-1]]
+    return mean(ended) >= _LEAST_ENDED and mean(broken) >= _LEAST_BROKEN
 
 
 def read_whole(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:

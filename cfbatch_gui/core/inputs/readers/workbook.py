@@ -1,18 +1,26 @@
 """Read workbooks (.xlsx, .xlsm, .xlsb, .xls, .ods) in a process of its own, after a check of what they unpack to."""
 
 import zipfile
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import takewhile
+from dataclasses import dataclass, replace
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.input_values import ProblemKind, Row, Source
-from cfbatch_gui.core.inputs.open_file import open_raw, protected, regular_file_size
+from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.inputs.column_names import complete_names
+from cfbatch_gui.core.inputs.input_values import Candidate, ProblemKind, ReadOptions, Row, Source
+from cfbatch_gui.core.inputs.open_file import (
+    is_old_workbook,
+    only_header,
+    open_raw,
+    protected,
+    regular_file_size,
+    without_rows,
+)
 from cfbatch_gui.core.inputs.readers.decoding_process import Decoding, DecodingError, decoding
 from cfbatch_gui.core.inputs.readers.decoding_program import (
     DAMAGE,
@@ -23,7 +31,9 @@ from cfbatch_gui.core.inputs.readers.decoding_program import (
     PROTECTED,
     WORKBOOK,
 )
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_header
+from cfbatch_gui.core.inputs.recognise.table_bounds import Record, first_of_table, notice_above
+from cfbatch_gui.core.messages import counted_message, cut_list, message, quoted
 
 MOST_BYTES = 4 * 1024**3  # unpacked; a full sheet of 1,048,576 rows takes about 1 GB
 MOST_RATIO = 200  # unpacked to packed, for members over 64 MiB; real sheets stay below 60
@@ -231,3 +241,115 @@ def _no_value(column: str, row: int) -> str:
         column=column,
         row=row,
     )
+
+
+def recognise_workbook(candidate: Candidate) -> Source | None:
+    """The source of a workbook, None for another file. Raises InputError, UsageError."""
+    is_packed = "content.xml" in candidate.members or any(name.startswith("xl/") for name in candidate.members)
+    return _open(candidate) if is_packed or is_old_workbook(candidate.path, candidate.head) else None
+
+
+def _open(candidate: Candidate) -> Source:
+    """Recognise the sheet that the options name, otherwise the first with rows, hidden ones last.
+
+    Raises InputError, UsageError.
+    """
+    path, options = candidate.path, candidate.options
+    if options.separator or options.encoding:
+        raise UsageError(
+            message("{name} is a workbook. It has no separator and no encoding to choose.", name=path.name)
+        )
+    sheets = sheets_of(path)
+    names = tuple(name for name, _ in sheets)
+    if options.sheet and options.sheet not in names:
+        raise InputError(
+            message(
+                "{name} has no sheet “{sheet}”. It has {list}.", name=path.name, sheet=options.sheet, list=_list(names)
+            )
+        )
+    chosen = _first_rows(path, options.sheet) if options.sheet else _choose(path, sheets)
+    if not chosen.rows:
+        raise _empty_sheets(path, options.sheet, names)
+    table = chosen.table
+    cells = [row.cells for row in table if any(row.cells)]
+    judgement = judge_header(cells, decided=options.has_header)
+    header = judgement.is_header
+    if header and len(table) == 1:
+        raise only_header(path)
+    columns = complete_names(table[0].cells if header else (), len(table[0].cells))
+    above = notice_above([" ".join(" ".join(row.cells).split()) for row in chosen.rows[: chosen.begin]])
+    notices = (*chosen.notices, *filter(None, (above, _notice_of_hidden(chosen.hidden, options))))
+    return Source(
+        *(path, "workbook", columns, candidate.size),
+        has_header=header,
+        sheet=chosen.name,
+        sheets=names,
+        first_line=table[0].number if chosen.begin else 1,
+        notices=notices,
+        is_header_sure=not judgement.is_close,
+        hidden=chosen.hidden,
+    )
+
+
+def _notice_of_hidden(rows: int, options: ReadOptions) -> str:
+    if not rows or options.leaves_hidden:
+        return ""
+    return counted_message(
+        rows,
+        "{n:,} row is hidden or filtered in the sheet, and is read as the others.",
+        "{n:,} rows are hidden or filtered in the sheet, and are read as the others.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """A sheet and its first rows, of which the table begins at index `begin`; `notices` say why it was chosen."""
+
+    name: str
+    rows: Sequence[Row] = ()
+    begin: int = 0
+    notices: tuple[str, ...] = ()
+    hidden: int = 0
+
+    @property
+    def table(self) -> Sequence[Row]:
+        return self.rows[self.begin :]
+
+
+def _first_rows(path: Path, name: str) -> _Sheet:
+    with open_sheet(path, name) as sheet:
+        rows = list(islice(sheet.rows, ROWS_FOR_HEADER))
+        return _Sheet(name, rows, _first_row(rows), hidden=sheet.hidden)
+
+
+def _first_row(rows: Sequence[Row]) -> int:
+    """The index of the table's first row: below titles."""
+    filled = [index for index, row in enumerate(rows) if any(cell.strip() for cell in row.cells)]
+    records = [Record(index, rows[index].cells, after_blank=index - 1 not in filled) for index in filled]
+    return filled[first_of_table(records)] if filled else 0
+
+
+def _choose(path: Path, sheets: Sequence[tuple[str, bool]]) -> _Sheet:
+    visible, hidden = ([name for name, is_visible in sheets if is_visible is wanted] for wanted in (True, False))
+    found = (_first_rows(path, name) for name in (*visible, *hidden))
+    sheet = next((each for each in found if each.rows), _Sheet(""))
+    if sheet.name not in hidden or not visible:
+        return sheet
+    notice = message("The sheet “{name}” is hidden; those that are not are empty.", name=sheet.name)
+    return replace(sheet, notices=(notice,))
+
+
+def _list(names: tuple[str, ...]) -> str:
+    return cut_list([quoted(name) for name in names[:10]], len(names) - 10)
+
+
+def _empty_sheets(path: Path, sheet: str | None, names: tuple[str, ...]) -> InputError:
+    if not sheet:
+        return without_rows(path)
+    others = tuple(name for name in names if name != sheet)
+    cure = (
+        message("Choose another: {list}.", list=_list(others))
+        if others
+        else message("Choose a file with at least one row.")
+    )
+    return InputError(message("The sheet “{sheet}” of {name} is empty. {cure}", sheet=sheet, name=path.name, cure=cure))

@@ -40,7 +40,6 @@ from cfbatch_gui.core.inputs.recognise.table_bounds import (
     first_of_table,
     sample_records,
     with_ends,
-    without_empty_ends,
 )
 from cfbatch_gui.core.messages import message
 
@@ -51,10 +50,7 @@ _PREFERENCE = ("\t", ";", ",", "|")
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[;,\t|]*\r?\n', re.IGNORECASE)  # Excel understands this as a first line
 _NULL = re.compile(r"(?m)(?:^|\t)\\N(?:\t|\r?$)|^\\\.\r?$")  # an empty cell, and the last line, of PostgreSQL's COPY
 _END_OF_COPY = re.compile(r"(?m)^\\\.\r?\n?\Z")
-_SPACED_CELL = re.compile(r'"(?:[^"\\]|\\.|"")*"|[^\s"]+')
-_SPACED_LINE = re.compile(rf"(?:{_SPACED_CELL.pattern})(?: (?:{_SPACED_CELL.pattern}))+")
 _UNQUOTED = ("\t", "|")  # separators that are chosen so that nothing needs quotation marks
-_END = "\0end"
 _ONE_QUOTED = re.compile(r"'.*'", re.DOTALL)
 
 
@@ -63,42 +59,28 @@ class Dialect:
     """How a text is cut into cells, and its table: from `first_line` (from 1) to before `end_line`, 0 for the end."""
 
     separator: str
-    quoting: Quoting = Quoting.DOUBLED
-    first_line: int = 1
-    end_line: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Trial:
-    separator: str
     quoting: Quoting
-    first: int  # cells of the first row
-    usual: int  # cells of most rows
-    agreement: float  # share of rows that have `usual` cells
-    rows: int
+    first: int = 0  # cells of the first row
+    usual: int = 0  # cells of most rows
+    agreement: float = 1.0  # share of rows that have `usual` cells
+    rows: int = 0
     first_line: int = 1
     end_line: int = 0
     is_spaced: bool = False  # most cells after the first of a row begin with a space, as after a comma in a sentence
-    agreement_below: float = 0.0  # share of the rows below the first that have `usual` cells
-    quote_fit: float = -1.0  # share of the quotation marks that stand beside this separator or a line end; -1: no marks
 
     @property
     def is_table(self) -> bool:
-        return self.usual > 1 and (
-            (self.first == self.usual and self.agreement >= _LEAST_AGREEMENT) or self._has_other_header
-        )
+        return self.first == self.usual > 1 and self.agreement >= _LEAST_AGREEMENT
 
     @property
-    def _has_other_header(self) -> bool:
-        are_quoted = self.quote_fit >= _LEAST_AGREEMENT
-        return self.first != self.usual and self.agreement_below >= _LEAST_AGREEMENT and are_quoted
+    def is_even(self) -> bool:
+        return self.first == self.usual > 1 and self.agreement == 1 and self.rows >= _LEAST_ROWS
 
     @property
-    def likelihood(self) -> float:
-        """Agreement, reduced for lines left aside, cells that begin with spaces, and misplaced quotes."""
-        agreement = self.agreement_below if self._has_other_header else self.agreement
-        misplaced = 1 - self.quote_fit if self.quote_fit >= 0 else 0.0
-        return agreement - 0.15 * (self.first_line > 1) - 0.2 * self.is_spaced - 0.5 * misplaced
+    def likelihood(self) -> tuple[float, int]:
+        """Agreement, reduced for lines left aside and cells that begin with spaces; then how usual the separator is."""
+        rank = _PREFERENCE.index(self.separator) if self.separator in _PREFERENCE else len(_PREFERENCE)
+        return self.agreement - 0.15 * (self.first_line > 1) - 0.2 * self.is_spaced, -rank
 
 
 def find_dialect(sample: str, *, is_whole: bool, preferred: str = "", separator: str = "") -> Dialect:
@@ -112,64 +94,49 @@ def find_dialect(sample: str, *, is_whole: bool, preferred: str = "", separator:
     skipped = 1 if declared and declared[1] == separator else 0
     table = sample[declared.end() :] if declared and skipped else sample
     wanted = (separator,) if separator else SEPARATORS
-    trials = [_usual_or_better(table, each, is_whole) for each in wanted]
-    best = trials[0] if separator else _best(trials, preferred)
+    best = _best([_usual_or_better(table, each, is_whole) for each in wanted], preferred, table)
     end_line = best.end_line + skipped if best.end_line else 0
-    return Dialect(best.separator, best.quoting, best.first_line + skipped, end_line)
+    return replace(best, first_line=best.first_line + skipped, end_line=end_line)
 
 
-def _best(trials: list[_Trial], preferred: str) -> _Trial:
-    tables = [trial for trial in trials if trial.is_table]
-    if tables:
-        return max(tables, key=lambda trial: (trial.separator == preferred, trial.likelihood, -_rank(trial)))
+def _best(trials: list[Dialect], preferred: str, sample: str) -> Dialect:
+    if tables := [trial for trial in trials if trial.is_table]:
+        return max(tables, key=lambda trial: (trial.separator == preferred, trial.likelihood))
     # One column, whose texts may hold unquoted commas: choose a separator that does not occur in them.
     whole = next((trial for trial in trials if trial.usual <= 1 and trial.agreement == 1), None)
     ragged = [trial for trial in trials if trial.first > 1 or trial.usual > 1]
     if not ragged:
         return whole or trials[0]
-    if whole and whole.quote_fit >= 0 and (quoted := [trial for trial in ragged if _is_confirmed(trial, whole)]):
-        return max(quoted, key=lambda trial: (trial.likelihood, -_rank(trial)))
-    best = max(ragged, key=lambda trial: (trial.likelihood, -_rank(trial)))
+    if whole and (quoted := [each for each in ragged if each.usual > 1 and _fits_better(sample, each, whole)]):
+        return max(quoted, key=lambda trial: trial.likelihood)
+    best = max(ragged, key=lambda trial: trial.likelihood)
     return whole if whole and (best.is_spaced or best.usual <= 1) else best
 
 
-def _is_confirmed(trial: _Trial, whole: _Trial) -> bool:
-    return trial.usual > 1 and trial.quote_fit >= _LEAST_AGREEMENT > whole.quote_fit + 0.2
+def _fits_better(sample: str, trial: Dialect, whole: Dialect) -> bool:
+    return _quote_fit(sample, trial.separator) >= _LEAST_AGREEMENT > _quote_fit(sample, whole.separator) + 0.2
 
 
-def is_separated_by_spaces(sample: str, *, is_whole: bool) -> bool:
-    """Whether R's write.table wrote the text: separated by spaces, texts quoted, the header perhaps a cell short."""
-    lines = [line for line in sample.splitlines() if line]
-    if not is_whole:
-        lines = lines[:-1]  # may be cut off by the end of the sample
-    if len(lines) < 3 or '"' not in lines[0] or not all(map(_SPACED_LINE.fullmatch, lines)):
-        return False
-    names, *rows = [_SPACED_CELL.findall(line) for line in lines]
-    width = len(rows[0])
-    return (
-        width > 1
-        and len(names) in (width, width - 1)
-        and all(name.startswith('"') for name in names)
-        and all(len(row) == width and any(cell.startswith('"') for cell in row) for row in rows)
-    )
+def _quote_fit(sample: str, separator: str) -> float:
+    """The share of quotation marks that may begin or end a cell with this separator, 0 without such marks."""
+    text = sample.replace('""', "")
+    sign = re.escape(separator)
+    beside = re.compile(rf'(?:(?<=[{sign}\r\n])|\A) *"|"(?= *(?:[{sign}\r\n]|\Z))')
+    return len(beside.findall(text)) / max(1, text.count('"'))
 
 
 def is_clearly_delimited(sample: str, *, is_whole: bool, separators: Sequence[str] = SEPARATORS) -> bool:
     """Whether a text is a table, whatever its name: at least three rows, all of the same width."""
-    trials = (_try(_END_OF_COPY.sub("", sample), separator, is_whole) for separator in separators)
+    trials = (_try(_END_OF_COPY.sub("", sample.lstrip("\r\n")), separator, is_whole) for separator in separators)
     return any(trial.rows >= 3 and trial.usual > 1 and trial.first_line == 1 and _agree(trial) for trial in trials)
 
 
-def _agree(trial: _Trial) -> bool:
+def _agree(trial: Dialect) -> bool:
     is_of_r = trial.separator == "\t" and 1 < trial.first == trial.usual - 1
     return trial.agreement == 1 or (is_of_r and round(trial.agreement * trial.rows) == trial.rows - 1)
 
 
-def _rank(trial: _Trial) -> int:
-    return _PREFERENCE.index(trial.separator) if trial.separator in _PREFERENCE else len(_PREFERENCE)
-
-
-def _usual_or_better(sample: str, separator: str, is_whole: bool) -> _Trial:
+def _usual_or_better(sample: str, separator: str, is_whole: bool) -> Dialect:
     usual = _try(sample, separator, is_whole)
     if separator == "\t" and _NULL.search(sample):
         copied = _try(sample, separator, is_whole, Quoting.COPY)
@@ -177,7 +144,7 @@ def _usual_or_better(sample: str, separator: str, is_whole: bool) -> _Trial:
             return copied
     if f'{separator} "' in sample and usual.is_spaced:
         spaced = _try(sample, separator, is_whole, Quoting.SPACED)
-        if spaced.is_table and spaced.agreement == 1 and spaced.rows >= 3:
+        if spaced.is_even:
             return spaced
     if '"' in sample and not _is_sound(sample, separator, Quoting.DOUBLED, is_whole):
         if '\\"' in sample and _is_sound(sample, separator, Quoting.ESCAPED, is_whole):
@@ -185,13 +152,12 @@ def _usual_or_better(sample: str, separator: str, is_whole: bool) -> _Trial:
             if escaped.agreement >= usual.agreement:
                 return escaped
         plain = _try(sample, separator, is_whole, Quoting.NONE)
-        is_meant = separator in _UNQUOTED or not _is_cut(sample, separator)
-        if plain.is_table and plain.agreement == 1 and plain.rows >= 3 and is_meant:
+        if plain.is_even and separator in _UNQUOTED:
             return plain
     if "'" in sample and '"' not in sample:
         single = _try(sample, separator, is_whole, Quoting.SINGLE)
         is_better = single.agreement > usual.agreement or _is_in_single_quotes(sample, separator)
-        if single.is_table and single.agreement == 1 and single.rows >= 3 and is_better:
+        if single.is_even and is_better:
             return single
     return usual
 
@@ -206,61 +172,30 @@ def _is_sound(sample: str, separator: str, quoting: Quoting, is_whole: bool) -> 
     return True
 
 
-def _is_cut(sample: str, separator: str) -> bool:
-    return any(
-        cells and cells[-1].endswith(_END)
-        for cells in csv_rows([*io.StringIO(sample, newline=""), _END], separator, Quoting.DOUBLED)
-    )
-
-
 def _is_in_single_quotes(sample: str, separator: str) -> bool:
     rows = [record.cells for record in sample_records(sample, separator, Quoting.NONE)][1:_ROWS]
     quoted = sum(bool(_ONE_QUOTED.fullmatch(cell)) for row in rows for cell in row)
     return quoted >= max(3, len(rows))
 
 
-def _try(sample: str, separator: str, is_whole: bool, quoting: Quoting = Quoting.DOUBLED) -> _Trial:
+def _try(sample: str, separator: str, is_whole: bool, quoting: Quoting = Quoting.DOUBLED) -> Dialect:
     records = list(sample_records(sample, separator, quoting))
     if not is_whole and len(records) > 1:
         records.pop()  # may be cut off by the end of the sample
     if not records:
-        return _Trial(separator, quoting, 0, 0, 1.0, 0)
-    records = without_empty_ends(records)
+        return Dialect(separator, quoting)
     start = first_of_table(records)
     stop = end_of_table(records, start)
     table = records[start:stop][:_ROWS]
     widths = [len(record.cells) for record in table]
     # Of equally frequent widths the first is taken, so that the header decides in a file of two rows.
     usual, count = Counter(widths).most_common(1)[0]
-    return _Trial(
-        separator,
-        quoting,
-        widths[0],
-        usual,
-        count / len(widths),
-        len(widths),
-        records[start].line if start or _is_below_separators(sample, records[0], separator) else 1,
-        records[stop].line if stop < len(records) else 0,
+    return Dialect(
+        *(separator, quoting, widths[0], usual, count / len(widths), len(widths)),
+        first_line=records[start].line,
+        end_line=records[stop].line if stop < len(records) else 0,
         is_spaced=_is_spaced(table),
-        agreement_below=widths[1:].count(usual) / max(1, len(widths) - 1),
-        quote_fit=_quote_fit(sample, separator) if quoting is Quoting.DOUBLED else -1.0,
     )
-
-
-def _is_below_separators(sample: str, first: Record, separator: str) -> bool:
-    lines = io.StringIO(sample, newline="")
-    return any(separator in line for line, _ in zip(lines, range(first.line - 1), strict=False))
-
-
-def _quote_fit(sample: str, separator: str) -> float:
-    """The share of quotation marks that may begin or end a cell with this separator, -1 without such marks."""
-    text = sample.replace('""', "")
-    marks = text.count('"')
-    if not marks:
-        return -1.0
-    sign = re.escape(separator)
-    beside = re.compile(rf'(?:(?<=[{sign}\r\n])|\A) *"|"(?= *(?:[{sign}\r\n]|\Z))')
-    return min(1.0, len(beside.findall(text)) / marks)
 
 
 def _is_spaced(table: list[Record]) -> bool:

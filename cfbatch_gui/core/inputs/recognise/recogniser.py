@@ -1,13 +1,12 @@
 """Recognise a file or a folder: by its bytes, as a workbook or a packed folder, or as a text."""
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
 from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
-from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.encodings import (
     MOST_CHECKED,
@@ -29,7 +28,6 @@ from cfbatch_gui.core.inputs.open_file import (
     content_name,
     is_binary,
     is_folder,
-    is_old_workbook,
     looking_at,
     members_of,
     only_header,
@@ -43,141 +41,25 @@ from cfbatch_gui.core.inputs.open_file import (
 )
 from cfbatch_gui.core.inputs.readers import parquet
 from cfbatch_gui.core.inputs.readers.collection import settle_candidates
-from cfbatch_gui.core.inputs.readers.decoded_text import count_signs, without_marks
+from cfbatch_gui.core.inputs.readers.decoded_text import count_signs, text_lines, without_marks
 from cfbatch_gui.core.inputs.readers.folder import guessed_encoding, is_text_name, size_of, text_files, text_members
 from cfbatch_gui.core.inputs.readers.formats import FORMATS, format_of, table_suffixes
+from cfbatch_gui.core.inputs.readers.json_document import json_format, open_json
 from cfbatch_gui.core.inputs.readers.json_shapes import HALF_CHARACTER
-from cfbatch_gui.core.inputs.readers.workbook import archive_names, check_archive, is_xlsx, open_sheet, sheets_of
-from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_header
-from cfbatch_gui.core.inputs.recognise.table_bounds import Record, below_groups, below_titles, notice_above
-from cfbatch_gui.core.inputs.recognise.text import HEAD, open_text
-from cfbatch_gui.core.messages import Message, counted_message, cut_list, message, quoted
-
-
-def open_workbook(candidate: Candidate) -> Source:
-    """Recognise the sheet that the options name, otherwise the first with rows, hidden ones last.
-
-    Raises InputError, UsageError.
-    """
-    path, options = candidate.path, candidate.options
-    if options.separator or options.encoding:
-        raise UsageError(
-            message("{name} is a workbook. It has no separator and no encoding to choose.", name=path.name)
-        )
-    sheets = sheets_of(path)
-    names = tuple(name for name, _ in sheets)
-    if options.sheet and options.sheet not in names:
-        raise InputError(
-            message(
-                "{name} has no sheet “{sheet}”. It has {list}.", name=path.name, sheet=options.sheet, list=_list(names)
-            )
-        )
-    chosen = _first_rows(path, options.sheet) if options.sheet else _choose(path, sheets)
-    if not chosen.rows:
-        raise _empty_sheets(path, options.sheet, names)
-    table = chosen.table
-    cells = [row.cells for row in table if any(row.cells)]
-    judgement = judge_header(cells, decided=options.has_header)
-    header = judgement.is_header
-    if header and len(table) == 1:
-        raise only_header(path)
-    columns = complete_names(table[0].cells if header else (), len(table[0].cells))
-    above = notice_above([" ".join(" ".join(row.cells).split()) for row in chosen.rows[: chosen.begin]])
-    said = (above, _notice_of_hidden(chosen.hidden, options), _notice_of_empty(columns, cells[1:] if header else []))
-    notices = (*chosen.notices, *filter(None, said))
-    return Source(
-        *(path, "xlsx" if is_xlsx(path) else "sheet", columns, candidate.size),
-        has_header=header,
-        sheet=chosen.name,
-        sheets=names,
-        first_line=table[0].number if chosen.begin else 1,
-        notices=notices,
-        is_header_sure=not judgement.is_close,
-        hidden=chosen.hidden,
-    )
-
-
-def _notice_of_hidden(rows: int, options: ReadOptions) -> str:
-    if not rows or options.leaves_hidden:
-        return ""
-    return counted_message(
-        rows,
-        "{n:,} row is hidden or filtered in the sheet, and is read as the others.",
-        "{n:,} rows are hidden or filtered in the sheet, and are read as the others.",
-    )
-
-
-def _notice_of_empty(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The notice about columns named as texts, for what a program writes that computes no formulas."""
-    named = [index for index, name in enumerate(columns) if vocabulary.is_text(name) or vocabulary.is_context(name)]
-    empty = [quoted(columns[index]) for index in named if rows and not any(row[index] for row in rows)]
-    if not empty:
-        return ""
-    return message(
-        "The column {names} is empty in the first rows. If it holds formulas, open the file in a spreadsheet program, "
-        "save it, and choose it again.",
-        names=cut_list(empty[:_MOST_NAMED], len(empty) - _MOST_NAMED),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Sheet:
-    """A sheet and its first rows, of which the table begins at index `begin`; `notices` say why it was chosen."""
-
-    name: str
-    rows: Sequence[Row] = ()
-    begin: int = 0
-    notices: tuple[str, ...] = ()
-    hidden: int = 0
-
-    @property
-    def table(self) -> Sequence[Row]:
-        return self.rows[self.begin :]
-
-
-def _first_rows(path: Path, name: str) -> _Sheet:
-    with open_sheet(path, name) as sheet:
-        rows = list(islice(sheet.rows, ROWS_FOR_HEADER))
-        return _Sheet(name, rows, _first_row(rows), hidden=sheet.hidden)
-
-
-def _first_row(rows: Sequence[Row]) -> int:
-    """The index of the table's first row: below titles, if a blank row or known column names follow them."""
-    filled = [index for index, row in enumerate(rows) if any(cell.strip() for cell in row.cells)]
-    records = [Record(index, rows[index].cells, after_blank=index - 1 not in filled) for index in filled]
-    first = below_titles(records)
-    is_sure = first and (records[first].after_blank or any(map(vocabulary.is_known, records[first].cells)))
-    begin = first if is_sure else below_groups(records)
-    return filled[begin] if begin else 0
-
-
-def _choose(path: Path, sheets: Sequence[tuple[str, bool]]) -> _Sheet:
-    visible, hidden = ([name for name, is_visible in sheets if is_visible is wanted] for wanted in (True, False))
-    found = (_first_rows(path, name) for name in (*visible, *hidden))
-    sheet = next((each for each in found if each.rows), _Sheet(""))
-    if sheet.name not in hidden or not visible:
-        return sheet
-    notice = message("The sheet “{name}” is hidden; those that are not are empty.", name=sheet.name)
-    return replace(sheet, notices=(notice,))
-
-
-def _list(names: tuple[str, ...]) -> str:
-    return cut_list([quoted(name) for name in names[:10]], len(names) - 10)
-
-
-def _empty_sheets(path: Path, sheet: str | None, names: tuple[str, ...]) -> InputError:
-    if not sheet:
-        return without_rows(path)
-    others = tuple(name for name in names if name != sheet)
-    cure = (
-        message("Choose another: {list}.", list=_list(others))
-        if others
-        else message("Choose a file with at least one row.")
-    )
-    return InputError(message("The sheet “{sheet}” of {name} is empty. {cure}", sheet=sheet, name=path.name, cure=cure))
-
+from cfbatch_gui.core.inputs.readers.plain_text import has_paragraphs
+from cfbatch_gui.core.inputs.readers.workbook import archive_names, check_archive
+from cfbatch_gui.core.inputs.recognise.delimited_text import is_clearly_delimited, open_delimited
+from cfbatch_gui.core.inputs.recognise.separators import (
+    SEPARATORS,
+    SPACE,
+    first_lines,
+    separator_between_names,
+    wanted_separator,
+)
+from cfbatch_gui.core.messages import Message, counted_message, message
 
 _NO_OPTIONS = ReadOptions()
+HEAD = 64 * 1024  # bytes
 _LINES_IN_HEAD = 20
 _MOST_IN_HEAD = 4 * 1024 * 1024  # bytes
 _MOST_NAMED = 5
@@ -213,7 +95,7 @@ def _recognised(path: Path, options: ReadOptions) -> Source:
         head = file.read(HEAD)
     members = archive_names(path) if head.startswith(ZIP) else frozenset()
     candidate = Candidate(path, path.name, size, head, options, members)
-    return _by_table(candidate) or _workbook_or_packed_folder(candidate) or _open_text(candidate)
+    return _by_table(candidate) or _packed_folder(candidate) or _open_text(candidate)
 
 
 def as_guessed(source: Source, error: EncodingUnknown) -> Source:
@@ -225,23 +107,19 @@ def as_guessed(source: Source, error: EncodingUnknown) -> Source:
     return _with_guess(source, Encoding(error.guess, error.guess != "utf-8", error.others))
 
 
-def _by_table(candidate: Candidate) -> Source | None:
-    found = (each.recognise(candidate) for each in FORMATS.values() if each.recognise)
-    return next(filter(None, found), None)
+def _by_table(candidate: Candidate, *, is_text: bool = False) -> Source | None:
+    recognisers = [each.recognise_text if is_text else each.recognise for each in FORMATS.values()]
+    return next(filter(None, (recognise(candidate) for recognise in recognisers if recognise)), None)
 
 
-def _workbook_or_packed_folder(candidate: Candidate) -> Source | None:
-    path, head, names = candidate.path, candidate.head, candidate.members
-    if head.startswith(ZIP):
-        if "content.xml" in names or any(name.startswith("xl/") for name in names):
-            return open_workbook(candidate)
+def _packed_folder(candidate: Candidate) -> Source | None:
+    path, names = candidate.path, candidate.members
+    if candidate.head.startswith(ZIP):
         if not names or any(name.startswith(("ppt/", "index/")) for name in names):
             check_archive(path)  # raises the InputError that says what the file is
-        return _open_packed_folder(candidate) if sum(map(is_text_name, names)) > 1 else None
-    if is_old_workbook(path, head):
-        return open_workbook(candidate)
-    if not head.startswith(GZIP):
-        _refuse_unsupported(path, head)
+        return _open_packed_folder(candidate)
+    if not candidate.head.startswith(GZIP):
+        _refuse_unsupported(path, candidate.head)
     return None
 
 
@@ -273,7 +151,7 @@ def _open_text(raw: Candidate) -> Source:
     most_checked = MOST_CHECKED if is_size_sure else MOST_TRIED
     encoding = _wanted_encoding(options, head) or _encoding_of(path, head, most_checked)
     text, _ = without_marks(head.decode(encoding.codec, "ignore"))
-    source = open_text(Candidate(path, name, size, head, options, text=text, encoding=encoding.codec))
+    source = _open_decoded(Candidate(path, name, size, head, options, text=text, encoding=encoding.codec))
     is_sure = bool(options.encoding or encoding.codec != "utf-8" or size <= most_checked)
     notices = (*source.notices, *_replaced_signs(source, encoding.codec, most_checked))
     source = replace(source, is_encoding_sure=is_sure, notices=notices)
@@ -376,3 +254,77 @@ def _folder(candidate: Candidate, size: int, others: int) -> Source:
     codec = encoding.codec if encoding else ""
     source = Source(candidate.path, FileFormat.FOLDER, ("file", "text"), size, codec, has_header=True, notices=notices)
     return _with_guess(source, encoding) if encoding else source
+
+
+_NAMED_AS_WORKBOOK = (".xlsx", ".xls", ".xlsm")  # some programs write text under these names
+
+
+_LIST_SUFFIXES = (".log", ".lst")  # each line is a record, whatever it looks like
+
+
+_BY_R = re.compile(r'(?:"[^"\n]*" )+"[^"\n]*"\r?\n"')  # its write.table quotes names and texts, with spaces between
+_UNITS = (FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
+
+
+def _open_decoded(candidate: Candidate) -> Source:
+    """Recognise a decoded text and find its columns. Raises InputError, UsageError."""
+    path, options, text = candidate.path, candidate.options, candidate.text
+    if not text.strip("\r\n"):
+        text = _first_text(path, candidate.encoding)
+        candidate = replace(candidate, text=text)
+    separator = wanted_separator(options.separator)
+    if not separator and options.unit is None and _BY_R.match(text):
+        separator = SPACE
+    if options.unit in _UNITS:
+        file_format = options.unit
+    elif separator:
+        file_format = FileFormat.DELIMITED
+    elif source := _by_table(candidate, is_text=True):
+        return source
+    else:
+        file_format = _text_format(candidate)
+    source = Source(path, file_format, ("text",), candidate.size, candidate.encoding)
+    match file_format:
+        case FileFormat.JSON | FileFormat.JSON_LINES:
+            return open_json(source, candidate)
+        case FileFormat.LINES:
+            return _with_line_header(source, options.has_header or False)
+        case FileFormat.PARAGRAPHS | FileFormat.WHOLE:
+            return source
+        case _:
+            return open_delimited(source, candidate, separator)
+
+
+def _first_text(path: Path, encoding: str) -> str:
+    with open_bytes(path) as file:
+        line = next((line for line in text_lines(file, path.name, encoding) if line.strip("\r\n")), "")
+    if not line:
+        raise without_rows(path)
+    return line
+
+
+def _text_format(candidate: Candidate) -> FileFormat:
+    suffix, text, is_whole = candidate.suffix, candidate.text, candidate.is_whole
+    found = json_format(suffix, text, is_whole=is_whole)
+    if found is not None:
+        return found
+    if suffix in _NAMED_AS_WORKBOOK or suffix in FORMATS[FileFormat.DELIMITED].suffixes:
+        return FileFormat.DELIMITED
+    # Excel saves tables with tabs as "Unicode text (.txt)"; with other separators a .txt file is plain text.
+    separators = ("\t",) if suffix in FORMATS[FileFormat.LINES].suffixes + _LIST_SUFFIXES else SEPARATORS
+    is_table = is_clearly_delimited(text, is_whole=is_whole, separators=separators)
+    if is_table or separator_between_names(first_lines(text, is_whole=is_whole)) not in ("", *SEPARATORS):
+        return FileFormat.DELIMITED
+    may_have = suffix not in _LIST_SUFFIXES and not candidate.options.has_header  # a header stands above lines
+    return FileFormat.PARAGRAPHS if may_have and has_paragraphs(text, is_whole=is_whole) else FileFormat.LINES
+
+
+def _with_line_header(source: Source, header: bool) -> Source:
+    if not header:
+        return source
+    with open_bytes(source.path) as file:
+        lines = (line for line in text_lines(file, source.path.name, source.encoding) if not line.isspace())
+        name = next(lines, "").strip()
+        if next(lines, None) is None:
+            raise only_header(source.path)
+    return replace(source, columns=complete_names([name or "text"], 1), has_header=True)

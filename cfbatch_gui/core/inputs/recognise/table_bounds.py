@@ -5,6 +5,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -12,8 +13,8 @@ from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs.column_names import is_number_or_date
 from cfbatch_gui.core.inputs.input_values import Quoting, Source
 from cfbatch_gui.core.inputs.open_file import GZIP, ZIP, open_raw
-from cfbatch_gui.core.inputs.readers.delimited_rows import csv_rows, width_of_line
-from cfbatch_gui.core.inputs.recognise.headers import has_header, judge_header
+from cfbatch_gui.core.inputs.readers.delimited_rows import csv_rows
+from cfbatch_gui.core.inputs.recognise.headers import has_header
 from cfbatch_gui.core.messages import Message, counted_message, message, quoted
 
 
@@ -41,34 +42,17 @@ def filled_width(cells: Sequence[str]) -> int:
 
 
 def sample_records(sample: str, separator: str, quoting: Quoting, *, first_line: int = 1) -> Iterator[Record]:
-    """Yield the records that are not blank, up to the first that cannot be read or swallows rows."""
+    """Yield the records that are not blank, up to the first that cannot be read."""
     lines = list(io.StringIO(sample, newline=""))
-    above, line, width, after_blank = first_line - 1, first_line, 0, False
-    reader = csv_rows(iter(lines[above:]), separator, quoting)
-    try:
-        while True:
-            cells = next(reader)
-            below = above + reader.line_num + 1
-            if below > line + 1 and len(cells) != width > 1 and _hides_row(lines, line, width, separator, quoting):
-                above, line = line, line + 1
-                reader = csv_rows(iter(lines[above:]), separator, quoting)
-                continue
-            if cells and (len(cells) > 1 or cells[0].strip()):
-                is_blank = not any(cell.strip() for cell in cells)
-                if not is_blank:
-                    raw = "".join(lines[line - 1 : below - 1]).rstrip("\r\n")
-                    yield Record(line, tuple(cells), after_blank, raw)
-                    width = width or len(cells)
-                after_blank = is_blank
-            else:
-                after_blank = True
-            line = below
-    except (csv.Error, StopIteration):
-        return
-
-
-def _hides_row(lines: Sequence[str], line: int, width: int, separator: str, quoting: Quoting) -> bool:
-    return line < len(lines) and width_of_line(lines[line], separator, quoting) == width
+    line, after_blank = first_line, False
+    reader = csv_rows(iter(lines[first_line - 1 :]), separator, quoting)
+    with suppress(csv.Error):
+        for cells in reader:
+            below = first_line + reader.line_num
+            is_blank = not any(cell.strip() for cell in cells)
+            if not is_blank:
+                yield Record(line, tuple(cells), after_blank, "".join(lines[line - 1 : below - 1]).rstrip("\r\n"))
+            line, after_blank = below, is_blank
 
 
 _MOST_ABOVE = 20  # records of a preamble
@@ -95,34 +79,20 @@ _QUOTING_NOTICES = {
 }
 
 
-def without_empty_ends(records: Sequence[Record]) -> list[Record]:
-    widest = max((record.reach for record in records), default=0)
-    if all(len(record.cells) <= widest for record in records):
-        return list(records)
-    return [replace(record, cells=record.cells[:widest]) for record in records]
-
-
 def first_of_table(records: Sequence[Record]) -> int:
     """The index of the record where the table begins; 0 unless those above are clearly not part of it."""
-    if begin := _below_comments(records) or below_titles(records):
+    if begin := _below_comments(records):
         return begin
-    for start in range(1, min(_MOST_ABOVE, len(records) - 2) + 1):
-        width = len(records[start].cells)
-        above = records[:start]
-        if width < 2 or not all(_is_narrower(record, records[start]) for record in above) or _are_rows(above):
+    for start in range(1, min(_MOST_ABOVE, len(records) - 3) + 1):
+        above, head, below = records[:start], records[start], records[start : start + 100]
+        width = len(head.cells)
+        is_below = width > 1 and all(_is_narrower(record, head) for record in above) and not _are_rows(above)
+        if not is_below or len(below[1].cells) != width or _usual(below) != width:
             continue
-        below = records[start : start + 100]
-        if len(below) < 3 or len(below[1].cells) != width:
-            continue
-        if _usual(below) != width:
-            continue
-        rows = [record.cells for record in below]
-        is_named = has_header(rows) and any(vocabulary.is_known(cell) for cell in rows[0])
-        are_titles = all(len(record.cells) == 1 for record in above) or (
-            all(record.reach == 1 for record in above) and records[start].filled == width
-        )
-        is_large = len(below) >= _ROWS_OF_UNNAMED and width > 2 and are_titles
-        if is_named or is_large or (records[start].after_blank and has_header(rows)):
+        are_titles = all(record.reach == 1 for record in above) and head.filled == width
+        if are_titles and width > 2 and len(below) >= _ROWS_OF_UNNAMED:
+            return start
+        if (head.after_blank or any(map(vocabulary.is_known, head.cells))) and has_header([row.cells for row in below]):
             return start
     return 0
 
@@ -153,37 +123,6 @@ def _is_comment(cells: Sequence[str]) -> bool:
     return cells[0].startswith(_COMMENTS) and not (len(cells) > 1 and vocabulary.is_number_sign(cells[0]))
 
 
-def below_titles(records: Sequence[Record]) -> int:
-    """The index of the record below titles padded to the table's width ("Report of May,,,"), 0 for none."""
-    start = 0
-    while start < min(_MOST_ABOVE, len(records) - 2) and _is_title(records[start]):
-        start += 1
-    if not start:
-        return 0
-    head = records[start]
-    rows = [record.cells for record in records[start : start + 100]]
-    is_full = head.filled >= max(2, len(head.cells) - 1)
-    are_titles = all(record.cells[0].strip() or not record.filled for record in records[:start])
-    return start if is_full and are_titles and has_header(rows) else 0
-
-
-def _is_title(record: Record) -> bool:
-    """Whether only one cell is filled; or two in a table of more than two columns, the first ending with ":"."""
-    is_pair = len(record.cells) > 2 and record.filled == 2 and record.cells[0].rstrip().endswith((":", "："))
-    return len(record.cells) > 1 and (record.filled <= 1 or is_pair)
-
-
-def below_groups(records: Sequence[Record]) -> int:
-    if len(records) < 3:
-        return 0
-    groups, head = records[0], records[1]
-    rows = [record.cells for record in records[:100]]
-    are_gaps = 0 < groups.filled < len(groups.cells) and head.filled == len(head.cells)
-    is_header = judge_header(rows[1:]).evidence > max(0.0, judge_header(rows).evidence)
-    is_named = is_header and any(map(vocabulary.is_known, head.cells))
-    return int(are_gaps and is_named and not any(map(is_number_or_date, groups.cells)))
-
-
 def end_of_table(records: Sequence[Record], start: int) -> int:
     """The index after the table's last record, below which another table may begin."""
     width = _usual(records[start:])
@@ -207,21 +146,9 @@ def _is_other_table(records: Sequence[Record], start: int, at: int, widths: tupl
     rows = [head.cells, *(record.cells for record in rest)]
     if len(head.cells) not in widths:
         return len(records[start].cells) > 1 and (len(rest) > 1 or has_header(rows))
-    first = tuple(cell.strip() for cell in records[start].cells)
-    names = tuple(cell.strip() for cell in head.cells)
-    table = [record.cells for record in records[start : start + 20] if record.line < head.line]
-    if names == first or not has_header(rows) or not has_header(table):
-        return False
-    are_known = sum(vocabulary.is_known(name) for name in names if name) * 2 > head.filled
-    return are_known or _had_figures(table[1:], rows)
-
-
-def _had_figures(table: Sequence[Sequence[str]], below: Sequence[Sequence[str]]) -> bool:
-    columns = range(min(map(len, (*table, *below)), default=0))
-    return len(table) >= 3 and any(
-        all(is_number_or_date(row[index]) for row in table) and not any(is_number_or_date(row[index]) for row in below)
-        for index in columns
-    )
+    names = [cell.strip() for cell in head.cells]
+    are_known = sum(map(vocabulary.is_known, names)) * 2 > head.filled
+    return are_known and has_header(rows) and names != [cell.strip() for cell in records[start].cells]
 
 
 def _usual(records: Sequence[Record]) -> int:

@@ -40,7 +40,8 @@ class ExportOptions:
     """The options of an export; None is no limit, or all.
 
     A tie at rank `top_k` is kept as a whole. With `items`, the numbers of texts, what belongs to none of them is left
-    out. `separator` is for `Preset.EXCEL` only.
+    out. `separator` is for `Preset.EXCEL` only; `has_numbers` is for vectors in a form for people, whose numbers are
+    left out otherwise.
     """
 
     preset: Preset = Preset.PROGRAMS
@@ -49,6 +50,7 @@ class ExportOptions:
     threshold: float | None = None
     columns: tuple[str, ...] | None = None
     items: frozenset[int] | None = None
+    has_numbers: bool = False
 
     def has_item(self, number: int) -> bool:
         return self.items is None or number in self.items
@@ -134,6 +136,11 @@ class Target:
     contents: str = ""
     bytes_per_number: int = 0
     is_for_people: bool = False
+
+    @property
+    def can_have_numbers(self) -> bool:
+        """Whether the numbers of vectors are an option."""
+        return self.is_for_people and self.kind is Kind.EMBED and self.needs_results
 
     @property
     def is_folder(self) -> bool:

@@ -32,7 +32,6 @@ from cfbatch_gui.core.results.exports.base import (
     checked_export,
 )
 from cfbatch_gui.core.results.exports.rows import Row, ScoreRows, VectorRows, write_vector_lines
-from cfbatch_gui.core.results.groups import Duplicates
 from cfbatch_gui.core.results.outcomes import columns_of_file
 from cfbatch_gui.core.system.files import atomic_writer
 
@@ -154,15 +153,19 @@ def _said(row: Row, reason: int, say: Callable[[str], str]) -> Row:
 
 def write_vectors(work: Work) -> Written:
     """Write and read back; each number is the shortest decimal that reads back as the same float32."""
-    numbers = [f"dim_{index}" for index in range(Embeddings(work.folder).dimension)]
-    table = VectorRows(work, reserved=("id", *numbers))
+    is_for_people = work.options.preset is Preset.EXCEL
+    dimension = 0 if is_for_people and not work.options.has_numbers else Embeddings(work.folder).dimension
+    numbers = [f"dim_{index}" for index in range(dimension)]
+    table = VectorRows(work, reserved=numbers if is_for_people else ("id", *numbers))
     dialect = Dialect(work.options)
-    header = ["id", *table.columns]
+    header = table.own_columns(work.say, numbers) if is_for_people else ["id", *table.columns]
     signs = bytes.maketrans(b",.", f"{dialect.separator}{dialect.decimal_point}".encode())
 
     def line(text: EmbeddedText, decimals: bytes) -> bytes:
-        start = dialect.encode_start((table.id_of(text), *table.cells(text)))
-        return start + decimals[1:-1].translate(signs) + dialect.line_end
+        own = table.own_cells(text) if is_for_people else (table.id_of(text), *table.cells(text))
+        if not numbers:
+            return dialect.encode([own])
+        return dialect.encode_start(own) + decimals[1:-1].translate(signs) + dialect.line_end
 
     write_vector_lines(work, table, line, dialect.encode_header([*header, *numbers]))
     return Written(table.count, (work.path,), {**dialect.notes(header), **table.notes})
@@ -185,35 +188,7 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Row], options: 
     return count
 
 
-KEEP_LIST = ("row", "id", "text", "decision", "group", "similarity", "kept_row", "kept_id")
-STAY, GO = "stay", "go"
 _ROWS_AT_ONCE = 2_000
-
-
-def write_keep_list(path: Path, embeddings: Embeddings, found: Duplicates, *, separator: str = ",") -> int:
-    """Write the list for Excel whole or not at all; the number of rows that go. Blocking. Raises UserError."""
-    options = ExportOptions(preset=Preset.EXCEL, separator=separator)
-    write_csv(path, KEEP_LIST, keep_rows(embeddings, found), options)
-    return found.gone
-
-
-def keep_rows(embeddings: Embeddings, found: Duplicates) -> Iterator[Row]:
-    """The rows under KEEP_LIST. `group` counts from 1, the largest first; a text without near duplicates has none."""
-    groups = found.groups()
-    group_of = {item: number for number, group in enumerate(groups, 1) for item in (group.stays, *group.goes)}
-    goes = {
-        item: (group.stays, similarity)
-        for group in groups
-        for item, similarity in zip(group.goes, group.similarities, strict=True)
-    }
-    kept = {text.item_no: (text.row, text.id) for text in embeddings.texts([group.stays for group in groups])}
-    for start in range(0, embeddings.count, _ROWS_AT_ONCE):
-        for text in embeddings.page(start, start + _ROWS_AT_ONCE):
-            about: Row = (STAY, group_of.get(text.item_no), None, None, None)
-            if text.item_no in goes:
-                stays, similarity = goes[text.item_no]
-                about = (GO, group_of[text.item_no], round(similarity, 6), *kept[stays])
-            yield text.row, text.id, text.text, *about
 
 
 # In a ranking whose texts are from a second file, the query's row is the failed one, not that of the shared text.

@@ -19,7 +19,7 @@ from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
+from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Cell, Steps, Work, Written, check_archive
 from cfbatch_gui.core.results.exports.rows import COLUMNS, Row, ScoreRows, VectorRows
 from cfbatch_gui.core.results.numbers import SCORE_DECIMALS
@@ -434,41 +434,28 @@ def _per_query(work: Work, asked: Container[int]) -> Iterator[Row]:
         yield query.text, query.contexts, query.scored, query.best, query.margin
 
 
-_EMBEDDINGS, _ROW = message("Embeddings"), message("Row")
+_EMBEDDINGS = message("Embeddings")
 _NUMBER_WIDTH = 11  # characters
 
 
 def write_vectors(work: Work) -> Written:
     """Write and read back. Raises ExportError if there are more rows or columns than Excel accepts."""
-    numbers = [f"dim_{index}" for index in range(Embeddings(work.folder).dimension)]
-    first = _header_of_ids(work, numbers)
-    table = VectorRows(work, reserved=(first, *numbers))
-    own = [first, *table.columns]
-    blocks = ([_vector_cells(table, text) for text in texts] for texts in table.texts())
+    dimension = Embeddings(work.folder).dimension if work.options.has_numbers else 0
+    numbers = [f"dim_{index}" for index in range(dimension)]
+    table = VectorRows(work, reserved=numbers)
+    own = table.own_columns(work.say, numbers)
+    blocks: Iterator[list[Row]] = ([table.own_cells(text) for text in texts] for texts in table.texts())
     found = _look_at(blocks, range(len(own)), reads_on=work.options.columns is None)
-    kept = [index for index in range(len(own)) if index in found.filled or index == 0 or work.options.columns]
+    kept = range(len(own)) if work.options.columns else sorted({*found.filled, table.ids_at})
     columns = [found.column(index, own[index], own[index]) for index in kept]
     of_numbers = [PeopleColumn(0, name, name, _NUMBER_WIDTH) for name in numbers]
     with _checked_workbook(work) as (book, sheets):
         sheets.append(_sheet_of(book, work.say(_EMBEDDINGS), [*columns, *of_numbers]))
-        for block in table.lines():
+        for block in table.lines() if numbers else table.lines_without_numbers():
             for text, decimals in block:
-                cells = _vector_cells(table, text)
+                cells = table.own_cells(text)
                 sheets[0].add([*(column.cell(cells) for column in columns), *orjson.loads(decimals)])
     return Written(table.count, (work.path,), {**table.notes, **_rows_of(sheets)})
-
-
-def _header_of_ids(work: Work, numbers: list[str]) -> str:
-    with work.folder.open(read_only=True) as database:
-        roles = column_mapping(database).get("file 1", {})
-    found = [header for header, role in roles.items() if role == Role.ID]
-    if not found:
-        return work.say(_ROW)
-    return found[0] if len(found) == 1 and found[0] and found[0] not in numbers else "id"
-
-
-def _vector_cells(table: VectorRows, text: EmbeddedText) -> Row:
-    return table.id_of(text), *table.cells(text)
 
 
 def _about(work: Work) -> Iterator[tuple[str, str]]:

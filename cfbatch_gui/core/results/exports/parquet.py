@@ -5,7 +5,6 @@ arro3 panics when a callback raises, so source and sink keep the first exception
 
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import IO, Any, cast
 
 import numpy as np
@@ -207,13 +206,8 @@ MOST_TEXTS = 20_000  # of 1,024 numbers: some ten seconds on two cores
 _BLOCK, _CHUNK = 1_024, 4_096  # texts whose neighbours are looked for together, and texts they are compared with
 
 
-@dataclass(frozen=True, eq=False)
-class NearestRows:
-    """`of_row[row]` is an index into `rows` (int32) and `distances` (1 − cosine), both (m, k); -1 for none."""
-
-    of_row: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    distances: NDArray[np.float32]
+# For each row an index into the other two, -1 for none; rows (int32), and distances (1 − cosine), both (m, k).
+NearestRows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
 
 
 def find_nearest_rows(unit: UnitVectors, item_numbers: NDArray[np.int64], count: int, steps: Steps) -> NearestRows:
@@ -240,7 +234,7 @@ def find_nearest_rows(unit: UnitVectors, item_numbers: NDArray[np.int64], count:
         cosines[start : start + _BLOCK] = np.take_along_axis(values, order, axis=1)
         steps.wrote(len(product))
     distances = np.clip(np.float32(1) - cosines, 0, 2)
-    return NearestRows(of_row, row_of[nearest].astype(np.int32), distances)
+    return of_row, row_of[nearest].astype(np.int32), distances
 
 
 class AtlasColumns:
@@ -283,13 +277,14 @@ class AtlasColumns:
     def _neighbours(self, nearest: NearestRows, first: int, count: int) -> Any:
         from arro3.core import Array, list_array, struct_array
 
-        lines = nearest.of_row[first : first + count]
-        lengths = np.where(lines >= 0, nearest.rows.shape[1], 0)
+        of_row, rows, distances = nearest
+        lines = of_row[first : first + count]
+        lengths = np.where(lines >= 0, rows.shape[1], 0)
         offsets = Array.from_numpy(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
         there = lines[lines >= 0]
         parts = self.fields[-1].type.fields
         lists = [
             list_array(offsets, Array.from_numpy(np.ascontiguousarray(values[there]).reshape(-1)), type=part.type)
-            for part, values in zip(parts, (nearest.rows, nearest.distances), strict=True)
+            for part, values in zip(parts, (rows, distances), strict=True)
         ]
         return struct_array(lists, fields=parts)

@@ -27,12 +27,14 @@ from cfbatch_gui.core.results.exports.base import (
     SOURCE_JOB,
     Cell,
     ExportOptions,
+    Preset,
     Work,
     checked_export,
     indices_of,
 )
 from cfbatch_gui.core.results.outcomes import (
     Status,
+    column_mapping,
     column_of,
     columns_of_rankings,
     columns_of_vectors,
@@ -47,7 +49,7 @@ COLUMNS = (
     "query_id", "query", "rank", "doc_id", "text", "score", "tie_group", "initial_rank", "rank_change",
     "label", "external_reference", "request_id", "status", "error",
 )  # fmt: skip
-_ROW = message("Row {number}: {reason}")
+_ROW, _ROW_NUMBER = message("Row {number}: {reason}"), message("Row")
 _ROW_OF_SECOND = message("Row {number} of the second file: {reason}")
 _INTEGERS = ("rank", "tie_group", "initial_rank", "rank_change", PART)
 _KINDS = {"score": "float64", **dict.fromkeys(_INTEGERS, "int64")}
@@ -275,6 +277,21 @@ class VectorRows(_Rows):
         chosen = indices_of(work.options.columns, columns_of(work.folder, Kind.EMBED))
         self._indices = tuple(index for index in chosen if index != text)
         self.columns = tuple(names[index] for index in self._indices)
+        self.ids_at = len(ours) + _index_of_ids(work.folder) if work.options.columns is None else 0
+
+    def own_columns(self, say: Callable[[str], str], numbers: Sequence[str]) -> list[str]:
+        """The columns in the order of the file, the ids among them under their own header."""
+        with self._folder.open(read_only=True) as database:
+            roles = column_mapping(database).get("file 1", {})
+        found = [header for header, role in roles.items() if role == Role.ID]
+        is_own = len(found) == 1 and found[0] and found[0] not in numbers
+        ids = found[0] if is_own else "id" if found else say(_ROW_NUMBER)
+        return [*self.columns[: self.ids_at], ids, *self.columns[self.ids_at :]]
+
+    def own_cells(self, text: EmbeddedText) -> tuple[str, ...]:
+        """The cells under `own_columns`."""
+        cells = self.cells(text)
+        return *cells[: self.ids_at], self.id_of(text), *cells[self.ids_at :]
 
     @property
     def item_numbers(self) -> NDArray[np.int64]:
@@ -315,7 +332,13 @@ class VectorRows(_Rows):
         """`blocks`, each vector as in `vector_texts`."""
         return (zip(texts, vector_texts(vectors), strict=True) for texts, vectors in self.blocks())
 
+    def lines_without_numbers(self) -> Iterator[Iterable[tuple[EmbeddedText, bytes]]]:
+        for texts in self.texts():
+            yield ((text, b"[]") for text in texts)
+            self._steps.wrote(len(texts))
+
     def texts(self) -> Iterator[list[EmbeddedText]]:
+        """`blocks` without the vectors."""
         for start in range(0, len(self._present), BLOCK):
             page = self._embeddings.page(start, start + BLOCK)
             yield list(compress(page, self._present[start : start + BLOCK].tolist()))
@@ -360,10 +383,19 @@ class VectorRows(_Rows):
 def write_vector_lines(
     work: Work, table: VectorRows, line: Callable[[EmbeddedText, bytes], bytes], start: bytes = b""
 ) -> None:
+    has_numbers = work.options.has_numbers or work.options.preset is Preset.PROGRAMS
     with checked_export(work) as stream:
         stream.write(start)
-        for block in table.lines():
+        for block in table.lines() if has_numbers else table.lines_without_numbers():
             stream.write(b"".join([line(text, decimals) for text, decimals in block]))
+
+
+def _index_of_ids(folder: JobFolder) -> int:
+    """How many columns of the file that are shown stand before its ids."""
+    with folder.open(read_only=True) as database:
+        column = column_of(database, 1, Role.ID)
+        roles = schema.metadata_value(database, "roles")
+    return sum(role != Role.IGNORE for role in roles[: column or 0]) if isinstance(roles, list) else 0
 
 
 def _index_of_text(folder: JobFolder) -> int:
