@@ -325,10 +325,6 @@ def refusal(path: Path, head: bytes) -> str:
     return message("{name} is {what}. {cure}", name=path.name, what=found[1], cure=found[2]) if found else ""
 
 
-def protected(path: Path) -> InputError:
-    return InputError(_protected(path))
-
-
 def is_old_workbook(path: Path, head: bytes) -> bool:
     is_old = head.startswith(OLE_MARK) and path.suffix.lower() not in _DOCUMENTS
     return is_old and _holds(path, _WORKBOOK) and not _holds(path, _PROTECTED)
@@ -363,13 +359,13 @@ def _is_plain(head: bytes) -> bool:
 
 def _old_office(path: Path) -> str:
     if _holds(path, _PROTECTED):
-        return _protected(path)
+        return protected(path)
     if path.suffix.lower() == ".xls":
         return message("{name} is damaged, or no workbook. {cure}", name=path.name, cure=_SPREADSHEET)
     return message("{name} is a document in an old Office format. {cure}", name=path.name, cure=_SPREADSHEET)
 
 
-def _protected(path: Path) -> str:
+def protected(path: Path) -> str:
     return message(
         "{name} is protected by a password. Remove the password in your spreadsheet program, save it, and "
         "choose it again.",

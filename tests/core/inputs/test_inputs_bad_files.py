@@ -6,7 +6,6 @@ import os
 import socket
 import sys
 import tarfile
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -15,16 +14,13 @@ from cfbatch_gui.core.errors import Action, InputError, UsageError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from tests.core.inputs.files import zipped
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # the beginning of a compound file
 
 
 def archive(*names: str) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as file:
-        for name in names:
-            file.writestr(name, "x")
-    return buffer.getvalue()
+    return zipped(*((name, b"x") for name in names))
 
 
 def utf_16(name: str) -> bytes:
@@ -52,7 +48,7 @@ BAD_FILES = [
     (
         "a.csv.gz",
         gzip.compress(gzip.compress(b"id,text\n1,a\n", mtime=0), mtime=0),
-        "a.csv.gz holds a file that is itself packed.",
+        "a.csv.gz holds a workbook, a document or a packed file. Unpack it",
     ),
     ("a.tar", tar(), "a.tar is a tar archive. Unpack it first"),
     ("a.bz2", b"BZh91AY&SY\xf1\0\0", "a.bz2 is compressed (bzip2)."),

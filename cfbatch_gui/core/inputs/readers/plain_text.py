@@ -34,20 +34,11 @@ def read_lines(source: Source, progress: Callable[[int], None] | None) -> Genera
 def read_paragraphs(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
     """Yield the texts between blank lines, numbered by their first lines."""
     with open_bytes(source.path) as file:
-        paragraph: list[str] = []
-        first = 1
-        for number, line in enumerate(
-            text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure), 1
-        ):
-            if line.strip():
-                if not paragraph:
-                    first = number
-                paragraph.append(line)
-            elif paragraph:
-                yield Row(first, (without_line_end("".join(paragraph)),))
-                paragraph = []
-        if paragraph:
-            yield Row(first, (without_line_end("".join(paragraph)),))
+        lines = text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
+        for is_blank, block in groupby(enumerate(lines, 1), lambda numbered: numbered[1].isspace()):
+            numbers, paragraph = zip(*block, strict=True)
+            if not is_blank:
+                yield Row(numbers[0], (without_line_end("".join(paragraph)),))
 
 
 _SENTENCE_END = re.compile(r"""[.?!…:。．？！؟۔।]["'”’»)\]」』]*$""")

@@ -217,7 +217,7 @@ def _decoded(path: Path, *arguments: str) -> Iterator[Iterator[Any]]:
         with decoding(WORKBOOK, path, *arguments) as decoded:
             yield _lines(decoded)
     except DecodingError as exc:
-        raise protected(path) if exc.status == PROTECTED else damaged(path, exc) from exc
+        raise InputError(protected(path)) if exc.status == PROTECTED else damaged(path, exc) from exc
 
 
 def _too_large(path: Path, sheet: str, rows: int, columns: int) -> InputError:
@@ -344,12 +344,14 @@ def _list(names: tuple[str, ...]) -> str:
 
 
 def _empty_sheets(path: Path, sheet: str | None, names: tuple[str, ...]) -> InputError:
-    if not sheet:
-        return without_rows(path)
     others = tuple(name for name in names if name != sheet)
-    cure = (
-        message("Choose another: {list}.", list=_list(others))
-        if others
-        else message("Choose a file with at least one row.")
+    if not sheet or not others:
+        return without_rows(path)
+    return InputError(
+        message(
+            "The sheet “{sheet}” of {name} is empty. Choose another: {list}.",
+            sheet=sheet,
+            name=path.name,
+            list=_list(others),
+        )
     )
-    return InputError(message("The sheet “{sheet}” of {name} is empty. {cure}", sheet=sheet, name=path.name, cure=cure))

@@ -176,15 +176,19 @@ def _is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> b
 def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source:
     """The source with its table's end and notices; `end_line` is the line of another table, 0 for none."""
     notices: list[str] = [_QUOTING_NOTICES[source.quoting]] if source.quoting in _QUOTING_NOTICES else []
-    lines = lines_of(sample) if source.first_line > 1 else []
+    lines = lines_of(sample) if source.first_line > 1 or end_line else []
     if source.first_line > 1:
         notices += filter(None, [notice_above(lines[: source.first_line - 1])])
     if end_line:
-        begin = "".join(lines_of(sample)[: end_line - 1])
+        begin = "".join(lines[: end_line - 1])
         end = len(begin.encode(source.encoding))
         if head[:end].decode(source.encoding, "replace").removeprefix("\ufeff") == begin:
-            notices.append(notice_of_other_tables(begin))
-            return replace(source, end=end, notices=tuple(notices))
+            notice = message(
+                "The file has several tables. Only the first is read, down to line {line:,}. To use the others, "
+                "save each as a file of its own.",
+                line=len(lines_of(begin.rstrip())),
+            )
+            return replace(source, end=end, notices=(*notices, notice))
     if below := _below(source, head):
         size = sum(len(line.encode(plain_codec(source.encoding))) for line in below)
         said = [line.strip() for line in below if line.strip()]
@@ -198,15 +202,6 @@ def lines_of(text: str) -> list[str]:
     """Split a text into lines with their line ends, as the readers do."""
     # Not splitlines(), which also splits at characters that do not end a line of a file, such as U+2028.
     return list(io.StringIO(text, newline=""))
-
-
-def notice_of_other_tables(begin: str) -> str:
-    """The notice that only the first of several tables is read; `begin` is the text up to its end."""
-    return message(
-        "The file has several tables. Only the first is read, down to line {line:,}. To use the others, "
-        "save each as a file of its own.",
-        line=len(lines_of(begin.rstrip())),
-    )
 
 
 def notice_below(lines: list[str]) -> str:
