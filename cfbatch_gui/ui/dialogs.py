@@ -45,12 +45,24 @@ def input_filters() -> tuple[str, ...]:
     )
 
 
-class FormDialog(QDialog):
-    """A dialog with a heading above its content and its buttons in a row below, the one that accepts at the end."""
+class SizedDialog(QDialog):
+    """`size` is in pixels, for the usual font; where it is 0, its content says it."""
 
-    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+    def __init__(self, title: str, parent: QWidget | None = None, size: tuple[int, int] = (0, 0)) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
+        self._size = size
+
+    def sizeHint(self) -> QSize:
+        hint, (width, height) = super().sizeHint(), map(scaled, self._size)
+        return QSize(width or hint.width(), height or hint.height())
+
+
+class FormDialog(SizedDialog):
+    """A dialog with a heading above its content and its buttons in a row below, the one that accepts at the end."""
+
+    def __init__(self, title: str, parent: QWidget | None = None, size: tuple[int, int] = (0, 0)) -> None:
+        super().__init__(title, parent, size)
         self.cancel_button = Button(tr("Cancel"), on_click=self.reject)
 
     def lay_out(
@@ -65,19 +77,14 @@ class FormDialog(QDialog):
         return whole
 
 
-class ShownDialog(QDialog):
+class ShownDialog(SizedDialog):
     """A dialog that only shows something: opened with `open()`, it deletes itself when it is closed."""
 
-    def __init__(self, title: str, parent: QWidget | None, size: tuple[int, int] | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(title)
+    def __init__(self, title: str, parent: QWidget | None, size: tuple[int, int] = (0, 0)) -> None:
+        super().__init__(title, parent, size)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._size = size
         self.close_button = Button(tr("Close"), on_click=self.accept)
         self.close_button.setDefault(True)
-
-    def sizeHint(self) -> QSize:
-        return super().sizeHint() if self._size is None else QSize(*map(scaled, self._size))
 
     def lay_out(self, heading: str, *content: Item, foot: Sequence[Item] = (None,)) -> None:
         """`foot` stands in the row of the button."""

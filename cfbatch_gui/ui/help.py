@@ -18,7 +18,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QPlainTextEdit, QTextBrowser, QWidget
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPlainTextEdit, QTextBrowser, QWidget
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.program import Program
@@ -26,7 +26,7 @@ from cfbatch_gui.core.system.languages import ENGLISH, language_in_use
 from cfbatch_gui.core.system.logs import last_lines, redacted
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui import theme
-from cfbatch_gui.ui.dialogs import ShownDialog
+from cfbatch_gui.ui.dialogs import ShownDialog, SizedDialog
 from cfbatch_gui.ui.display import in_help, key_name, tr
 from cfbatch_gui.ui.theme import LARGE, WIDE, scaled
 from cfbatch_gui.ui.widgets import Button, Label, LinkButton, column, form, row, split
@@ -50,10 +50,9 @@ class Topic(StrEnum):
     PRIVACY = "privacy"
 
 
-class HelpWindow(QDialog):
+class HelpWindow(SizedDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(self.tr("Help"))
+        super().__init__(tr("Help"), parent, (_WIDTH, _HEIGHT))
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
         self.topics = QListWidget()
         self.topics.setAccessibleName(self.tr("Topics"))
@@ -67,9 +66,6 @@ class HelpWindow(QDialog):
         self.topics.currentRowChanged.connect(lambda row: self._read(list(Topic)[row]))
         whole = split(self.topics, self.page, sizes=(_TOPICS_WIDTH, _WIDTH - _TOPICS_WIDTH), stretched=1)
         self.setLayout(column(whole, gap=0))
-
-    def sizeHint(self) -> QSize:
-        return QSize(scaled(_WIDTH), scaled(_HEIGHT))
 
     def show_topic(self, topic: Topic) -> None:
         self.topics.setCurrentRow(list(Topic).index(topic))

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -15,7 +15,7 @@ from cfbatch_gui.ui.dialogs import FormDialog
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import PrimaryButton, boxed, column, scrolled
 
 
@@ -209,7 +209,7 @@ class TagDialog(FormDialog):
     def __init__(self, jobs: Sequence[Job], known: Iterable[str], parent: QWidget | None = None) -> None:
         from cfbatch_gui.core.jobs.drafts import LONGEST_TAG
 
-        super().__init__(tr("Tags"), parent)
+        super().__init__(tr("Tags"), parent, (400, 0))
         self._jobs = tuple(jobs)
         title = self.tr("Tags of “{name}”").format(name=display.one_line(jobs[0].name, 60))
         if len(jobs) > 1:
@@ -226,9 +226,6 @@ class TagDialog(FormDialog):
         save = PrimaryButton(tr("Save"), on_click=self.accept)
         self.lay_out(title, about, area, self.field, LARGE - MEDIUM, accept=save).setStretchFactor(area, 1)
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def sizeHint(self) -> QSize:
-        return QSize(scaled(400), super().sizeHint().height())
 
     def chosen(self) -> Mapping[str, tuple[str, ...]]:
         typed = [tag for tag in self.field.text().split(",")[:_MOST] if tag.strip()]

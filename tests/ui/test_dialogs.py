@@ -1,22 +1,19 @@
 """Questions are awaited, and nothing else stops while they stand."""
 
 import asyncio
-import logging
-import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt, qWarning
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QWidget
 
 from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder, SettingsStore
 from cfbatch_gui.ui.dialogs import ask, open_file, save_file
 from cfbatch_gui.ui.widgets import Tabs
-from cfbatch_gui.ui.window.app import CrashHandler
 from tests.ui.connections import shown
 
 Until = Callable[..., Awaitable[None]]
@@ -104,31 +101,6 @@ async def test_a_dialog_begins_where_the_last_file_of_its_kind_was_saved(
             await asyncio.wait_for(saving, 240)
             await until(lambda: parent.findChild(QFileDialog) is None)
         assert pictures.path == there
-
-
-@pytest.fixture
-def crashes() -> Iterator[list[str]]:
-    seen: list[str] = []
-    handler = CrashHandler("9")
-    handler.crashed.connect(seen.append)
-    handler.install()
-    yield seen
-    handler.uninstall()
-
-
-async def test_a_bug_in_a_thread_is_caught(crashes: list[str], until: Until) -> None:
-    thread = threading.Thread(target=lambda: 1 / 0, name="worker")
-    thread.start()
-    await until(lambda: crashes)
-    thread.join()
-    assert "ZeroDivisionError" in crashes[0] and "thread worker" in crashes[0]
-
-
-@pytest.mark.no_qt_log
-def test_qts_messages_go_to_the_log(crashes: list[str], caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING, logger="qt"):
-        qWarning("something odd")
-    assert "something odd" in caplog.text
 
 
 def test_tabs_are_chosen_by_keys_and_one_that_is_not_shown_is_not_in_the_bar(qtbot: Any) -> None:

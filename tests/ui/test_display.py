@@ -25,7 +25,7 @@ def test_decimals_and_thousands_have_the_signs_of_the_language() -> None:
     assert display.figures("0.4939–1,000.5") == "0,4939–1.000,5"
     assert signed(-0.0741) == "−0,074"
     assert count_range(1_969, 3_067) == "2,0–3,1 k"
-    assert labels((0.0, 0.25, 0.5)) == ("0,00", "0,25", "0,50")
+    assert labels((0.0, 0.25, 0.5)) == ("0", "0,25", "0,5")
 
 
 def test_english_has_a_point() -> None:

@@ -1,12 +1,14 @@
 """A failure that nobody expected is said, on the screen and on standard error, and no token with it."""
 
+import logging
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt, QTimer, qWarning
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox
 
@@ -78,6 +80,23 @@ def test_a_bug_about_a_token_is_copied_without_it(qtbot: Any, notices: Notices, 
     text = copied(qtbot, notices)
     assert "in fail" in text and "Illegal header value" in text
     assert CORE not in text
+
+
+def test_a_bug_in_a_thread_is_shown(qtbot: Any, notices: Notices) -> None:
+    thread = threading.Thread(target=lambda: 1 / 0, name="worker")
+    thread.start()
+    thread.join()
+    qtbot.waitUntil(lambda: bool(notices.bars()))
+    text = copied(qtbot, notices)
+    assert "ZeroDivisionError" in text and "thread worker" in text
+
+
+@pytest.mark.no_qt_log
+@pytest.mark.usefixtures("notices")
+def test_qts_messages_go_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, logger="qt"):
+        qWarning("something odd")
+    assert "something odd" in caplog.text
 
 
 def test_details_of_a_refusal_are_copied_without_a_token(qtbot: Any, notices: Notices) -> None:

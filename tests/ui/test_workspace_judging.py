@@ -36,7 +36,7 @@ async def test_is_b_better_than_a(tmp_path: Path, theme: Theme) -> None:
         await person.until_sees("A: As it was · B: Upside down")
         await person.until(lambda: not window.findChildren(ChooseJobsDialog))
         await person.press(Qt.Key.Key_J, CONTROL)
-        await person.until_sees("Start judging", f"{QUERIES * TEXTS} texts to judge")
+        await person.until_sees("Start judging", f"Texts to judge: {QUERIES * TEXTS}")
         await person.press(Qt.Key.Key_Return)
         page = stage.workspace.evaluating.judging
         await person.until(lambda: page.session is not None and page.view.isVisible())

@@ -197,10 +197,6 @@ class AddressBook:
         is_worker = any(each.id == connection_id and each.kind == "worker" for each in self.saved())
         return check_secret if is_worker else check_form
 
-    async def token_source(self, connection_id: str) -> TokenSource | None:
-        """Where the token or secret is, None when there is none. Raises NotConnected."""
-        return await self._credentials.token_source(connection_id, check=self.check_of(connection_id))
-
     def _made(self, record: SavedConnection) -> Connection:
         base_url = self._api_base_url()
         match record.kind:
@@ -314,7 +310,7 @@ class AddressBook:
             self._made(record)
             if not look:
                 return summary("", ready=True)
-            source = await self.token_source(record.id)
+            source = await self._credentials.token_source(record.id, check=self.check_of(record.id))
         except KeyringUnavailable as error:  # sending asks it to unlock
             return replace(summary(error.message, ready=True), waits_for_keyring=True)
         except NotConnected as error:

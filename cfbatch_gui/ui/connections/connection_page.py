@@ -14,7 +14,7 @@ from cfbatch_gui.core.errors import ConnectionProblem, NotConnected, UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse, SavedConnection
-from cfbatch_gui.core.workers_ai.api_tokens import Pasted, Token, check_form, check_secret, read_pasted
+from cfbatch_gui.core.workers_ai.api_tokens import Pasted, Token, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui.connections.connection_cards import CardState, ConnectionCard, SavedCard
 from cfbatch_gui.ui.connections.connection_fields import SecretState, open_in_browser
@@ -217,7 +217,7 @@ class ConnectionPage(QWidget):
         return CardState(bool(book.account_id), waiting, waiting, problem, service, account_is_fixed=is_fixed)
 
     async def _state_of(self, record: SavedConnection) -> CardState:
-        token = await self._secret(record.id, check_secret if record.kind == "worker" else check_form)
+        token = await self._secret(record.id, self._program.address_book.check_of(record.id))
         gateway = SecretState()
         if record.kind == "gateway":
             gateway = await self._secret(gateway_secret_id(record.id), check_secret)

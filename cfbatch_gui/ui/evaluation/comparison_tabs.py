@@ -128,24 +128,13 @@ def partial_words(comparison: Comparison, jobs: Sequence[Job]) -> str:
 
 
 def foot_words(jobs: Sequence[Job]) -> str:
-    sentences = [
-        tr(
-            "Overlap is rank-biased (RBO, p = 0.9): 1 is the same ranking, less the higher up two differ. Items are"
-            " matched by their ids and texts, never by their place."
-        )
-    ]
-    if any(map(is_practice, jobs)):
-        sentences.append(tr("Practice scores are from a small model on this computer."))
-    return " ".join(sentences)
-
-
-def scatter_words(same_model: bool) -> str:
-    if same_model:
-        return tr("Each dot is a text with a query. On the dashed line both jobs give the same score.")
-    return tr(
-        "Each dot is a text with a query. Scores of two models have scales of their own: look at the order, not at the"
-        " difference."
+    words = tr(
+        "Overlap is rank-biased (RBO, p = 0.9): 1 is the same ranking, less the higher up two differ. Items are matched"
+        " by their ids and texts, never by their place."
     )
+    if any(map(is_practice, jobs)):
+        words += " " + tr("Practice scores are from a small model on this computer.")
+    return words
 
 
 def unusable_words(compared: Compared) -> str:
@@ -176,38 +165,28 @@ def judged_words(found: Evaluation | None) -> str:
     return " ".join(sentences)
 
 
-def headline(found: Paired, job: str) -> str:
-    if not (found.better or found.worse):
-        return tr("No query differs")
-    if found.low is None:
-        return tr("Too few queries to tell")
-    if not found.is_seen:
-        return tr("No difference can be seen")
-    return (tr("{job} is better") if found.difference > 0 else tr("{job} is worse")).format(job=job)
-
-
-def change_sentence(found: Paired, job: str, metric: str) -> str:
+def answer_words(found: Paired, job: str, metric: str) -> tuple[str, str, str]:
+    """The answer, what has changed, and what would tell more."""
     if not (found.better or found.worse):
         same = display.plural(found.same, "The one judged query has", "All {n} judged queries have")
-        return tr("{queries} the same {metric} under both.").format(queries=same, metric=metric)
+        sentence = tr("{queries} the same {metric} under both.").format(queries=same, metric=metric)
+        return tr("No query differs"), sentence, ""
     pattern = tr("{job} is better for {better}, worse for {worse}, the same for {same}.")
     better = display.plural(found.better, "{n} query", "{n} queries")
     worse, same = display.number(found.worse), display.number(found.same)
     counts = pattern.format(job=job, better=better, worse=worse, same=same)
     by = tr("{metric} changes by {difference}").format(metric=metric, difference=signed(found.difference))
     if found.low is None or found.high is None:
-        return tr("{counts} {by} on average.").format(counts=counts, by=by)
+        more = tr("Judge texts of at least {n} queries to see how sure the answer is.").format(n=LEAST_QUERIES)
+        return tr("Too few queries to tell"), tr("{counts} {by} on average.").format(counts=counts, by=by), more
     pattern = tr("{counts} {by}; with 95 % certainty by something between {low} and {high}.")
-    return pattern.format(counts=counts, by=by, low=signed(found.low), high=signed(found.high))
-
-
-def more_queries(found: Paired) -> str:
-    if found.low is None and (found.better or found.worse):
-        return tr("Judge texts of at least {n} queries to see how sure the answer is.").format(n=LEAST_QUERIES)
-    if found.is_seen or not found.needed:
-        return ""
-    more = tr("To see a difference of {size}, judge about {n} more queries.")
-    return more.format(size=display.number(TOLD_APART, "g"), n=display.number(found.needed))
+    sentence = pattern.format(counts=counts, by=by, low=signed(found.low), high=signed(found.high))
+    if found.is_seen:
+        answer = tr("{job} is better") if found.difference > 0 else tr("{job} is worse")
+        return answer.format(job=job), sentence, ""
+    pattern = tr("To see a difference of {size}, judge about {n} more queries.") if found.needed else ""
+    more = pattern.format(size=display.number(TOLD_APART, "g"), n=display.number(found.needed or 0))
+    return tr("No difference can be seen"), sentence, more
 
 
 def how_it_is_known(found: Paired, *, several: bool) -> str:
@@ -236,14 +215,12 @@ def source_words(compared: Compared) -> str:
     evaluation = compared.evaluation
     if evaluation is None:
         return ""
-    counts = tr("{n} judgements of {queries} queries").format(
-        n=display.number(evaluation.judged), queries=display.number(len(evaluation.queries))
-    )
-    if compared.book is None or evaluation.book is None or not evaluation.book.matched:
-        return tr("By the labels of the files: {counts}.").format(counts=counts)
-    return tr("By the book “{book}” and the labels of the files: {counts}.").format(
-        book=compared.book.name, counts=counts
-    )
+    judged, queries = display.number(evaluation.judged), display.number(len(evaluation.queries))
+    counts = tr("{n} judgements of {queries} queries").format(n=judged, queries=queries)
+    pattern, book = tr("By the labels of the files: {counts}."), ""
+    if compared.book is not None and evaluation.book is not None and evaluation.book.matched:
+        pattern, book = tr("By the book “{book}” and the labels of the files: {counts}."), compared.book.name
+    return pattern.format(book=book, counts=counts)
 
 
 def signed(difference: float) -> str:
@@ -346,10 +323,11 @@ class AnswerTab(QWidget):
 
     def _show(self, evaluation: Evaluation, found: Paired, changes: Sequence[QueryChange], metric: str) -> None:
         job = letter(self._other)
-        self.headline.setText(headline(found, job))
-        self.sentence.setText(change_sentence(found, job, metric))
-        self._more.setText(more_queries(found))
-        self._more.setVisible(bool(self._more.text()))
+        for label, words in zip(
+            (self.headline, self.sentence, self._more), answer_words(found, job, metric), strict=True
+        ):
+            label.setText(words)
+            label.setVisible(bool(words))
         self._known.setText(how_it_is_known(found, several=len(evaluation.runs) > 2))
         self._changes = tuple(changes)
         self._chart_title.setText(self.tr("Each query, from {job}’s best to {job}’s worst").format(job=job))
@@ -454,7 +432,12 @@ class ScoresTab(QWidget):
         layers: list[Dots | Line] = [Dots(x, y, describe=describe)]
         if same:
             layers.append(Line(0, 1))
-        words = scatter_words(same)
+        words = self.tr("Each dot is a text with a query. On the dashed line both jobs give the same score.")
+        if not same:
+            words = self.tr(
+                "Each dot is a text with a query. Scores of two models have scales of their own: look at the order, not"
+                " at the difference."
+            )
         self.chart.show_layers(layers, across=one.name, up=two.name, data=data, summary=words)
         self._about.set_line(words)
         self.pictures.set_name(self.tr("{one} and {two}, scores").format(one=one.name, two=two.name))

@@ -25,7 +25,7 @@ from cfbatch_gui.core.judgements.files import (
     read_judgements,
     write_judgements,
 )
-from cfbatch_gui.core.judgements.session import Session, Shown
+from cfbatch_gui.core.judgements.session import Session
 from cfbatch_gui.core.judgements.values import Source
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
@@ -62,7 +62,7 @@ class JudgePage(QWidget):
         self._prepared: _Prepared | None = None
         self.session: Session | None = None  # the judging that is going on
         self._book: Book | None = None
-        self._words: tuple[tuple[str, str], ...] = ()  # beside the progress and above the text, for each pair
+        self._words: list[tuple[str, str]] = []  # beside the progress and above the text, for each pair
         self.tasks = Tasks(self, self._show_error)
         self.header = PageHeader(self.tr("Judge"))
         self.pause_button = QuietButton("", on_click=self._leave)
@@ -81,7 +81,7 @@ class JudgePage(QWidget):
             self._pages.addWidget(page)
         self.setLayout(column(self.header, 6, Roomy(self._pages), gap=0))
         self.start.begin_button.clicked.connect(lambda: self.tasks.start("begin", self._begin()))
-        self.start.settle_button.clicked.connect(lambda: self.tasks.start("begin", self._begin_settling()))
+        self.start.settle_button.clicked.connect(lambda: self.tasks.start("begin", self._begin(settles=True)))
         self.end.pressed.connect(self._leave)
         self._page_undo = PageUndo(self, notices.undos, self.tr("Undo the last judgement"), undo)
 
@@ -137,71 +137,57 @@ class JudgePage(QWidget):
             k=prepared.asked.top, texts=texts, queries=of_queries
         )
         self.header.set_facts(*(job.name for job in self.jobs), top)
+        words = self.tr("All of these texts are judged already.")
         if pool.items:
             minutes = max(1, round(len(pool.items) * _SECONDS_A_TEXT / _MINUTE))
-            words = self.tr("{texts} to judge, about {time}.").format(
-                texts=display.plural(pool.fresh, "{n} text", "{n} texts"),
-                time=display.plural(minutes, "{n} minute", "{n} minutes"),
-            )
-            if pool.judged:
-                words += " " + self.tr("{n} are judged already.").format(n=display.number(pool.judged))
-        else:
-            words = self.tr("All of these texts are judged already.")
+            time = display.plural(minutes, "{n} minute", "{n} minutes")
+            fresh, judged = display.number(pool.fresh), display.number(pool.judged)
+            pattern = self.tr("Texts to judge: {n}, about {time}. Judged already: {judged}.")
+            words = pattern.format(n=fresh, time=time, judged=judged)
         found = len(prepared.disagreements)
         settle = display.plural(found, "Settle {n} disagreement", "Settle {n} disagreements")
         self.start.show_counts(words, can_begin=bool(pool.items), disagreements=settle if found else "")
 
     # Judging
 
-    async def _begin(self) -> None:
+    async def _begin(self, *, settles: bool = False) -> None:
+        """Judge what is in the pool, or have the last word where the judges disagree."""
         await self._prepare()
         prepared = self._prepared
-        if prepared is None or not prepared.pool.items:
+        if prepared is None or not (prepared.disagreements if settles else prepared.pool.items):
             return
         asked, items = prepared.asked, prepared.pool.items
-        await self._open_book(asked)
-        queries = display.number(prepared.pool.queries)
-        pattern = self.tr("Query {n} of {all}")
-        words = [(pattern.format(n=display.number(item.query_number), all=queries), "") for item in items]
-        foot = self.tr("Score, rank and job are hidden here, so that they cannot sway you.")
-        if any(item.shown.again for item in items):
-            foot += " " + self.tr("Some texts come twice, to see how steady judgements are.")
-        self._run_session([item.shown for item in items], words, asked.judge, Source.PERSON, foot)
-
-    async def _begin_settling(self) -> None:
-        prepared = self._prepared
-        if prepared is None or not prepared.disagreements:
-            return
-        book = await self._open_book(prepared.asked)
-        pattern = self.tr("{judge}: {grade}")
-        words = []
-        for each in prepared.disagreements:
-            grades = [(judge, said(book.scale.name_of(grade))) for judge, grade in each.grades]
-            words.append(("", " · ".join(pattern.format(judge=judge, grade=grade) for judge, grade in grades)))
-        foot = self.tr("The judges disagree about these texts. Your answer is the last word; theirs are kept.")
-        pairs = [each.shown for each in prepared.disagreements]
-        self._run_session(pairs, words, prepared.asked.judge, Source.SETTLED, foot)
-
-    async def _open_book(self, asked: Asked) -> Book:
-        judgements = self._program.judgements
-        self._book = await asyncio.to_thread(judgements.book_for, asked.book, asked.scale)
-        await self._program.keep_settings(judgement_book=self._book.name, judge=asked.judge)
-        for run in self._runs:
-            await asyncio.to_thread(judgements.keep_labels, run)
-        return self._book
-
-    def _run_session(
-        self, pairs: Sequence[Shown], words: Sequence[tuple[str, str]], judge: str, source: Source, foot: str
-    ) -> None:
-        if self._book is None:
-            return
-        self._words = tuple(words)
-        self.session = Session(self._book, pairs, judge=judge, clock=self._program.clock, source=source)
-        self.view.show_scale(self._book.scale, foot)
+        self._book = book = await self._open_book(asked)
+        if settles:
+            pairs, source = [each.shown for each in prepared.disagreements], Source.SETTLED
+            foot = self.tr("The judges disagree about these texts. Your answer is the last word; theirs are kept.")
+            self._words = [("", self._grades_in_words(each, book)) for each in prepared.disagreements]
+        else:
+            pairs, source = [item.shown for item in items], Source.PERSON
+            foot = self.tr("Score, rank and job are hidden here, so that they cannot sway you.")
+            if any(pair.again for pair in pairs):
+                foot += " " + self.tr("Some texts come twice, to see how steady judgements are.")
+            queries, pattern = display.number(prepared.pool.queries), self.tr("Query {n} of {all}")
+            self._words = [(pattern.format(n=display.number(item.query_number), all=queries), "") for item in items]
+        self.session = Session(book, pairs, judge=asked.judge, clock=self._program.clock, source=source)
+        self.view.show_scale(book.scale, foot)
         self._show_way_out(judging=True)
         self._show_current()
         self._pages.setCurrentWidget(self.view)
         self.view.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    async def _open_book(self, asked: Asked) -> Book:
+        judgements = self._program.judgements
+        book = await asyncio.to_thread(judgements.book_for, asked.book, asked.scale)
+        await self._program.keep_settings(judgement_book=book.name, judge=asked.judge)
+        for run in self._runs:
+            await asyncio.to_thread(judgements.keep_labels, run)
+        return book
+
+    def _grades_in_words(self, disagreement: Disagreement, book: Book) -> str:
+        pattern, scale = self.tr("{judge}: {grade}"), book.scale
+        grades = disagreement.grades
+        return " · ".join(pattern.format(judge=judge, grade=said(scale.name_of(grade))) for judge, grade in grades)
 
     def _write(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
         if not self.tasks.is_running("answer"):

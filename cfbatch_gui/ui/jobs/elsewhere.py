@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QDateTime, QLocale, QSize, Qt, Signal
+from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -359,7 +359,7 @@ class AccountDialog(FormDialog):
     opened = Signal(str)
 
     def __init__(self, program: Program, notices: Notices, tasks: Tasks, connection_id: str, parent: QWidget) -> None:
-        super().__init__(tr("In your account"), parent)
+        super().__init__(tr("In your account"), parent, (760, 520))
         self.take_button = PrimaryButton(tr("Take over…"), "download", self._take_over_or_open)
         self._program, self._notices, self._tasks = program, notices, tasks
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -379,9 +379,6 @@ class AccountDialog(FormDialog):
         self._lay_out()
         self._selected()
         self.look()
-
-    def sizeHint(self) -> QSize:
-        return QSize(760, 520)
 
     def look(self) -> None:
         if self._workers:

@@ -82,13 +82,6 @@ class DotColours:
             found = np.where(marked[:, None], found, faint[self.codes])
         return found
 
-    def paint_key(self, painter: QPainter, box: QRectF, font: QFont) -> None:
-        if self.names:
-            painter.save()
-            painter.setFont(font)
-            self._paint_names(painter, box)
-            painter.restore()
-
     def positions_of_names(
         self, points: NDArray[np.float32], low: NDArray[np.float64], high: NDArray[np.float64]
     ) -> list[PlacedName]:
@@ -121,8 +114,11 @@ class DotColours:
         table, count = categories(), len(self.names)
         return np.vstack([ramp(count) if self.ordered else table[:count], table[-1:]])
 
-    def _paint_names(self, painter: QPainter, box: QRectF) -> None:
-        metrics = QFontMetricsF(painter.font())
+    def paint_key(self, painter: QPainter, box: QRectF, font: QFont) -> None:
+        if not self.names:
+            return
+        painter.setFont(font)
+        metrics = QFontMetricsF(font)
         shown = [metrics.elidedText(name, Qt.TextElideMode.ElideRight, _NAME_WIDTH) for name in self.names]
         if self.others:
             shown.append(display.tr("others"))

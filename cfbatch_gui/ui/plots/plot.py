@@ -10,14 +10,13 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QBuffer, QByteArray, QPoint, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtCore import QBuffer, QPoint, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QFont,
     QFontMetricsF,
     QGuiApplication,
     QImage,
-    QImageWriter,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -82,12 +81,7 @@ def ticks(low: float, high: float, most: int) -> tuple[float, ...]:
 
 
 def labels(values: tuple[float, ...]) -> tuple[str, ...]:
-    step = values[1] - values[0] if len(values) > 1 else abs(values[0]) if values and values[0] else 1.0
-    exponent = math.floor(math.log10(step) + 1e-9)
-    decimals = max(0, -exponent)
-    if decimals < 12 and abs(round(step, decimals) - step) > step * 1e-6:
-        decimals += 1  # steps of 2.5
-    return tuple(display.number(value + 0.0, f",.{min(decimals, 9)}f") for value in values)
+    return tuple(display.number(value + 0.0, ",.10g") for value in values)
 
 
 def padded(low: float, high: float, share: float = 0.0) -> tuple[float, float]:
@@ -294,7 +288,7 @@ class PictureButtons(QWidget):
 
 def encoded(image: QImage) -> bytes:
     buffer = QBuffer()
-    QImageWriter(buffer, QByteArray(b"png")).write(image)
+    image.save(buffer, "PNG")  # type: ignore[call-overload]  # its stub has a device without a format
     return bytes(buffer.data().data())
 
 
@@ -430,9 +424,8 @@ def describe_at(layers: Sequence[Layer], shown: Frame, mouse: QPointF) -> Found 
         if 0 <= index < len(layer.heights):
             if layer.describe is not None:
                 return Found(layer.describe(index), index)
-            low, high = labels((float(layer.edges[index]), float(layer.edges[index + 1])))
-            height = np.asarray(layer.heights[index]).item()
-            count = display.number(height, "," if isinstance(height, int) else ",.4g")
+            low, high = map(display.score_text, layer.edges[index : index + 2].tolist())
+            count = display.number(layer.heights[index].item(), ",.10g")
             lines.append(f"{layer.name or shown.up_title}: {count}  ({low} – {high})")
     return Found("\n".join(lines)) if lines else None
 

@@ -359,11 +359,7 @@ class ExportDialog(QDialog):
                 self.rows.set_value(choice.items)
         self._rows_field = labelled(self.tr("Rows"), self.rows)
         self._rows_field.setVisible(bool(choices))
-        self._columns_words = Label("", "quiet")
-        self.columns_button = LinkButton(
-            self.tr("Choose…"), on_click=lambda: self.tasks.start("columns", self._choose_columns())
-        )
-        self.columns_button.setAccessibleName(self.tr("Choose columns"))
+        self.columns_button = LinkButton(on_click=lambda: self.tasks.start("columns", self._choose_columns()))
         self.lines = LabelGrid("strong", "quiet", stretches=(1, 0), elided=0)
         self._folder_words = ElidedLabel("", "quiet")
         self.change_button = LinkButton(
@@ -393,7 +389,7 @@ class ExportDialog(QDialog):
         self._show_writing(False)
 
     def _lay_out(self) -> None:
-        choices = boxed(row(self.limits_bar, None, row(self._columns_words, 4, self.columns_button)))
+        choices = boxed(row(self.limits_bar, None, self.columns_button))
         folder = row((self._folder_words, 1), 12, self.change_button)
         self._content.setLayout(
             column(
@@ -430,9 +426,8 @@ class ExportDialog(QDialog):
         self.rows.setItemText(0, self.tr("All {n}").format(n=all_rows))
         for target in targets_for(self._job.kind):
             if target.measure is Measure.FAILED_ROWS:
-                of_all, of_some = self.tr("No row has failed."), self.tr("None of these rows has failed.")
-                why_not = of_all if options.items is None else of_some
-                self.forms.set_possible(target.name, "" if self._extent.failed else why_not)
+                none = self.tr("None of these rows has failed.")
+                self.forms.set_possible(target.name, "" if self._extent.failed else none)
         self._show()
 
     async def _look_for_changes(self) -> None:
@@ -499,16 +494,11 @@ class ExportDialog(QDialog):
         )
         self._show_possible()
         names = self._extent.names if self._extent else ()
-        self._columns_words.setText(
-            self.tr("All columns")
-            if count is None
-            else self.tr("{n} of {all} columns").format(n=display.number(count), all=display.number(len(names)))
-        )
+        pattern = self.tr("All columns…") if count is None else self.tr("{n} of {all} columns…")
+        self.columns_button.setText(pattern.format(n=count, all=display.number(len(names))))
         self.manifest_box.setVisible(any(target.is_for_people for _, target in outputs))
         self.numbers_box.setVisible(any(target.can_have_numbers for _, target in outputs))
-        has_columns = bool(names) and any(target.has_columns for _, target in outputs)
-        for widget in (self._columns_words, self.columns_button):
-            widget.setVisible(has_columns)
+        self.columns_button.setVisible(bool(names) and any(target.has_columns for _, target in outputs))
         self._missing.set_line(missing_words(self._extent, kind) if self._extent else "")
 
     def _show_outputs(self, outputs: Sequence[Output], columns: int | None) -> None:
@@ -541,7 +531,8 @@ class ExportDialog(QDialog):
                 tell = self._teller(stop, number * _STEPS, len(outputs) * _STEPS)
                 written.append(await asyncio.to_thread(self._export, path, target, options, tell))
         except Stopped:
-            self._show_stopped(len(written), len(outputs))
+            some, none = self.tr("Stopped. {n} of {all} files were written."), self.tr("Stopped. Nothing was written.")
+            self._say((some if written else none).format(n=len(written), all=len(outputs)), "info")
             return
         finally:
             stop.set()
@@ -580,7 +571,7 @@ class ExportDialog(QDialog):
         def tell(done: int, of: int) -> None:
             if stop.is_set():
                 raise Stopped
-            loop.call_soon_threadsafe(self._show_progress, before + _STEPS * done // max(1, of), total)
+            loop.call_soon_threadsafe(self.progress.set_parts, before + _STEPS * done // max(1, of), total)
 
         return tell
 
@@ -603,16 +594,6 @@ class ExportDialog(QDialog):
     def _show_possible(self) -> None:
         nothing = "" if self.forms.chosen() else self.tr("Tick at least one form.")
         self.save_button.set_possible(self.tr("A file is being written.") if self.is_writing() else nothing)
-
-    def _show_progress(self, done: int, total: int) -> None:
-        if self._stop is not None:
-            self.progress.set_parts(done, total)
-
-    def _show_stopped(self, there: int, of: int) -> None:
-        pattern = (
-            self.tr("Stopped. {n} of {all} files were written.") if there else self.tr("Stopped. Nothing was written.")
-        )
-        self._say(pattern.format(n=there, all=of), "info")
 
     def _say(self, sentence: str, level: Level) -> None:
         self.error_bar.set_text(sentence, level)

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QSizePolicy, QSpinBox, QStackedWidget
+from PySide6.QtWidgets import QDoubleSpinBox, QSizePolicy, QSpinBox, QStackedWidget
 
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -34,7 +34,7 @@ from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.loaded_results import ThresholdField, labelled
+from cfbatch_gui.ui.results.loaded_results import labelled
 from cfbatch_gui.ui.results.vector_page import (
     ListedText,
     TextList,
@@ -195,7 +195,7 @@ class DuplicatesView(VectorPage):
         self.found, self._groups = None, ()
         self._none.set_sentence("")
         with QSignalBlocker(self.threshold):
-            self.threshold.setText(display.number(USUAL_THRESHOLD, ".2f"))
+            self.threshold.setValue(USUAL_THRESHOLD)
         self.count.setText("")
         self._body.setCurrentWidget(self._none)
 
@@ -226,10 +226,9 @@ class DuplicatesView(VectorPage):
     # Making
 
     def _make_widgets(self, memory: Memory | None) -> None:
-        self.threshold = ThresholdField()
+        self.threshold = QDoubleSpinBox(minimum=0.001, maximum=1.0, singleStep=0.01, decimals=3)
         self.threshold.setAccessibleName(self.tr("Similar from"))
-        self.threshold.setPlaceholderText("")
-        self.threshold.changed.connect(self._changed)
+        self.threshold.valueChanged.connect(lambda _: self._changed())
         kept = ((self.tr("Keep the first"), Keep.FIRST), (self.tr("Keep the longest"), Keep.LONGEST))
         self.keep = Choice(self.tr("Which text of a group stays"), kept, lambda _: self._changed())
         self.count = Label("", "quiet")
@@ -274,11 +273,6 @@ class DuplicatesView(VectorPage):
     async def _look(self, resting: float) -> None:
         await asyncio.sleep(resting)
         embeddings, threshold, keep = self.embeddings, self.threshold.value(), Keep(str(self.keep.value()))
-        if threshold is None:
-            return
-        if not 0 < threshold <= 1:
-            self.foot.set_line(self.tr("A similarity is above 0 and at most 1."), "triangle-alert", "attention")
-            return
         found = await self.worked_out(
             self.tr("Comparing every text with every other…"),
             lambda tell: find_duplicates(embeddings, threshold, keep, tell),
@@ -295,8 +289,7 @@ class DuplicatesView(VectorPage):
         groups = display.plural(len(self._groups), "{n} group", "{n} groups")
         goes = display.plural(found.gone, "{n} would go", "{n} would go")
         self.count.setText(f"{goes} · {groups}" if some else self.tr("no near duplicates"))
-        why_not = "" if some else self.tr("There is nothing to leave out.")
-        self.save_button.set_possible(why_not)
+        self.save_button.set_possible("" if some else self.tr("There is nothing to leave out."))
         self.table_button.setEnabled(some)
         self.group_table.selectRow(0)
         self.show_foot(
@@ -327,7 +320,7 @@ class DuplicatesView(VectorPage):
         path = await dialogs.save_file(
             self,
             self.tr("Save list without duplicates"),
-            name=f"{self.tr('{name}, without duplicates').format(name=self.job.name)}.{suffix}",
+            name=self.tr("{name}, without duplicates").format(name=self.job.name) + "." + suffix,
             filters=filters if is_workbook else filters[::-1],
             folder=self.program.remembered_folder(FolderUse.KEEP_LISTS),
             suffix=suffix,

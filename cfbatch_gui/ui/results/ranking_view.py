@@ -321,19 +321,16 @@ class RankingView(ResultsPage[RankingRead]):
                 self.tasks.start("figures", self._read_the_rest(self.shown))
 
     async def _count(self) -> None:
-        parts, tip = [], ""
+        parts = []
         limits = self.limits()
         if self._read is not None and limits != ExportOptions():
             await asyncio.sleep(_TYPING)
             kept = await asyncio.to_thread(self._read.rankings.counts, limits.top_k, limits.threshold)
             pattern = self.tr("keeps {kept} of {total}")
             parts.append(pattern.format(kept=display.number(kept.kept), total=display.number(kept.total)))
-            dropped = kept.total - kept.kept
-            tip = display.plural(dropped, "{n} context is dropped", "{n} contexts are dropped")
         if self._found is not None:
             parts.append(display.plural(len(self._found), "{n} query", "{n} queries"))
         self.kept.setText(" · ".join(parts))
-        self.kept.setToolTip(tip)
 
     # Showing
 

@@ -44,6 +44,7 @@ from cfbatch_gui.ui.widgets import (
     IconLine,
     Label,
     NoticeBar,
+    Saying,
     ThinProgress,
     boxed,
     column,
@@ -418,7 +419,7 @@ class PushForm(QWidget):
         self._known: JobVectors | None = None
         self._check: PushCheck | None = None
         self.has_failed = False  # the last question for the account's indexes
-        self._proposed = IconLine("", "info")
+        self._proposed = Saying("info")
         self.index = IndexChoice(self._look_again, changed)
         self.columns = ColumnChoices(self._columns_changed)
         self.check = CheckPanel(changed, show_items)
@@ -435,8 +436,7 @@ class PushForm(QWidget):
         like = push or known.before
         options = within(like.options, known.columns) if like is not None else PushOptions()
         as_before = self.tr("As “{job}” was sent.").format(job=short_name(known.before_name))
-        self._proposed.set_line(as_before)
-        self._proposed.setVisible(push is None and like is not None)
+        self._proposed.set_line(as_before if push is None and like is not None else "")
         self.index.begin(known)
         self.columns.offer(known.columns, has_ids=known.has_ids, options=options)
         self.check.begin()

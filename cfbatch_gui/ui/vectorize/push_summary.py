@@ -22,10 +22,10 @@ from cfbatch_gui.ui.widgets import (
     Card,
     Flow,
     IconLabel,
-    IconLine,
     Label,
     MaybeEmpty,
     PrimaryButton,
+    Saying,
     Sentence,
     ThinProgress,
     boxed,
@@ -46,7 +46,7 @@ class PushProgressView(QWidget):
         self.bar = ThinProgress()
         self.line = Label("", "body", wrap=True)
         self.more = Label("", "quiet", wrap=True)
-        self.waiting = IconLine("", "clock", icon_role="attention")
+        self.waiting = Saying("clock")
         self.pause_button = Button(self.tr("Pause"), "pause", pause)
         self.carry_on_button = PrimaryButton(self.tr("Carry on"), "play", carry_on)
         self.choose_button = Button(self.tr("Choose anew…"), on_click=choose)
@@ -66,12 +66,13 @@ class PushProgressView(QWidget):
         done, total = (progress.done, progress.total) if progress else (0, 0)
         self.bar.set_parts(total if progress and progress.stage is PushStage.PROCESSING else done, total)
         self.more.setText(self._more_words(running, is_sent=is_sent))
-        self.waiting.setVisible(bool(progress and progress.waiting))
+        words = ""
         if progress is not None and progress.waiting:
-            pattern = self.tr("{reason} The next try is in {seconds}.")
-            self.waiting.set_line(
-                pattern.format(reason=said(progress.waiting), seconds=display.duration(progress.waiting_seconds))
+            again = display.duration(progress.waiting_seconds)
+            words = self.tr("{reason} The next try is in {seconds}.").format(
+                reason=said(progress.waiting), seconds=again
             )
+        self.waiting.set_line(words, "clock", "attention")
         self.pause_button.setText(self.tr("Stop waiting") if is_sent else self.tr("Pause"))
         stopping = self.tr("It stops as soon as the call is over that is being made.") if running.is_stopping else ""
         self.pause_button.set_possible(stopping)
@@ -84,7 +85,6 @@ class PushProgressView(QWidget):
         self.line.setText(said(push.sentence) if push.vectors else nothing)
         self.bar.set_parts(push.acknowledged, push.vectors)
         self.more.setText(said(push.finding))
-        self.waiting.setVisible(bool(push.failure))
         self.waiting.set_line(said(push.failure), "triangle-alert", "attention")
         self._show_buttons(is_running=False)
 
@@ -125,7 +125,7 @@ class PushSummary(QWidget):
         self.title = Label("", "part", wrap=True)
         self.title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.line = Label("", "quiet", wrap=True)
-        self.notes = IconLine("", "info")
+        self.notes = Saying("info")
         self.check_button = Button(self.tr("Check again"), on_click=check)
         self.change_button = Button(self.tr("Send changes…"), on_click=change)
         self.sent: Rows[Push] = Rows(
@@ -148,7 +148,6 @@ class PushSummary(QWidget):
         self._icon.set_icon(icon, colour)
         self.title.setText(said(push.sentence))
         self.notes.set_line("\n".join(map(said, push.notes)))
-        self.notes.setVisible(bool(push.notes))
         self.sent.set_rows(tuple(pushes))
         self.table.setColumnHidden(0, len(pushes) < 2)
         shown = min(len(pushes), _MOST_ROWS)

@@ -6,7 +6,6 @@ pinned.
 """
 
 import asyncio
-import contextlib
 import gc
 import math
 import queue
@@ -82,8 +81,7 @@ class EventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no types
 
     def run_forever(self) -> Any:
         self._timer.go_on()
-        with _signals_wake(self):
-            return super().run_forever()
+        return super().run_forever()
 
     def close(self) -> None:
         if self.is_closed():
@@ -206,26 +204,19 @@ class DaemonExecutor(Executor):
 
 
 def run(app: QApplication, main: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run the coroutine that `main` returns; closing the last window does not end the program."""
+    """Run the coroutine that `main` returns, in the main thread; closing the last window does not end the program."""
     app.setQuitOnLastWindowClosed(False)
-    with asyncio.Runner(loop_factory=lambda: EventLoop(app)) as runner:
-        return runner.run(main())
+    loop = EventLoop(app)
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        # Lets Ctrl+C reach Python while Qt waits for events.
+        before = signal.set_wakeup_fd(loop._csock.fileno(), warn_on_full_buffer=False)
+        try:
+            return runner.run(main())
+        finally:
+            signal.set_wakeup_fd(before)
 
 
 def favour_window() -> None:
     """Let the window's thread wait less for others, and leave what exists now out of searches for garbage (0.1 s)."""
     sys.setswitchinterval(_SWITCH)
     gc.freeze()
-
-
-@contextlib.contextmanager
-def _signals_wake(loop: EventLoop) -> Any:
-    """Let Ctrl+C reach Python while Qt waits for events, through the loop's socket."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.set_wakeup_fd(loop._csock.fileno(), warn_on_full_buffer=False)
-    try:
-        yield
-    finally:
-        signal.set_wakeup_fd(before)

@@ -40,8 +40,8 @@ def generated_table(seed: int, path: Path, *, queries: int = 12) -> Table:
     return Table(path).rank(pairs)
 
 
-def run_of_table(table: Table) -> Run:
-    return read_run(table.folder, table.metadata())
+def run_of_table(table: Table, name: str = "job-1") -> Run:
+    return read_run(table.folder, replace(table.metadata(), name=name, id=name))
 
 
 def exported(table: Table, folder: Path) -> tuple[Rankings, Qrels]:
@@ -64,8 +64,7 @@ def exported(table: Table, folder: Path) -> tuple[Rankings, Qrels]:
 
 
 def run_of(path: Path, pairs: Sequence[Pair], name: str = "job") -> Run:
-    table = Table(path / name).rank(pairs)
-    return read_run(table.folder, replace(table.metadata(), name=name, id=name))
+    return run_of_table(Table(path / name).rank(pairs), name)
 
 
 def scored(pairs: Sequence[Pair], *scores: Outcome) -> list[Pair]:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.evaluation.joining import Run, join, read_run
+from cfbatch_gui.core.evaluation.joining import join
 from cfbatch_gui.core.evaluation.judged import evaluate, measure
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
-from tests.core.evaluation.generated import exported
+from tests.core.evaluation.generated import exported, run_of_table
 from tests.core.evaluation.test_as_exported import trec_eval
 from tests.core.results.folders import Table, note_all
 
@@ -56,14 +56,10 @@ def filled(source_folder: Path, path: Path, *, without_labels: bool = False) -> 
     return table
 
 
-def run_of(table: Table, name: str = "job") -> Run:
-    return read_run(table.folder, replace(table.metadata(), id=name, name=name))
-
-
 @pytest.mark.parametrize("header", [True, False])
 def test_measures_are_over_all_judged_documents(header: bool, tmp_path: Path) -> None:
     table = filled(collection(tmp_path / "set", header=header), tmp_path / "job")
-    found = measure(run_of(table))
+    found = measure(run_of_table(table))
     run, qrels = exported(table, tmp_path)
     assert qrels == {name: judged for name, judged in QRELS.items() if name != "nobody"}
     theirs = [trec_eval(run[query], judged) for query, judged in qrels.items()]
@@ -75,9 +71,9 @@ def test_measures_are_over_all_judged_documents(header: bool, tmp_path: Path) ->
 
 
 def test_a_document_outside_of_one_run_is_found_in_the_other(tmp_path: Path) -> None:
-    one = run_of(filled(collection(tmp_path / "set"), tmp_path / "one"), "one")
+    one = run_of_table(filled(collection(tmp_path / "set"), tmp_path / "one"), "one")
     more = {**RANKED, "q1": ["d9", "d4", "d1", "d8"]}
-    other = run_of(filled(collection(tmp_path / "more", ranked=more), tmp_path / "other"), "other")
+    other = run_of_table(filled(collection(tmp_path / "more", ranked=more), tmp_path / "other"), "other")
     found = evaluate((one, other), join((one, other)))
     alone = [measure(each) for each in (one, other)]
     assert found is not None

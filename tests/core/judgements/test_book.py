@@ -163,24 +163,25 @@ def test_the_copy_takes_the_place_of_a_damaged_book_which_is_put_aside(
     assert reopened().damage == ()
 
 
-def test_a_damaged_book_without_a_copy_is_said_and_not_changed(path: Path) -> None:
-    filled(path)
-    damaged = cut(path.read_bytes())
-    path.write_bytes(damaged)
-    with pytest.raises(DataError):
-        Book(path, read_only=False, clock=lambda: 5.0)
-    assert [file.read_bytes() for file in path.parent.iterdir()] == [damaged]
+def cut_file(path: Path) -> None:
+    path.write_bytes(cut(path.read_bytes()))
 
 
-def test_a_newer_version_is_refused_and_not_changed(path: Path) -> None:
-    filled(path)
+def newer(path: Path) -> None:
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA user_version = 2")
+
+
+@pytest.mark.parametrize(("change", "says"), [(cut_file, "damaged"), (newer, "newer version")])
+def test_a_book_that_cannot_be_read_and_has_no_copy_is_said_and_not_changed(
+    path: Path, change: Callable[[Path], None], says: str
+) -> None:
+    filled(path)
+    change(path)
     before = path.read_bytes()
-    with pytest.raises(DataError, match="newer version"):
+    with pytest.raises(DataError, match=says):
         Book(path, read_only=False, clock=lambda: 5.0)
-    assert path.read_bytes() == before
-    assert len(list(path.parent.iterdir())) == 1
+    assert [file.read_bytes() for file in path.parent.iterdir()] == [before]
 
 
 def test_books_are_found_by_their_names_which_are_no_paths(tmp_path: Path) -> None:
