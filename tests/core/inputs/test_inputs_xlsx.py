@@ -532,3 +532,6 @@ def test_a_password(tmp_path: Path) -> None:
     path.write_bytes(patched(512, stream[:after_first] + mark + stream[after_first : -len(mark)]))
     with pytest.raises(InputError, match=r"a\.xls is protected by a password\. Remove the password"):
         open_source(path)
+    (tmp_path / "a.xlsx").write_bytes(named("EncryptedPackage"))
+    with pytest.raises(InputError, match=r"a\.xlsx is protected by a password\."):
+        open_source(tmp_path / "a.xlsx")

@@ -14,6 +14,7 @@ from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Candidate, ProblemKind, ReadOptions, Row, Source
 from cfbatch_gui.core.inputs.open_file import (
+    damaged,
     is_old_workbook,
     only_header,
     open_raw,
@@ -48,7 +49,7 @@ def check_archive(path: Path) -> None:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
     except DAMAGE as exc:
-        raise damaged(path, exc) from exc
+        raise damaged(path, exc, _CURE) from exc
     names = archive_names(path)
     if "content.xml" not in names and not any(name.startswith("xl/workbook.") for name in names):
         raise InputError(_other_zip(path, names), detail=f"no workbook among {len(names):,} members")
@@ -103,18 +104,7 @@ def _other_zip(path: Path, names: frozenset[str]) -> str:
     return message("{name} is a zip archive. Unpack it and choose a file that was in it.", name=path.name)
 
 
-def damaged(path: Path, exc: BaseException) -> InputError:
-    with open_raw(path):
-        pass
-    return InputError(
-        message(
-            "{name} is damaged or incomplete. Open it in a spreadsheet program, save it again, and choose that file.",
-            name=path.name,
-        ),
-        detail=f"{type(exc).__name__}: {exc}",
-    )
-
-
+_CURE = message("Open it in a spreadsheet program, save it again, and choose that file.")
 _PROGRESS_EVERY = 1000  # rows
 _HIDDEN = message("This row is hidden in the file.")
 _OUT_OF_RANGE = message(
@@ -217,7 +207,7 @@ def _decoded(path: Path, *arguments: str) -> Iterator[Iterator[Any]]:
         with decoding(WORKBOOK, path, *arguments) as decoded:
             yield _lines(decoded)
     except DecodingError as exc:
-        raise InputError(protected(path)) if exc.status == PROTECTED else damaged(path, exc) from exc
+        raise InputError(protected(path)) if exc.status == PROTECTED else damaged(path, exc, _CURE) from exc
 
 
 def _too_large(path: Path, sheet: str, rows: int, columns: int) -> InputError:
