@@ -106,6 +106,10 @@ def _other_zip(path: Path, names: frozenset[str]) -> str:
 
 _CURE = message("Open it in a spreadsheet program, save it again, and choose that file.")
 _PROGRESS_EVERY = 1000  # rows
+_NO_VALUE = message(
+    "The formula in {column}{row} has no stored value. Open the file in a spreadsheet program, save it, and choose it "
+    "again."
+)
 _HIDDEN = message("This row is hidden in the file.")
 _OUT_OF_RANGE = message(
     "This row has a number that is shown as a time, and is too large to be one. Format it as a number in a "
@@ -171,7 +175,9 @@ def _rows(blocks: Iterator[Any]) -> Iterator[Row]:
             mark, column = marked.get(index, ("", ""))
             started = started or any(cells) or mark in (FORMULA, OUT_OF_RANGE)
             if mark == FORMULA:
-                yield Row(number, tuple(cells), _no_value(column, number), ProblemKind.FORMULA_WITHOUT_VALUE)
+                yield Row(
+                    number, tuple(cells), _NO_VALUE.filled(column=column, row=number), ProblemKind.FORMULA_WITHOUT_VALUE
+                )
             elif mark == OUT_OF_RANGE:
                 yield Row(number, tuple(cells), _OUT_OF_RANGE)
             elif mark == HIDDEN and started:
@@ -221,15 +227,6 @@ def _too_large(path: Path, sheet: str, rows: int, columns: int) -> InputError:
             columns=columns,
         ),
         detail=f"more than {MOST_CELLS:,} cells",
-    )
-
-
-def _no_value(column: str, row: int) -> str:
-    return message(
-        "The formula in {column}{row} has no stored value. Open the file in a spreadsheet program, save it, and "
-        "choose it again.",
-        column=column,
-        row=row,
     )
 
 
