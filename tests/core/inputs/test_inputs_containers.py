@@ -20,7 +20,7 @@ TEXTS = [("id", "title", "body"), *[(f"00{n}", f"Title {n}", f"{LONG_TEXT} {n}")
 
 
 def test_packed_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = "".join(",".join(cells) + "\r\n" for cells in TEXTS).encode()
+    data = "".join(";".join(cells) + "\r\n" for cells in TEXTS).encode()
     for name, packed in (
         ("a.csv.gz", gzip.compress(data)),
         ("a.zip", zipped(("folder/a.csv", data), ("__MACOSX/._a.csv", b"x"))),

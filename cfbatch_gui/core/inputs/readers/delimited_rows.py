@@ -109,7 +109,8 @@ def _sound(separator: str, quoting: Quoting) -> re.Pattern[str]:
     """The pattern of records in which quotation marks stand around whole cells only; the last cell may be open."""
     quote, body, before, sign = _parts(separator, quoting)
     begin = rf"(?:(?<=[{sign}\r\n])|\A){before}{quote}"
-    end = rf"{quote}(?= *+(?:[{sign}\r\n]|\Z))"
+    spaces = "" if separator == " " else " *+"
+    end = rf"{quote}(?={spaces}(?:[{sign}\r\n]|\Z))"
     other = rf"[^{quote}]*+"
     if before:  # spaces before the mark are part of what stands between quoted cells
         begin = rf"(?:(?<=[{sign}\r\n ])|\A){quote}"
