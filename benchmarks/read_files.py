@@ -1,17 +1,19 @@
 """Rows read from a file, against the bare csv module, a plain loop over lines, and the library for workbooks."""
 
 import csv
+import json
 import tempfile
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import python_calamine
 import xlsxwriter
 
 from benchmarks.limits import Figures, best_of, seconds
-from cfbatch_gui.core.inputs.file_rows import read_rows
-from cfbatch_gui.core.inputs.input_values import FileFormat, Source
+from cfbatch_gui.core.inputs.file_rows import read_blocks, read_rows
+from cfbatch_gui.core.inputs.input_values import Block, FileFormat, Source
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 ROWS = 1_000_000
@@ -38,9 +40,29 @@ def main(figures: Figures) -> None:
         spaced = replace(lines, path=_with_blank_lines(path))
         ours, bare = best_of(TURNS, lambda: _count(read_rows(spaced)), lambda: _count(read_rows(lines)))
         figures.versus(f"with {ROWS:,} blank lines", ours, "the lines without them", bare, limit=1.3)
+        for name, other in (("JSON Lines", _as_json(table, "\n")), ("an array of JSON", _as_json(table, ",\n"))):
+            ours, bare = best_of(TURNS, partial(_in_blocks, other), partial(_in_blocks, table))
+            figures.versus(f"read as {name}, {other.size / 1e6:,.0f} MB", ours, "the same as CSV", bare, limit=1.3)
         book = _workbook(Path(folder) / "rows.xlsx")
         ours, bare = best_of(TURNS, lambda: _count(read_rows(open_source(book))), lambda: _count(_plain_sheet(book)))
         figures.versus(f"{SHEET_ROWS:,} rows of a workbook", ours, "calamine alone", bare, limit=4.0)
+
+
+def _as_json(table: Source, between: str) -> Source:
+    """The rows of a table as JSON Lines, or with commas between them as an array."""
+    is_array = between.startswith(",")
+    path = table.path.with_suffix(".json" if is_array else ".jsonl")
+    with path.open("w", encoding="utf-8") as file:
+        file.write("[" if is_array else "")
+        for row in read_rows(table):
+            fields = dict(zip(table.columns, row.cells, strict=True))
+            file.write((between if row.number > 2 else "") + json.dumps(fields, ensure_ascii=False))
+        file.write("]" if is_array else "\n")
+    return open_source(path)
+
+
+def _in_blocks(source: Source) -> int:
+    return sum(len(each.rows) for each in read_blocks(source) if isinstance(each, Block))
 
 
 def _with_blank_lines(path: Path) -> Path:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from string import Template
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetrics, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import getCppPointer
@@ -124,8 +124,6 @@ def colour(role: str) -> QColor:
 class Theme(QObject):
     """Applies the visual system to the application, and again whenever the system's settings change."""
 
-    changed = Signal()
-
     def __init__(self, scheme: Scheme = Scheme.SYSTEM) -> None:
         super().__init__()
         self._scheme = scheme
@@ -177,7 +175,6 @@ class Theme(QObject):
                 app.setStyleSheet(stylesheet(_colours(chosen), pixels, scaled, direction=direction))
         finally:
             self._applying = False
-        self.changed.emit()
 
 
 def mixed(front: QColor, back: QColor, share: float) -> QColor:

@@ -175,7 +175,7 @@ class Tour:
         await self._stop("welcome")
         await space.new_jobs.begin()
         await self._stop("draft-empty")
-        space.draft_page.use_example()
+        space.draft_page.acts.use_example()
         await self._stop("draft")
         draft_page.check.options_button.setChecked(True)
         await self._stop("draft-options")
@@ -189,16 +189,16 @@ class Tour:
             await space.new_jobs.begin(self._past.files / f"{file}.csv")
             await settled(self._stage)
             if name == "encoding":
-                draft_page.files.ask_encoding()
+                draft_page.drafts.ask_encoding()
             else:
-                draft_page.check.rows_wanted.emit(draft_page.check.problem_bars.kinds()[0])
+                draft_page.check.problem_bars.show_rows(draft_page.check.problem_bars.kinds[0])
             await self._stop(f"draft-{name}")
             if name != "encoding":
                 draft_page.area.ensureWidgetVisible(draft_page.check.problems)
                 await self._stop(f"draft-{name}-rows")
         await space.new_jobs.begin()
-        draft_page.files.choose_kind(Kind.EMBED)
-        draft_page.use_example()
+        draft_page.drafts.choose_kind(Kind.EMBED)
+        draft_page.acts.use_example()
         await self._stop("draft-vectors")
 
     async def jobs(self) -> None:
@@ -278,13 +278,13 @@ class Tour:
         """A draft and a job whose answers the user's account collects, and what is in the account."""
         program, worker, page = self._stage.program, self._past.worker, self._space.draft_page
         await self._open("Product search, May")
-        page.reading.change(page.job_id(), connection=worker.connection_id)
+        page.drafts.change_job(connection=worker.connection_id)
         page.refresh_connections()
         await settled(self._stage)
         page.check.options_button.setChecked(True)
         page.area.ensureWidgetVisible(page.check.options)
         await self._stop("draft-account")
-        page.reading.change(page.job_id(), connection="practice")
+        page.drafts.change_job(connection="practice")
         for job in program.ledger.jobs():
             if job.name == COLLECTED:  # of an earlier window: its account is another one
                 await program.runner.pause(job.id)

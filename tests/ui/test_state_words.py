@@ -72,14 +72,14 @@ async def test_a_draft_that_is_read_changed_and_sent(stage: Stage) -> None:
         await person.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
         await person.until_sees("Your data")
         draft = stage.workspace.draft_page
-        draft.open_paths([HELP_CENTRE])
+        draft.acts.open_paths([HELP_CENTRE])
         await person.until(lambda: seen[-1:] == ["Ready to send"])
         mapping = draft.drafts.state(draft.job_id()).mapping
         assert mapping is not None
         query = mapping.roles.index(Role.QUERY)
-        draft.files.choose_role(query, Role.KEEP)
+        draft.drafts.choose_role(query, Role.KEEP)
         await person.until(lambda: seen[-1:] == ["Draft"])
-        draft.files.choose_role(query, Role.QUERY)
+        draft.drafts.choose_role(query, Role.QUERY)
         await person.until(lambda: seen[-1:] == ["Ready to send"])
         await person.click("Send 1 batch")
         await person.until(lambda: seen[-1:] == ["Finished"])

@@ -157,9 +157,6 @@ class Matches:
     theirs: Numbers
     by: dict[MatchedBy, int]
 
-    def __len__(self) -> int:
-        return len(self.ours)
-
 
 def match(ours: Keys, theirs: Keys) -> Matches:
     both = ((ours.texts, theirs.texts), (ours.ids, theirs.ids), (ours.groups, theirs.groups))

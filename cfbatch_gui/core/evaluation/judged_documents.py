@@ -37,9 +37,6 @@ class BookGrades:
     name: str
     verdicts: tuple[Judgement, ...]
 
-    def __len__(self) -> int:
-        return len(self.verdicts)
-
 
 def read_book_grades(book: Book) -> BookGrades:
     """The judged pairs of a book. Blocking: a second for 100,000. Raises DataError."""

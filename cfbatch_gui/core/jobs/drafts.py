@@ -118,17 +118,6 @@ class Drafts:
         files = [(Path(draft.path).name, draft.options), (Path(draft.second_path).name, draft.second_options)]
         return encoding_doubts(folder, files)
 
-    def settle_encoding(self, job_id: str, file: int) -> None:
-        """Take the guessed encoding of a file, 1 or 2, for the user's choice. Quick."""
-        folder = self.folder(job_id)
-        draft = folder.draft()
-        if draft is None:
-            return
-        name = "options" if file == 1 else "second_options"
-        options: ReadOptions = getattr(draft, name)
-        draft = msgspec.structs.replace(draft, **{name: options.in_encoding(options.encoding)})
-        folder.keep_fact(DRAFT, msgspec.to_builtins(draft))
-
     def examine(self, job_id: str) -> Preflight:
         """Plan the draft and return its counts, problems and estimated price, and what earlier jobs have of it."""
         job = self._draft(job_id)

@@ -31,11 +31,6 @@ class Agreement:
     same: int
     kappa: float | None
 
-    @property
-    def share(self) -> float:
-        """The share with the same grade, 0.0 without pairs."""
-        return self.same / self.pairs if self.pairs else 0.0
-
 
 def between_judges(book: Book) -> Agreement:
     """Of people, each judge with each other one, by the newest grade of each. Blocking. Raises DataError."""
@@ -85,7 +80,7 @@ def agreement_words(found: Agreement) -> str:
         "the same grade for {same:,} of {pairs:,} texts ({share:.0%})",
         same=found.same,
         pairs=found.pairs,
-        share=found.share,
+        share=found.same / max(1, found.pairs),
     )
     if found.kappa is None:
         return message("{share}; too little variety to say more", share=share)

@@ -21,7 +21,6 @@ from cfbatch_gui.ui.connections.connection_fields import (
     GATEWAY_PAGE,
     TOKEN_PAGE,
     AccountBlock,
-    AccountField,
     FieldBlock,
     SecretState,
     StepRow,
@@ -178,14 +177,14 @@ class SavedCard(ConnectionCard):
     # Making
 
     def _make_fields(self) -> None:
-        self.account, self.url, self.gateway = AccountField(), QLineEdit(), QLineEdit()
+        self.url, self.gateway = QLineEdit(), QLineEdit()
         self.guide = LinkButton(self.tr("Save the Worker…"), "save", lambda: self.wanted.emit("guide"))
         self.url.setPlaceholderText("https://batch.example.workers.dev")
         self.gateway.setPlaceholderText(self.tr("Its name in the dashboard"))
         for field in (self.url, self.gateway):
             field.setMaxLength(_LONGEST)
         make: dict[str, Callable[[], FieldBlock]] = {
-            "account_id": lambda: AccountBlock(self.account, self._open_page),
+            "account_id": lambda: AccountBlock(self._open_page),
             "url": lambda: FieldBlock(
                 *(self.tr("Address"), self.guide, self.url),
                 self.tr("It ends in workers.dev, or is a domain of your own."),
@@ -202,6 +201,8 @@ class SavedCard(ConnectionCard):
             ),
         }
         self.blocks = {name: make[name]() for name in _FIELDS[self.record.kind]}
+        if "account_id" in self.blocks:
+            self.account = self.blocks["account_id"].field
         if self._is_worker:
             placeholder = self.tr("The Worker’s SHARED_SECRET")
             self.token_block = TokenBlock(self.tr("Secret"), self.tr("the secret"), placeholder, check=check_secret)

@@ -1,6 +1,7 @@
 """The fields of a connection: an account ID, a secret and where it is kept, their texts, and pages of the dashboard."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, QUrl, Signal
@@ -37,22 +38,6 @@ class SecretState:
     is_checking: bool = False
     is_fixed: bool = False
     variable: str = TOKEN_VARIABLE
-
-
-class AccountField(QLineEdit):
-    def __init__(self) -> None:
-        super().__init__()
-        self.setMaxLength(_LONGEST)
-        self.setPlaceholderText(self.tr("32 characters, 0–9 and a–f"))
-        self.textEdited.connect(self._clean)
-
-    def _clean(self, text: str) -> None:
-        try:
-            cleaned = clean_account_id(text)
-        except NotConnected:
-            return  # perhaps unfinished: it is said when it is saved
-        if cleaned != text:
-            self.setText(cleaned)
 
 
 class TokenField(QLineEdit):
@@ -173,12 +158,20 @@ class FieldBlock(QWidget):
 
 
 class AccountBlock(FieldBlock):
-    def __init__(self, field: AccountField, open_page: Callable[[str], object]) -> None:
+    def __init__(self, open_page: Callable[[str], object]) -> None:
+        field = QLineEdit()
+        field.setMaxLength(_LONGEST)
+        field.setPlaceholderText(self.tr("32 characters, 0–9 and a–f"))
         hint = self.tr("Paste the ID, or the address of any page of your Cloudflare dashboard.")
         link = page_link(self.tr("Find my account ID"), ACCOUNT_PAGE, open_page)
-        super().__init__(
-            self.tr("Account ID"), link, field, hint, check=clean_account_id, missing=self.tr("Enter your account ID.")
-        )
+        missing = self.tr("Enter your account ID.")
+        super().__init__(self.tr("Account ID"), link, field, hint, check=clean_account_id, missing=missing)
+        field.textEdited.connect(self._clean)
+
+    def _clean(self, text: str) -> None:
+        with suppress(NotConnected):  # perhaps unfinished: it is said when it is saved
+            if (cleaned := clean_account_id(text)) != text:
+                self.field.setText(cleaned)
 
 
 def page_link(text: str, address: str, open_page: Callable[[str], object]) -> LinkButton:

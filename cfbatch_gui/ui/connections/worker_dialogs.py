@@ -36,7 +36,6 @@ from cfbatch_gui.ui.connections.connection_fields import (
     STORAGE_PAGE,
     WORKERS_PAGE,
     AccountBlock,
-    AccountField,
     FieldBlock,
     StepRow,
     TokenField,
@@ -148,9 +147,9 @@ class AccountDialog(TallDialog):
         super().__init__(start_button.text(), parent, width=_WIDTH)
         self._program, self._tasks = program, tasks
         self._page = ""  # of the dashboard, where what stopped the work is put right
-        self.account = AccountField()
+        self.account_block = AccountBlock(open_page)
+        self.account = self.account_block.field
         self.account.setText(program.address_book.account_id)
-        self.account_block = AccountBlock(self.account, open_page)
         self.token = TokenField(self.tr("the token"), self.tr("Paste the token"))
         link = LinkButton(self.tr("Make the token"), "external-link", lambda: open_page(token_page(self._account_id())))
         link.setAccessibleDescription(self.tr("Opens the dashboard in the browser"))

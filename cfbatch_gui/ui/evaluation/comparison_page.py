@@ -141,10 +141,8 @@ class ComparisonPage(QWidget):
         self.partial_bar = NoticeBar("", "attention")
         self.rbo, self.top, self.first, self.unmoved = Figure(), Figure(), Figure(), Figure()
         self.others = Choice(self.tr("Compared with"), on_picked=lambda _: self._show_other())
-        self.tops = Choice(self.tr("How many first texts"))
-        for count in _TOPS:
-            self.tops.add(self.tr("Top {n}").format(n=count), count)
-        self.tops.picked.connect(lambda _: self.tasks.start("top", self._change_top()))
+        tops = [(self.tr("Top {n}").format(n=count), count) for count in _TOPS]
+        self.tops = Choice(self.tr("How many first texts"), tops, lambda _: self.tasks.start("top", self._change_top()))
         self.tabs = Tabs()
         self._pages = QStackedWidget()
         self.answer = AnswerTab(self.tasks, self.ask_to_judge, self._open_query, memory=memory)
@@ -205,7 +203,7 @@ class ComparisonPage(QWidget):
 
     async def _change_top(self) -> None:
         if self.compared is not None:
-            before, top_k = self.compared, int(str(self.tops.value()))
+            before, top_k = self.compared, self.tops.currentData()
             found = await asyncio.to_thread(with_top, before.jobs, before.comparison, top_k, before.book)
             if self.compared is before:
                 self._show(found)

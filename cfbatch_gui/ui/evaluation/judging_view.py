@@ -70,9 +70,8 @@ class StartPanel(QWidget):
         self.judge = QLineEdit()
         self.judge.setMaxLength(80)
         self.judge.setPlaceholderText(self.tr("me"))
-        self.tops = Choice(self.tr("How many of each ranking"))
-        for count in _TOPS:
-            self.tops.add(self.tr("the first {n} of each").format(n=count), count)
+        tops = [(self.tr("the first {n} of each").format(n=count), count) for count in _TOPS]
+        self.tops = Choice(self.tr("How many of each ranking"), tops, lambda _: changed())
         self.tops.set_value(10)
         self.scales = Choice(self.tr("Grades"))
         self.words = QLineEdit()
@@ -85,7 +84,6 @@ class StartPanel(QWidget):
         self.show_scale(None)
         for field in (self.book, self.judge, self.words):
             field.editingFinished.connect(changed)
-        self.tops.picked.connect(lambda _: changed())
         self.scales.picked.connect(lambda _: self._scale_picked())
 
     def _lay_out(self) -> None:
@@ -161,11 +159,8 @@ class StartPanel(QWidget):
 
     def asked(self) -> Asked:
         """The choices. Raises UsageError for words that make no scale."""
-        top = self.tops.value()
-        return Asked(self.book.text().strip(), self._judge_name(), top if isinstance(top, int) else 10, self._scale())
-
-    def _judge_name(self) -> str:
-        return " ".join(self.judge.text().split()) or self.tr("me")
+        judge = " ".join(self.judge.text().split()) or self.tr("me")
+        return Asked(self.book.text().strip(), judge, self.tops.currentData(), self._scale())
 
     def _scale(self) -> Scale:
         chosen = self.scales.value()

@@ -3,63 +3,33 @@
 import re
 from datetime import datetime
 
-from PySide6.QtCore import QCoreApplication
-
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Source
 from cfbatch_gui.core.inputs.readers.formats import format_of, visible
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import number, tr
 
-ROLE_ICONS = {
-    Role.QUERY: "circle-help",
-    Role.CONTEXT: "text-align-start",
-    Role.TEXT: "text-align-start",
-    Role.ID: "tag",
-    Role.QUERY_ID: "tag",
-    Role.LABEL: "star",
-    Role.KEEP: "bookmark",
-    Role.IGNORE: "eye-off",
+ROLES = {
+    Role.QUERY: ("circle-help", message("Query"), message("what is asked")),
+    Role.CONTEXT: ("text-align-start", message("Context"), message("ranked against the query")),
+    Role.TEXT: ("text-align-start", message("Text"), message("becomes a vector")),
+    Role.ID: ("tag", message("ID"), message("names the row in the results")),
+    Role.QUERY_ID: ("tag", message("Query ID"), message("names the query in the results")),
+    Role.LABEL: ("star", message("Label"), message("a judgement or a class, not sent")),
+    Role.KEEP: ("bookmark", message("Keep"), message("not sent, but in the results again")),
+    Role.IGNORE: ("eye-off", message("Leave out"), message("neither sent nor in the results")),
 }
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("inputs", text)
+"""Icon, name and meaning of each role."""
 
 
 def new_job_name() -> str:
-    return _tr("New job")
+    return tr("New job")
 
 
 def name_of_file(stem: str) -> str:
     """A file's name as a person would write it: "help-centre_ranking" is "Help centre ranking", "2024-05-01" stays."""
     name = re.sub(r"(?<!\d)[-_]+|[-_]+(?!\d)", " ", stem).strip()
     return f"{name[:1].upper()}{name[1:]}" if name else stem
-
-
-def role_words(role: Role) -> str:
-    return {
-        Role.QUERY: _tr("Query"),
-        Role.CONTEXT: _tr("Context"),
-        Role.TEXT: _tr("Text"),
-        Role.ID: _tr("ID"),
-        Role.QUERY_ID: _tr("Query ID"),
-        Role.LABEL: _tr("Label"),
-        Role.KEEP: _tr("Keep"),
-        Role.IGNORE: _tr("Leave out"),
-    }[role]
-
-
-def role_explained(role: Role) -> str:
-    return {
-        Role.QUERY: _tr("what is asked"),
-        Role.CONTEXT: _tr("ranked against the query"),
-        Role.TEXT: _tr("becomes a vector"),
-        Role.ID: _tr("names the row in the results"),
-        Role.QUERY_ID: _tr("names the query in the results"),
-        Role.LABEL: _tr("a judgement or a class, not sent"),
-        Role.KEEP: _tr("not sent, but in the results again"),
-        Role.IGNORE: _tr("neither sent nor in the results"),
-    }[role]
 
 
 def roles_for(mapping: Mapping, *, second: bool) -> tuple[Role, ...]:
@@ -76,13 +46,13 @@ def roles_for(mapping: Mapping, *, second: bool) -> tuple[Role, ...]:
 
 def layout_words(layout: Layout) -> str:
     return {
-        Layout.TEXTS: _tr("One text a row"),
-        Layout.LONG: _tr("A query with one context a row"),
-        Layout.WIDE: _tr("A query with its contexts in several columns"),
-        Layout.NESTED: _tr("A query with all its contexts in one cell"),
-        Layout.SHARED: _tr("The contexts of a second file for every query"),
-        Layout.JUDGED: _tr("A query with a list of contexts that fit and one of others"),
-        Layout.CANDIDATES: _tr("A query with the id of a context in a second file"),
+        Layout.TEXTS: tr("One text a row"),
+        Layout.LONG: tr("A query with one context a row"),
+        Layout.WIDE: tr("A query with its contexts in several columns"),
+        Layout.NESTED: tr("A query with all its contexts in one cell"),
+        Layout.SHARED: tr("The contexts of a second file for every query"),
+        Layout.JUDGED: tr("A query with a list of contexts that fit and one of others"),
+        Layout.CANDIDATES: tr("A query with the id of a context in a second file"),
     }[layout]
 
 
@@ -93,10 +63,10 @@ def separator_words(source: Source) -> str:
     """The link's text to change the separator; "" where that cannot be changed."""
     if source.format == FileFormat.DELIMITED:
         if source.separator == "\t":
-            return _tr("separated by tabs")
+            return tr("separated by tabs")
         if source.separator == " ":
-            return _tr("separated by spaces")
-        return _tr("separated by {sign}").format(sign=visible(source.separator))
+            return tr("separated by spaces")
+        return tr("separated by {sign}").format(sign=visible(source.separator))
     return said(format_of(source).short) if source.format in _LINKED else ""
 
 
@@ -106,8 +76,8 @@ def format_words(source: Source) -> str:
 
 def header_words(source: Source) -> str:
     if not source.is_header_sure:
-        return _tr("first row looks like a header") if source.has_header else _tr("first row looks like data")
-    return _tr("first row is a header") if source.has_header else _tr("no header row")
+        return tr("first row looks like a header") if source.has_header else tr("first row looks like data")
+    return tr("first row is a header") if source.has_header else tr("no header row")
 
 
 def count_range(low: int, high: int) -> str:
@@ -118,16 +88,16 @@ def count_range(low: int, high: int) -> str:
 
 
 def _short(value: float) -> str:
-    return display.number(value, ".1f" if 0 < value < 10 and value != int(value) else ",.0f")
+    return number(value, ".1f" if 0 < value < 10 and value != int(value) else ",.0f")
 
 
 def share_of_day(share: float) -> str:
     if share >= 1.995:
-        return _tr("{n} times a day's free use").format(n=display.number(share, ",.1f"))
+        return tr("{n} times a day's free use").format(n=number(share, ",.1f"))
     percent = share * 100
     if percent < 0.1:
-        return _tr("under 0.1 % of today's free use")
-    return _tr("{n} % of today's free use").format(n=display.number(percent, ".1f" if percent < 10 else ".0f"))
+        return tr("under 0.1 % of today's free use")
+    return tr("{n} % of today's free use").format(n=number(percent, ".1f" if percent < 10 else ".0f"))
 
 
 def clock_time(moment: float) -> str:
@@ -135,4 +105,4 @@ def clock_time(moment: float) -> str:
 
 
 def kind_words(kind: Kind) -> str:
-    return _tr("Rank texts against a query") if kind is Kind.RANK else _tr("Turn texts into vectors")
+    return tr("Rank texts against a query") if kind is Kind.RANK else tr("Turn texts into vectors")

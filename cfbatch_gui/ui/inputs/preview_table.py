@@ -5,14 +5,15 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QAccessible, QFocusEvent, QFont, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import QAccessible, QCursor, QFocusEvent, QFont, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QSizePolicy, QStyle, QTableView, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Role, Row, Source
 from cfbatch_gui.core.inputs.items import is_sent
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display, icons, theme
-from cfbatch_gui.ui.inputs.draft_reading import OpenFile
-from cfbatch_gui.ui.inputs.input_labels import ROLE_ICONS, role_explained, role_words
+from cfbatch_gui.ui.inputs.draft_files import OpenFile
+from cfbatch_gui.ui.inputs.input_labels import ROLES
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
@@ -42,7 +43,6 @@ class RoleHeader(QHeaderView):
         self._joined: frozenset[int] = frozenset()
         self._current = 0
         self._pressed = -1
-        self._hovered = -1
         self.has_ring = False  # after a key gave it the focus
         self.setSectionsClickable(True)
         self.setHighlightSections(False)
@@ -76,8 +76,9 @@ class RoleHeader(QHeaderView):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for role in self._choices:
-            text = self.tr("{role} – {meaning}").format(role=role_words(role), meaning=role_explained(role))
-            action = add_action(menu, text, partial(self.role_chosen.emit, section, role), ROLE_ICONS[role])
+            icon, name, meaning = ROLES[role]
+            text = self.tr("{role} – {meaning}").format(role=said(name), meaning=said(meaning))
+            action = add_action(menu, text, partial(self.role_chosen.emit, section, role), icon)
             action.setData(role)
             if role is self._roles[section]:
                 font = QFont(action.font())
@@ -110,15 +111,11 @@ class RoleHeader(QHeaderView):
             self.open_menu(pressed)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        hovered = self._chip_at(event.position().toPoint())
-        if hovered != self._hovered:
-            self._hovered = hovered
-            self.viewport().update()
+        self.viewport().update()
         if self._pressed < 0:
             super().mouseMoveEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:
-        self._hovered = -1
         self.viewport().update()
         super().leaveEvent(event)
 
@@ -176,7 +173,7 @@ class RoleHeader(QHeaderView):
             return "layers", self.tr("Joined"), True
         if self._joined and role in (Role.TEXT, Role.CONTEXT):
             role = Role.KEEP
-        return ROLE_ICONS[role], role_words(role), role not in (Role.KEEP, Role.IGNORE)
+        return ROLES[role][0], said(ROLES[role][1]), role not in (Role.KEEP, Role.IGNORE)
 
     def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
         painter.save()
@@ -200,7 +197,8 @@ class RoleHeader(QHeaderView):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         back = theme.colour("selection" if is_used else "hover")
-        painter.setBrush(theme.mixed(theme.colour("accent"), back, 0.1) if section == self._hovered else back)
+        is_hovered = self.underMouse() and chip.contains(self.viewport().mapFromGlobal(QCursor.pos()))
+        painter.setBrush(theme.mixed(theme.colour("accent"), back, 0.1) if is_hovered else back)
         painter.drawRoundedRect(chip, 4, 4)
         if self.has_ring and self.hasFocus() and section == self._current:
             painter.setPen(QPen(theme.colour("accent"), 2))

@@ -1,15 +1,12 @@
 """The rows that are left out or doubtful: how many for each reason, those of one reason, and one as it stands."""
 
-from collections.abc import Callable, Iterable, Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import (
-    QFontDatabase,
-    QResizeEvent,
-)
-from PySide6.QtWidgets import QBoxLayout, QWidget
+from PySide6.QtGui import QFontDatabase
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from cfbatch_gui.core.inputs.input_values import LONGEST_RAW, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -19,21 +16,21 @@ from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
-from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import number, one_line, plural
-from cfbatch_gui.ui.tables.cells import CELL_MARGIN
+from cfbatch_gui.ui.display import number, one_line, plural, tr
+from cfbatch_gui.ui.inputs.draft_actions import DraftActions
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import (
     Card,
     ElidedLabel,
+    Flow,
     IconButton,
-    IconLine,
     Label,
     Level,
     LinkButton,
     NoticeBar,
+    Saying,
     boxed,
     column,
     row,
@@ -41,60 +38,37 @@ from cfbatch_gui.ui.widgets import (
 from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
 from cfbatch_gui.ui.widgets.text_panel import PlainText
 
-_BESIDE_FROM = 640  # pixels of width; below, one part stands under the other
-_FEWEST_LINES, _MOST_LINES, _MOST_LINES_UNDER = 2, 6, 4
+_LEAST_PART = 300  # pixels of how a row stands in the file, and of its cells
+_FEWEST_LINES, _MOST_LINES = 2, 6
 
 
 class RowPanel(QWidget):
-    """One row: why it is doubted, how it stands in the file, its cells.
+    """One row: why it is doubted, how it stands in the file, and beside or below that its cells.
 
     Its height depends on the number of columns only.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._columns = 0
-        self._reason = Label("", "body", wrap=True)
-        self._raw = PlainText(self.tr("In the file"))
-        self._raw.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
-        self._cells = PlainText(self.tr("As read"))
-        self._parts = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._parts.setSpacing(LARGE)
-        for caption, text in ((self.tr("In the file"), self._raw), (self.tr("As read"), self._cells)):
+        self.reason = Label("", "body", wrap=True)
+        self.raw, self.cells = PlainText(self.tr("In the file")), PlainText(self.tr("As read"))
+        self.raw.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        parts = Flow(gap=LARGE)
+        for text in (self.raw, self.cells):
             # Captions stand on one line although the heights of the fonts differ.
-            self._parts.addWidget(boxed(column(Label(caption, "small"), text, None, gap=2)), 1)
-        self.setLayout(column(self._reason, self._parts, margins=(0, SMALL, 0, TINY)))
+            part = boxed(column(Label(text.accessibleName(), "small"), text, None, gap=2))
+            part.setMinimumWidth(scaled(_LEAST_PART))
+            part.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+            parts.addWidget(part)
+        self.setLayout(column(self.reason, boxed(parts), margins=(0, SMALL, 0, TINY)))
 
     def show_row(self, problem: StoredProblem, columns: Sequence[str]) -> None:
-        self._columns = len(columns)
-        self._reason.setText(self.tr("Row {n}: {why}").format(n=display.number(problem.row), why=said(problem.reason)))
-        self._raw.setPlainText(with_signs(problem.raw, breaks=True))
+        self.reason.setText(self.tr("Row {n}: {why}").format(n=number(problem.row), why=said(problem.reason)))
+        self.raw.setPlainText(with_signs(problem.raw, breaks=True))
         cells = [f"{name}: {_cut(cell)}" for name, cell in zip(columns, problem.cells, strict=False)]
-        self._cells.setPlainText("\n".join(cells) if any(problem.cells) else self.tr("nothing"))
-        self._fit()
-
-    def raw(self) -> str:
-        return self._raw.toPlainText()
-
-    def cells(self) -> str:
-        return self._cells.toPlainText()
-
-    def reason(self) -> str:
-        return self._reason.text()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        is_beside = self.width() >= _BESIDE_FROM
-        direction = QBoxLayout.Direction.LeftToRight if is_beside else QBoxLayout.Direction.TopToBottom
-        self._parts.setDirection(direction)
-        self._parts.setSpacing(LARGE if is_beside else TINY)
-        wanted = 1 + self._columns  # a cell may have two lines
-        lines = max(_FEWEST_LINES, min(wanted, _MOST_LINES if is_beside else _MOST_LINES_UNDER))
-        self._raw.set_lines(lines if is_beside else _FEWEST_LINES)
-        self._cells.set_lines(lines)
+        self.cells.setPlainText("\n".join(cells) if any(problem.cells) else self.tr("nothing"))
+        for text in (self.raw, self.cells):
+            text.set_lines(max(_FEWEST_LINES, min(1 + len(columns), _MOST_LINES)))  # a cell may have two lines
 
 
 def _cut(cell: str) -> str:
@@ -110,25 +84,20 @@ _MEASURED = 40  # rows
 
 
 class ProblemBars(QWidget):
-    """`save_wanted` brings a kind of problem, or "" for all of them."""
+    """A bar for each reason; `view` shows the rows of one, which are read in a thread."""
 
-    rows_wanted = Signal(str)
-    save_wanted = Signal(str)
-    truncate_wanted = Signal(bool)
-    split_wanted = Signal()
-    doubtful_wanted = Signal(bool)  # whether rows are sent that may have been misread
-    changed = Signal()  # other bars: rows that are shown are those of before
-
-    def __init__(self) -> None:
+    def __init__(self, acts: DraftActions, reveal: Callable[..., None]) -> None:
         super().__init__()
+        self._acts, self._drafts, self._reveal = acts, acts.drafts, reveal
         self._shown: tuple[object, ...] = ()
-        self._kinds: tuple[str, ...] = ()
+        self._next_kind = ""
+        self.kinds: tuple[str, ...] = ()
+        self.view = ProblemsView(self._choose_doubtful)
         self._bars = column()
-        self.save_all = LinkButton("", on_click=lambda: self.save_wanted.emit(""))
+        self.save_all = LinkButton("", on_click=acts.save_problems)
         self._save_row = boxed(row(self.save_all, None))
         self._save_row.hide()
-        self.notes = IconLine("", "info")
-        self.notes.hide()
+        self.notes = Saying("info")
         self.setLayout(column(self._bars, self._save_row, self.notes))
         self.hide()
 
@@ -137,19 +106,14 @@ class ProblemBars(QWidget):
         found = [item.widget() for item in items if item is not None]
         return [widget for widget in found if isinstance(widget, NoticeBar)]
 
-    def kinds(self) -> tuple[str, ...]:
-        return self._kinds
-
     def show_preflight(self, found: Preflight | None, job: Job, metadata: ModelMetadata) -> None:
         """Nothing is touched while it is the same."""
-        notes = _notes(found, self) if found else ()
+        notes = "\n".join(_notes(found)) if found else ""
         wanted = (found.problems, found.too_long, job.options.truncate_inputs, metadata.max_tokens) if found else ()
-        self.notes.set_line("\n".join(notes))
-        self.notes.setVisible(bool(notes))
+        self.notes.set_line(notes)
         if wanted != self._shown:
             self._shown = wanted
             self._renew(found, job, metadata)
-            self.changed.emit()
         self.setVisible(bool(notes or self.bars()))
 
     def _renew(self, found: Preflight | None, job: Job, metadata: ModelMetadata) -> None:
@@ -159,7 +123,7 @@ class ProblemBars(QWidget):
             bar.hide()
             bar.deleteLater()
         problems = found.problems if found else ()
-        self._kinds = tuple(problem.kind for problem in problems)
+        self.kinds = tuple(problem.kind for problem in problems)
         for problem in problems:
             self._bars.addWidget(self._problem_bar(problem))
         if found is not None and found.too_long:
@@ -174,27 +138,29 @@ class ProblemBars(QWidget):
         if focus is not None and (bars := self.bars()):
             links = bars[min(focus[0], len(bars) - 1)].links()
             links[min(focus[1], len(links) - 1)].setFocus()
+        # The rows that are shown are those of before, unless they have another kind now.
+        next_kind, self._next_kind = self._next_kind, ""
+        if next_kind in self.kinds and not self.view.isHidden():
+            self.show_rows(next_kind)
+        else:
+            self.view.hide()
 
     def _focus(self) -> tuple[int, int] | None:
         """The indices of the bar and its link with the keyboard focus, which a link in its place takes over."""
-        for at, bar in enumerate(self.bars()):
-            for index, link in enumerate(bar.links()):
-                if link.hasFocus():
-                    return at, index
-        return None
+        links = ((at, index, link) for at, bar in enumerate(self.bars()) for index, link in enumerate(bar.links()))
+        return next(((at, index) for at, index, link in links if link.hasFocus()), None)
 
     def _problem_bar(self, problem: ProblemCount) -> NoticeBar:
-        kind = str(problem.kind)
-        show = (self.tr("Show rows"), partial(self.rows_wanted.emit, kind))
-        if problem.kind is ProblemKind.DOUBTFUL_SENT:
-            leave = (self.tr("Leave them out"), partial(self.doubtful_wanted.emit, False))
-            return _bar(said(problem.sentence), "info", show, leave)
+        kind = problem.kind
+        show = (self.tr("Show rows"), partial(self.show_rows, str(kind), toggles=True))
+        if kind is ProblemKind.DOUBTFUL_SENT:
+            return _bar(said(problem.sentence), "info", show, self._doubtful_link(False))
         links: list[LinkWords] = [show]
-        if problem.kind is ProblemKind.TOO_LONG:
+        if kind is ProblemKind.TOO_LONG:
             links[:0] = [self._cut_link(), self._truncate_link(True)]
-        if problem.kind is ProblemKind.DOUBTFUL_ROW:
-            links.append((self.tr("Send them as read"), partial(self.doubtful_wanted.emit, True)))
-        links.append((self.tr("Save them…"), partial(self.save_wanted.emit, kind)))
+        if kind is ProblemKind.DOUBTFUL_ROW:
+            links.append(self._doubtful_link(True))
+        links.append((self.tr("Save them…"), partial(self._acts.save_problems, str(kind))))
         return _bar(said(problem.sentence), "attention", *links)
 
     def _too_long_bar(self, count: int, job: Job, metadata: ModelMetadata) -> NoticeBar:
@@ -206,19 +172,54 @@ class ProblemBars(QWidget):
         else:
             text = plural(count, "{n} text may be too long", "{n} texts may be too long")
             sentence = self.tr("{texts}: the model reads {reads}.")
-        show = (self.tr("Show rows"), partial(self.rows_wanted.emit, CUT))
+        show = (self.tr("Show rows"), partial(self.show_rows, CUT, toggles=True))
         sentence = sentence.format(texts=text, reads=reads)
         return _bar(sentence, "info", show, self._cut_link(), self._truncate_link(not is_cut))
 
     def _cut_link(self) -> "LinkWords":
-        return self.tr("Cut into parts"), self.split_wanted.emit
+        return self.tr("Cut into parts"), self._drafts.split_for_model
 
     def _truncate_link(self, truncate: bool) -> "LinkWords":
         words = self.tr("Read their beginning") if truncate else self.tr("Leave them out")
-        return words, partial(self.truncate_wanted.emit, truncate)
+        return words, partial(self._drafts.change_options, truncate_inputs=truncate)
+
+    def _doubtful_link(self, sends: bool) -> "LinkWords":
+        return doubtful_words(sends), partial(self._choose_doubtful, sends)
+
+    def _choose_doubtful(self, sends: bool) -> None:
+        """The rows that are shown stay in sight: they have the other kind as soon as the file is read."""
+        if not self.view.isHidden() and self.view.kind in DOUBTFUL:
+            self._next_kind = ProblemKind.DOUBTFUL_SENT if sends else ProblemKind.DOUBTFUL_ROW
+        self._drafts.choose_doubtful(sends)
+
+    def show_rows(self, kind: str, *, toggles: bool = False) -> None:
+        if toggles and not self.view.isHidden() and self.view.kind == kind:
+            self.view.hide()
+        else:
+            self._drafts.tasks.start("rows", self._show_rows(kind, self._drafts.current))
+
+    async def _show_rows(self, kind: str, job_id: str) -> None:
+        model = self._drafts.model()
+        found = await asyncio.to_thread(read_problems, self._drafts.program.folder(job_id), kind, model)
+        preflight = self._drafts.state(job_id).preflight
+        if preflight is None or job_id != self._drafts.current:
+            return
+        was_hidden = self.view.isHidden()
+        if kind == CUT:
+            sentence = self.tr("Longer than {model} reads, or perhaps so.").format(model=said(model.title))
+            self.view.show_problems(found, sentence, len(found.rows))
+        elif count := next((each for each in preflight.problems if each.kind == kind), None):
+            self.view.show_problems(found, said(count.sentence), count.count)
+        if was_hidden:  # in a small window the heading is worth more
+            self._reveal(self.view, self.view.heading)
 
 
 LinkWords = tuple[str, Callable[[], None]]
+Problems = Column[StoredProblem]
+
+
+def doubtful_words(sends: bool) -> str:
+    return tr("Send them as read") if sends else tr("Leave them out")
 
 
 def _bar(sentence: str, level: Level, *links: LinkWords) -> NoticeBar:
@@ -228,7 +229,7 @@ def _bar(sentence: str, level: Level, *links: LinkWords) -> NoticeBar:
     return bar
 
 
-def _notes(found: Preflight, owner: QWidget) -> tuple[str, ...]:
+def _notes(found: Preflight) -> tuple[str, ...]:
     if not found.learned_from:
         return tuple(map(said, found.notices))
     learned = plural(
@@ -266,44 +267,38 @@ class ProblemsView(Card):
     Where they are known as they stand in the file, a panel compares the current one with its cells.
     """
 
-    closed = Signal()
-    doubtful_wanted = Signal(bool)  # whether the rows that are shown are sent
-
-    def __init__(self) -> None:
+    def __init__(self, choose_doubtful: Callable[[bool], None]) -> None:
         super().__init__(inset=True, gap=0, margins=(MEDIUM, 4, MEDIUM, SMALL))
-        self._kind = ""
+        self.kind = ""
         self._names: tuple[str, ...] = ()
         self.heading = ElidedLabel("", "strong")
-        self.decide = LinkButton(on_click=lambda: self.doubtful_wanted.emit(self._kind == ProblemKind.DOUBTFUL_ROW))
-        self.close_button = IconButton("x", self.tr("Hide these rows"), self.closed.emit)
+        self.decide = LinkButton(on_click=lambda: choose_doubtful(self.kind == ProblemKind.DOUBTFUL_ROW))
+        self.close_button = IconButton("x", self.tr("Hide these rows"), self.hide)
         self.table = TableView(title=self.tr("Rows with a problem"), inset=True, on_picked=self._show_row)
         self.table.horizontalHeader().setStretchLastSection(True)
         self.table.verticalHeader().setDefaultSectionSize(scaled(_ROW_HEIGHT))
         self.panel = RowPanel()
-        self.panel.hide()
         self.body.addLayout(row((self.heading, 1), self.decide, self.close_button))
         self.body.addWidget(self.table)
         self.body.addWidget(self.panel)
+        self.hide()
 
     def show_problems(self, found: ProblemRows, sentence: str, total: int) -> None:
-        more = (
-            self.tr(" The first {n} are shown.").format(n=number(len(found.rows)))
-            if total > len(found.rows) >= MOST_ROWS
-            else ""
-        )
         if found.has_raw and found.kind in DOUBTFUL:
             sentence = self.tr("Compare the file with what was read.")
-        self.heading.setText(sentence + more)
-        self._names, self._kind = found.columns, found.kind
+        if total > len(found.rows) >= MOST_ROWS:
+            sentence += self.tr(" The first {n} are shown.").format(n=number(len(found.rows)))
+        self.heading.setText(sentence)
+        self._names, self.kind = found.columns, found.kind
         self.decide.setVisible(found.kind in DOUBTFUL)
-        is_sent = found.kind == ProblemKind.DOUBTFUL_SENT
-        self.decide.setText(self.tr("Leave them out") if is_sent else self.tr("Send them as read"))
-        self.table.show_rows(Rows(_columns(found, self), found.rows, parent=self.table))
+        self.decide.setText(doubtful_words(found.kind == ProblemKind.DOUBTFUL_ROW))
+        self.table.show_rows(Rows(_columns(found), found.rows, parent=self.table))
         at_once = min(_ROWS_ABOVE_PANEL if found.has_raw else _ROWS_AT_ONCE, len(found.rows))
         self.table.setFixedHeight(self.table.horizontalHeader().height() + at_once * scaled(_ROW_HEIGHT) + 12)
         self.panel.setVisible(found.has_raw)
         if found.has_raw:
             self.table.selectRow(0)
+        self.show()
 
     def shown_rows(self) -> Sequence[StoredProblem]:
         model = self.table.model()
@@ -315,33 +310,23 @@ class ProblemsView(Card):
             self.panel.show_row(model.row(index), self._names)
 
 
-def _columns(found: ProblemRows, owner: QWidget) -> list[Column[StoredProblem]]:
-    def width(texts: Iterable[str], narrowest: int, widest: int) -> int:
-        metrics = owner.fontMetrics()
-        needed = max((metrics.horizontalAdvance(one_line(text, 80)) for text in texts), default=0)
-        return max(narrowest, min(widest, needed + 2 * CELL_MARGIN + 8))
-
+def _columns(found: ProblemRows) -> list[Column[StoredProblem]]:
+    """As wide as their first rows need, up to a length."""
     measured = found.rows[:_MEASURED]
-    why = 120 if found.has_raw else width((said(each.reason) for each in measured), 160, 380)
-    reason: Column[StoredProblem] = Column(owner.tr("Why"), lambda each: said(each.reason), width=why)
-    raw_width = width((each.raw for each in measured), 120, 300)
-    raw: Column[StoredProblem] = Column(owner.tr("In the file"), lambda each: each.raw, width=raw_width)
-    file: Column[StoredProblem] = Column(owner.tr("File"), lambda each: each.file, align="right", width=56)
+
+    def texts(name: str, value: Callable[[StoredProblem], str], least: int, longest: int, key: str = "") -> Problems:
+        widest = tuple(one_line(value(each), longest) for each in measured)
+        return Column(name, value, key=key, width=least, widest=widest)
+
+    def cell(index: int) -> Callable[[StoredProblem], str]:
+        return lambda each: each.cells[index] if index < len(each.cells) else ""
+
+    reason = texts(tr("Why"), lambda each: said(each.reason), 120, 12 if found.has_raw else 54)
+    file: Problems = Column(tr("File"), lambda each: each.file, align="right", width=56)
     return [
         *([file] if any(problem.file == 2 for problem in found.rows) else []),
-        Column(owner.tr("Row"), lambda each: each.row, show=number, align="right", width=64),
-        raw if found.has_raw else reason,
-        *(
-            _cell(index, name, width((name, *(_text(each, index) for each in measured)), 80, 260))
-            for index, name in enumerate(found.columns)
-        ),
+        Column(tr("Row"), lambda each: each.row, show=number, align="right", width=64),
+        texts(tr("In the file"), lambda each: each.raw, 120, 42) if found.has_raw else reason,
+        *(texts(name, cell(index), 80, 36, f"cell {index}") for index, name in enumerate(found.columns)),
         *([reason] if found.has_raw else []),  # the panel has it too
     ]
-
-
-def _cell(index: int, name: str, width: int) -> Column[StoredProblem]:
-    return Column(name, lambda each: _text(each, index), key=f"cell {index}", width=width)
-
-
-def _text(problem: StoredProblem, index: int) -> str:
-    return problem.cells[index] if index < len(problem.cells) else ""

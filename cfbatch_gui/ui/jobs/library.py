@@ -45,13 +45,12 @@ _CONNECTION_ICONS: dict[ConnectionState, tuple[str, str]] = {
 class Library(QFrame):
     job_actions: JobActions  # given to it by the window
     opened = Signal(str)
-    new_job = Signal()
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         super().__init__()
         self.setProperty("kind", "sidebar")
         self._opened_id = ""
-        self.new_button = PrimaryButton(self.tr("New job"), "plus", self.new_job.emit)
+        self.new_button = PrimaryButton(self.tr("New job"), "plus")
         self.new_button.setProperty("large", "true")
         self.find_field = SearchField(self.tr("Find a job"))
         self.rows = LibraryRows(self)

@@ -101,11 +101,6 @@ def read_extent(folder: JobFolder, job: Job, options: ExportOptions) -> Extent:
     return Extent(counts, names, len(kept), len(kept), failed, sum(each.score is not None for each in kept))
 
 
-def changed_words(changed: ChangedSince) -> str:
-    name = display.one_line(changed.earlier.name, _LONGEST_NAME)
-    return tr("Changed since “{name}” ({n})").format(name=name, n=display.number(len(changed.items)))
-
-
 def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[Output, ...]:
     """A path for each target, named after the job; no two are the same, and none exists yet."""
     found: dict[Path, Target] = {}
@@ -432,9 +427,10 @@ class ExportDialog(QDialog):
 
     async def _look_for_changes(self) -> None:
         jobs, folder = self._program.ledger.jobs(), self._program.folder
-        self._changed = await asyncio.to_thread(changed_since_predecessor, self._job, jobs, folder)
-        if self._changed is not None:
-            self.rows.add(changed_words(self._changed), self._changed.items)
+        self._changed = changed = await asyncio.to_thread(changed_since_predecessor, self._job, jobs, folder)
+        if changed is not None:
+            name, count = display.one_line(changed.earlier.name, _LONGEST_NAME), display.number(len(changed.items))
+            self.rows.add(self.tr("Changed since “{name}” ({n})").format(name=name, n=count), changed.items)
             self._rows_field.show()
 
     async def _choose_columns(self) -> None:

@@ -82,7 +82,7 @@ class NewJobs:
                 drafts.create, Kind.RANK, new_job_name(), settings.model, connection
             )
         self._workspace.open_new(job.id)
-        return self._workspace.draft_page.open_paths(files)
+        return self._workspace.draft_page.acts.open_paths(files)
 
     async def _open_waiting(self) -> None:
         while self._waiting:
@@ -96,13 +96,13 @@ class NewJobs:
 
     async def begin_example(self) -> None:
         await self.begin()
-        self._workspace.draft_page.use_example()
+        self._workspace.draft_page.acts.use_example()
 
     async def _begin_pasted(self) -> None:
         """A token goes to the settings instead: it must not be written to a job's files. Raises InputError."""
         await self._prepare()
         from cfbatch_gui.core.workers_ai.api_tokens import read_pasted
-        from cfbatch_gui.ui.inputs.intake import NOTHING_TO_PASTE, clipboard_content
+        from cfbatch_gui.ui.inputs.draft_actions import NOTHING_TO_PASTE, clipboard_content
 
         pasted = clipboard_content()
         if not isinstance(pasted, str):
@@ -113,7 +113,7 @@ class NewJobs:
             self._workspace.settings.paste_token()
         else:
             await self.begin()
-            self._workspace.draft_page.paste_text(pasted)
+            self._workspace.draft_page.acts.take_text(pasted)
 
     async def _choose_file(self) -> None:
         await self._prepare()

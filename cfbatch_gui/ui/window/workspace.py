@@ -87,7 +87,7 @@ class Workspace:
         window.files_dropped.connect(lambda files: self.new_jobs.start(*files))
         self.notices.connection_wanted.connect(self.settings.show_connections)
         window.close_requested.connect(self._close)
-        window.library.new_job.connect(self.new_jobs.start)
+        window.library.new_button.clicked.connect(lambda _checked=False: self.new_jobs.start())
         window.library.opened.connect(self.open_job)
         self.notices.set_foot(lambda: self.draft_page.check.foot.height() if self.is_shown("draft_page") else 0)
         job = self._last_job()
@@ -249,7 +249,7 @@ class Workspace:
 
     def paste_into_page(self) -> None:
         if self.is_shown("draft_page"):
-            self.draft_page.intake.paste()
+            self.draft_page.acts.paste()
         elif not self.settings.paste_into(self.window.pages.currentWidget()):
             self.new_jobs.paste()
 

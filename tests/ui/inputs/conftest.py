@@ -2,20 +2,29 @@
 
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QFileDialog,
+    QInputDialog,
+    QLineEdit,
+    QMenu,
+    QVBoxLayout,
+    QWidget,
+)
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.ui.inputs.draft_files import DraftState
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
-from cfbatch_gui.ui.inputs.draft_reading import DraftState
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import styled_once
 from tests.canary import SECRET, TOKEN
@@ -24,6 +33,8 @@ from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
 from tests.support.faulty_service import FaultyService
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import job_actions
+
+D = TypeVar("D", bound=QDialog)
 
 
 class DraftDriver:
@@ -41,9 +52,7 @@ class DraftDriver:
             layout.addWidget(self.page, 1)
         qtbot.addWidget(self.window)
         self.sent: list[str] = []
-        self.changed: list[str] = []
         self.page.sent.connect(self.sent.append)
-        self.page.changed.connect(self.changed.append)
         self.window.show()
 
     def new_draft(self, name: str = "Products", kind: Kind = Kind.RANK, connection: str = "practice") -> Job:
@@ -51,11 +60,39 @@ class DraftDriver:
         self.page.show_job(job)
         return job
 
+    def begin(self, *paths: Path, kind: Kind = Kind.RANK, connection: str = "practice") -> Job:
+        """Open one file or two in a new draft."""
+        job = self.new_draft(kind=kind, connection=connection)
+        self.page.acts.open_paths(paths)
+        return job
+
     async def open(self, path: Path, until: Until, *, kind: Kind = Kind.RANK, connection: str = "practice") -> None:
         """Open a file in a new draft, and wait until it can be sent."""
-        self.new_draft(kind=kind, connection=connection)
-        self.page.open_paths([path])
+        self.begin(path, kind=kind, connection=connection)
         await until(self.is_ready)
+
+    async def dialog(self, kind: type[D], until: Until) -> D:
+        """The dialog of this kind, once it is open."""
+
+        def opened() -> list[D]:
+            return [each for each in self.page.findChildren(kind) if each.isVisible()]
+
+        await until(opened)
+        return opened()[0]
+
+    async def name_file(self, path: Path, until: Until) -> None:
+        """Type the path into the dialog that asks for a file."""
+        dialog = await self.dialog(QFileDialog, until)
+        field = dialog.findChild(QLineEdit, "fileNameEdit")
+        assert field is not None
+        field.setText(str(path))
+        dialog.accept()
+
+    async def answer(self, text: str, until: Until) -> None:
+        """Type into the dialog that asks for one line."""
+        dialog = await self.dialog(QInputDialog, until)
+        dialog.setTextValue(text)
+        dialog.accept()
 
     @property
     def job(self) -> Job:
@@ -70,7 +107,7 @@ class DraftDriver:
 
     def is_settled(self) -> bool:
         state = self.state
-        return not (state.is_reading or state.opening or state.is_saving) and state.has_data
+        return not (state.is_reading or state.opening or state.unsaved) and state.has_data
 
     def click(self, widget: QWidget) -> None:
         shown: QWidget | None = widget
@@ -95,7 +132,7 @@ class DraftDriver:
         menu.close()
 
     def figures(self) -> list[tuple[str, str]]:
-        return [(figure.number(), figure.caption()) for figure in self.page.check.figures.figures()]
+        return [(figure.number(), figure.caption()) for figure in self.page.check.figures.figures]
 
     def sentence(self) -> str:
         return self.page.data.sentence.text()
@@ -118,7 +155,7 @@ async def program(tmp_path: Path) -> AsyncIterator[Program]:
 async def driver(program: Program, qtbot: Any) -> AsyncIterator[DraftDriver]:
     driver = DraftDriver(program, qtbot)
     yield driver
-    await driver.page.tasks.close()
+    await driver.page.drafts.tasks.close()
 
 
 @pytest.fixture
@@ -139,6 +176,14 @@ def questions(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """Too much for a run without the queue."""
+    path = tmp_path / "many.csv"
+    path.write_text("question,answer\n" + "".join(f"question {n},answer {n}\n" for n in range(200)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
 async def connected(tmp_path: Path, qtbot: Any) -> AsyncIterator[DraftDriver]:
     """A draft page with an account, a Worker and a gateway."""
     behind = stand_ins.service(tmp_path / "service")
@@ -155,5 +200,5 @@ async def connected(tmp_path: Path, qtbot: Any) -> AsyncIterator[DraftDriver]:
         )
         driver = DraftDriver(program, qtbot)
         yield driver
-        await driver.page.tasks.close()
+        await driver.page.drafts.tasks.close()
         await program.close()

@@ -38,8 +38,7 @@ def link(driver: DraftDriver, sentence: str, text: str) -> LinkButton:
 
 
 async def opened(driver: DraftDriver, path: Path, until: Until, sentence: str = LEFT_OUT) -> None:
-    driver.new_draft(kind=Kind.EMBED)
-    driver.page.open_paths([path])
+    driver.begin(path, kind=Kind.EMBED)
     await settled(driver, sentence, until)
 
 
@@ -62,15 +61,15 @@ async def test_they_are_shown_as_they_stand_beside_what_was_read(
     ]
     assert [column.title for column in view.table.columns()] == ["Row", "In the file", "id", "text", "price", "Why"]
     panel = view.panel
-    assert panel.isVisible() and panel.reason().startswith("Row 3: After a closing quotation mark")
-    assert panel.raw() == '2,"the ""old"" lamp" of <b>brass</b>,14'
-    assert panel.cells() == 'id: 2\ntext: the "old" lamp of <b>brass</b>\nprice: 14'
+    assert panel.isVisible() and panel.reason.text().startswith("Row 3: After a closing quotation mark")
+    assert panel.raw.toPlainText() == '2,"the ""old"" lamp" of <b>brass</b>,14'
+    assert panel.cells.toPlainText() == 'id: 2\ntext: the "old" lamp of <b>brass</b>\nprice: 14'
     view.table.setFocus()
     driver.qtbot.keyClick(view.table, Qt.Key.Key_Down)
     driver.qtbot.keyClick(view.table, Qt.Key.Key_Down)
-    assert panel.reason().startswith("Row 7: ")
-    assert panel.raw() == '6,"a sofa↵\n7,a shelf, blue",12'
-    assert panel.cells() == "id: 6\ntext: a sofa↵\n7,a shelf, blue\nprice: 12"
+    assert panel.reason.text().startswith("Row 7: ")
+    assert panel.raw.toPlainText() == '6,"a sofa↵\n7,a shelf, blue",12'
+    assert panel.cells.toPlainText() == "id: 6\ntext: a sofa↵\n7,a shelf, blue\nprice: 12"
     driver.qtbot.keyClick(view.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert '"6,""a sofa\n7,a shelf, blue"",12"' in QGuiApplication.clipboard().text()
 
@@ -91,7 +90,7 @@ async def test_nobody_has_decided_about_other_rows(
     await settled(driver, SENT.replace("3", "4"), until)
     other = tmp_path / "other.csv"
     other.write_text(TEXTS, encoding="utf-8")
-    driver.page.open_paths([other])
+    driver.page.acts.open_paths([other])
     await settled(driver, LEFT_OUT, until)
     driver.click(link(driver, LEFT_OUT, "Send them as read"))
     await settled(driver, SENT, until)
@@ -103,8 +102,7 @@ async def test_rows_of_both_files_are_decided_about(driver: DraftDriver, tmp_pat
     queries, contexts = tmp_path / "queries.csv", tmp_path / "contexts.csv"
     queries.write_text('id,query\n1,why\n2,"what" is it\n3,how\n', encoding="utf-8")
     contexts.write_text('sku,text\nA,one\nB,"two" and more\nC,three\nD,5" screen\nE,six\n', encoding="utf-8")
-    driver.new_draft(kind=Kind.RANK)
-    driver.page.open_paths([queries, contexts])
+    driver.begin(queries, contexts, kind=Kind.RANK)
     await settled(driver, LEFT_OUT, until)
     assert driver.figures()[:2] == [("2", "queries"), ("6", "contexts")]
     driver.click(link(driver, LEFT_OUT, "Show rows"))

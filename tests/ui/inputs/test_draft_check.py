@@ -62,8 +62,7 @@ async def test_counts_are_shown_before_tokens_are_counted_which_another_choice_s
             ended.append(job_id)
 
     monkeypatch.setattr(driver.program, "examine", count_without_end)
-    driver.new_draft()
-    driver.page.open_paths([questions])
+    driver.begin(questions)
     await until(lambda: driver.figures()[0][0] != "–")
     assert [figure for figure, _ in driver.figures()] == ["2", "4", "–", "–", "–"]
     monkeypatch.setattr(driver.program, "examine", examine)
@@ -71,18 +70,6 @@ async def test_counts_are_shown_before_tokens_are_counted_which_another_choice_s
     driver.choose_role(1, Role.CONTEXT)
     await until(driver.is_ready)
     assert set(ended) == {driver.job.id}
-
-
-@pytest.fixture
-def many(tmp_path: Path) -> Path:
-    """Too much for a run without the queue."""
-    path = tmp_path / "many.csv"
-    path.write_text("question,answer\n" + "".join(f"question {n},answer {n}\n" for n in range(200)), encoding="utf-8")
-    return path
-
-
-def box(driver: DraftDriver) -> QMessageBox | None:
-    return next((each for each in driver.page.findChildren(QMessageBox) if each.isVisible()), None)
 
 
 async def test_above_the_budget_a_confirmation_is_asked(connected: DraftDriver, many: Path, until: Until) -> None:
@@ -98,16 +85,13 @@ async def test_above_the_budget_a_confirmation_is_asked(connected: DraftDriver, 
     assert Settings.load(connected.program.paths.settings).budget == Budget(a_job=1.0, unit="neurons")
     assert connected.is_ready()
     connected.click(connected.page.check.send_button)
-    await until(lambda: box(connected) is not None)
-    asked = box(connected)
-    assert asked is not None and asked.text() == "Send above your budget?"
+    asked = await connected.dialog(QMessageBox, until)
+    assert asked.text() == "Send above your budget?"
     asked.reject()
-    await until(lambda: box(connected) is None)
+    await until(lambda: not connected.page.findChildren(QMessageBox))
     assert connected.job.state is JobState.DRAFT and connected.sent == []
     connected.click(connected.page.check.send_button)
-    await until(lambda: box(connected) is not None)
-    asked = box(connected)
-    assert asked is not None
+    asked = await connected.dialog(QMessageBox, until)
     next(button for button in asked.buttons() if button.text() == "Send anyway").click()
     await until(lambda: connected.sent != [])
     done = await connected.program.runner.wait(connected.sent[0])

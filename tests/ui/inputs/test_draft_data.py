@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QLineEdit
 
 from cfbatch_gui.core.inputs import encodings
 from cfbatch_gui.core.inputs.input_values import Kind, Role
@@ -12,8 +11,6 @@ from cfbatch_gui.core.inputs.readers import decoded_text
 from cfbatch_gui.core.inputs.recognise import recogniser
 from cfbatch_gui.core.job_folder.row_problems import problems
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui.inputs.encoding_question import ReadingsDialog
-from cfbatch_gui.ui.widgets import Label
 from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
 
@@ -69,7 +66,7 @@ async def test_a_file_that_cannot_be_read_is_said_once_and_the_old_data_stays(
     before = driver.figures()
     picture = tmp_path / "picture.csv"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
-    driver.page.open_paths([picture])
+    driver.page.acts.open_paths([picture])
     await until(lambda: len(driver.notices.texts()) == 1)
     assert driver.notices.texts()[0].startswith("picture.csv is a picture")
     await until(driver.is_ready)
@@ -95,13 +92,8 @@ async def test_rows_that_are_left_out_are_shown_and_saved(
     driver.click(show)
     assert not view.isVisible()
     driver.click(save)
-    await until(lambda: driver.page.findChildren(QFileDialog) != [])
-    dialog = driver.page.findChildren(QFileDialog)[0]
     target = tmp_path / "left out.csv"
-    field = dialog.findChild(QLineEdit, "fileNameEdit")
-    assert field is not None
-    field.setText(str(target))
-    dialog.accept()
+    await driver.name_file(target, until)
     await until(lambda: driver.notices.texts() == ["Wrote 1 row to “left out.csv”."])
     assert target.read_text("utf-8-sig").splitlines() == [
         "row;reason;question;answer;sku;relevance",
@@ -130,8 +122,7 @@ async def test_a_header_that_is_not_sure_is_changed_by_one_click(
 ) -> None:
     path = tmp_path / "pairs.csv"
     path.write_text("Berlin,Germany\nParis,France\nRome,Italy\nVienna,Austria\n")
-    driver.new_draft(kind=Kind.EMBED)
-    driver.page.open_paths([path])
+    driver.begin(path, kind=Kind.EMBED)
     part = driver.page.data.first
     await until(lambda: part.facts.text() == "4 rows · 2 columns")
     assert part.header.text() == "first row looks like data"
@@ -223,44 +214,30 @@ async def test_roles_are_chosen_by_the_keyboard(driver: DraftDriver, questions: 
     assert driver.page.data.first.table.role_of(3) is Role.IGNORE
 
 
-@pytest.fixture
-async def close(driver: DraftDriver, tmp_path: Path, until: Until) -> DraftDriver:
-    """A draft of a file whose only letter beyond ASCII two encodings have."""
-    path = tmp_path / "a.csv"
+@pytest.mark.parametrize(("codec", "name", "mark"), [("mac_roman", "Mac Roman", "…"), ("cp1252", "Windows-1252", "É")])
+async def test_a_close_guess_is_asked_about_before_sending(
+    driver: DraftDriver, tmp_path: Path, until: Until, codec: str, name: str, mark: str
+) -> None:
+    path = tmp_path / "a.csv"  # two encodings have its only letter beyond ASCII
     path.write_bytes("mark;text\nÉ;one\na;two\nb;three\n".encode("cp1252"))
     await driver.open(path, until, kind=Kind.EMBED)
-    return driver
-
-
-async def send_marks(driver: DraftDriver, until: Until) -> ReadingsDialog:
-    """Send the column with the letter; the question that is asked."""
-    if driver.state.mapping is not None and driver.state.mapping.roles[0] is not Role.TEXT:
-        driver.choose_role(1, Role.KEEP)
-        driver.choose_role(0, Role.TEXT)
-        await until(driver.is_ready)
-    driver.click(driver.page.check.send_button)
-    await until(lambda: shown(driver) is not None)
-    dialog = shown(driver)
-    assert dialog is not None
-    return dialog
-
-
-def shown(driver: DraftDriver) -> ReadingsDialog | None:
-    found = driver.page.findChildren(ReadingsDialog)
-    return next((dialog for dialog in found if dialog.isVisible()), None)
-
-
-async def test_a_close_guess_is_asked_about_before_sending(close: DraftDriver, until: Until) -> None:
-    dialog = await send_marks(close, until)
-    texts = [label.text() for label in dialog.findChildren(Label)]
-    assert "É" in texts and "…" in texts
-    assert [button.text() for button in dialog.buttons][:2] == ["Use Windows-1252", "Use Mac Roman"]
-    dialog.reject()
-    await until(lambda: shown(close) is None and close.is_ready())
-    assert close.sent == []
-    dialog = await send_marks(close, until)  # the question was not answered
-    close.click(dialog.buttons[1])
-    await until(lambda: close.is_ready() and close.page.data.first.encoding.text() == "Mac Roman")
-    assert (cell(close, 0, 0), close.sent) == ("…", [])  # to be looked at before it is sent
-    close.click(close.page.check.send_button)
-    await until(lambda: len(close.sent) == 1)
+    driver.choose_role(1, Role.KEEP)
+    driver.choose_role(0, Role.TEXT)
+    await until(driver.is_ready)
+    chooser, send = driver.page.data.encoding, driver.page.check.send_button
+    driver.click(send)
+    await until(lambda: chooser.isVisible() and chooser.preview.model() is not None)
+    rows = chooser.list.model()
+    remarks = {rows.index(at, 1).data() for at in range(rows.rowCount())}
+    assert chooser.codec() == "cp1252" and remarks == {"our guess", "likely too", ""}
+    driver.click(chooser.cancel_button)
+    await until(driver.is_ready)
+    driver.click(send)  # the question was not answered
+    await until(chooser.isVisible)
+    chooser.choose(codec)
+    await until(lambda: str(chooser.preview.model().index(0, 0).data()) == mark)
+    driver.click(chooser.use_button)
+    await until(lambda: driver.is_ready() and driver.page.data.first.encoding.text() == name)
+    assert (cell(driver, 0, 0), driver.sent) == (mark, [])  # to be looked at before it is sent
+    driver.click(send)
+    await until(lambda: len(driver.sent) == 1)

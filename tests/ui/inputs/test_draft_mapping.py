@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QInputDialog, QMenu
+from PySide6.QtWidgets import QMenu
 
-from cfbatch_gui.core.inputs.input_values import Role, Split
+from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Role, Split
+from tests.core.inputs.collections import POSITIVES, data_set
 from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
 
@@ -46,8 +47,7 @@ def entry(menu: QMenu, words: str) -> None:
 async def opened(driver: DraftDriver, path: Path, until: Until) -> None:
     """A new draft with this file, whatever was kept of the one before being on disk."""
     await until(lambda: not any(driver.page.drafts.tasks.is_running(f"remember {number}") for number in range(1, 20)))
-    driver.new_draft()
-    driver.page.open_paths([path])
+    driver.begin(path)
     await until(lambda: driver.is_settled() and driver.is_ready())
 
 
@@ -123,7 +123,7 @@ async def test_a_recipe_is_saved_used_renamed_and_deleted(
     choose_from_layouts(driver, "Join several columns")
     await until(lambda: driver.is_ready() and texts(driver)[0] == "Lamp. It is warm")
     entry(recipe_menu(driver), "Save this as a recipe…")
-    await answer(driver, until, "Catalogue & more")
+    await driver.answer("Catalogue & more", until)
     said = "Saved the recipe “Catalogue & more”. It stands under Recipes for files with these columns."
     await until(lambda: driver.notices.texts() == [said])
 
@@ -143,7 +143,7 @@ async def test_a_recipe_is_saved_used_renamed_and_deleted(
     rename = next(action.menu() for action in recipe_menu(driver).actions() if action.text() == "Rename")
     assert isinstance(rename, QMenu)
     entry(rename, "Catalogue && more")
-    await answer(driver, until, "Goods")
+    await driver.answer("Goods", until)
     await until(lambda: [each.name for each in driver.program.recipes.recipes()] == ["Goods"])
     delete = next(action.menu() for action in recipe_menu(driver).actions() if action.text() == "Delete")
     assert isinstance(delete, QMenu)
@@ -154,9 +154,23 @@ async def test_a_recipe_is_saved_used_renamed_and_deleted(
     await until(lambda: [each.name for each in driver.program.recipes.recipes()] == ["Goods"])
 
 
-async def answer(driver: DraftDriver, until: Until, text: str) -> None:
-    """Type into the dialog that asks for one line."""
-    await until(lambda: any(dialog.isVisible() for dialog in driver.page.findChildren(QInputDialog)))
-    dialog = next(dialog for dialog in driver.page.findChildren(QInputDialog) if dialog.isVisible())
-    dialog.setTextValue(text)
-    dialog.accept()
+async def test_what_is_chosen_is_read_and_is_there_when_the_draft_is_opened_again(
+    driver: DraftDriver, tmp_path: Path, until: Until
+) -> None:
+    await driver.open(data_set(tmp_path / "set", POSITIVES), until)
+    choice = driver.page.data.candidates
+    assert choice.isVisible() and choice.choices[CandidatePool.SAMPLE].isChecked()
+    for pool, texts in ((CandidatePool.CORPUS, 240), (CandidatePool.JUDGED, 3), (CandidatePool.CORPUS, 240)):
+        driver.click(choice.choices[pool])
+        await until(lambda texts=texts: driver.is_settled() and driver.job.texts == texts)
+        assert choice.choices[pool].isChecked()
+    draft = driver.program.folder(driver.job.id).draft()
+    assert draft is not None
+    assert draft.options.candidates == CandidateRule(CandidatePool.CORPUS)
+    job = driver.job
+    driver.page.drafts.forget(job.id)
+    driver.new_draft("Another")
+    driver.page.show_job(job)
+    await until(lambda: driver.is_ready() and choice.isVisible())
+    assert choice.choices[CandidatePool.CORPUS].isChecked()
+    assert driver.job.texts == 240

@@ -7,7 +7,7 @@ import pytest
 import xlsxwriter
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QFileDialog, QInputDialog, QLineEdit
+from PySide6.QtWidgets import QApplication, QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.jobs.states import Job, JobState
@@ -40,16 +40,16 @@ async def test_another_file_is_taken_for_what_it_is_unless_a_kind_was_chosen(
 ) -> None:
     texts = Path("resources/examples/product-texts.csv").resolve()
     driver.new_draft("New job")
-    driver.page.open_paths([questions])
+    driver.page.acts.open_paths([questions])
     await until(lambda: driver.is_ready() and driver.job.kind is Kind.RANK)
-    driver.page.open_paths([texts])
+    driver.page.acts.open_paths([texts])
     await until(lambda: driver.is_ready() and driver.job.kind is Kind.EMBED)
     assert driver.page.what.embed.is_chosen() and driver.job.texts == 60
     driver.click(driver.page.what.rank)
     await until(lambda: driver.is_settled() and not driver.is_ready())
-    driver.page.open_paths([questions])
+    driver.page.acts.open_paths([questions])
     await until(driver.is_ready)
-    driver.page.open_paths([texts])
+    driver.page.acts.open_paths([texts])
     await until(lambda: driver.is_settled() and driver.page.data.first.name.whole_text() == "product-texts.csv")
     assert driver.page.what.rank.is_chosen() and not driver.is_ready()
 
@@ -58,13 +58,12 @@ async def test_the_last_wish_wins_however_fast_they_come(driver: DraftDriver, tm
     large, small = tmp_path / "large.csv", tmp_path / "small.csv"
     large.write_text("id,text\n" + "".join(f"{n},a text with the number {n}\n" for n in range(30_000)))
     small.write_text("id,text\n1,one\n2,two\n")
-    driver.new_draft()
-    driver.page.open_paths([large])
+    driver.begin(large)
     await until(lambda: driver.state.file is not None)
     for role in (Role.KEEP, Role.LABEL, Role.IGNORE):
         driver.choose_role(0, role)
         await asyncio.sleep(0)
-    driver.page.open_paths([small])
+    driver.page.acts.open_paths([small])
     await until(driver.is_ready)
     assert driver.job.source_name == "small.csv"
     assert driver.figures()[0] == ("2", "texts")
@@ -73,7 +72,7 @@ async def test_the_last_wish_wins_however_fast_they_come(driver: DraftDriver, tm
 
 async def test_the_first_five_are_sent_as_a_job_of_their_own(driver: DraftDriver, until: Until) -> None:
     job = driver.new_draft("Help")
-    driver.page.use_example()
+    driver.page.acts.use_example()
     await until(driver.is_ready)
     driver.click(driver.page.check.try_button)
     await until(lambda: len(driver.sent) == 1)
@@ -115,7 +114,7 @@ async def test_a_draft_is_renamed_duplicated_and_deleted_as_any_job(
     driver: DraftDriver, questions: Path, until: Until
 ) -> None:
     job = driver.new_draft("Before")
-    driver.page.open_paths([questions])
+    driver.page.acts.open_paths([questions])
     await until(driver.is_ready)
     driver.page.header.rename()
     field = driver.page.header.findChild(QLineEdit)
@@ -144,16 +143,6 @@ def drop(driver: DraftDriver, paths: list[Path]) -> None:
     QApplication.sendEvent(driver.page, QDropEvent(QPointF(300, 300), copy, mime, left, none))
 
 
-async def name_file(driver: DraftDriver, path: Path, until: Until) -> None:
-    """Type the path into the dialog that asks for a file."""
-    await until(lambda: any(dialog.isVisible() for dialog in driver.page.findChildren(QFileDialog)))
-    dialog = next(dialog for dialog in driver.page.findChildren(QFileDialog) if dialog.isVisible())
-    field = dialog.findChild(QLineEdit, "fileNameEdit")
-    assert field is not None
-    field.setText(str(path))
-    dialog.accept()
-
-
 @pytest.mark.parametrize("is_begun_with_queries", [True, False])
 async def test_where_a_second_file_is_missing_a_button_adds_one(
     driver: DraftDriver, tmp_path: Path, until: Until, is_begun_with_queries: bool
@@ -163,14 +152,13 @@ async def test_where_a_second_file_is_missing_a_button_adds_one(
     answers.write_text("sku;answer\nA;By card, or by invoice\nB;On its way to you\nC;Ask the shop\n")
     first, second = (queries, answers) if is_begun_with_queries else (answers, queries)
     data = driver.page.data
-    driver.new_draft()
-    driver.page.open_paths([first])
+    driver.begin(first)
     await until(driver.is_settled)
     driver.click(driver.page.what.rank)
     await until(data.add_second.isVisible)
     data.add_second.setFocus()
     driver.qtbot.keyClick(data.add_second, Qt.Key.Key_Space)
-    await name_file(driver, second, until)
+    await driver.name_file(second, until)
     await until(lambda: driver.is_ready() and driver.figures()[:2] == [("2", "queries"), ("6", "contexts")])
     state = driver.state
     assert state.file is not None and state.second is not None and state.mapping is not None
@@ -188,18 +176,13 @@ async def test_hidden_rows_are_left_out_by_a_click_and_one_query_is_typed_for_th
             sheet.write(row, 0, text)
         sheet.set_row(2, None, None, {"hidden": True})
     data = driver.page.data
-    driver.new_draft()
-    driver.page.open_paths([path])
-    await until(driver.is_ready)
+    await driver.open(path, until)
     assert driver.figures()[0] == ("3", "texts")
     driver.click(data.first.hidden)
     await until(lambda: driver.is_ready() and driver.figures()[0] == ("2", "texts"))
     driver.click(driver.page.what.rank)
     await until(data.type_query.isVisible)
     driver.click(data.type_query)
-    await until(lambda: any(dialog.isVisible() for dialog in driver.page.findChildren(QInputDialog)))
-    dialog = next(dialog for dialog in driver.page.findChildren(QInputDialog) if dialog.isVisible())
-    dialog.setTextValue("where is it dark?")
-    dialog.accept()
+    await driver.answer("where is it dark?", until)
     await until(lambda: driver.is_ready() and driver.figures()[:2] == [("1", "query"), ("2", "contexts")])
     assert driver.state.mapping is not None and driver.state.mapping.layout is Layout.SHARED

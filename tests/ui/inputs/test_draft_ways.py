@@ -49,7 +49,7 @@ async def test_collecting_in_the_account_is_offered_for_a_worker_and_follows_it(
     connected.click(connected.page.check.options_button)
     assert not options.account.isVisible()
     worker = id_of(connected, "Berlin")
-    connected.page.check.options.connection_chosen.emit(worker)
+    connected.page.check.options.choose_connection(worker)
     await until(lambda: options.account.isVisible() and connected.is_ready())
     assert not options.account.isChecked() and "close this computer" in options.account.accessibleDescription()
     for is_on in (True, False):
@@ -69,10 +69,8 @@ async def test_collecting_in_the_account_is_offered_for_a_worker_and_follows_it(
 
 
 async def test_a_model_that_took_no_batches_when_checked_is_offered_at_once(
-    connected: DraftDriver, tmp_path: Path, until: Until
+    connected: DraftDriver, many: Path, tmp_path: Path, until: Until
 ) -> None:
-    path = tmp_path / "many.csv"
-    path.write_text("question,answer\n" + "".join(f"question {n},answer {n}\n" for n in range(200)), encoding="utf-8")
     refused = json.dumps({"error": {"code": 8007, "message": "This model does not support request queuing"}})
     behind = stand_ins.worker(stand_ins.service(tmp_path / "service"))
     connections = connected.program.connections
@@ -80,7 +78,7 @@ async def test_a_model_that_took_no_batches_when_checked_is_offered_at_once(
         saved = SavedConnection("", "Lisbon", "worker", url=worker.url.removesuffix("/client/v4"))
         lisbon = (await connections.save(saved, secret=SECRET)).id
         await connections.probe(lisbon, connections.plan_probe(lisbon, "@cf/baai/bge-m3"))
-        await connected.open(path, until, connection=lisbon)
+        await connected.open(many, until, connection=lisbon)
         assert "the model took no batches" in connected.notes()
         assert connected.why_not() == "Without the queue, four requests at a time."
         check = connected.page.check
@@ -97,10 +95,10 @@ async def test_models_come_from_the_service_with_their_day(
     assert not connected.program.connections.models("cloudflare").is_live
     connected.click(connected.page.check.options_button)
     await until(lambda: connected.program.connections.models("cloudflare").is_live)
-    await until(lambda: not connected.page.tasks.is_running("models"))
+    await until(lambda: not connected.page.drafts.tasks.is_running("models"))
     assert options.hint.text().startswith("Models as Cloudflare listed them on 20")
     listed_at = connected.program.connections.models("cloudflare").listed_at
     connected.click(connected.page.check.options_button)
     connected.click(connected.page.check.options_button)
-    assert not connected.page.tasks.is_running("models")  # it is of today
+    assert not connected.page.drafts.tasks.is_running("models")  # it is of today
     assert connected.program.connections.models("cloudflare").listed_at == listed_at

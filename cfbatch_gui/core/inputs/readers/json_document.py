@@ -9,12 +9,14 @@ from typing import Any, BinaryIO, NoReturn
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.column_names import complete_names, is_id, is_text
-from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Row, Shape, Source, unusual_row
+from cfbatch_gui.core.inputs.input_values import Block, Candidate, FileFormat, Row, Shape, Source, unusual_row
 from cfbatch_gui.core.inputs.open_file import only_header, open_bytes
 from cfbatch_gui.core.inputs.readers.decoded_text import (
     LONGEST_LINE,
+    lines_of_piece,
     text_chunks,
     text_lines,
+    text_pieces,
     without_line_end,
 )
 from cfbatch_gui.core.inputs.readers.json_shapes import (
@@ -31,8 +33,10 @@ from cfbatch_gui.core.inputs.readers.json_shapes import (
     notice_of_repeated_keys,
     parse_array,
     parse_object,
+    parse_objects,
     rows_of_frame,
     rows_of_map,
+    rows_of_objects,
     rows_reader,
     shape_of,
     with_index,
@@ -41,6 +45,7 @@ from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_hea
 from cfbatch_gui.core.messages import message
 
 Fields = dict[str, Any]
+_OBJECTS_AT_ONCE = 1_000
 _RowsOf = Callable[[Fields], list[tuple[str, ...]] | str]
 SUFFIXES, SUFFIXES_OF_LINES = (".json",), (".jsonl", ".ndjson", ".jl")
 _SPACE = re.compile(r"[ \t\r\n\x1e]*")  # with the mark that begins a record of a JSON text sequence
@@ -49,15 +54,33 @@ PREFIX = re.compile(r"""\s*(?:\)\]\}',?|[A-Za-z_$][\w.$]*\s*[=(])\s*(?=[\[{])"""
 _SUFFIX = re.compile(r"\)?\s*;?\s*\Z")
 
 
-def read_json_document(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+def read_json_document(source: Source, progress: Callable[[int], None] | None) -> Generator[Block | Row, None, None]:
     """Yield the rows of every element, numbered from 1; strings are texts.
 
     Where the JSON ends early, one problem follows.
     """
     with open_bytes(source.path) as file:
         rows_of = rows_reader(source)
+        objects: list[Fields] = []
+        last = 0
         for number, value in enumerate(values_of(file, source, progress), 1):
-            yield from _rows_of_value(source, number, value, rows_of)
+            last = number
+            if type(value) is dict and source.shape is Shape.PLAIN:
+                objects.append(value)
+                if len(objects) < _OBJECTS_AT_ONCE:
+                    continue
+            if objects:
+                yield _block(source, last - (type(value) is not dict), objects)
+                objects = []
+            if type(value) is not dict or source.shape is not Shape.PLAIN:
+                yield from _rows_of_value(source, number, value, rows_of)
+        if objects:
+            yield _block(source, last, objects)
+
+
+def _block(source: Source, last: int, objects: list[Fields]) -> Block:
+    """The rows of objects of which the last has this number."""
+    return Block(range(last - len(objects) + 1, last + 1), rows_of_objects(objects, source.columns))
 
 
 def _rows_of_value(source: Source, number: int, value: object, rows_of: _RowsOf) -> Iterable[Row]:
@@ -114,7 +137,7 @@ def _elements(text: "_Text") -> Iterator[object]:
         text.take("]")
         return
     while True:
-        yield text.value()
+        yield from text.values()
         if text.peek() == "]":
             text.take("]")
             return
@@ -202,6 +225,7 @@ class _Text:
     def __init__(self, pieces: Iterator[str], source: Source) -> None:
         self._pieces, self._source = pieces, source
         self._buffer, self._at = "", 0
+        self._is_flat = True
         self._before = 0  # characters of the file before those of the buffer
 
     def peek(self) -> str:
@@ -250,6 +274,17 @@ class _Text:
                     raise
             wanted *= 2
 
+    def values(self) -> list[object]:
+        """The next elements of an array, or one: those whose ends can be seen in the buffer are decoded at once."""
+        self.peek()
+        end = self._buffer.rfind("},", self._at) + 1
+        if self._is_flat and end and self._buffer.startswith("{", self._at):
+            if found := parse_objects(self._buffer[self._at : end]):
+                self._at = end
+                return list(found)
+            self._is_flat = False  # the end was that of a record within one: trying it for each would take long
+        return [self.value()]
+
     def position(self, exc: json.JSONDecodeError) -> int:
         return self._before + exc.pos + 1
 
@@ -287,7 +322,7 @@ class _Text:
 _NO_ARRAY = message("This line is not a JSON array. Each line must be one, such as [“1”, “text”].")
 
 
-def read_json_lines(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+def read_json_lines(source: Source, progress: Callable[[int], None] | None) -> Generator[Block | Row, None, None]:
     """Yield one row a line in the order of `source.columns`.
 
     A missing key and null are empty, lists and objects compact JSON. A line without an object is a problem, a blank
@@ -299,9 +334,17 @@ def read_json_lines(source: Source, progress: Callable[[int], None] | None) -> G
     is_header = are_arrays and source.has_header
     rows_of = rows_reader(source)
     bulk_name = ""
+    number = 0
     with open_bytes(source.path) as file:
-        lines = text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
-        for number, line in enumerate(lines, 1):
+        pieces = text_pieces(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
+        for line in _lines_or_objects(pieces, source.shape is Shape.PLAIN):
+            if isinstance(line, list):
+                yield from blank
+                blank.clear()
+                number += len(line)
+                yield _block(source, number, line)
+                continue
+            number += 1
             if line.isspace():
                 blank.append(Row(number, empty))
                 continue
@@ -320,6 +363,20 @@ def read_json_lines(source: Source, progress: Callable[[int], None] | None) -> G
             else:
                 yield from _numbered(source, number, rows_of({"_id": bulk_name, **fields}))
                 bulk_name = ""
+
+
+def _lines_or_objects(pieces: Iterable[str], are_plain: bool) -> Iterator[str | list[Fields]]:
+    """Yield the lines of each piece, or the objects in them if each line holds one."""
+    for piece in pieces:
+        text = piece.replace("\r\n", "\n").removesuffix("\n")
+        ends = text.count("\n")
+        # Between a line that ends an object and one that begins one, a comma can part elements of a list alone.
+        are_whole = are_plain and text[:1] + text[-1:] == "{}" and text.count("}\n{") == ends and "\r" not in text
+        objects = parse_objects(text.replace("\n", ",")) if are_whole else []
+        if len(objects) == ends + 1:
+            yield objects
+        else:
+            yield from lines_of_piece(piece)
 
 
 def _numbered(source: Source, number: int, rows: list[tuple[str, ...]] | str) -> Iterable[Row]:

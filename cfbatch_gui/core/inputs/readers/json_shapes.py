@@ -51,6 +51,15 @@ def parse_object(line: str) -> dict[str, Any] | str:
     return value
 
 
+def parse_objects(text: str) -> list[dict[str, Any]]:
+    """Objects with commas between them, decoded at once; [] if there is anything else among them."""
+    try:
+        found = _decoder.decode(f"[{text}]")
+    except (ValueError, RecursionError):
+        return []
+    return found if set(map(type, found)) == {dict} else []
+
+
 def parse_array(line: str) -> list[Any] | None:
     try:
         value = lenient_decoder.decode(line)
@@ -124,6 +133,20 @@ def cells_reader(columns: Sequence[str]) -> Callable[[dict[str, Any]], tuple[str
         return "" if isinstance(value, dict) and column in opened else cell_text(value)
 
     return lambda fields: tuple([cell(fields, column) for column in columns])
+
+
+def rows_of_objects(objects: Sequence[dict[str, Any]], columns: Sequence[str]) -> list[tuple[str, ...]]:
+    """`cells_reader` for many objects: by columns, as most have texts alone."""
+    if any("." in column for column in columns):
+        return list(map(cells_reader(columns), objects))
+    return list(zip(*(_cells_of_column([fields.get(name) for fields in objects]) for name in columns), strict=True))
+
+
+def _cells_of_column(values: list[Any]) -> list[str]:
+    if set(map(type, values)) != {str}:
+        return list(map(cell_text, values))
+    joined = "".join(values)  # one look at all texts finds what is harmful in any
+    return values if harmless(joined) == joined else list(map(harmless, values))
 
 
 def _value_at(fields: dict[str, Any], way: str) -> object:

@@ -197,12 +197,10 @@ class CheckedStream:
         self._stream, self._path, self._steps = stream, path, steps
         self._checksum = self._size = 0
 
-    def write(self, data: bytes | memoryview) -> int:
+    def write(self, data: bytes) -> None:
         self._stream.write(data)
         self._checksum = zlib.crc32(data, self._checksum)
-        size = memoryview(data).nbytes
-        self._size += size
-        return size
+        self._size += len(data)
 
     def compare(self) -> None:
         """Read the whole file back. Raises ExportError if it differs."""
