@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -32,8 +33,10 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Dots
 from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.quality_view import QualityView
+from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.widgets import EmptyPlace, Label
 from tests.core.results.folders import Pair, Table
+from tests.screen.stage import opened
 from tests.ui.conftest import Until, shown_page
 
 FIRST = (
@@ -494,3 +497,48 @@ async def test_a_file_goes_into_the_book_and_out_of_it(judging: Judging, tmp_pat
     with pytest.raises(InputError, match="Nothing was imported"):
         await page.take_in(file)
     assert len(judging.grades()) == 2
+
+
+ASKED, EACH = 8, 5
+PAIRS = [
+    Pair(f"question {query}", f"answer {query}.{text}", 0.9 - text / 10)
+    for query in range(ASKED)
+    for text in range(EACH)
+]
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+async def test_is_b_better_than_a(tmp_path: Path, theme: Theme) -> None:
+    async with opened(tmp_path / "data", theme) as stage:
+        person, window = stage.person, stage.workspace.window
+        worst_first = [replace(pair, outcome=0.9 - pair.outcome) for pair in PAIRS]  # type: ignore[operator]
+        finished(stage.program, "Upside down", worst_first)
+        first = finished(stage.program, "As it was", PAIRS)
+        stage.workspace.show_jobs()
+        await person.click_row("Jobs", "As it was")
+        await person.until_sees("Compare", "Export…")
+        await person.press(Qt.Key.Key_C, CONTROL | Qt.KeyboardModifier.ShiftModifier)
+        await person.until_sees("Compare “As it was” with")
+        await person.press(Qt.Key.Key_Return)
+        await person.until_sees("A: As it was · B: Upside down")
+        await person.until(lambda: not window.findChildren(ChooseJobsDialog))
+        await person.press(Qt.Key.Key_J, CONTROL)
+        await person.until_sees("Start judging", f"Texts to judge: {ASKED * EACH}")
+        await person.press(Qt.Key.Key_Return)
+        page = stage.workspace.evaluating.judging
+        await person.until(lambda: page.session is not None and page.view.isVisible())
+        session = page.session
+        assert session is not None
+        while session.current is not None:
+            assert "As it was" not in " ".join(page.view.words())
+            await person.press(Qt.Key.Key_2 if session.current.document.text.endswith(".0") else Qt.Key.Key_0)
+            await person.until(lambda: not page.tasks.running())
+        await person.until_sees(f"All {ASKED * EACH} texts are judged. Of 4 texts that came twice you gave 4 the same")
+        await person.press(Qt.Key.Key_Return)
+        await person.until_sees("B is worse", "B is better for 0 queries, worse for 8, the same for 0.")
+        await person.until_sees("By the book “My judgements”")
+        await person.click("Back to the job")
+        await person.until(lambda: window.library.opened_job() == first.id)
+        assert QApplication.focusWidget() is not None
+        stage.workspace.job_page.tabs.choose("quality")
+        await person.until_sees("nDCG@10, mean of 8 queries", "1.0000", "All of them are judged.")
