@@ -38,6 +38,7 @@ from cfbatch_gui.ui.widgets import EmptyPlace, Label
 from tests.core.results.folders import Pair, Table
 from tests.screen.stage import opened
 from tests.ui.conftest import Until, shown_page
+from tests.ui.connections import pick
 
 FIRST = (
     Pair("reset my password", "Choose a new password", 0.9, "A-1", "3"),
@@ -115,8 +116,7 @@ async def test_jobs_are_matched_and_their_figures_shown(compared: Compared, unti
     assert texts[-1].startswith("By the judgements of 2 queries.")
     assert not page.others.isVisible()  # there is only one
 
-    page.tops.set_value(20)
-    page.tops.picked.emit(20)
+    pick(page.tops, 20)
     await until(lambda: page.top.caption() == "overlap of the first 20")
     page.tabs.choose(JOBS)
     assert "nDCG@20" in page.job_lines.texts()
@@ -151,11 +151,9 @@ async def test_the_answer_is_given_in_words(compared: Compared, until: Until) ->
     assert "with 95 % certainty by something between +0.500 and +0.500" in answer
     assert [page.answer.rows.text(0, column) for column in (1, 2, 3, 5)] == ["0.5000", "1.0000", "+0.5000", "3 → 1"]
     assert page.answer.rows.text(0, 4).startswith("text ")
-    page.answer.measures.set_value("RR")
-    page.answer.measures.picked.emit("RR")
+    pick(page.answer.measures, "RR")
     await until(lambda: "RR changes by +0.667" in page.answer.sentence.text())
-    page.answer.measures.set_value("Success@3")
-    page.answer.measures.picked.emit("Success@3")
+    pick(page.answer.measures, "Success@3")
     await until(lambda: page.answer.headline.text() == "No query differs")
     assert page.answer.sentence.text() == "All 8 judged queries have the same Success@3 under both."
     assert not page.answer.chart.isVisible()

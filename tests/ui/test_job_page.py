@@ -33,7 +33,7 @@ from tests.screen.stage import Stage, opened
 from tests.support.faulty_service import FaultyService
 from tests.support.keyrings import MemoryKeyring
 from tests.ui.conftest import Until
-from tests.ui.connections import choose_path, click, entries, shown
+from tests.ui.connections import choose_path, click, entries, pick, shown
 from tests.ui.job_page_driver import MODEL, TEXTS, TIED, JobPageDriver, open_job_page
 
 
@@ -65,7 +65,6 @@ async def test_another_kind_of_job_has_other_tabs_and_practice_has_no_price(
     assert driver.page.tabs.current() == "vectors"
     assert not driver.page.tabs.is_shown("ranking")
     await until(lambda: driver.vectors.rows.rowCount() == 4)
-    await driver.idle()
 
 
 async def test_stop_watching_and_carry_on(slow_desk: JobPageDriver, until: Until) -> None:
@@ -78,7 +77,6 @@ async def test_stop_watching_and_carry_on(slow_desk: JobPageDriver, until: Until
     QTest.mouseClick(page.carry_on_button, Qt.MouseButton.LeftButton)
     await until(lambda: slow_desk.program.ledger.job(job.id).state is JobState.DONE)
     await until(lambda: not page.progress.pause_bar.isVisible())
-    await slow_desk.idle()
 
 
 async def test_details_hold_what_someone_will_ask_for_and_the_answer_as_it_came(
@@ -103,7 +101,6 @@ async def test_details_hold_what_someone_will_ask_for_and_the_answer_as_it_came(
     await until(lambda: '"success":true' in dialog.text.toPlainText().replace(" ", ""))
     assert dialog.text.isReadOnly()
     dialog.accept()
-    await driver.idle()
 
 
 SEEN = "The program ended while this batch was being sent."
@@ -139,7 +136,6 @@ async def test_what_was_typed_stays_when_the_job_changes_and_an_unknown_outcome_
     await until(lambda: driver.program.ledger.job(job.id).batches[0].state is BatchState.DISMISSED)
     await until(lambda: driver.page.progress.trouble_bars)
     assert driver.page.progress.trouble_bars[0].text() == "Batch 1: left as it is; it may or may not have arrived."
-    await driver.idle()
 
 
 async def test_a_failed_batch_says_why_and_is_sent_again(driver: JobPageDriver, until: Until) -> None:
@@ -154,7 +150,6 @@ async def test_a_failed_batch_says_why_and_is_sent_again(driver: JobPageDriver, 
     QTest.mouseClick(again, Qt.MouseButton.LeftButton)
     await until(lambda: driver.program.ledger.job(job.id).state is JobState.DONE)
     assert not driver.page.progress.trouble_bars
-    await driver.idle()
 
 
 async def test_batches_with_the_same_reason_are_one_line(driver: JobPageDriver) -> None:
@@ -164,7 +159,6 @@ async def test_batches_with_the_same_reason_are_one_line(driver: JobPageDriver) 
     await driver.show(driver.pretend(job, batches))
     texts = [bar.text() for bar in driver.page.progress.trouble_bars]
     assert texts == ["Batches 3–5, 7: Not sent, because batch 2 was refused."]
-    await driver.idle()
 
 
 NOW = 2_000.0
@@ -292,7 +286,6 @@ async def test_a_batch_that_the_queue_did_not_take_is_run_synchronously(driver: 
     QTest.mouseClick(bar.links()[0], Qt.MouseButton.LeftButton)
     await until(lambda: driver.program.ledger.job(job.id).state is JobState.DONE)
     assert all(batch.at_once for batch in driver.program.ledger.job(job.id).batches)
-    await driver.idle()
 
 
 async def test_a_job_is_copied_as_code_with_its_requests(driver: JobPageDriver, until: Until, tmp_path: Path) -> None:
@@ -312,7 +305,6 @@ async def test_a_job_is_copied_as_code_with_its_requests(driver: JobPageDriver, 
     body = json.loads((target / "batch-0001.json").read_bytes())
     assert len(body["requests"]) == 2
     QGuiApplication.clipboard().clear()
-    await driver.idle()
 
 
 async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
@@ -369,7 +361,6 @@ async def test_a_synchronous_request_of_unknown_outcome_asks_for_no_id(driver: J
     (card,) = driver.page.progress.cards.values()
     assert not card.id_field.isVisible() and not card.adopt_button.isVisible()
     assert card.again_button.isVisible() and card.dismiss_button.isVisible()
-    await driver.idle()
 
 
 async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
@@ -396,8 +387,7 @@ async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
     assert files.choose_folder.isVisible() and files.inputs() is None and dialog.add_button.isEnabled()
     files.open(queries)
     await until(files.inputs)
-    files.kind.set_value(Kind.RANK)
-    files.kind.picked.emit(Kind.RANK)
+    pick(files.kind, Kind.RANK)
     await until(files.missing)
     await until(lambda: not dialog.tasks.is_running("choose"))
     assert files.missing() and not dialog.add_button.isEnabled() and files.add_second.isVisible()

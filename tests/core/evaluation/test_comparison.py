@@ -86,7 +86,7 @@ def test_vectors_and_jobs_without_scores_say_so(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no scores yet"):
         read_run(table.folder, table.metadata())
     with pytest.raises(UsageError, match="vectors"):
-        read_run(table.folder, table.metadata(Kind.EMBED))
+        read_run(table.folder, replace(table.metadata(), kind=Kind.EMBED))
     with pytest.raises(UsageError, match="two jobs"):
         compare([])
 

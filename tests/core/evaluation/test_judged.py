@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.evaluation import metrics
 from cfbatch_gui.core.evaluation.joining import Run, join, label_judgements
-from cfbatch_gui.core.evaluation.judged import Evaluation, evaluate, measure
+from cfbatch_gui.core.evaluation.judged import Evaluation, RunMeasures, evaluate, measure
 from cfbatch_gui.core.evaluation.judged_documents import read_book_grades
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Role
@@ -78,33 +78,33 @@ LABELLED = [
 ]
 
 
-def evaluated(path: Path, *scores: Outcome, base: list[Pair] = LABELLED) -> Evaluation | None:
-    """Of the base and a run with other scores, whose own file has no labels."""
-    other = [replace(pair, label="") for pair in scored(base, *scores)]
-    return evaluated_runs(run_of(path, base, "one"), run_of(path, other, "two"))
+def measured(*runs: Run, book: Book | None = None) -> Evaluation:
+    """The measures of runs that have judgements."""
+    found = evaluate(runs, join(runs), book=read_book_grades(book) if book is not None else None)
+    assert found is not None
+    return found
 
 
-def evaluated_runs(*runs: Run) -> Evaluation | None:
-    return evaluate(runs, join(runs), k=10)
+def with_other_scores(path: Path, *scores: Outcome) -> RunMeasures:
+    """The measures of a run whose own file has no labels, beside the labelled one."""
+    other = [replace(pair, label="") for pair in scored(LABELLED, *scores)]
+    return measured(run_of(path, LABELLED, "one"), run_of(path, other, "two")).runs[1]
 
 
 def test_a_relevant_text_without_a_score_is_missed(tmp_path: Path) -> None:
-    found = evaluated(tmp_path, 0.1, FAILED, 0.3, FAILED, FAILED, 0.5)
-    assert found is not None
-    assert found.runs[1].means["R@10"].value == 0.0
-    assert found.runs[1].without_answer == 1
+    found = with_other_scores(tmp_path, 0.1, FAILED, 0.3, FAILED, FAILED, 0.5)
+    assert found.means["R@10"].value == 0.0
+    assert found.without_answer == 1
 
 
 def test_scores_that_differ_beyond_float32_are_no_tie_as_the_exported_run_keeps_their_order(tmp_path: Path) -> None:
-    found = evaluated(tmp_path, 0.5 + 1e-12, 0.5, 0.1, 0.9, 0.1, 0.5)
-    assert found is not None
-    assert found.runs[1].means["RR"].value == pytest.approx((1 / 2 + 1) / 2)
+    found = with_other_scores(tmp_path, 0.5 + 1e-12, 0.5, 0.1, 0.9, 0.1, 0.5)
+    assert found.means["RR"].value == pytest.approx((1 / 2 + 1) / 2)
 
 
 def test_labels_that_differ_are_counted_and_the_first_holds(tmp_path: Path) -> None:
     other = [replace(pair, label="1" if pair.id == "A" else pair.label) for pair in LABELLED]
-    found = evaluated_runs(run_of(tmp_path, LABELLED, "one"), run_of(tmp_path, other, "two"))
-    assert found is not None
+    found = measured(run_of(tmp_path, LABELLED, "one"), run_of(tmp_path, other, "two"))
     assert found.conflicts == 1
     assert found.runs[0].means == found.runs[1].means
 
@@ -133,9 +133,8 @@ def trec_eval(run: dict[str, float], judged: dict[str, int]) -> dict[str, float]
 @pytest.mark.parametrize("seed", range(4))
 def test_measures_are_those_of_the_exported_run_and_qrels(seed: int, tmp_path: Path) -> None:
     table = generated_table(seed, tmp_path / "job")
-    found = measure(run_of_table(table))
+    found = measured(run_of_table(table))
     run, qrels = exported(table, tmp_path)
-    assert found is not None
     assert len(found.queries) == len(qrels)
     theirs = [trec_eval(run.get(query, {}), judged) for query, judged in qrels.items()]
     for name in theirs[0]:
@@ -160,8 +159,7 @@ def test_a_document_listed_twice_counts_once_by_its_best_rank(tmp_path: Path) ->
         Pair("q", "second", 0.7, id="B", label="0"),
         Pair("q", "third", 0.6, id="C", label="1"),
     ]
-    found = measure(run_of_table(Table(tmp_path / "job").rank(pairs)))
-    assert found is not None
+    found = measured(run_of_table(Table(tmp_path / "job").rank(pairs)))
     assert found.runs[0].repeated == 1
     assert found.runs[0].means["AP"].value == pytest.approx((1 + 2 / 3) / 2)
     assert (found.judged, found.relevant) == (3, 2)
@@ -169,8 +167,7 @@ def test_a_document_listed_twice_counts_once_by_its_best_rank(tmp_path: Path) ->
 
 def test_equal_scores_of_other_grades_leave_a_range(tmp_path: Path) -> None:
     pairs = [Pair("q", name, 0.5, id=name, label=label) for name, label in (("a", "1"), ("b", "0"), ("c", "0"))]
-    found = measure(run_of_table(Table(tmp_path / "job").rank(pairs)))
-    assert found is not None
+    found = measured(run_of_table(Table(tmp_path / "job").rank(pairs)))
     mean = found.runs[0].means["RR"]
     assert mean.lowest == pytest.approx(1 / 3)
     assert mean.highest == 1.0
@@ -220,11 +217,10 @@ def filled(source_folder: Path, path: Path, *, without_labels: bool = False) -> 
 @pytest.mark.parametrize("header", [True, False])
 def test_measures_are_over_all_judged_documents(header: bool, tmp_path: Path) -> None:
     table = filled(collection(tmp_path / "set", header=header), tmp_path / "job")
-    found = measure(run_of_table(table))
+    found = measured(run_of_table(table))
     run, qrels = exported(table, tmp_path)
     assert qrels == {name: judged for name, judged in QRELS.items() if name != "nobody"}
     theirs = [trec_eval(run[query], judged) for query, judged in qrels.items()]
-    assert found is not None
     for name in theirs[0]:
         assert found.runs[0].values[name] == pytest.approx([each[name] for each in theirs]), name
     assert found.runs[0].values["R@10"][0] == pytest.approx(1 / 3)  # d1 of d1, d7 and d9
@@ -235,12 +231,10 @@ def test_a_document_outside_of_one_run_is_found_in_the_other(tmp_path: Path) -> 
     one = run_of_table(filled(collection(tmp_path / "set"), tmp_path / "one"), "one")
     more = {**RANKED, "q1": ["d9", "d4", "d1", "d8"]}
     other = run_of_table(filled(collection(tmp_path / "more", ranked=more), tmp_path / "other"), "other")
-    found = evaluate((one, other), join((one, other)))
-    alone = [measure(each) for each in (one, other)]
-    assert found is not None
+    found = measured(one, other)
+    alone = [measured(each) for each in (one, other)]
     assert (found.judged, found.conflicts) == (6, 0)
     for run, each in zip(found.runs, alone, strict=True):
-        assert each is not None
         assert {name: mean.value for name, mean in run.means.items()} == pytest.approx(
             {name: mean.value for name, mean in each.runs[0].means.items()}
         )
@@ -268,8 +262,7 @@ def test_a_text_is_judged_whatever_its_id_and_an_id_whatever_its_text(book: Book
     ]
     book.add([judged(RED, Subject("77", "apple"), 2), judged(GREEN, Subject("4"), 1), judged(GREEN, Subject("5"), 1)])
     run = run_of(tmp_path, pairs)
-    found = measure(run, book=read_book_grades(book))
-    assert found is not None
+    found = measured(run, book=book)
     assert [found.queries[at].text for at in range(2)] == ["red", "green"]
     red = trec_eval({"1": 0.9, "2": 0.8, "3": 0.7}, {"2": 2, "3": 2})
     green = trec_eval({"1": 0.9, "4": 0.2}, {"4": 1, "5": 1})
@@ -282,8 +275,7 @@ def test_a_text_is_judged_whatever_its_id_and_an_id_whatever_its_text(book: Book
 def test_another_version_of_a_text_is_no_missing_document(book: Book, tmp_path: Path) -> None:
     run = run_of(tmp_path, [Pair("red", "apple, new", 0.5, id="1"), Pair("red", "leaf", 0.4, id="2")])
     book.add([judged(RED, Subject("1", "apple, old"), 3), judged(RED, Subject("2", "leaf"), 1)])
-    found = measure(run, book=read_book_grades(book))
-    assert found is not None
+    found = measured(run, book=book)
     assert found.book is not None
     assert (found.book.matched, found.book.unmatched, found.book.other_versions) == (1, 0, 1)
     assert found.runs[0].values["R@10"].tolist() == [1.0]
@@ -306,8 +298,7 @@ def test_two_jobs_are_measured_by_the_same_judgements(book: Book, tmp_path: Path
     other = run_of(tmp_path, [Pair("red", "sky", 0.9), Pair("red", "apple", 0.8), Pair("blue", "sky", 0.1)], "other")
     book.add([judged(RED, Subject("", text), grade) for text, grade in (("apple", 1), ("sky", 2), ("sea", 3))])
     book.add([judged(GREEN, Subject("", "leaf"), 1)])
-    found = evaluate((one, other), join((one, other)), book=read_book_grades(book))
-    assert found is not None
+    found = measured(one, other, book=book)
     grades = {"apple": 1, "sky": 2, "sea": 3}
     expected = [trec_eval({"apple": 2, "leaf": 1}, grades), trec_eval({"sky": 2, "apple": 1}, grades)]
     assert [run.values["nDCG@10"].tolist() for run in found.runs] == [
@@ -323,8 +314,6 @@ def test_the_labels_of_a_deleted_job_measure_the_next_one(seed: int, book: Book,
     assert measure(without) is None
     assert book.add_new(label_judgements(run, time=1.0)) > 0
     assert book.add_new(label_judgements(run, time=2.0)) == 0
-    ours, by_book = measure(run), measure(without, book=read_book_grades(book))
-    assert ours is not None
-    assert by_book is not None
+    ours, by_book = measured(run), measured(without, book=book)
     for name, mean in ours.runs[0].means.items():
         assert by_book.runs[0].means[name].value == pytest.approx(mean.value), name
