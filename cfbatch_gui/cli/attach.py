@@ -50,13 +50,8 @@ async def _attached(work: Work, pasted: str, outputs: Sequence[Path]) -> Job:
     inputs = await asyncio.to_thread(reading.open_sent, work)
     for sentence in inputs.guesses() if inputs else ():
         work.console.say(sentence)
-    job = await work.program.elsewhere.attach(
-        connection,
-        pasted,
-        usual_model=work.model or work.program.settings.model,
-        name=(work.name or "").strip(),
-        inputs=inputs,
-    )
+    model, name = work.model or work.program.settings.model, (work.name or "").strip()
+    job = await work.program.elsewhere.attach(connection, pasted, usual_model=model, name=name, inputs=inputs)
     working.remember(work.program.folder(job.id), outputs)
     words = tr("Job {id}: request ID {request_id}, model {model}.")
     work.console.say(words, id=job.id, request_id=job.batches[0].request_id, model=job.model)

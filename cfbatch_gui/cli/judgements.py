@@ -121,8 +121,7 @@ async def _export(call: Call) -> None:
     with closing(_shelf(call)) as shelf, listing(call.paths.unfinished):
         book = shelf.book(call.book or call.settings.judgement_book or USUAL_NAME)
         count = await asyncio.to_thread(_write, call, book, job)
-    words = plural(count, "Wrote {n} judgement to {path}", "Wrote {n} judgements to {path}", path=call.file)
-    call.console.say(words)
+    call.console.say_count(count, "Wrote {n} judgement to {path}", "Wrote {n} judgements to {path}", path=call.file)
 
 
 def _shelf(call: Call) -> Shelf:

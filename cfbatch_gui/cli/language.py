@@ -31,18 +31,14 @@ def language_for(arguments: Sequence[str], environ: Mapping[str, str]) -> Langua
     return load_language(chosen or language_of_system(environ, _preferred()))
 
 
-if sys.platform == "win32":
+def _preferred() -> tuple[str, ...]:
+    """The language of Windows itself, which sets none of the variables; terminals of macOS and Linux set LANG."""
+    if sys.platform != "win32":
+        return ()
     import ctypes
     import locale
 
-    def _preferred() -> tuple[str, ...]:
-        """The language of Windows itself, which sets none of the variables."""
-        return (locale.windows_locale.get(ctypes.windll.kernel32.GetUserDefaultUILanguage(), ""),)
-else:
-
-    def _preferred() -> tuple[str, ...]:
-        """Nothing: terminals of macOS and Linux set LANG."""
-        return ()
+    return (locale.windows_locale.get(ctypes.windll.kernel32.GetUserDefaultUILanguage(), ""),)
 
 
 def tr(text: str, context: str = "") -> str:

@@ -281,14 +281,8 @@ def _over(mapping: Mapping, call: Call) -> Mapping:
 def _by_recipe(recipe: Recipe, source: Source, second: Source | None) -> Mapping:
     found = fitted(recipe, source.columns, second.columns if second else ())
     if isinstance(found, str):
-        raise InputError(
-            message(
-                "The recipe “{recipe}” does not fit {name}. {reason}",
-                recipe=recipe.name,
-                name=source.path.name,
-                reason=found,
-            )
-        )
+        words = message("The recipe “{recipe}” does not fit {name}. {reason}")
+        raise InputError(words.filled(recipe=recipe.name, name=source.path.name, reason=found))
     return found
 
 

@@ -1,6 +1,7 @@
 """`cfbatch check` prints what would be sent, sends nothing and leaves no job behind."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -127,27 +128,23 @@ def test_a_file_that_names_its_candidates_takes_no_choice(run: Run, tmp_path: Pa
         assert json.loads(out)["candidates"] is None
 
 
-@pytest.mark.parametrize("words", ["judged", "corpus", "sample:50", "sample:7"])
-def test_the_words_of_the_choice(words: str) -> None:
-    assert words_of_rule(candidate_rule(words)) == words
-
-
-@pytest.mark.parametrize("words", ["all", "sample:", "sample:0", "sample:many", "judged:3", ""])
-def test_what_is_no_choice(words: str) -> None:
-    with pytest.raises(ValueError):
-        candidate_rule(words)
+def test_words_as_they_are_typed() -> None:
+    for words in ("judged", "corpus", "sample:50", "sample:7"):
+        assert words_of_rule(candidate_rule(words)) == words
+    assert column_role("a = b=QUERY") == ("a = b", Role.QUERY)
+    wrong: dict[Callable[[str], object], tuple[str, ...]] = {
+        candidate_rule: ("all", "sample:", "sample:0", "sample:many", "judged:3", ""),
+        column_role: ("title", "=text", "title=", "title=tekst"),
+    }
+    for read, texts in wrong.items():
+        for text in texts:
+            with pytest.raises(ValueError):
+                read(text)
 
 
 def write(path: Path, *lines: str) -> Path:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
-
-
-def test_a_role_as_it_is_typed() -> None:
-    assert column_role("a = b=QUERY") == ("a = b", Role.QUERY)
-    for text in ("title", "=text", "title=", "title=tekst"):
-        with pytest.raises(ValueError):
-            column_role(text)
 
 
 def test_what_the_user_says_stands_above_the_guess(run: Run, tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from cfbatch_gui.core.inputs.recipes import Recipe, RecipeBook
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, Settings
-from tests.canary import TOKEN
 from tests.cli.conftest import Run
+from tests.journeys.terminal import connected
 
 RECIPE = Recipe(
     "Products",
@@ -71,9 +71,8 @@ def test_a_recipe_that_does_not_do_is_a_sentence(run: Run, products: Path, tmp_p
 @pytest.fixture
 def account(monkeypatch: pytest.MonkeyPatch) -> None:
     """An account whose service answers no request, so that a command refused with OverBudget cannot have sent one."""
-    monkeypatch.setenv("CLOUDFLARE_API_BASE_URL", "http://127.0.0.1:9/client/v4")
-    monkeypatch.setenv("CLOUDFLARE_ACCOUNT_ID", "0123456789abcdef0123456789abcdef")
-    monkeypatch.setenv("CLOUDFLARE_API_TOKEN", TOKEN)
+    for name, text in connected("http://127.0.0.1:9/client/v4").items():
+        monkeypatch.setenv(name, text)
 
 
 @pytest.mark.usefixtures("account")

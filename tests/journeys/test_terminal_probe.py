@@ -23,14 +23,6 @@ def serving(tmp_path: Path, terminal: Terminal, *faults: Fault) -> Iterator[Thre
         yield server
 
 
-def test_the_practice_service_is_checked_without_a_question(terminal: Terminal, tmp_path: Path) -> None:
-    report = tmp_path / "report.json"
-    checked = terminal.run("connections", "probe", "practice", "--report", report)
-    assert checked.status == 0, checked.err
-    assert "costs nothing" in checked.err and "Not held: none" in checked.out
-    assert json.loads(report.read_text("utf-8"))["outcomes"]["not held"] == 0
-
-
 def test_nothing_is_sent_before_the_price_was_agreed_to(terminal: Terminal, tmp_path: Path) -> None:
     with serving(tmp_path, terminal) as server:
         asked = terminal.run("connections", "probe", "cloudflare")
@@ -41,11 +33,12 @@ def test_nothing_is_sent_before_the_price_was_agreed_to(terminal: Terminal, tmp_
 
 
 def test_the_ids_are_written_down_and_the_reports_hold_nothing_secret(terminal: Terminal, tmp_path: Path) -> None:
-    report = tmp_path / "report.txt"
+    report = tmp_path / "report.json"
     with serving(tmp_path, terminal) as server:
         checked = terminal.run("connections", "probe", "cloudflare", "--yes", "--json", "--report", report)
         ids = server.accepted()
     assert checked.status == 0 and checked.json["outcomes"]["not held"] == 0
+    assert json.loads(report.read_text("utf-8"))["outcomes"] == checked.json["outcomes"]
     assert all(f"Accepted as {each}." in checked.err for each in ids)
     written = [json.loads(line) for line in Paths(terminal.data).submissions.read_bytes().splitlines()]
     assert [each["request_id"] for each in written if each["request_id"]] == ids

@@ -7,7 +7,7 @@ import pytest
 from cfbatch_gui.core.system.languages import ENGLISH, load_language, use_language
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.evaluation.comparison_tabs import signed
-from cfbatch_gui.ui.inputs.input_labels import count_range, share_of_day
+from cfbatch_gui.ui.inputs.check_section import count_range, share_of_day
 from cfbatch_gui.ui.plots.plot import labels
 
 

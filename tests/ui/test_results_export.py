@@ -79,24 +79,13 @@ async def test_nothing_that_is_there_is_written_over(driver: JobPageDriver, home
     assert paths[:3] == ["Support articles 2.csv", "Support articles (csv-excel).csv", "Support articles.xlsx"]
 
 
-async def test_limits_of_the_page_are_kept_until_they_are_changed(
+async def test_limits_of_the_page_are_kept_until_they_are_changed_and_columns_are_chosen_for_all_forms(
     driver: JobPageDriver, tmp_path: Path, until: Until
 ) -> None:
     dialog = opened(driver, await driver.finished(TIED, Kind.RANK), ExportOptions(top_k=1))
     await until(lambda: [what for _, what in lines(dialog)] == ["2 rows of 14 columns"])
     dialog.limits_bar.top.setValue(0)
     await until(lambda: [what for _, what in lines(dialog)] == ["6 rows of 14 columns"])
-    dialog.limits_bar.top.setValue(1)
-    path = tmp_path / "top.csv"
-    await until(lambda: not dialog.tasks.is_running("count"))
-    dialog.tasks.start("write", dialog.write([(path, dialog.forms.chosen()[0])]))
-    await until(lambda: driver.notices.texts()[-1:] and driver.notices.texts()[-1].startswith("Wrote 2 rows to “"))
-    assert json.loads(path.with_name("top.csv.manifest.json").read_text("utf-8"))["export"]["top_k"] == 1
-
-
-async def test_columns_are_chosen_once_for_all_forms(driver: JobPageDriver, tmp_path: Path, until: Until) -> None:
-    dialog = opened(driver, await driver.finished(TIED, Kind.RANK))
-    await until(dialog.columns_button.isVisible)
     QTest.mouseClick(dialog.columns_button, LEFT)
     await until(lambda: dialog.findChild(ColumnsDialog) is not None)
     columns = dialog.findChild(ColumnsDialog)
@@ -108,10 +97,14 @@ async def test_columns_are_chosen_once_for_all_forms(driver: JobPageDriver, tmp_
         box.setChecked(box.text() in ("query", "score"))
     QTest.mouseClick(columns.accept_button, LEFT)
     await until(lambda: [what for _, what in lines(dialog)] == ["6 rows of 2 columns"])
-    dialog.forms.choose("csv-excel", "trec")
-    dialog.tasks.start("write", dialog.write([(tmp_path / "a.csv", dialog.forms.chosen()[0])]))
-    await until(lambda: driver.notices.texts()[-1:] and driver.notices.texts()[-1].startswith("Wrote 6 rows to “"))
-    assert list(read(tmp_path / "a.csv")[0]) == ["query", "score"]
+    dialog.limits_bar.top.setValue(1)
+    dialog.forms.choose("csv", "trec")
+    await until(lambda: not dialog.tasks.is_running("count"))
+    path = tmp_path / "top.csv"
+    dialog.tasks.start("write", dialog.write([(path, dialog.forms.chosen()[0])]))
+    await until(lambda: driver.notices.texts()[-1:] and driver.notices.texts()[-1].startswith("Wrote 2 rows to “"))
+    assert list(read(path)[0]) == ["query", "score"]
+    assert json.loads(path.with_name("top.csv.manifest.json").read_text("utf-8"))["export"]["top_k"] == 1
 
 
 async def test_a_folder_that_cannot_be_written_is_reported_in_the_dialog(

@@ -5,11 +5,9 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import BinaryIO
 
 from cfbatch_gui.core.errors import EncodingUnknown, UsageError
-from cfbatch_gui.core.inputs.open_file import open_bytes
 from cfbatch_gui.core.messages import message
 
 # The encodings that the user may choose, the most likely first: Python codec and common name.
@@ -103,13 +101,8 @@ def _no_encoding(name: str, detail: str) -> UsageError:
     )
 
 
-def find_encoding(path: Path, most_checked: int = 0) -> Encoding:
-    """The encoding by mark or escapes, UTF-8 if (nearly) all of `most_checked` bytes are, else a guess."""
-    with open_bytes(path) as file:
-        return encoding_of(file, most_checked)
-
-
 def encoding_of(file: BinaryIO, most_checked: int = 0) -> Encoding:
+    """The encoding by mark or escapes, UTF-8 if (nearly) all of `most_checked` bytes are, else a guess."""
     data = file.read(_PIECE)
     if marked := marked_encoding(data):
         return Encoding(marked)

@@ -338,29 +338,26 @@ def _contexts(roles: tuple[Role, ...]) -> tuple[int, ...]:
     return tuple(index for index, role in enumerate(roles) if role in (Role.CONTEXT, Role.TEXT))
 
 
+_SAID = {
+    Layout.LONG: message("Each row is a query with one context; rows with the same query are ranked together"),
+    Layout.NESTED: message("Each row is a query with its contexts in one cell"),
+    Layout.SHARED: message("Each row is a query; all contexts of the second file are ranked for each"),
+    Layout.JUDGED: message(
+        "Each row is a query with a list of contexts that fit (label 1) and one of others (label 0)"
+    ),
+    Layout.CANDIDATES: message("Each row is a query with the id of one context, whose text stands in the second file"),
+}
+
+
 def describe(mapping: Mapping, queries: int, texts: int) -> str:
     """The layout and the counts as a sentence; `texts` are pairs in a ranking, `queries` distinct queries."""
-    match mapping.layout:
-        case Layout.TEXTS:
-            return counted_message(texts, "Each row is one text: {n:,} text.", "Each row is one text: {n:,} texts.")
-        case Layout.LONG:
-            start = message("Each row is a query with one context; rows with the same query are ranked together")
-        case Layout.WIDE:
-            start = counted_message(
-                len(_contexts(mapping.roles)),
-                "Each row is a query with its contexts in {n:,} column",
-                "Each row is a query with its contexts in {n:,} columns",
-            )
-        case Layout.NESTED:
-            start = message("Each row is a query with its contexts in one cell")
-        case Layout.SHARED:
-            start = message("Each row is a query; all contexts of the second file are ranked for each")
-        case Layout.JUDGED:
-            start = message(
-                "Each row is a query with a list of contexts that fit (label 1) and one of others (label 0)"
-            )
-        case Layout.CANDIDATES:
-            start = message("Each row is a query with the id of one context, whose text stands in the second file")
+    if mapping.layout is Layout.TEXTS:
+        return counted_message(texts, "Each row is one text: {n:,} text.", "Each row is one text: {n:,} texts.")
+    start = _SAID.get(mapping.layout) or counted_message(
+        len(_contexts(mapping.roles)),
+        "Each row is a query with its contexts in {n:,} column",
+        "Each row is a query with its contexts in {n:,} columns",
+    )
     return message(
         "{layout}: {queries}, {contexts}.",
         layout=start,

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
 from cfbatch_gui.core.errors import Action, InputError
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import Message, message
 
 GZIP = b"\x1f\x8b"
 ZIP = b"PK\x03\x04"
@@ -257,9 +257,6 @@ def _cannot_open(path: Path, exc: OSError | ValueError) -> InputError:
 
 _EMPTY_ZIP = b"PK\x05\x06"
 OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of the container of old Office formats
-# Names in it: "Workbook" or "Book", in any case, and that of a new workbook with a password.
-_WORKBOOK = re.compile(b"(?i)" + "book\0".encode("utf-16-le"))
-_PROTECTED = re.compile("EncryptedPackage\0".encode("utf-16-le"))
 _DOCUMENTS = (".doc", ".dot", ".ppt", ".pps", ".msg")  # may hold a workbook within
 _TAR, _TAR_AT = b"ustar", 257
 _SPREADSHEET = message("Open it in a spreadsheet program, save it as .xlsx or CSV, and choose that file.")
@@ -278,6 +275,7 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"7z\xbc\xaf\x27\x1c", message("a 7-Zip archive"), _UNPACK),
     (b"Rar!\x1a\x07", message("a RAR archive"), _UNPACK),
     (_EMPTY_ZIP, message("an empty zip archive"), CHOOSE_TABLE),
+    (OLE_MARK, message("a document in an old Office format"), _SPREADSHEET),
     (b"ARROW1", message("an Arrow file"), message("Export it as CSV or JSON Lines, and choose that.")),
     (b"SQLite format 3\0", message("a SQLite database"), message("Export a table from it as CSV, and choose that.")),
     (b"{\\rtf", message("a formatted document (RTF)"), message("Save it as plain text, and choose that.")),
@@ -309,10 +307,15 @@ def only_header(path: Path) -> InputError:
     )
 
 
+def damaged(path: Path, cause: BaseException | str, cure: Message) -> InputError:
+    with open_raw(path):  # says what else may be wrong with the file
+        pass
+    detail = cause if isinstance(cause, str) else f"{type(cause).__name__}: {cause}"
+    return InputError(message("{name} is damaged or incomplete. {cure}", name=path.name, cure=cure), detail=detail)
+
+
 def refusal(path: Path, head: bytes) -> str:
     """The sentence for a file whose beginning shows that it cannot be a table, "" for one that may be."""
-    if head.startswith(OLE_MARK):
-        return _old_office(path)
     if head[_TAR_AT:].startswith(_TAR):
         return message("{name} is a tar archive. {cure}", name=path.name, cure=_UNPACK)
     for signature, what, cure in _SIGNATURES:
@@ -325,18 +328,8 @@ def refusal(path: Path, head: bytes) -> str:
     return message("{name} is {what}. {cure}", name=path.name, what=found[1], cure=found[2]) if found else ""
 
 
-def protected(path: Path) -> InputError:
-    return InputError(_protected(path))
-
-
 def is_old_workbook(path: Path, head: bytes) -> bool:
-    is_old = head.startswith(OLE_MARK) and path.suffix.lower() not in _DOCUMENTS
-    return is_old and _holds(path, _WORKBOOK) and not _holds(path, _PROTECTED)
-
-
-def _holds(path: Path, name: re.Pattern[bytes]) -> bool:
-    with open_raw(path) as file:  # names begin at multiples of 128 bytes, so no piece ends within one
-        return any(name.search(piece) for piece in iter(lambda: file.read(1024 * 1024), b""))
+    return head.startswith(OLE_MARK) and path.suffix.lower() not in _DOCUMENTS
 
 
 def is_binary(sample: bytes) -> bool:
@@ -361,15 +354,7 @@ def _is_plain(head: bytes) -> bool:
     return not any(ord(letter) < 9 for letter in text)
 
 
-def _old_office(path: Path) -> str:
-    if _holds(path, _PROTECTED):
-        return _protected(path)
-    if path.suffix.lower() == ".xls":
-        return message("{name} is damaged, or no workbook. {cure}", name=path.name, cure=_SPREADSHEET)
-    return message("{name} is a document in an old Office format. {cure}", name=path.name, cure=_SPREADSHEET)
-
-
-def _protected(path: Path) -> str:
+def protected(path: Path) -> str:
     return message(
         "{name} is protected by a password. Remove the password in your spreadsheet program, save it, and "
         "choose it again.",

@@ -49,13 +49,13 @@ def fingerprints_of(folder: JobFolder) -> Fingerprints:
         found = kept_arrays(database, HASHES)
         if found is not None:
             return Fingerprints(**found)  # type: ignore[arg-type]
-        made = _make(folder, database)
+        made = _make(database)
     keep_arrays(folder, HASHES, key=made.key, check=made.check, item=made.item)
     return made
 
 
-def _make(folder: JobFolder, database: sqlite3.Connection) -> Fingerprints:
-    item, hashes = _hashes_of_items(folder, database)
+def _make(database: sqlite3.Connection) -> Fingerprints:
+    item, hashes = _hashes_of_items(database)
     is_repeat = np.isin(item, np.fromiter((no for (no,) in database.execute("SELECT item_no FROM repeats")), np.int64))
     if is_repeat.any():
         item, hashes = item[~is_repeat], hashes[~is_repeat]
@@ -66,15 +66,15 @@ def _make(folder: JobFolder, database: sqlite3.Connection) -> Fingerprints:
 def hashes_of_items(folder: JobFolder) -> tuple[NDArray[np.int64], Hashes]:
     """The number of every item, (n,), and the hash of what is sent of it, uint64 (n, 2). For a thread; DataError."""
     with folder.open(read_only=True) as database:
-        return _hashes_of_items(folder, database)
+        return _hashes_of_items(database)
 
 
 def hashes_of(texts: Iterable[str]) -> Hashes:
     """The hashes of texts in UTF-8, uint64 (n, 2)."""
-    return _as_hashes(_digests([text.encode() for text in texts]))
+    return _hashed([text.encode() for text in texts])
 
 
-def _hashes_of_items(folder: JobFolder, database: sqlite3.Connection) -> tuple[NDArray[np.int64], Hashes]:
+def _hashes_of_items(database: sqlite3.Connection) -> tuple[NDArray[np.int64], Hashes]:
     queries, of_texts = _hashes_of(database, "queries", "query_no"), _hashes_of(database, "texts", "text_no")
     item, query, text = _items(database)
     hashes = of_texts[text - 1]
@@ -108,16 +108,13 @@ def _mix_in_parts(database: sqlite3.Connection, item: NDArray[np.int64], hashes:
         return
     spans = {number: [row[1:] for row in group] for number, group in groupby(rows, key=itemgetter(0))}
     indices = np.searchsorted(item, np.array(list(spans), np.int64))
-    of_spans = _as_hashes(_digests([_encode(each) for each in spans.values()]))
+    of_spans = _hashed([_encode(each) for each in spans.values()])
     hashes[indices] = mixed(of_spans, hashes[indices])
 
 
-def _digests(texts: list[bytes] | list[memoryview]) -> bytes:
+def _hashed(texts: list[bytes]) -> Hashes:
     blake2b, size = hashlib.blake2b, _DIGEST
-    return b"".join([blake2b(text, digest_size=size).digest() for text in texts])
-
-
-def _as_hashes(digests: bytes) -> Hashes:
+    digests = b"".join([blake2b(text, digest_size=size).digest() for text in texts])
     return np.frombuffer(digests, "<u8").reshape(-1, 2)
 
 
@@ -128,7 +125,7 @@ def _hashes_of(database: sqlite3.Connection, table: str, number: str) -> Hashes:
     hashes = np.zeros((last, 2), np.uint64)
     first = 1
     while block := database.execute(statement, (first, _BLOCK)).fetchall():
-        hashes[np.array([row[0] for row in block]) - 1] = _as_hashes(_digests([row[1] for row in block]))
+        hashes[np.array([row[0] for row in block]) - 1] = _hashed([row[1] for row in block])
         first = block[-1][0] + 1
     return hashes
 

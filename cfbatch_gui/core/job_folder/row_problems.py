@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,19 +37,17 @@ class StoredProblem:
 def problems(folder: JobFolder, *, kind: str = "", limit: int = -1) -> tuple[StoredProblem, ...]:
     """The rows that are left out, or those of one kind, in the order of the file."""
     with folder.open(read_only=True) as database:
-        return tuple(_problems(database, kind, limit))
-
-
-def _problems(database: sqlite3.Connection, kind: str, limit: int) -> Iterator[StoredProblem]:
-    found = database.execute(
-        f"SELECT p.file, p.row, p.kind, p.reason, {cells_sql()}, w.raw FROM problems p"  # noqa: S608 - constants
-        " LEFT JOIN source_rows f USING(file, row) LEFT JOIN items i USING(item_no) LEFT JOIN texts t USING(text_no)"
-        " LEFT JOIN raw_rows w USING(file, row)"
-        f" WHERE p.kind = ?1 OR (?1 = '' AND {LEFT_OUT}) ORDER BY p.file, p.row, p.problem_no LIMIT ?2",
-        (kind, limit),
-    )
-    for file, row, found_kind, reason, cells, raw in found:
-        yield StoredProblem(file, row, found_kind, reason, tuple(json.loads(cells)) if cells else (), raw or "")
+        found = database.execute(
+            f"SELECT p.file, p.row, p.kind, p.reason, {cells_sql()}, coalesce(w.raw, '') FROM problems p"  # noqa: S608 - constants
+            " LEFT JOIN source_rows f USING(file, row) LEFT JOIN items i USING(item_no)"
+            " LEFT JOIN texts t USING(text_no) LEFT JOIN raw_rows w USING(file, row)"
+            f" WHERE p.kind = ?1 OR (?1 = '' AND {LEFT_OUT}) ORDER BY p.file, p.row, p.problem_no LIMIT ?2",
+            (kind, limit),
+        )
+        return tuple(
+            StoredProblem(file, row, which, reason, tuple(json.loads(cells or "[]")), raw)
+            for file, row, which, reason, cells, raw in found
+        )
 
 
 def count_sent_rows(folder: JobFolder) -> int:

@@ -218,10 +218,7 @@ class WriteQueue:
     def __init__(self, database: sqlite3.Connection, thread: Executor) -> None:
         self._database, self._thread = database, thread
         self._waiting = deque[Future[None]]()
-
-    @property
-    def most_values(self) -> int:
-        return self._database.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER)
+        self.most_values = database.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER)
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> None:
         """Run a statement when its turn has come; `values` belong to it from now on."""

@@ -63,14 +63,12 @@ class VectorFile:
         rows, vectors = rows[order], np.ascontiguousarray(vectors[order], "<f4")
         # Texts of a request mostly follow one another: then this is one write.
         starts = np.flatnonzero(np.diff(rows, prepend=rows[0] - 2) != 1)
-        for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(rows)], strict=True):
-            self._write_at(int(rows[start]) * self.dimension * 4, vectors[start:stop].data.cast("B"))
-
-    def _write_at(self, offset: int, data: memoryview) -> None:
         with own_errors(self._path):
-            self._stream.seek(self._first_byte + offset)
-            while data:
-                data = data[self._stream.write(data) :]
+            for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(rows)], strict=True):
+                self._stream.seek(self._first_byte + int(rows[start]) * self.dimension * 4)
+                data = vectors[start:stop].data.cast("B")
+                while data:
+                    data = data[self._stream.write(data) :]
 
     def flush(self) -> None:
         """Return when all that was written is on the disk. Raises DiskFull and DataError."""

@@ -32,17 +32,10 @@ class RefusalError(Exception):
 
     def __init__(self, status: int, *errors: tuple[int, str], headers: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(f"HTTP {status}: {errors}")
-        self.status = status
-        self.errors = errors
-        self.headers = headers
+        self.status, self.errors, self.headers = status, errors, headers
 
     def answer(self) -> Answer:
-        envelope = {
-            "result": None,
-            "success": False,
-            "errors": [{"code": code, "message": message} for code, message in self.errors],
-            "messages": [],
-        }
+        envelope = {"result": None, "success": False, "errors": _listed(self.errors), "messages": []}
         return Answer(self.status, msgspec.json.encode(envelope), self.headers)
 
 
@@ -51,22 +44,11 @@ def bad_input(reason: str) -> RefusalError:
     return RefusalError(400, (5006, f"AiError: Bad input: Error: {reason}"))
 
 
-def no_route(path: str) -> RefusalError:
-    """The refusal of an unknown address."""
-    return RefusalError(
-        404,
-        (7003, f"Could not route to {path}, perhaps your object identifier is invalid?"),
-        (7000, "No route for that URI"),
-    )
-
-
 def success(result: object, *, messages: Iterable[tuple[int, str]] = (), **more: object) -> Answer:
     """The v4 envelope; `more` are further keys beside `result`."""
-    envelope = {
-        "result": result,
-        "success": True,
-        "errors": [],
-        "messages": [{"code": code, "message": message} for code, message in messages],
-        **more,
-    }
+    envelope = {"result": result, "success": True, "errors": [], "messages": _listed(messages), **more}
     return Answer(200, msgspec.json.encode(envelope))
+
+
+def _listed(found: Iterable[tuple[int, str]]) -> list[dict[str, object]]:
+    return [{"code": code, "message": message} for code, message in found]

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
@@ -58,25 +58,23 @@ class WordLlama:
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Unit vectors, shape (len(texts), 256); white space alone gets the first unit vector."""
-        vectors = np.zeros((len(texts), self.dimension), np.float32)
-        start = 0
-        for group in _groups((" ".join(text.split()) for text in texts), _WORDLLAMA_CHARACTERS):
-            self._average(group, vectors[start : start + len(group)])
-            start += len(group)
-        return _unit(vectors)
+        return _embedded(
+            (" ".join(text.split()) for text in texts), _WORDLLAMA_CHARACTERS, self._averages, self.dimension
+        )
 
-    def _average(self, texts: list[str], into: npt.NDArray[np.float32]) -> None:
+    def _averages(self, texts: list[str]) -> npt.NDArray[np.float32]:
         # The library's own pooling pads every text to the longest of 64: a gigabyte for one long text.
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(texts, add_special_tokens=False)]
         counts = np.array([len(ids) for ids in tokens])
-        filled = counts > 0
+        filled, averages = counts > 0, np.zeros((len(texts), self.dimension), np.float32)
         if not filled.any():
-            return
+            return averages
         ids = np.concatenate([np.array(each, np.int64) for each in tokens if each])
         np.clip(ids, 0, len(self._token_vectors) - 1, out=ids)
         starts = np.concatenate([[0], np.cumsum(counts[filled])[:-1]])
         sums = np.add.reduceat(self._token_vectors[ids], starts, axis=0)
-        into[filled] = sums / counts[filled, None]
+        averages[filled] = sums / counts[filled, None]
+        return averages
 
 
 @cache
@@ -117,12 +115,7 @@ class HashedNgrams:
     dimension = DIMENSION
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        vectors = np.empty((len(texts), DIMENSION), np.float32)
-        row = 0
-        for group in _groups(map(_prepared, texts), _NGRAM_CHARACTERS):
-            vectors[row : row + len(group)] = _count(group)
-            row += len(group)
-        return _unit(vectors)
+        return _embedded(map(_prepared, texts), _NGRAM_CHARACTERS, _count, DIMENSION)
 
 
 def _prepared(text: str) -> str:
@@ -154,22 +147,22 @@ def _count(texts: list[str]) -> npt.NDArray[np.float64]:
     return (np.sign(counts) * np.sqrt(np.abs(counts))).reshape(len(texts), DIMENSION)
 
 
-def _groups(texts: Iterable[str], characters: int) -> Iterator[list[str]]:
-    """Runs of at most 512 texts and about `characters` characters, so that working memory stays small."""
-    group: list[str] = []
-    held = 0
+def _embedded(
+    texts: Iterable[str], characters: int, vectors_of: Callable[[list[str]], npt.NDArray[Any]], dimension: int
+) -> npt.NDArray[np.float32]:
+    """Unit vectors, made of at most 512 texts and about `characters` characters at a time, which takes little memory; a
+    row of zeros becomes the first unit vector.
+    """
+    found, group, held = [np.empty((0, dimension), np.float32)], list[str](), 0
     for text in texts:
         if group and (len(group) == _TEXTS_AT_ONCE or held + len(text) > characters):
-            yield group
+            found.append(vectors_of(group).astype(np.float32))
             group, held = [], 0
         group.append(text)
         held += len(text)
     if group:
-        yield group
-
-
-def _unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Scale each row to length one, in place; a row of zeros becomes the first unit vector."""
+        found.append(vectors_of(group).astype(np.float32))
+    vectors = np.concatenate(found)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     empty = lengths[:, 0] == 0
     vectors[empty, 0] = 1

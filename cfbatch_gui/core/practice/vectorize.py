@@ -55,7 +55,7 @@ class _NewIndex(msgspec.Struct, frozen=True):
     description: str = ""
 
 
-class _Vector(msgspec.Struct, frozen=True):
+class _Vector(msgspec.Struct, frozen=True, omit_defaults=True):
     id: Annotated[str, Meta(min_length=1)]
     values: list[float]
     namespace: str | None = None
@@ -201,12 +201,12 @@ def _delete(index: _Index, _: Request) -> None:
     index.database.execute("DELETE FROM vectors WHERE index_key = ?", (index.key,))
 
 
-def _get(index: _Index, request: Request) -> list[Json]:
+def _get(index: _Index, request: Request) -> list[_Vector]:
     """In the order of ids: that it is another than the request's shows who relies on it."""
     ids = msgspec.json.encode(_ids(request, limits.MAX_READ_IDS)).decode()
     found = index.versions("id, namespace, metadata, numbers", "AND id IN (SELECT value FROM json_each(?))", ids)
     return [
-        _present(id=key, namespace=namespace, metadata=_decoded(metadata), values=array("f", numbers).tolist())
+        _Vector(key, array("f", numbers).tolist(), namespace, msgspec.json.decode(metadata) if metadata else UNSET)
         for key, namespace, metadata, numbers in found
     ]
 
@@ -286,7 +286,7 @@ def _read(request: Request, form: type[_Form]) -> _Form:
     try:
         return msgspec.json.decode(request.body, type=form)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
-        raise _unreadable(str(problem)) from None
+        raise RefusalError(400, (40026, f"Failed to parse the request body as JSON: {problem}")) from None
 
 
 def _ids(request: Request, most: int) -> list[str]:
@@ -309,24 +309,12 @@ def _limit(found: int, most: int, words: str, *, status: int = 400) -> None:
         raise RefusalError(status, (40001, f"vectorize.limit_exceeded - max {words} is {most}, got {found}"))
 
 
-def _unreadable(reason: str) -> RefusalError:
-    return RefusalError(400, (40026, f"Failed to parse the request body as JSON: {reason}"))
-
-
 def _lengths(expected: int, found: int) -> str:
     return f"expected {expected} dimensions, and got {found} dimensions"
 
 
 def _encoded(value: Json | UnsetType) -> str | None:
     return None if value is UNSET else msgspec.json.encode(value).decode()
-
-
-def _decoded(metadata: str | None) -> Json | None:
-    return None if metadata is None else msgspec.json.decode(metadata, type=Json)
-
-
-def _present(**fields: object) -> Json:
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _time(seconds: float) -> str:

@@ -386,11 +386,6 @@ _CHECKS: Final[dict[str, Callable[[Evidence], Samples]]] = {
 }
 
 
-def judge_all(evidence: Evidence) -> tuple[Finding, ...]:
-    """A finding for every assumption that can be seen, in the order of the table."""
-    return tuple(Finding(each, *_judged(each, evidence)) for each in all_assumptions() if each.is_visible)
-
-
 def _judged(assumption: Assumption, evidence: Evidence) -> tuple[Outcome, str]:
     if evidence.kind not in assumption.kinds:
         return Outcome.NOT_SEEN, message("This is about another kind of connection.")
@@ -480,7 +475,8 @@ class Probe:
             self._show(message("Sending one request without the queue…"))  # the connection has not broken
             self._evidence.direct = await self._call(Step.RUN, None, self._run())
         mark = self._client.connection.account_mark
-        return ProbeResult(mark, started, judge_all(self._evidence), self._evidence)
+        found = tuple(Finding(each, *_judged(each, self._evidence)) for each in all_assumptions() if each.is_visible)
+        return ProbeResult(mark, started, found, self._evidence)
 
     async def _free_calls(self) -> None:
         """Go no further if one did not get through."""

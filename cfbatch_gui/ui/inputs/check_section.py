@@ -22,7 +22,6 @@ from cfbatch_gui.ui.budget import BudgetFields
 from cfbatch_gui.ui.display import number, one_line, plural, prices, size, tr, usual_words
 from cfbatch_gui.ui.inputs.draft_actions import FIRST, DraftActions
 from cfbatch_gui.ui.inputs.draft_files import DraftState
-from cfbatch_gui.ui.inputs.input_labels import clock_time, count_range, share_of_day
 from cfbatch_gui.ui.inputs.problems_view import ProblemBars
 from cfbatch_gui.ui.state_names import connection_of, short_model, title_words
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, WIDE, scaled
@@ -221,9 +220,6 @@ class FiguresRow(QWidget):
             grid.setColumnStretch(index, 7 if index < 4 else 12)
             grid.setColumnMinimumWidth(index, 84)
 
-    def says_nothing(self) -> bool:
-        return self.figures[0].number() in ("", _NOTHING)
-
     def show_counts(self, kind: Kind | None, queries: int = 0, texts: int = 0) -> None:
         """What is known before tokens are counted, 0 for nothing."""
         counts = (texts, 0) if kind is Kind.EMBED else (queries, texts)
@@ -363,7 +359,7 @@ class CheckSection(SectionCard):
             self.figures.show_preflight(found, kind, is_practice=is_practice, spent=state.spent, now=now)
         elif state.is_reading and state.is_read:
             self.figures.show_counts(state.kind, job.queries, job.texts)
-        elif not state.is_reading or self.figures.says_nothing():
+        elif not state.is_reading or self.figures.figures[0].number() in ("", _NOTHING):
             self.figures.show_counts(state.kind)
         if found is not None or not state.is_reading:
             self.problem_bars.show_preflight(found, job, self._drafts.model())
@@ -461,3 +457,27 @@ def readiness(state: DraftState, job: Job, connection: ConnectionSummary | None)
         )
         return Readiness(sentence, Cure.CONNECT)
     return Readiness()
+
+
+def count_range(low: int, high: int) -> str:
+    unit, name = next(((unit, name) for unit, name in ((1_000_000, "M"), (1_000, "k")) if high >= unit), (1, ""))
+    shown_low, shown_high = _short(low / unit), _short(high / unit)
+    figures = shown_high if shown_low == shown_high else f"{shown_low}–{shown_high}"
+    return f"{figures} {name}".rstrip()
+
+
+def _short(value: float) -> str:
+    return number(value, ".1f" if 0 < value < 10 and value != int(value) else ",.0f")
+
+
+def share_of_day(share: float) -> str:
+    if share >= 1.995:
+        return tr("{n} times a day's free use").format(n=number(share, ",.1f"))
+    percent = share * 100
+    if percent < 0.1:
+        return tr("under 0.1 % of today's free use")
+    return tr("{n} % of today's free use").format(n=number(percent, ".1f" if percent < 10 else ".0f"))
+
+
+def clock_time(moment: float) -> str:
+    return f"{datetime.fromtimestamp(moment).astimezone():%H:%M}"

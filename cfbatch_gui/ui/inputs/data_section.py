@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 from cfbatch_gui.core.inputs.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Shape, Source
 from cfbatch_gui.core.inputs.layouts import describe, read_template
-from cfbatch_gui.core.inputs.readers.formats import visible
+from cfbatch_gui.core.inputs.readers.formats import format_of, visible
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import theme
-from cfbatch_gui.ui.display import number, one_line, plural
+from cfbatch_gui.ui.display import number, one_line, plural, tr
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
 from cfbatch_gui.ui.inputs.draft_files import MOST_PREVIEWED, PREVIEW_ROWS, DraftState, OpenFile
 from cfbatch_gui.ui.inputs.drafts import Drafts
@@ -25,14 +25,6 @@ from cfbatch_gui.ui.inputs.editors import (
     SplitEditor,
     TemplateEditor,
     proposed_template,
-)
-from cfbatch_gui.ui.inputs.input_labels import (
-    format_words,
-    header_words,
-    kind_words,
-    layout_words,
-    roles_for,
-    separator_words,
 )
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
 from cfbatch_gui.ui.theme import MEDIUM, RADIUS_CARD, SMALL, WIDE
@@ -66,12 +58,10 @@ def pop_up(menu: QMenu, below: QWidget) -> QMenu:
 
 
 class DropPlace(QWidget):
-    """What is shown instead of data; `set_target` is called as a drag enters and leaves the page."""
+    """What is shown instead of data."""
 
     def __init__(self, acts: DraftActions) -> None:
         super().__init__()
-        self._is_target = False
-        self._icon = IconLabel("file-up", "quiet", 28)
         self._title = Label("", "strong")
         formats = Label(
             self.tr("CSV, Excel and other sheets, plain text, Word, JSON, Parquet, or a folder of texts"),
@@ -83,7 +73,7 @@ class DropPlace(QWidget):
         self.paste_button = Button(self.tr("Paste"), "clipboard-paste", acts.paste)
         self.folder_link = LinkButton(self.tr("Open a folder"), on_click=acts.choose_folder)
         self.example_link = LinkButton(self.tr("Use the example"), on_click=acts.use_example)
-        head = (row(None, self._icon, None), row(None, self._title, None), formats, SMALL)
+        head = (row(None, IconLabel("file-up", "quiet", 28), None), row(None, self._title, None), formats, SMALL)
         buttons = row(None, self.open_button, self.paste_button, None)
         links = row(None, self.folder_link, Label("·", "quiet"), self.example_link, None)
         self.setLayout(column(None, *head, buttons, links, None, margins=(WIDE,) * 4))
@@ -93,20 +83,15 @@ class DropPlace(QWidget):
         opening = self.tr("Opening {name}…").format(name=name)
         self._title.setText(opening if name else self.tr("Drop a file here, or a folder"))
 
-    def set_target(self, is_target: bool) -> None:
-        self._is_target = is_target
-        self._icon.set_icon("file-up", "accent" if is_target else "quiet")
-        self.update()
-
     def paintEvent(self, event: QPaintEvent) -> None:
         quiet = theme.mixed(theme.colour("quiet"), theme.colour("card"), 0.45)
-        pen = QPen(theme.colour("accent"), 1.5) if self._is_target else QPen(quiet, 1)
+        pen = QPen(quiet, 1)
         pen.setStyle(Qt.PenStyle.CustomDashLine)
         pen.setDashPattern([5, 4])
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(pen)
-        painter.setBrush(theme.colour("selection" if self._is_target else "inset"))
+        painter.setBrush(theme.colour("inset"))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
 
 
@@ -207,11 +192,6 @@ class FilePart(QWidget):
         self.name.updateGeometry()
         self.facts.setText(facts)
 
-    def show_above_table(self, bar: QWidget) -> None:
-        self.frame.body.setContentsMargins(MEDIUM, 2, MEDIUM, 6)
-        self.frame.body.setSpacing(0)
-        self.frame.body.insertWidget(0, bar)
-
     def _reread(self, **changes: Any) -> None:
         self._drafts.reread(second=self._is_second, **changes)
 
@@ -295,7 +275,7 @@ class DataSection(SectionCard):
         self.sentence = Sentence()
         tip = self.tr("Choose how rows become texts")
         self.change = LinkButton(self.tr("Change"), "", self.open_layout_menu, tip=tip)
-        self.add_second = Button("", "file-up", lambda: acts.choose_second(self._missing_file()))
+        self.add_second = Button("", "file-up", self._add_second)
         sentence = boxed(row(self.sentence_icon, self.sentence))
         self.type_query = Button(self.tr("Type one query…"), "pencil", acts.type_query)
         added = boxed(row(self.add_second, self.type_query, gap=SMALL))  # one below the other would look like two steps
@@ -309,15 +289,15 @@ class DataSection(SectionCard):
         for editor in (self.known, self.candidates, self.template, self.split):
             editor.hide()
             self.first.below.addWidget(editor)
-        self.first.show_above_table(self.progress)
+        above = self.first.frame.body
+        above.setContentsMargins(MEDIUM, 2, MEDIUM, 6)
+        above.setSpacing(0)
+        above.insertWidget(0, self.progress)
         for widget in (self.drop, self.encoding, self.missing, self.first, self.second):
             self.content.addWidget(widget, 1 if widget in (self.first, self.second) else 0)
         QWidget.setTabOrder(self.paste_button, self._fold)  # the visible order, not that of creation
         QWidget.setTabOrder(self.first.remove, self.add_second)
         QWidget.setTabOrder(self.add_second, self.change)
-
-    def _missing_file(self) -> Role:
-        return self._drafts.shown.missing_file or Role.CONTEXT
 
     def show_state(self, state: DraftState, job: Job) -> None:
         asked, has_data = state.asked, state.has_data
@@ -382,6 +362,9 @@ class DataSection(SectionCard):
         # While the file is read, the counts are still those of the reading before.
         return whole if state.is_read else self.tr("{layout} …").format(layout=whole.rpartition(":")[0])
 
+    def _add_second(self) -> None:
+        self._acts.choose_file(self._drafts.shown.missing_file or Role.CONTEXT)
+
     def _begin_template(self, column: int = -1) -> None:
         state = self._drafts.shown
         if state.mapping is not None and state.texts is not None and not state.mapping.template:
@@ -409,7 +392,7 @@ class DataSection(SectionCard):
                 menu.addSeparator()
                 words = self.tr("Add a second file with contexts for every query…")
                 if state.second is None:
-                    add_action(menu, words, partial(self._acts.choose_second, Role.CONTEXT), "file-up")
+                    add_action(menu, words, partial(self._acts.choose_file, Role.CONTEXT), "file-up")
                 else:
                     add_action(menu, self.tr("Remove the second file"), drafts.remove_second)
         return pop_up(menu, self.change)
@@ -423,3 +406,55 @@ def _layouts(mapping: Mapping, *, has_second: bool) -> tuple[Layout, ...]:
     can_be_wide = mapping.layout is Layout.WIDE or mapping.roles.count(Role.CONTEXT) > 1
     judged = (Layout.JUDGED,) if mapping.layout is Layout.JUDGED else ()
     return (Layout.LONG, *((Layout.WIDE,) if can_be_wide else ()), Layout.NESTED, *judged)
+
+
+def roles_for(mapping: Mapping, *, second: bool) -> tuple[Role, ...]:
+    common = (Role.ID, Role.LABEL, Role.KEEP, Role.IGNORE)
+    if mapping.kind is Kind.EMBED:
+        return (Role.TEXT, *common)
+    if second:
+        return (Role.CONTEXT, Role.ID, Role.KEEP, Role.IGNORE)
+    if mapping.layout in (Layout.SHARED, Layout.CANDIDATES):
+        return (Role.QUERY, *common)
+    own = (Role.QUERY_ID,) if mapping.layout is Layout.LONG else ()
+    return (Role.QUERY, Role.CONTEXT, *own, *common)
+
+
+def layout_words(layout: Layout) -> str:
+    return {
+        Layout.TEXTS: tr("One text a row"),
+        Layout.LONG: tr("A query with one context a row"),
+        Layout.WIDE: tr("A query with its contexts in several columns"),
+        Layout.NESTED: tr("A query with all its contexts in one cell"),
+        Layout.SHARED: tr("The contexts of a second file for every query"),
+        Layout.JUDGED: tr("A query with a list of contexts that fit and one of others"),
+        Layout.CANDIDATES: tr("A query with the id of a context in a second file"),
+    }[layout]
+
+
+_LINKED = (FileFormat.DELIMITED, FileFormat.ASCII_TABLE, FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
+
+
+def separator_words(source: Source) -> str:
+    """The link's text to change the separator; "" where that cannot be changed."""
+    if source.format == FileFormat.DELIMITED:
+        if source.separator == "\t":
+            return tr("separated by tabs")
+        if source.separator == " ":
+            return tr("separated by spaces")
+        return tr("separated by {sign}").format(sign=visible(source.separator))
+    return said(format_of(source).short) if source.format in _LINKED else ""
+
+
+def format_words(source: Source) -> str:
+    return "" if source.format in _LINKED else said(format_of(source).short)
+
+
+def header_words(source: Source) -> str:
+    if not source.is_header_sure:
+        return tr("first row looks like a header") if source.has_header else tr("first row looks like data")
+    return tr("first row is a header") if source.has_header else tr("no header row")
+
+
+def kind_words(kind: Kind) -> str:
+    return tr("Rank texts against a query") if kind is Kind.RANK else tr("Turn texts into vectors")

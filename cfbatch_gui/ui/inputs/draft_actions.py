@@ -78,11 +78,9 @@ class DraftActions(QObject):
     def use_example(self) -> None:
         self.open_paths([resource(EXAMPLES[self.drafts.shown.kind or Kind.RANK])])
 
-    def choose_file(self) -> None:
-        self._tasks.start("choose", self._choose_file(self.drafts.current, None))
-
-    def choose_second(self, holds: Role) -> None:
-        self._tasks.start("choose", self._choose_file(self.drafts.current, holds))
+    def choose_file(self, adds: Role | None = None) -> None:
+        """Let the user choose the file, or with `adds` a second one that holds this."""
+        self._tasks.start("choose", self._choose_file(self.drafts.current, adds))
 
     def choose_folder(self) -> None:
         self._tasks.start("choose", self._choose_folder(self.drafts.current))
@@ -111,18 +109,14 @@ class DraftActions(QObject):
         }
         folder = self._program.remembered_folder(FolderUse.INPUTS)
         path = await dialogs.open_file(self.page, titles[adds], filters=dialogs.input_filters(), folder=folder)
-        if path is None or job_id != self.drafts.current:
-            return
-        if adds is None:
-            self.open_paths([path])
-        else:
-            self.drafts.add(job_id, path, adds)
+        if path is not None and job_id == self.drafts.current:
+            self.drafts.open(job_id, path) if adds is None else self.drafts.add(job_id, path, adds)
 
     async def _choose_folder(self, job_id: str) -> None:
         title = self.tr("Open a folder of texts, or of a data set")
         path = await dialogs.choose_folder(self.page, title, folder=self._program.remembered_folder(FolderUse.INPUTS))
         if path is not None and job_id == self.drafts.current:
-            self.open_paths([path])
+            self.drafts.open(job_id, path)
 
     # Send it
 

@@ -150,22 +150,15 @@ class DraftPage(QWidget):
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if local_files(event.mimeData()) or event.mimeData().hasText():
             take_copy(event)
-            self._show_target(True)
+            self._veil.cover()
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        self._show_target(False)
+        self._veil.hide()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        self._show_target(False)
+        self._veil.hide()
         take_copy(event)
         if paths := local_files(event.mimeData()):
             self.acts.open_paths(paths)
         else:
             self.acts.take_text(event.mimeData().text())
-
-    def _show_target(self, shown: bool) -> None:
-        self.data.drop.set_target(shown)
-        if shown and not self.data.drop.isVisible():
-            self._veil.cover()
-        else:
-            self._veil.hide()

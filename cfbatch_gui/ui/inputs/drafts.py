@@ -1,6 +1,7 @@
 """The drafts that were shown: reading and examining them in threads, and what the user chooses for them."""
 
 import asyncio
+import re
 import threading
 import time
 from collections import defaultdict
@@ -27,6 +28,7 @@ from cfbatch_gui.core.system.files import sha256_of
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
 from cfbatch_gui.core.versions import choose_predecessor, look_at_version
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.inputs.draft_files import (
     DEFAULT_OPTIONS,
     MOST_PREVIEWED,
@@ -38,12 +40,21 @@ from cfbatch_gui.ui.inputs.draft_files import (
     read_by_recipe,
     remember_choice,
 )
-from cfbatch_gui.ui.inputs.input_labels import name_of_file, new_job_name
 from cfbatch_gui.ui.state_names import DraftPhase, kept_phase
 from cfbatch_gui.ui.tasks import Tasks
 
 _SECONDS_BETWEEN_REPORTS = 0.05
 T = TypeVar("T")
+
+
+def new_job_name() -> str:
+    return tr("New job")
+
+
+def name_of_file(stem: str) -> str:
+    """A file's name as a person would write it: "help-centre_ranking" is "Help centre ranking", "2024-05-01" stays."""
+    name = re.sub(r"(?<!\d)[-_]+|[-_]+(?!\d)", " ", stem).strip()
+    return f"{name[:1].upper()}{name[1:]}" if name else stem
 
 
 class Drafts(QObject):

@@ -271,10 +271,8 @@ class EncodingChooser(QWidget):
         choose = self.tr("Choose the encoding in which its text looks right.")
         self._sentence.set_line((says_nothing if source.is_encoding_guessed else "") + choose, "info", "accent")
         present = source.encoding.removesuffix("-sig")
-        known = tuple(dict(CHOICES))
-        self._rows.set_rows(known if present in known else (present, *known))
+        self._rows.set_rows(tuple(dict.fromkeys((present, *source.other_encodings, *dict(CHOICES)))))
         self.choose(present)
-        self.list.scrollTo(self.list.currentIndex(), QAbstractItemView.ScrollHint.PositionAtCenter)
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _remark(self, codec: str) -> str:
@@ -300,10 +298,12 @@ class EncodingChooser(QWidget):
             return
         why_not = ""
         try:
-            self.preview.show_file(await self._drafts.peek(self._file, codec))
+            found = await self._drafts.peek(self._file, codec)
+            self.preview.show()
+            self.preview.show_file(found)
         except UserError as error:
             why_not = said(error.message)
-        self.preview.setVisible(not why_not)
+            self.preview.hide()
         self.failure.setText(why_not)
         self.failure.setVisible(bool(why_not))
         self.use_button.set_possible(why_not)

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QSizePolicy, QStyle, QTableVie
 
 from cfbatch_gui.core.inputs.input_values import Role, Row, Source
 from cfbatch_gui.core.inputs.items import is_sent
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display, icons, theme
 from cfbatch_gui.ui.inputs.draft_files import OpenFile
-from cfbatch_gui.ui.inputs.input_labels import ROLES
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
@@ -29,6 +29,19 @@ _BESIDE_WORDS = 2 * _ICON + 22  # of a chip: its icon, its arrow, and the room a
 _NARROWEST = 64
 
 
+ROLES = {
+    Role.QUERY: ("circle-help", message("Query"), message("what is asked")),
+    Role.CONTEXT: ("text-align-start", message("Context"), message("ranked against the query")),
+    Role.TEXT: ("text-align-start", message("Text"), message("becomes a vector")),
+    Role.ID: ("tag", message("ID"), message("names the row in the results")),
+    Role.QUERY_ID: ("tag", message("Query ID"), message("names the query in the results")),
+    Role.LABEL: ("star", message("Label"), message("a judgement or a class, not sent")),
+    Role.KEEP: ("bookmark", message("Keep"), message("not sent, but in the results again")),
+    Role.IGNORE: ("eye-off", message("Leave out"), message("neither sent nor in the results")),
+}
+"""Icon, name and meaning of each role."""
+
+
 class RoleHeader(QHeaderView):
     """Click a role, or press Space on it, for the menu of roles; arrow keys go from column to column."""
 
@@ -38,7 +51,7 @@ class RoleHeader(QHeaderView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
-        self._roles: tuple[Role, ...] = ()
+        self.shown: tuple[Role, ...] = ()
         self._choices: tuple[Role, ...] = ()
         self._joined: frozenset[int] = frozenset()
         self._current = 0
@@ -56,7 +69,7 @@ class RoleHeader(QHeaderView):
         self, roles: tuple[Role, ...], choices: tuple[Role, ...], joined: frozenset[int] = frozenset()
     ) -> None:
         """`choices` may be chosen, () for a table without roles; the columns in `joined` are the text together."""
-        self._roles, self._choices, self._joined = roles, choices, joined
+        self.shown, self._choices, self._joined = roles, choices, joined
         self._current = min(self._current, max(0, len(roles) - 1))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if roles else Qt.FocusPolicy.NoFocus)
         self.setFixedHeight(scaled(_NAME_HEIGHT + (_CHIP_HEIGHT if roles else 0)) + _BELOW)
@@ -68,7 +81,7 @@ class RoleHeader(QHeaderView):
         return QRect(left, scaled(_NAME_HEIGHT), width - _GAP, scaled(_CHIP_HEIGHT))
 
     def wanted_width(self, section: int) -> int:
-        if section >= len(self._roles):
+        if section >= len(self.shown):
             return 0
         return self.fontMetrics().horizontalAdvance(self._look(section)[1]) + _BESIDE_WORDS + _GAP + 1
 
@@ -80,12 +93,12 @@ class RoleHeader(QHeaderView):
             text = self.tr("{role} – {meaning}").format(role=said(name), meaning=said(meaning))
             action = add_action(menu, text, partial(self.role_chosen.emit, section, role), icon)
             action.setData(role)
-            if role is self._roles[section]:
+            if role is self.shown[section]:
                 font = QFont(action.font())
                 font.setWeight(QFont.Weight.DemiBold)
                 action.setFont(font)
                 menu.setActiveAction(action)
-        if len(self._roles) > 1 and {Role.TEXT, Role.CONTEXT} & set(self._choices):
+        if len(self.shown) > 1 and {Role.TEXT, Role.CONTEXT} & set(self._choices):
             menu.addSeparator()
             join = partial(self.join_wanted.emit, section)
             add_action(menu, self.tr("Join several columns to one text…"), join, "layers")
@@ -122,12 +135,12 @@ class RoleHeader(QHeaderView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
         self.has_ring = True
-        if step and self._roles:
-            self._current = max(0, min(len(self._roles) - 1, self._current + step))
+        if step and self.shown:
+            self._current = max(0, min(len(self.shown) - 1, self._current + step))
             self._reveal(self._current)
             self._describe()
             self.viewport().update()
-        elif self._roles and event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down):
+        elif self.shown and event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down):
             self.open_menu(self._current)
         else:
             event.ignore()
@@ -145,7 +158,7 @@ class RoleHeader(QHeaderView):
 
     def _chip_at(self, position: QPoint) -> int:
         section = self.logicalIndexAt(position)
-        if not 0 <= section < len(self._roles) or position.y() < scaled(_NAME_HEIGHT):
+        if not 0 <= section < len(self.shown) or position.y() < scaled(_NAME_HEIGHT):
             return -1
         return section if self.chip(section).adjusted(0, 0, -_GRIP, _BELOW).contains(position) else -1
 
@@ -157,7 +170,7 @@ class RoleHeader(QHeaderView):
     def _describe(self) -> None:
         words = [
             self.tr("Column {name}: {role}").format(name=self._column(section), role=self._look(section)[1])
-            for section in range(len(self._roles))
+            for section in range(len(self.shown))
         ]
         self.setAccessibleName(words[self._current] if words else self.tr("What each column is for"))
         self.setAccessibleDescription("; ".join(words))
@@ -168,7 +181,7 @@ class RoleHeader(QHeaderView):
     # Painting
 
     def _look(self, section: int) -> tuple[str, str, bool]:
-        role = self._roles[section]
+        role = self.shown[section]
         if section in self._joined and role in (Role.TEXT, Role.CONTEXT, Role.KEEP, Role.IGNORE):
             return "layers", self.tr("Joined"), True
         if self._joined and role in (Role.TEXT, Role.CONTEXT):
@@ -185,7 +198,7 @@ class RoleHeader(QHeaderView):
         box = QRect(rect.left(), rect.top(), rect.width() - CELL_MARGIN, scaled(_NAME_HEIGHT) - 2)
         shown = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, box.width())
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
-        if section < len(self._roles):
+        if section < len(self.shown):
             chip = QRect(rect.left(), rect.top() + scaled(_NAME_HEIGHT), rect.width() - _GAP, scaled(_CHIP_HEIGHT))
             self._paint_chip(painter, chip, section)
         else:
@@ -236,7 +249,6 @@ class PreviewTable(TableView):
         self._widths: list[int] = []
         self._was_resized = False  # by hand
         self._is_fitting = False
-        self._roles: tuple[Role, ...] = ()
         self.roles = RoleHeader(self)
         self.setHorizontalHeader(self.roles)
         self.roles.sectionResized.connect(self._resized)
@@ -252,30 +264,25 @@ class PreviewTable(TableView):
         choices: tuple[Role, ...] = (),
         joined: frozenset[int] = frozenset(),
     ) -> None:
-        is_other = self._shown is None or (self._shown.source, self._shown.sample) != (file.source, file.sample)
-        roles_changed = roles != self._roles
-        self._roles = roles
+        before, self._shown = self._shown, file
+        is_other = before is None or (before.source, before.sample) != (file.source, file.sample)
+        scrolled, was_resized = self.verticalScrollBar().value(), self._was_resized
         if is_other:
-            is_longer = self._shown is not None and _is_same(self._shown.source, file.source)
-            scrolled, was_resized = self.verticalScrollBar().value(), self._was_resized
-            self._shown = file
-            self._was_resized = False
-            self.setSortingEnabled(False)
-            self._is_fitting = True
-            self.show_rows(Rows(_columns(file.source, self), file.sample, parent=self))
+            self._was_resized, self._is_fitting = False, True
+            columns = [_column(index, name, file.source, self) for index, name in enumerate(file.columns)]
+            self.show_rows(Rows(columns, file.sample, parent=self))
             self._is_fitting = False
             self._widths = self._measure(file.sample, file.source)
         self.roles.set_roles(roles, choices, joined)
         self._fit()
-        if is_other and is_longer:
-            self._was_resized = was_resized
+        if is_other and before and replace(before.source, sends_doubtful=file.source.sends_doubtful) == file.source:
+            self._was_resized = was_resized  # more rows of the same file
             self.verticalScrollBar().setValue(scrolled)
-        if roles_changed:
-            self.viewport().update()
+        self.viewport().update()
         self.updateGeometry()
 
     def role_of(self, column: int) -> Role | None:
-        return self._roles[column] if column < len(self._roles) else None
+        return self.roles.shown[column] if column < len(self.roles.shown) else None
 
     def sizeHint(self) -> QSize:
         # As little as will do: a page that scrolls asks for this height, one with room to spare gives more.
@@ -322,10 +329,8 @@ class PreviewTable(TableView):
         self._is_fitting = False
 
     def _text_column(self, widths: Sequence[int]) -> int:
-        def says(index: int) -> tuple[bool, int, int]:
-            return self.role_of(index) in (Role.TEXT, Role.CONTEXT), widths[index], index
-
-        return max(range(len(widths)), key=says)
+        is_text = [self.role_of(index) in (Role.TEXT, Role.CONTEXT) for index in range(len(widths))]
+        return max(range(len(widths)), key=lambda index: (is_text[index], widths[index], index))
 
     def _resized(self) -> None:
         if not self._is_fitting and self._shown is not None and self.roles.underMouse():
@@ -340,14 +345,6 @@ def _most_for_each(wanted: Sequence[int], room: int) -> int:
             return share
         room -= width
     return max(wanted)
-
-
-def _columns(source: Source, table: PreviewTable) -> list[Column[Row]]:
-    return [_column(index, name, source, table) for index, name in enumerate(source.columns)]
-
-
-def _is_same(one: Source, other: Source) -> bool:
-    return replace(one, sends_doubtful=other.sends_doubtful) == other
 
 
 def _column(index: int, name: str, source: Source, table: PreviewTable) -> Column[Row]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -55,11 +56,11 @@ class RowPanel(QWidget):
         self.raw.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         parts = Flow(gap=LARGE)
         for text in (self.raw, self.cells):
-            # Captions stand on one line although the heights of the fonts differ.
             part = boxed(column(Label(text.accessibleName(), "small"), text, None, gap=2))
             part.setMinimumWidth(scaled(_LEAST_PART))
             part.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
             parts.addWidget(part)
+            parts.setAlignment(part, Qt.AlignmentFlag.AlignTop)
         self.setLayout(column(self.reason, boxed(parts), margins=(0, SMALL, 0, TINY)))
 
     def show_row(self, problem: StoredProblem, columns: Sequence[str]) -> None:
@@ -93,18 +94,13 @@ class ProblemBars(QWidget):
         self._next_kind = ""
         self.kinds: tuple[str, ...] = ()
         self.view = ProblemsView(self._choose_doubtful)
-        self._bars = column()
+        self.bars: list[NoticeBar] = []
+        self._lines = column()
         self.save_all = LinkButton("", on_click=acts.save_problems)
-        self._save_row = boxed(row(self.save_all, None))
-        self._save_row.hide()
+        self.save_all.hide()
         self.notes = Saying("info")
-        self.setLayout(column(self._bars, self._save_row, self.notes))
+        self.setLayout(column(self._lines, row(self.save_all, None), self.notes))
         self.hide()
-
-    def bars(self) -> list[NoticeBar]:
-        items = (self._bars.itemAt(index) for index in range(self._bars.count()))
-        found = [item.widget() for item in items if item is not None]
-        return [widget for widget in found if isinstance(widget, NoticeBar)]
 
     def show_preflight(self, found: Preflight | None, job: Job, metadata: ModelMetadata) -> None:
         """Nothing is touched while it is the same."""
@@ -114,29 +110,30 @@ class ProblemBars(QWidget):
         if wanted != self._shown:
             self._shown = wanted
             self._renew(found, job, metadata)
-        self.setVisible(bool(notes or self.bars()))
+        self.setVisible(bool(notes or self.bars))
 
     def _renew(self, found: Preflight | None, job: Job, metadata: ModelMetadata) -> None:
         focus = self._focus()
-        for bar in self.bars():
-            self._bars.removeWidget(bar)
+        for bar in self.bars:
+            self._lines.removeWidget(bar)
             bar.hide()
             bar.deleteLater()
         problems = found.problems if found else ()
         self.kinds = tuple(problem.kind for problem in problems)
-        for problem in problems:
-            self._bars.addWidget(self._problem_bar(problem))
+        self.bars = [self._problem_bar(problem) for problem in problems]
         if found is not None and found.too_long:
-            self._bars.addWidget(self._too_long_bar(found.too_long, job, metadata))
+            self.bars.append(self._too_long_bar(found.too_long, job, metadata))
+        for bar in self.bars:
+            self._lines.addWidget(bar)
         left_out = [problem for problem in problems if problem.kind is not ProblemKind.DOUBTFUL_SENT]
         total = sum(problem.count for problem in left_out)
         self.save_all.setText(
             plural(total, "Save all {n} rows that are left out…", "Save all {n} rows that are left out…")
         )
-        self._save_row.setVisible(len(left_out) > 1)
-        follow_in_tab_order(self, *(link for bar in self.bars() for link in bar.links()), self.save_all)
-        if focus is not None and (bars := self.bars()):
-            links = bars[min(focus[0], len(bars) - 1)].links()
+        self.save_all.setVisible(len(left_out) > 1)
+        follow_in_tab_order(self, *(link for bar in self.bars for link in bar.links()), self.save_all)
+        if focus is not None and self.bars:
+            links = self.bars[min(focus[0], len(self.bars) - 1)].links()
             links[min(focus[1], len(links) - 1)].setFocus()
         # The rows that are shown are those of before, unless they have another kind now.
         next_kind, self._next_kind = self._next_kind, ""
@@ -147,7 +144,7 @@ class ProblemBars(QWidget):
 
     def _focus(self) -> tuple[int, int] | None:
         """The indices of the bar and its link with the keyboard focus, which a link in its place takes over."""
-        links = ((at, index, link) for at, bar in enumerate(self.bars()) for index, link in enumerate(bar.links()))
+        links = ((at, index, link) for at, bar in enumerate(self.bars) for index, link in enumerate(bar.links()))
         return next(((at, index) for at, index, link in links if link.hasFocus()), None)
 
     def _problem_bar(self, problem: ProblemCount) -> NoticeBar:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 
 import numpy as np
 
@@ -133,8 +134,9 @@ class VersionSection(SectionCard):
 
     def _fill_menu(self, job: Job, chosen: str) -> None:
         self.compare.menu().clear()
-        jobs = self._drafts.program.ledger.jobs()  # newest first
-        for each in [each for each in jobs if _can_be_chosen(each, job)][:_MOST_OFFERED]:
+        others = (each for each in self._drafts.program.ledger.jobs() if each.is_sent and each.id != job.id)
+        offered = (each for each in others if each.kind is job.kind and not each.texts_forgotten_at)
+        for each in islice(offered, _MOST_OFFERED):  # newest first
             name = one_line(each.name, _LONGEST_NAME).replace("&", "&&")
             self.compare.add(name, partial(self._drafts.compare_with, each.id), checked=each.id == chosen)
         self.compare.add(self.tr("With none"), partial(self._drafts.compare_with, ""), checked=not chosen)
@@ -184,7 +186,3 @@ class VersionSection(SectionCard):
     def _choose_anew(self) -> None:
         chosen = self.table.selected_rows()
         self._drafts.send_anew((self._items[chosen] if chosen else self._items).tolist(), anew=True)
-
-
-def _can_be_chosen(other: Job, job: Job) -> bool:
-    return other.kind is job.kind and other.is_sent and other.id != job.id and not other.texts_forgotten_at

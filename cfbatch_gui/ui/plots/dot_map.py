@@ -71,7 +71,6 @@ class DotMap(Plot):
         self._marked: NDArray[np.bool_] | None = None
         self._current, self._hovered = -1, -1
         self._describe: Describe = str
-        self._data: Callable[[], PlotData] = lambda: PlotData((), ())
         self._low, self._high = np.zeros(2), np.ones(2)  # of all points but the outermost
         self._chosen_view: Viewport | None = None  # None shows everything, at any size
         self._pressed: QPointF | None = None
@@ -159,9 +158,6 @@ class DotMap(Plot):
         if self._current >= 0:
             words.append(self.tr("Chosen: {text}").format(text=display.one_line(self._describe(self._current))))
         return " ".join(words)
-
-    def data(self) -> PlotData:
-        return self._data()
 
     # Painting
 

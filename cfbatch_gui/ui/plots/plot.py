@@ -161,6 +161,7 @@ class Plot(QWidget):
 
     def __init__(self, name: str) -> None:
         super().__init__()
+        self._data: Callable[[], PlotData] = lambda: PlotData((), ())
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
@@ -175,9 +176,9 @@ class Plot(QWidget):
     def summary(self) -> str:
         raise NotImplementedError
 
-    @abstractmethod
     def data(self) -> PlotData:
-        raise NotImplementedError
+        """The numbers that are shown."""
+        return self._data()
 
     def show_again(self) -> None:
         self.setAccessibleDescription(self.summary())
@@ -484,7 +485,6 @@ class Chart(Plot):
         super().__init__(name)
         self.layers: tuple[Layer, ...] = ()
         self._titles = ("", "")
-        self._data: Callable[[], PlotData] = lambda: PlotData((), ())
         self._summary = ""
 
     def show_layers(
@@ -515,9 +515,6 @@ class Chart(Plot):
 
     def summary(self) -> str:
         return self._summary
-
-    def data(self) -> PlotData:
-        return self._data()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         found = self._found_at(event.position())

@@ -206,6 +206,7 @@ class MapView(VectorPage):
         self.map, self._maps = made, {made.layout: made}
         self.dots.show_points(made.points, self._describe, self._data, self._colours.dots)
         self.list.hide()
+        wanted = self._wanted_layout()  # perhaps the user has chosen meanwhile
         self.layout_choice.set_value(wanted)
         self._say()
         if self.colour_choice.value() != key:

@@ -72,7 +72,7 @@ class NewJobs:
     async def begin(self, *files: Path) -> asyncio.Future[None] | None:
         """Show a draft and open the files in it; the result is done when they are recognised, None without files."""
         await self._prepare()
-        from cfbatch_gui.ui.inputs.input_labels import new_job_name
+        from cfbatch_gui.ui.inputs.drafts import new_job_name
 
         job = self._empty_draft()
         if job is None:
@@ -131,7 +131,7 @@ class NewJobs:
         await self._program.prepare("drafts", "recipes", "connections")
 
     def _empty_draft(self) -> Job | None:
-        from cfbatch_gui.ui.inputs.input_labels import new_job_name
+        from cfbatch_gui.ui.inputs.drafts import new_job_name
 
         drafts = (job for job in self._program.ledger.jobs() if not job.is_sent and not job.source_name)
         return next(

@@ -27,7 +27,7 @@ from cfbatch_gui.core.jobs.run.collecting import collect, keep_reply
 from cfbatch_gui.core.jobs.run.runner import READINGS
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.practice.inference import read_body, run_batch
+from cfbatch_gui.core.practice.app import read_body, run_batch
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai import limits
 from cfbatch_gui.core.workers_ai.answers import Finished, read_answer

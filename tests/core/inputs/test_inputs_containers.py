@@ -1,11 +1,7 @@
 """Compressed files, documents, Parquet, OpenDocument sheets, plain text, and the table of formats."""
 
 import base64
-import csv
 import gzip
-import io
-import zipfile
-from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -13,58 +9,28 @@ import pytest
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs import open_file
-from cfbatch_gui.core.inputs.file_rows import preview, read_blocks, read_rows
-from cfbatch_gui.core.inputs.input_values import Block, Candidate, ProblemKind, ReadOptions, Role, Row, Source
-from cfbatch_gui.core.inputs.readers.formats import (
-    FORMATS,
-    Format,
-    explain,
-    is_read_by_bytes,
-    listed_formats,
-    suffixes_by_group,
-)
+from cfbatch_gui.core.inputs.file_rows import preview, read_rows
+from cfbatch_gui.core.inputs.input_values import ProblemKind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.messages import message
+from tests.core.inputs.files import I, K, T, read, zipped
 
 LONG_TEXT = "The lamp stands on the desk, and its light is warm"
 TEXTS = [("id", "title", "body"), *[(f"00{n}", f"Title {n}", f"{LONG_TEXT} {n}") for n in range(5)]]
-Q, C, T, I, L, K, QI = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP, Role.QUERY_ID  # noqa: E741
-
-
-def table(rows: Sequence[tuple[str, ...]], separator: str, end: str = "\r\n", quoting: int = csv.QUOTE_MINIMAL) -> str:
-    text = io.StringIO(newline="")
-    csv.writer(text, delimiter=separator, lineterminator=end, quoting=quoting).writerows(rows)  # type: ignore[arg-type]
-    return text.getvalue()
-
-
-def read(tmp_path: Path, name: str, data: str | bytes, options: ReadOptions | None = None) -> tuple[list[Row], Source]:
-    path = tmp_path / name
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
-    source = open_source(path, options or ReadOptions())
-    return list(read_rows(source)), source
-
-
-def zipped(*members: tuple[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in members:
-            archive.writestr(name, data)
-    return buffer.getvalue()
 
 
 def test_packed_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = table(TEXTS, ",").encode()
+    data = "".join(";".join(cells) + "\r\n" for cells in TEXTS).encode()
     for name, packed in (
         ("a.csv.gz", gzip.compress(data)),
         ("a.zip", zipped(("folder/a.csv", data), ("__MACOSX/._a.csv", b"x"))),
     ):
-        rows, source = read(tmp_path, name, packed)
+        rows, source = read(tmp_path / name, packed)
         assert [row.cells for row in rows] == TEXTS[1:]
         assert source.size == len(data)
     monkeypatch.setattr(open_file, "_RATIO_COUNTS_FROM", 8 * 1024**2)
     with pytest.raises(InputError, match="unpacks to more than"):
-        read(tmp_path, "b.txt.gz", gzip.compress((b"a" * 9_999 + b"\n") * 1_000))
+        read(tmp_path / "b.txt.gz", gzip.compress((b"a" * 9_999 + b"\n") * 1_000))
 
 
 DOCUMENT = (
@@ -76,11 +42,11 @@ DOCUMENT = (
 
 
 def test_documents(tmp_path: Path) -> None:
-    rows, _ = read(tmp_path, "a.docx", zipped(("word/document.xml", DOCUMENT.encode())))
+    rows, _ = read(tmp_path / "a.docx", zipped(("word/document.xml", DOCUMENT.encode())))
     assert [(row.number, row.cells) for row in rows] == [(1, ("First paragraph",)), (3, ("in\ttable",))]
     entities = DOCUMENT.replace("?>", '?><!DOCTYPE a [<!ENTITY x "y">]>')
     with pytest.raises(InputError, match="is damaged"):
-        read(tmp_path, "b.docx", zipped(("word/document.xml", entities.encode())))
+        read(tmp_path / "b.docx", zipped(("word/document.xml", entities.encode())))
 
 
 PARAGRAPHS = [  # the inside of a paragraph, and what Word shows
@@ -112,7 +78,7 @@ def test_a_document_has_the_texts_that_word_shows(tmp_path: Path) -> None:
         xml = (
             f"<w:document{spaces}><w:body><w:p>{inside}</w:p><w:p><w:r><w:t>end</w:t></w:r></w:p></w:body></w:document>"
         )
-        rows, _ = read(tmp_path, "a.docx", zipped(("word/document.xml", xml.encode())))
+        rows, _ = read(tmp_path / "a.docx", zipped(("word/document.xml", xml.encode())))
         assert [row.cells[0] for row in rows] == [*texts, "end"], inside
 
 
@@ -210,7 +176,7 @@ CELLS = [
 
 
 def test_open_document_sheets(tmp_path: Path) -> None:
-    rows, source = read(tmp_path, "c.ods", ods(cell("id") + cell("text"), *(cell("1") + each for each, _ in CELLS)))
+    rows, source = read(tmp_path / "c.ods", ods(cell("id") + cell("text"), *(cell("1") + each for each, _ in CELLS)))
     assert source.sheets == ("S",)
     assert [row.cells for row in rows] == [("1", text) for _, text in CELLS]
 
@@ -227,46 +193,13 @@ def test_open_document_rows_and_what_they_do_not_show(tmp_path: Path) -> None:
         covered + cell("b"),
         cell("x") + '<table:table-cell table:formula="of:=A1" office:value-type="float"/>',
     )
-    rows, source = read(tmp_path, "a.ods", data)
+    rows, source = read(tmp_path / "a.ods", data)
     assert source.hidden == 1
     assert [(row.number, row.cells) for row in rows if any(row.cells)] == [
         (2, ("same", "same")), (3, ("same", "same")), (4, ("q", "t")),
         (7, ("why", "a")), (8, ("why", "b")), (9, ("x", "")),
     ]  # fmt: skip
     assert [row.number for row in rows if row.problem_kind is ProblemKind.FORMULA_WITHOUT_VALUE] == [9]
-
-
-def _recognise(candidate: Candidate) -> Source | None:
-    is_of_format = candidate.suffix == ".properties" and "=" in candidate.text
-    return Source(candidate.path, "properties", ("key", "text"), candidate.size) if is_of_format else None
-
-
-def _read(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
-    for number, line in enumerate(source.path.read_text().splitlines(), 1):
-        key, _, value = line.partition("=")
-        yield Row(number, (key.strip(), value.strip()))
-
-
-def test_an_entry_is_all_that_a_format_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = Format(
-        name="properties",
-        words=message("Properties"),
-        listed="properties",
-        group="Texts and documents",
-        suffixes=(".properties",),
-        recognise_text=_recognise,
-        read=_read,
-    )
-    monkeypatch.setitem(FORMATS, entry.name, entry)
-    path = tmp_path / "greetings.properties"
-    path.write_text("hello = Good morning\nbye = See you\n")
-    source = open_source(path)
-    assert (source.format, source.columns, explain(source)) == ("properties", ("key", "text"), "Properties.")
-    assert preview(source) == (Row(1, ("hello", "Good morning")), Row(2, ("bye", "See you")))
-    assert list(read_blocks(source)) == [Block([1, 2], [("hello", "Good morning"), ("bye", "See you")])]
-    assert is_read_by_bytes(source)
-    assert "properties" in listed_formats()
-    assert ".properties" in suffixes_by_group()["Texts and documents"]
 
 
 # Eight texts in a file with one wrong byte in a data page, on which arro3-io 0.9.1 aborts its process (SIGABRT).

@@ -1,45 +1,50 @@
-"""Rows that may have been misread: found, shown as they stand, and sent only if the user says so."""
+"""Rows that may have been misread: found, shown as they stand, and sent only if the user says so; rows in blocks."""
 
+import csv
+import io
 import random
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
 from benchmarks.polluted_rows.files import clean_file, polluted_files
 from benchmarks.polluted_rows.judging import false_alarms, judge
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import (
+    FileFormat,
     Kind,
     Layout,
     Mapping,
     Problem,
     ProblemKind,
+    Quoting,
     ReadOptions,
     Role,
+    RowHabits,
     Source,
     Text,
 )
 from cfbatch_gui.core.inputs.items import TextBlock, read_items, read_text_blocks
 from cfbatch_gui.core.inputs.readers import decoded_text, delimited_rows
 from cfbatch_gui.core.inputs.readers.delimited_rows import AFTER_QUOTE, LINE_BREAK, STRAY_QUOTE
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from tests.core.inputs.files import opened
+from tests.thorough import tries
 
 TEXTS = Mapping(Kind.EMBED, Layout.TEXTS, (Role.ID, Role.TEXT))
 
 
-def opened(tmp_path: Path, data: str, options: ReadOptions | None = None) -> Source:
-    path = tmp_path / "a.csv"
-    path.write_text(data, encoding="utf-8", newline="")
-    return open_source(path, options or ReadOptions())
-
-
 def doubts(tmp_path: Path, data: str) -> list[tuple[int, str, str]]:
-    return [(row.number, row.problem, row.raw) for row in read_rows(opened(tmp_path, data)) if row.problem]
+    return [(row.number, row.problem, row.raw) for row in read_rows(opened(tmp_path / "a.csv", data)) if row.problem]
 
 
 def test_text_after_a_closing_quotation_mark_is_doubtful(tmp_path: Path) -> None:
-    rows = list(read_rows(opened(tmp_path, 'sku,name,price\n1,"Oak" table,5\n2,"Elm table",6\n3,"Ash table" ,7\n')))
+    rows = list(
+        read_rows(opened(tmp_path / "a.csv", 'sku,name,price\n1,"Oak" table,5\n2,"Elm table",6\n3,"Ash table" ,7\n'))
+    )
     assert [(row.cells[1], row.problem, row.problem_kind, row.raw) for row in rows[:1]] == [
         ("Oak table", AFTER_QUOTE, ProblemKind.DOUBTFUL_ROW, '1,"Oak" table,5')
     ]
@@ -65,7 +70,7 @@ def test_a_cell_that_would_be_rows_without_its_line_breaks_is_doubtful(tmp_path:
 @pytest.mark.parametrize("sends", [False, True])
 def test_doubtful_rows_are_sent_if_the_user_says_so(tmp_path: Path, sends: bool) -> None:
     data = 'id,text\n1,one\n2,"two" and more\n3,three\n4,a,b\n5,"" \n6,six" long\n'
-    source = opened(tmp_path, data, ReadOptions(sends_doubtful=sends))
+    source = opened(tmp_path / "a.csv", data, ReadOptions(sends_doubtful=sends))
     kind = ProblemKind.DOUBTFUL_SENT if sends else ProblemKind.DOUBTFUL_ROW
     two, six = Text(3, "two and more", "2"), Text(7, 'six" long', "6")
     assert list(read_items(source, TEXTS)) == [
@@ -91,7 +96,7 @@ def test_a_line_that_is_far_too_long_costs_only_its_row(tmp_path: Path, monkeypa
     monkeypatch.setattr(decoded_text, "PIECE", 1024)
     monkeypatch.setattr(delimited_rows, "LONGEST_CELL", 4_000)
     data = f'id,text\n1,one\n2,{"x" * 20_000}\n3,three\n4,"{"y, " * 5_000}"\r\n5,five\n'
-    rows = list(read_rows(opened(tmp_path, data)))
+    rows = list(read_rows(opened(tmp_path / "a.csv", data)))
     assert [(row.number, row.cells) for row in rows if not row.problem] == [
         (2, ("1", "one")),
         (4, ("3", "three")),
@@ -111,3 +116,88 @@ def test_no_row_that_one_character_spoilt_is_sent_without_a_word(tmp_path: Path,
     files = list(islice(polluted_files(chance, clean), 40))
     silent = [(file.row, file.what, file.polluted) for file in files if judge(file, path).silent]
     assert silent == []
+
+
+pieces = st.sampled_from(
+    [",", '"', "\n", "\r", "\r\n", "a", "b,c", '""', '"x\ny"', '"x\r\ny"', "é", ",,", "\n\n", "\\"]
+)
+
+
+def source(path: Path, content: str, width: int, quoting: Quoting = Quoting.DOUBLED, first_line: int = 1) -> Source:
+    path.write_text(content, encoding="utf-8", newline="")
+    columns = ("a", "b", "c")[:width]
+    return Source(
+        path, FileFormat.DELIMITED, columns, len(content), "utf-8", ",", quoting=quoting, first_line=first_line
+    )
+
+
+@given(st.lists(pieces, max_size=60).map("".join), st.booleans())
+@settings(max_examples=tries(30, 5_000), deadline=None, suppress_health_check=list(HealthCheck))
+def test_texts_in_blocks_are_the_texts(tmp_path: Path, content: str, has_header: bool) -> None:
+    read = replace(source(tmp_path / "a.csv", content, 2), has_header=has_header)
+    mapping = Mapping(Kind.EMBED, Layout.TEXTS, (Role.ID, Role.TEXT))
+    found: list[object] = []
+    for each in read_text_blocks(read, mapping):
+        if isinstance(each, TextBlock):
+            found += map(Text, each.block.numbers, each.texts, each.ids or ())
+        else:
+            found.append(each)
+    assert found == list(read_items(read, mapping))
+
+
+@given(st.lists(pieces, max_size=60).map("".join))
+@settings(max_examples=tries(30, 5_000), deadline=None, suppress_health_check=list(HealthCheck))
+def test_rows_have_the_number_of_their_first_line(tmp_path: Path, content: str) -> None:
+    rows = list(read_rows(source(tmp_path / "a.csv", content, 2)))
+    assume(not any("never closed" in row.problem or "opens in this row" in row.problem for row in rows))
+    reader = csv.reader(io.StringIO(content, newline=""))
+    expected, line = [], 1
+    for cells in reader:
+        if len(cells) == 2:
+            expected.append((line, tuple(cells)))
+        line = reader.line_num + 1
+    as_read = [(row.number, row.cells) for row in rows if not row.problem or row.problem_kind == "doubtful_row"]
+    assert as_read == expected
+
+
+SOUND = [
+    *("", "a", "one two", " ", "é 🌍", '""', '"x"', '"a, b"', '"say ""hi"""', '""""', '"one\ntwo"', '"one\r\ntwo"'),
+    *('"\n"', '" x "', '"a\n\n1, b"', '"\u2028\x85"'),
+]
+UNSOUND = ['5" long', '"a" b', 'a"b"', '"open', ' "x"', '"x" ', "a\rb", "\x01", "\x02", "\0"]
+_any_rows = st.lists(
+    st.lists(st.sampled_from([*SOUND, *SOUND, *UNSOUND]), min_size=1, max_size=3).map(",".join), min_size=1, max_size=12
+)
+_ends = st.sampled_from(["\n", "\n", "\r\n", "\r", "\n\n"])
+
+
+@given(
+    st.lists(_any_rows, min_size=1, max_size=3).map(lambda parts: [row for part in parts for row in part]),
+    _ends,
+    st.integers(8, 200),
+    st.booleans(),
+    st.sampled_from([(), (2,), (1, 2), (2, 3)]),
+)
+@settings(max_examples=tries(30, 10_000), suppress_health_check=list(HealthCheck))
+def test_a_file_has_the_same_rows_in_small_pieces(
+    tmp_path: Path, rows: list[str], end: str, piece: int, has_line_breaks: bool, widths: tuple[int, ...]
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(end.join(["id,text", *rows]), encoding="utf-8", newline="")
+    habits = RowHabits(widths, has_line_breaks)
+    source = Source(path, FileFormat.DELIMITED, ("id", "text"), 0, "utf-8", ",", has_header=True, habits=habits)
+    expected = list(read_rows(source))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decoded_text, "PIECE", piece)
+        patch.setattr(delimited_rows, "_MOST_AT_ONCE", piece // 8)
+        assert list(read_rows(source)) == expected
+
+
+def test_a_header_that_fills_a_piece_keeps_its_further_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    header = f"id,{'text' * 20}\n"
+    monkeypatch.setattr(decoded_text, "PIECE", len(header))
+    path = tmp_path / "a.csv"
+    path.write_text(f"{header}--,----\n1,cloud\n", encoding="utf-8", newline="")
+    columns = ("id", "text" * 20)
+    source = Source(path, FileFormat.DELIMITED, columns, 0, "utf-8", ",", has_header=True)
+    assert [(row.number, row.cells) for row in read_rows(source)] == [(3, ("1", "cloud"))]

@@ -9,8 +9,7 @@ import pytest
 
 from cfbatch_gui.core.inputs.encodings import guess_encoding
 from cfbatch_gui.core.inputs.file_rows import read_rows
-from cfbatch_gui.core.inputs.input_values import ReadOptions, Source
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from tests.core.inputs.files import opened
 
 SHORT = [
     ("cp1252", "Größe und Gewicht"),
@@ -83,11 +82,6 @@ def test_a_clear_guess_has_no_other_reading_and_an_unclear_one_has() -> None:
     unclear = guess_encoding("id,name\n1,Mira \xa3\n".encode("cp1252"))
     codecs = (unclear.codec, *unclear.other_codecs)
     assert len({b"\xa3".decode(codec) for codec in codecs}) == len(codecs) > 1
-
-
-def opened(path: Path, data: bytes, options: ReadOptions | None = None) -> Source:
-    path.write_bytes(data)
-    return open_source(path, options or ReadOptions())
 
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])

@@ -15,9 +15,9 @@ from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
+from tests.core.inputs.files import QI, C, I, K, L, Q, T, json_lines
 
 DATA = Path(__file__).parents[2] / "data" / "inputs"
-Q, C, T, I, L, K, QI = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP, Role.QUERY_ID  # noqa: E741
 Rows = list[tuple[str, ...]]
 PAIRS: Rows = [
     ("Wie lange hält der Akku?", "Der Akku hält bis zu 12 Stunden; danach lädt er in 2,5 Stunden.", "1"),
@@ -83,10 +83,6 @@ def test_one_table_from_every_program(
     assert source.is_encoding_guessed == (name in ("excel-de.csv", "excel-de-mac.csv"))
 
 
-def jsonl(*objects: object) -> str:
-    return "".join(json.dumps(each) + "\n" for each in objects)
-
-
 PROSE = "A lamp gives light to all of the room"
 
 LAYOUTS: list[tuple[str, str, Layout, tuple[Role, ...], int]] = [
@@ -95,7 +91,7 @@ LAYOUTS: list[tuple[str, str, Layout, tuple[Role, ...], int]] = [
     ("texts-id.csv", f"id,text\n001,{PROSE}\n002,so\n", Layout.TEXTS, (I, T), 2),
     ("texts-more.csv", f"sku,name,description,price\nA-1,Lamp,{PROSE},1.50\nA-2,Chair,{PROSE}!,2.50\n", Layout.TEXTS,
      (I, K, T, K), 2),
-    ("texts.jsonl", jsonl({"id": 1, "text": PROSE}, {"id": 2, "text": "so"}), Layout.TEXTS, (I, T), 2),
+    ("texts.jsonl", json_lines({"id": 1, "text": PROSE}, {"id": 2, "text": "so"}), Layout.TEXTS, (I, T), 2),
     ("texts.json", json.dumps([PROSE, "so"]), Layout.TEXTS, (T,), 2),
     ("long.csv", f"query,text\nwhy,{PROSE}\nwhy,no\n", Layout.LONG, (Q, C), 2),
     ("long-full.csv", f"query_id,query,doc_id,text,initial_rank,label\n7,why,d1,{PROSE},1,2\n7,why,d2,no,2,0\n",
@@ -105,7 +101,7 @@ LAYOUTS: list[tuple[str, str, Layout, tuple[Role, ...], int]] = [
     ("wide-id.csv", f"id,question,answer a,answer b\n7,why,{PROSE},no\n8,who,me,you\n", Layout.WIDE, (I, Q, C, C), 2),
     ("nested.csv", 'query,contexts\nwhy,"[""because"", ""no""]"\nwho,"[""me"", ""you""]"\n', Layout.NESTED, (Q, C), 2),
     ("nested-lines.csv", 'query,contexts\nwhy,"because\nno"\nwho,"me\nyou"\n', Layout.NESTED, (Q, C), 2),
-    ("nested.jsonl", jsonl({"query": "why", "contexts": ["because", "no"]}), Layout.NESTED, (Q, C), 1),
+    ("nested.jsonl", json_lines({"query": "why", "contexts": ["because", "no"]}), Layout.NESTED, (Q, C), 1),
 ]  # fmt: skip
 
 

@@ -26,8 +26,7 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
-
-Q, C, T, I, L, K = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP  # noqa: E741
+from tests.core.inputs.files import C, I, L, Q, T
 
 
 def items(tmp_path: Path, data: str, kind: Kind, layout: Layout, roles: Iterable[Role]) -> list[object]:

@@ -1,4 +1,4 @@
-"""JSON of every kind, in the layouts of other programs, and tables by columns, by rows or as lists of cells."""
+"""JSON of every kind, in the layouts of other programs, and tables in it; what is wrong is said at its place."""
 
 import json
 from pathlib import Path
@@ -18,11 +18,10 @@ from cfbatch_gui.core.inputs.input_values import (
     Source,
     Text,
 )
-from cfbatch_gui.core.inputs.items import read_items
-from cfbatch_gui.core.inputs.layouts import check_mapping
-from cfbatch_gui.core.inputs.readers import json_document
+from cfbatch_gui.core.inputs.readers import decoded_text, json_document
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
+from tests.core.inputs.files import C, I, L, Q, everything, json_lines
 
 REQUEST = {
     "query": "what is orange",
@@ -42,22 +41,11 @@ RANK_LLM = {
 }
 
 
-def lines(*objects: object) -> str:
-    return "".join(json.dumps(each) + "\n" for each in objects)
-
-
-def everything(path: Path, kind: Kind | None = None) -> tuple[object, Layout, list[object]]:
-    source = open_source(path)
-    mapping = suggest_mapping(source, kind, preview(source))
-    assert check_mapping(mapping, source) == ""
-    return source.shape, mapping.layout, list(read_items(source, mapping))
-
-
 @pytest.mark.parametrize(
     ("name", "data"),
     [
         ("body.json", json.dumps({"requests": [REQUEST]}, indent=2)),
-        ("body.jsonl", lines(REQUEST)),
+        ("body.jsonl", json_lines(REQUEST)),
         ("body.json", json.dumps([REQUEST], indent=2)),
     ],
 )
@@ -86,11 +74,11 @@ def test_requests_that_do_not_belong_together_are_named(tmp_path: Path) -> None:
 
 def test_openai_and_rank_llm(tmp_path: Path) -> None:
     path = tmp_path / "batch.jsonl"
-    path.write_text(lines(*OPENAI))
+    path.write_text(json_lines(*OPENAI))
     shape, layout, items = everything(path)
     assert (shape, layout) == (Shape.BATCH, Layout.TEXTS)
     assert items == [Text(1, "one", "a"), Text(2, "two", "b"), Text(2, "three", "b")]
-    path.write_text(lines(RANK_LLM))
+    path.write_text(json_lines(RANK_LLM))
     shape, layout, items = everything(path)
     assert (shape, layout) == (Shape.PLAIN, Layout.NESTED)
     assert items == [Query(1, "why", "7", (Context(1, "T because", "d1"), Context(1, "no", "2")))]
@@ -98,7 +86,9 @@ def test_openai_and_rank_llm(tmp_path: Path) -> None:
 
 def test_reranking_lists(tmp_path: Path) -> None:
     path = tmp_path / "train.jsonl"
-    path.write_text(lines(*[{"query": f"q{n}", "positive": ["good"], "negative": ["bad", "worse"]} for n in range(3)]))
+    path.write_text(
+        json_lines(*[{"query": f"q{n}", "positive": ["good"], "negative": ["bad", "worse"]} for n in range(3)])
+    )
     _, layout, items = everything(path)
     assert layout is Layout.JUDGED
     assert items[0] == Query(
@@ -128,7 +118,7 @@ ANSWER = {
     [
         ("answer.json", json.dumps(ANSWER, indent=2)),
         ("hits-only.json", json.dumps({"hits": ANSWER["hits"]})),
-        ("dump.jsonl", lines(*HITS)),  # a saved search index
+        ("dump.jsonl", json_lines(*HITS)),  # a saved search index
     ],
 )
 def test_what_a_search_has_found(tmp_path: Path, name: str, data: str) -> None:
@@ -173,7 +163,7 @@ def test_a_list_in_an_envelope_and_records_within_records(tmp_path: Path, answer
 def test_a_record_that_is_only_sometimes_one_and_a_map_of_many_keys(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     many = {f"k{n}": n for n in range(100)}
-    path.write_text(lines({"text": "plain", "a.b": 1, "m": many}, {"text": {"en": "hello"}, "a": {"b": {"c": 2}}}))
+    path.write_text(json_lines({"text": "plain", "a.b": 1, "m": many}, {"text": {"en": "hello"}, "a": {"b": {"c": 2}}}))
     source = open_source(path)
     assert source.columns == ("text", "text.en", "a.b", "m", "a.b.c")
     first, second = (row.cells for row in read_rows(source))
@@ -202,7 +192,7 @@ def test_a_document_of_values_by_their_ids(
 def test_lines_for_a_search_engine_have_their_ids_in_the_lines_above(tmp_path: Path) -> None:
     path = tmp_path / "bulk.ndjson"
     path.write_text(
-        lines(
+        json_lines(
             {"index": {"_id": "7"}}, {"text": "one"}, {"create": {}}, {"text": "two"}, {"update": {"_id": 8}}, {"n": 1}
         )
     )
@@ -219,9 +209,9 @@ ANSWERED = {"custom_id": "a", "response": {"status_code": 200, "body": {"data": 
 
 def test_batches_of_other_services_and_their_answers(tmp_path: Path) -> None:
     path = tmp_path / "batch.jsonl"
-    path.write_text(lines(GEMINI, {"key": "chat", "request": {"messages": []}}))
+    path.write_text(json_lines(GEMINI, {"key": "chat", "request": {"messages": []}}))
     assert [(item.id, item.text) for item in everything(path)[2] if isinstance(item, Text)] == [("k", "one text")]
-    for document in (lines(ANSWERED), json.dumps({"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1}})):
+    for document in (json_lines(ANSWERED), json.dumps({"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1}})):
         path.write_text(document)
         with pytest.raises(InputError):
             open_source(path)
@@ -242,13 +232,12 @@ def test_what_stands_around_the_json_is_passed_over(tmp_path: Path, name: str, t
 
 def test_lists_in_a_column_of_texts_are_said(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_text(lines({"text": ["a", "b"], "documents": ["c"]}, {"text": "c"}))
+    path.write_text(json_lines({"text": ["a", "b"], "documents": ["c"]}, {"text": "c"}))
     assert ["“text”" in notice for notice in open_source(path).notices] == [True]
-    path.write_text(lines({"title": "T", "paragraphs": [{"context": "one"}]}))
+    path.write_text(json_lines({"title": "T", "paragraphs": [{"context": "one"}]}))
     assert ["“paragraphs”" in notice for notice in open_source(path).notices] == [True]
 
 
-I, Q, C, L = Role.ID, Role.QUERY, Role.CONTEXT, Role.LABEL  # noqa: E741
 ROWS = [("why", "because, it is", "1.5"), ("why", "no\nway", "2.0"), ("who", "é 日本", "")]
 QUERY, TEXT = ["why", "why", "who"], ["because, it is", "no\nway", "é 日本"]
 SCHEMA = '{"fields":[{"name":"index","type":"string"},{"name":"query","type":"string"}],"primaryKey":["index"]}'
@@ -330,3 +319,145 @@ def test_what_must_be_held_whole_may_not_be_of_any_size(tmp_path: Path, monkeypa
     path.write_text(json.dumps({name: {str(n): f"text {n}" for n in range(5_000)} for name in ("a", "b", "c", "d")}))
     with pytest.raises(InputError, match="more than 200,000 characters"):
         open_source(path)
+
+
+# What is no object, and at which character.
+WRONG = [
+    ("{null:null}", 2),
+    ('{"text":"a",}', 13),
+    ('{"text"="a"}', 8),
+    ('{"text":["a","b",]}', 18),
+    ('{"text":"a\\x"}', 11),
+]
+
+
+def read_with_problems(path: Path, data: str | bytes) -> tuple[Source, list[tuple[tuple[str, ...], str]]]:
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    source = open_source(path)
+    return source, [(row.cells, row.problem) for row in read_rows(source)]
+
+
+@pytest.mark.parametrize(("wrong", "place"), WRONG)
+def test_what_is_wrong_ends_a_document_and_is_one_row_of_json_lines(tmp_path: Path, wrong: str, place: int) -> None:
+    before = '[{"text":"first"},\n'
+    _, rows = read_with_problems(tmp_path / "a.json", f'{before}{wrong}\n,{{"text":"last"}}]')
+    assert rows[0] == (("first",), "")
+    assert len(rows) == 2
+    found = int("".join(letter for letter in rows[1][1] if letter.isdigit()))
+    assert len(before) + place <= found <= len(before) + place + 1  # white space may be passed over
+    with pytest.raises(InputError, match=f"is not valid JSON: character {place} is wrong"):
+        read_with_problems(tmp_path / "b.json", wrong)
+    _, rows = read_with_problems(
+        tmp_path / "a.jsonl", f'{{"text":"first"}}\n{{"text":"second"}}\n{wrong}\n{{"text":"last"}}\n'
+    )
+    assert [cells for cells, problem in rows if not problem] == [("first",), ("second",), ("last",)]
+    assert rows[2] == ((wrong,), f"This line is not valid JSON: character {place} is wrong.")
+
+
+@pytest.mark.parametrize(
+    ("document", "place"),
+    [('[{"text":"a"}] xyz', 16), ('{"text":"a"}]', 13), ('{"data":[{"text":"a"}],"data":[]}', 31)],
+)
+def test_what_stands_behind_the_rows_is_said(tmp_path: Path, document: str, place: int) -> None:
+    _, rows = read_with_problems(tmp_path / "a.json", document)
+    assert rows[0] == (("a",), "")
+    assert rows[1][1] == f"From here on this is not valid JSON: character {place} is wrong."
+
+
+VALUES = [  # as written, and as read
+    ("1e400", "1e400"),
+    ("1.10", "1.10"),
+    ("123456789012345678901234567890", "123456789012345678901234567890"),
+    ("NaN", ""),
+    ("Infinity", "Infinity"),
+    ("[NaN,1.10]", "[null,1.10]"),
+    ("true", "true"),
+    ('"\\ud83e\\udd99"', "🦙"),
+    ('"a\tb"', "a\tb"),
+    ("[" * 300 + "]" * 300, "[" * 300 + "]" * 300),
+]
+
+
+@pytest.mark.parametrize(("written", "cell"), VALUES)
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_values_come_as_they_are_written(tmp_path: Path, name: str, written: str, cell: str) -> None:
+    objects = [f'{{"text":"{n}","value":{written}}}' for n in range(3)]
+    source, rows = read_with_problems(
+        tmp_path / name, f"[{','.join(objects)}]" if name == "a.json" else "\n".join(objects)
+    )
+    assert rows == [((str(n), cell), "") for n in range(3)]
+    assert not source.notices
+
+
+@pytest.mark.parametrize("value", ["[" * 100_000 + "]" * 100_000, '{"a":' * 100_000 + "1" + "}" * 100_000, "9" * 5_000])
+def test_what_is_too_deep_or_too_long_is_said(tmp_path: Path, value: str) -> None:
+    objects = ('{"text":"a"}', f'{{"text":"b","value":{value}}}', '{"text":"c"}')
+    _, rows = read_with_problems(tmp_path / "a.json", f"[{','.join(objects)}]")
+    assert [rows[0][0][0], "nested too deeply" in rows[1][1]] == ["a", True]
+    _, rows = read_with_problems(tmp_path / "a.jsonl", "\n".join((objects[0], *objects)))
+    assert [cells[0] for cells, problem in rows if not problem] == ["a", "a", "c"]
+    assert "nested too deeply" in rows[2][1]
+
+
+HALF = "1 character is damaged in the file, or no text, and shown as “\ufffd”."
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.txt"])
+@pytest.mark.parametrize(
+    ("written", "text", "notices"),
+    [
+        ("\\ud800", "\ufffd", (HALF,)),
+        ("\\ud83e\\ud83e\\udd99", "\ufffd🦙", (HALF,)),
+        ("\\\\ud800", "\\ud800", ()),
+        ("\\\\\\ud800", "\\\ufffd", (HALF,)),
+        ("a\\u0000b", "a\ufffdb", ()),
+    ],
+)
+def test_escapes_of_half_a_character_are_said(
+    tmp_path: Path, name: str, written: str, text: str, notices: tuple[str, ...]
+) -> None:
+    objects = [f'{{"text":"{each}"}}' for each in ("a", written, "c")]
+    source, rows = read_with_problems(
+        tmp_path / name, f"[{','.join(objects)}]" if name == "a.json" else "\n".join(objects)
+    )
+    assert rows == [((each,), "") for each in ("a", text, "c")]
+    assert source.notices == notices
+
+
+@pytest.mark.parametrize(
+    ("objects", "notices"),
+    [
+        (['{"id":1,"text":"a"}', '{"id":1,"text":"b","id":2}'], ("Objects repeat keys (“id”); the last value of",)),
+        (['{"text":"b","a":1,"a":2,"c":1,"c":2}'], ("Objects repeat keys (“a”, “c”); the last value of each",)),
+        (['{"text":"b","more":"{\\"a\\":1,\\"a\\":2}"}'], ()),
+        (['{"text":"b","more":[{"a":1},{"a":2}]}'], ()),
+    ],
+)
+def test_repeated_keys_are_said(tmp_path: Path, objects: list[str], notices: tuple[str, ...]) -> None:
+    for source, rows in (
+        read_with_problems(tmp_path / "a.json", f"[{','.join(objects)}]"),
+        read_with_problems(tmp_path / "a.json", "[\n" + ",\n".join(objects * 300) + "\n]"),
+        read_with_problems(tmp_path / "a.jsonl", "\n".join(("{}", *objects, "no JSON"))),
+    ):
+        assert any("b" in cells for cells, _ in rows)
+        assert len(source.notices) == len(notices)
+        assert all(said.startswith(notice) for said, notice in zip(source.notices, notices, strict=True))
+
+
+def test_what_the_end_of_a_piece_divides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for size in range(1, 40):
+        monkeypatch.setattr(decoded_text, "PIECE", size)
+        text = '{"a": "1"}\n\n{"a": "2"}\n\n\n{"a": "3"}\n'
+        assert [cells for cells, _ in read_with_problems(tmp_path / "a.jsonl", text)[1]] == [
+            (each,) for each in ("1", "", "2", "", "", "3")
+        ]
+        _, rows = read_with_problems(tmp_path / "a.json", '{"a": 12.5e+3}\n{"a": -0.5, "b": [-Infinity, null]}')
+        assert rows == [(("12.5e+3", ""), ""), (("-0.5", "[-Infinity,null]"), "")]
+
+
+def test_an_array_on_one_line_may_be_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (decoded_text, json_document):
+        monkeypatch.setattr(module, "LONGEST_LINE", 700_000)
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([{"text": f"{n} " + "x" * 500} for n in range(2_000)]))
+    assert [row.cells[0].split()[0] for row in read_rows(open_source(path))] == [str(n) for n in range(2_000)]

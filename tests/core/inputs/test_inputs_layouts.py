@@ -14,9 +14,9 @@ from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mappi
 from cfbatch_gui.core.inputs.layouts import check_mapping, missing_file, with_layout, with_role
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
+from tests.core.inputs.files import C, I, K, L, Q, T
 
 EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
-Q, C, T, I, L, K = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP  # noqa: E741
 LONG = "Open the sign-in page, choose “I cannot sign in” and follow the link that we send you."
 
 

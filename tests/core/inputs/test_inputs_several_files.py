@@ -1,7 +1,5 @@
 """Texts in several files: collections, runs, judgements with documents, folders, and archives of folders."""
 
-import json
-import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,7 +16,6 @@ from cfbatch_gui.core.inputs.input_values import (
     Problem,
     Query,
     ReadOptions,
-    Role,
     Row,
     Source,
     Text,
@@ -30,32 +27,17 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.drafts import as_recognised
 from tests.core.inputs.collections import GRADED, POSITIVES, data_set
+from tests.core.inputs.files import I, T, everything, json_lines, zipped
 
-Q, C, T, I, L, K, QI = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP, Role.QUERY_ID  # noqa: E741
-
-NO_OPTIONS = ReadOptions()
 JUDGED = ReadOptions(candidates=CandidateRule(CandidatePool.JUDGED))
-
-
-def lines(*objects: object) -> str:
-    return "".join(json.dumps(each) + "\n" for each in objects)
-
-
-def everything(
-    path: Path, kind: Kind | None = None, options: ReadOptions = NO_OPTIONS
-) -> tuple[object, Layout, list[object]]:
-    source = open_source(path, options)
-    mapping = suggest_mapping(source, kind, preview(source))
-    assert check_mapping(mapping, source) == ""
-    return source.shape, mapping.layout, list(read_items(source, mapping))
 
 
 def beir(folder: Path) -> Path:
     folder.mkdir()
     (folder / "corpus.jsonl").write_text(
-        lines(*[{"_id": f"d{n}", "title": f"T{n}", "text": f"text {n}"} for n in range(5)])
+        json_lines(*[{"_id": f"d{n}", "title": f"T{n}", "text": f"text {n}"} for n in range(5)])
     )
-    (folder / "queries.jsonl").write_text(lines({"_id": "q1", "text": "why"}, {"_id": "q2", "text": "who"}))
+    (folder / "queries.jsonl").write_text(json_lines({"_id": "q1", "text": "why"}, {"_id": "q2", "text": "who"}))
     (folder / "qrels").mkdir()
     (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t2\nq2\td3\t1\n")
     return folder
@@ -69,7 +51,7 @@ def test_beir_and_mteb_folders(tmp_path: Path) -> None:
         Query(1, "why", "q1", (Context(1, "T1 text 1", "d1", "2"),)),
         Query(2, "who", "q2", (Context(2, "T3 text 3", "d3", "1"),)),
     ]
-    (folder / "top_ranked.jsonl").write_text(lines({"query-id": "q1", "corpus-ids": ["d4", "d1", "gone"]}))
+    (folder / "top_ranked.jsonl").write_text(json_lines({"query-id": "q1", "corpus-ids": ["d4", "d1", "gone"]}))
     items = everything(folder)[2]
     assert items[:2] == [
         Query(1, "why", "q1", (Context(1, "T4 text 4", "d4", ""),)),
@@ -132,9 +114,7 @@ def test_in_a_folder_an_encoding_that_is_met_late_is_a_problem_and_no_guess(tmp_
 
 
 def packed(path: Path, files: dict[str, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
+    path.write_bytes(zipped(*files.items()))
     return path
 
 

@@ -1,4 +1,4 @@
-"""Tables with other lines above and below them, and with less usual quoting."""
+"""Tables with other lines above and below them, with less usual quoting, with a header and without."""
 
 import csv
 import io
@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.header_tables.corpus import REAL, WRITTEN, tables
+from benchmarks.messy_csv.corpus import corpus
+from benchmarks.messy_csv.detectors import ours
+from benchmarks.messy_csv.judging import best_verdict
 from cfbatch_gui.core.inputs.file_rows import read_rows
-from cfbatch_gui.core.inputs.input_values import Quoting, ReadOptions, Row, Source
+from cfbatch_gui.core.inputs.input_values import Quoting, ReadOptions
+from cfbatch_gui.core.inputs.readers.formats import explain
+from cfbatch_gui.core.inputs.recognise.headers import has_header
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-
-
-def read(tmp_path: Path, name: str, data: str | bytes, options: ReadOptions | None = None) -> tuple[list[Row], Source]:
-    path = tmp_path / name
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
-    source = open_source(path, options or ReadOptions())
-    return list(read_rows(source)), source
+from tests.core.inputs.files import opened, read
 
 
 def notices(tmp_path: Path, name: str, data: str) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
-    rows, source = read(tmp_path, name, data)
+    rows, source = read(tmp_path / name, data)
     return [row.cells for row in rows], source.notices
 
 
@@ -49,7 +49,7 @@ def test_rows_that_only_look_like_notes_are_rows(tmp_path: Path) -> None:
 
 
 def test_postgresql_copy(tmp_path: Path) -> None:
-    rows, source = read(tmp_path, "a.tsv", 'id\ttext\n1\ta\\tb "c\n2\t\\N\n3\tback\\\\slash\\nline\n\\.\n')
+    rows, source = read(tmp_path / "a.tsv", 'id\ttext\n1\ta\\tb "c\n2\t\\N\n3\tback\\\\slash\\nline\n\\.\n')
     assert [row.cells for row in rows] == [("1", 'a\tb "c'), ("2", ""), ("3", "back\\slash\nline")]
     assert source.quoting is Quoting.COPY
 
@@ -63,7 +63,7 @@ def test_postgresql_copy(tmp_path: Path) -> None:
     ],
 )
 def test_a_backslash_in_other_files_is_a_letter(tmp_path: Path, data: str) -> None:
-    rows, source = read(tmp_path, "a.csv", data, ReadOptions(has_header=False))
+    rows, source = read(tmp_path / "a.csv", data, ReadOptions(has_header=False))
     assert [row.cells for row in rows] == [tuple(cells) for cells in csv.reader(io.StringIO(data))]
     assert source.quoting is Quoting.DOUBLED
 
@@ -100,27 +100,27 @@ QUOTED = [("id", "question", "answer"), ("1", "a, b; c", 'say "so"'), ("2", "lin
 @pytest.mark.parametrize("separator", ODD)
 def test_a_table_by_any_separator(tmp_path: Path, separator: str) -> None:
     lines = "".join(separator.join(cells) + "\n" for cells in [QUOTED[0], ("1", "a, b; c", "d"), ("2", "e", "f")])
-    rows, source = read(tmp_path, "a.csv", lines)
+    rows, source = read(tmp_path / "a.csv", lines)
     assert (source.columns, source.separator) == (("id", "question", "answer"), separator)
     assert [row.cells for row in rows] == [("1", "a, b; c", "d"), ("2", "e", "f")]
     own = [tuple(cell.format(separator) for cell in cells) for cells in QUOTED]
     quoted = "".join(separator.join('"{}"'.format(each.replace('"', '""')) for each in cells) + "\r\n" for cells in own)
-    rows, _ = read(tmp_path, "b.csv", quoted, ReadOptions(separator=separator))
+    rows, _ = read(tmp_path / "b.csv", quoted, ReadOptions(separator=separator))
     assert [row.cells for row in rows] == own[1:]
 
 
 def test_a_list_whose_lines_share_a_sign_is_asked_about(tmp_path: Path) -> None:
-    rows, source = read(tmp_path, "a.csv", "red~warm\ngreen~cool\nblue~cold\n")
+    rows, source = read(tmp_path / "a.csv", "red~warm\ngreen~cool\nblue~cold\n")
     assert (len(source.columns), source.likely_separator, len(source.notices)) == (1, "~", 1)
     assert [row.cells for row in rows] == [("red~warm",), ("green~cool",), ("blue~cold",)]
     for lines in ("What is it?\nWho is it?\nWhy is it?\n", "red~warm\ngreen\nblue~cold\n", "a/b\nc/d\ne/f\n"):
-        assert read(tmp_path, "b.csv", lines)[1].likely_separator == ""
+        assert read(tmp_path / "b.csv", lines)[1].likely_separator == ""
 
 
 def test_a_header_of_any_length_is_whole(tmp_path: Path) -> None:
     names = ["id", "text", *(f"measured value {n}" for n in range(12_000))]
     cells = ["1", "some text", *(str(n) for n in range(12_000))]
-    rows, source = read(tmp_path, "a.csv", ",".join(names) + "\n" + (",".join(cells) + "\n") * 3)
+    rows, source = read(tmp_path / "a.csv", ",".join(names) + "\n" + (",".join(cells) + "\n") * 3)
     assert (source.columns, source.notices) == (tuple(names), ())
     assert rows[2].cells == tuple(cells)
 
@@ -132,14 +132,61 @@ def test_the_three_headers_of_a_survey(tmp_path: Path) -> None:
         [["ResponseId", "Q1", "Q2"], ["Response ID", "How was it?", "Why?\nIn a sentence"], ids]
         + [[f"R_{n}", str(n), f"It was the answer number {n}"] for n in range(9)]
     )
-    rows, source = read(tmp_path, "a.csv", text.getvalue())
+    rows, source = read(tmp_path / "a.csv", text.getvalue())
     assert source.columns == ("ResponseId", "Q1", "Q2")
     assert [(row.number, row.cells[0]) for row in rows] == [(n + 4, f"R_{n}") for n in range(9)]
     assert len(source.notices) == 1
-    rows, _ = read(tmp_path, "a.csv", text.getvalue(), ReadOptions(has_header=False))
+    rows, _ = read(tmp_path / "a.csv", text.getvalue(), ReadOptions(has_header=False))
     assert len(rows) == 12
     data = "Respondent ID,How was it?,Why?,\n,Response,Open-Ended Response,Other\n" + "1,5,So,\n2,4,Because,\n" * 3
-    rows, source = read(tmp_path, "b.csv", data)
+    rows, source = read(tmp_path / "b.csv", data)
     assert source.columns == ("Respondent ID", "How was it?", "Why?")
     assert (len(rows), rows[0].number) == (6, 3)
     assert len(source.notices) == 1
+
+
+@pytest.mark.parametrize("path", [REAL, WRITTEN])
+def test_most_tables_of_others_are_understood(path: Path) -> None:
+    found = list(tables(path))
+    wrong = [table.name for table in found if has_header(table.rows) != table.is_header]
+    assert len(found) > 100
+    assert len(wrong) < 0.05 * len(found), wrong
+
+
+CLOSE = "Berlin,Germany\nParis,France\nRome,Italy\nVienna,Austria\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "beginning", "ending"),
+    [
+        (CLOSE, "a.csv", "A table separated by commas, ", ", in UTF-8."),
+        (
+            '["Berlin", "Germany"]\n["Paris", "France"]\n["Rome", "Italy"]\n',
+            "a.jsonl",
+            "JSON Lines: lists of cells, ",
+            ".",
+        ),
+        ('[["Berlin", "Germany"], ["Paris", "France"]]', "a.json", "A JSON document: lists of cells, ", ", in UTF-8."),
+    ],
+)
+def test_what_is_close_is_said_until_it_is_decided(
+    tmp_path: Path, content: str, name: str, beginning: str, ending: str
+) -> None:
+    source = opened(tmp_path / name, content)
+    looks = "the first row looks like a header" if source.has_header else "the first row looks like data"
+    assert not source.is_header_sure
+    assert explain(source).startswith(beginning + looks) and explain(source).endswith(ending)
+    for answer, says in ((True, "with a header"), (False, "without a header")):
+        settled = opened(tmp_path / name, content, ReadOptions(has_header=answer))
+        assert (settled.has_header, settled.is_header_sure) == (answer, True)
+        assert explain(settled).startswith(beginning + says)
+        first = next(iter(read_rows(settled))).cells
+        assert first == (("Paris", "France") if answer else ("Berlin", "Germany"))
+
+
+FILES = list(corpus(0.15))
+
+
+def test_files_are_understood_to_the_letter() -> None:
+    assert len(FILES) >= 50
+    assert [file.name for file in FILES if not best_verdict(file, ours).all] == []

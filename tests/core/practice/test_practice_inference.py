@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.practice import inference
+from cfbatch_gui.core.practice.app import count_tokens, cut
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from tests.core.practice.conftest import Calls, Practice
 
@@ -96,7 +96,7 @@ async def test_what_is_too_long_fails_alone(
     assert before["success"] is True
     assert after["success"] is True
     assert failed == {"id": 1, "success": False, "error": reason, "external_reference": "long"}
-    assert result["usage"]["total_tokens"] == inference.count_tokens("before") + inference.count_tokens("b")
+    assert result["usage"]["total_tokens"] == count_tokens("before") + count_tokens("b")
 
     synchronous = await calls.post(element, queue=False)
     assert synchronous.status_code == 400
@@ -113,12 +113,12 @@ async def test_long_texts_are_cut_when_asked(practice: Practice, calls: Calls) -
 
 @pytest.mark.parametrize(("text", "count"), [(" \n\t\u3000", 0), ("日本語", 3), ("a, b!", 4), ("🤗🤗", 2)])
 def test_counting_tokens(text: str, count: int) -> None:
-    assert inference.count_tokens(text) == count
+    assert count_tokens(text) == count
 
 
 @settings(max_examples=30)
 @given(st.text(max_size=60), st.integers(0, 20))
 def test_a_cut_text_is_the_longest_beginning_that_fits(text: str, limit: int) -> None:
-    beginning = inference.cut(text, limit)
+    beginning = cut(text, limit)
     assert text.startswith(beginning)
-    assert inference.count_tokens(beginning) == min(limit, inference.count_tokens(text))
+    assert count_tokens(beginning) == min(limit, count_tokens(text))

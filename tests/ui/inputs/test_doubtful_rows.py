@@ -28,7 +28,7 @@ def texts(tmp_path: Path) -> Path:
 
 
 def bar(driver: DraftDriver, sentence: str) -> NoticeBar | None:
-    return next((bar for bar in driver.page.check.problem_bars.bars() if bar.text() == sentence), None)
+    return next((bar for bar in driver.page.check.problem_bars.bars if bar.text() == sentence), None)
 
 
 def link(driver: DraftDriver, sentence: str, text: str) -> LinkButton:

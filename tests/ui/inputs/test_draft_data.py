@@ -78,7 +78,7 @@ async def test_rows_that_are_left_out_are_shown_and_saved(
     driver: DraftDriver, questions: Path, tmp_path: Path, until: Until
 ) -> None:
     await driver.open(questions, until)
-    bars = driver.page.check.problem_bars.bars()
+    bars = driver.page.check.problem_bars.bars
     assert sorted(bar.text() for bar in bars) == [
         "1 row has no context and will be left out.",
         "1 row has no query and will be left out.",
@@ -154,7 +154,7 @@ async def test_a_text_that_is_too_long_is_cut_or_left_out(driver: DraftDriver, t
     path = tmp_path / "long.csv"
     path.write_text(f"id,text\n1,short\n2,{'word ' * 12_000}\n")
     await driver.open(path, until)
-    (bar,) = driver.page.check.problem_bars.bars()
+    (bar,) = driver.page.check.problem_bars.bars
     assert bar.text().startswith("1 text may be longer than the model reads (8,192 tokens).")
     show, _, leave_out = bar.links()
     driver.click(show)
@@ -165,15 +165,15 @@ async def test_a_text_that_is_too_long_is_cut_or_left_out(driver: DraftDriver, t
     ]
     driver.click(leave_out)
     await until(lambda: driver.is_ready() and driver.figures()[0] == ("1", "text"))
-    (bar,) = driver.page.check.problem_bars.bars()
+    (bar,) = driver.page.check.problem_bars.bars
     assert bar.text() == "1 text is too long for the model and will be left out."
     assert not view.isVisible()
     driver.click(bar.links()[1])
     await until(lambda: driver.is_ready() and driver.figures()[0] == ("2", "texts"))
     assert driver.job.options.truncate_inputs
-    driver.click(driver.page.check.problem_bars.bars()[0].links()[1])
+    driver.click(driver.page.check.problem_bars.bars[0].links()[1])
     await until(lambda: driver.is_ready() and driver.figures()[0] == ("4", "texts"))
-    assert driver.page.check.problem_bars.bars() == []
+    assert driver.page.check.problem_bars.bars == []
     assert driver.page.data.split.isVisible() and driver.page.data.split.tokens.value() == 7_680
 
 

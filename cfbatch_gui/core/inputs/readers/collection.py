@@ -6,7 +6,7 @@ import math
 import re
 import sqlite3
 import tempfile
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -69,14 +69,16 @@ def usual_rule(labels: Labels) -> CandidateRule:
 
 
 def candidate_texts(
-    store: TextStore, labels: Labels, rule: CandidateRule
+    store: TextStore, named: Mapping[str, Collection[str]], rule: CandidateRule
 ) -> Iterator[tuple[str, Iterable[tuple[str, str | None]]]]:
-    """Yield the id of each judged query and its candidates, as ids and texts (None: missing); a sample comes by ids.
+    """Yield the id of each query and its candidates, as ids and texts (None: missing); a sample comes by ids.
+
+    `named` are the documents of a run, or those that are judged.
 
     Take a query's candidates before the next query.
     """
     count = store.number_ids() if rule.pool is CandidatePool.SAMPLE else 0
-    for query_id, judged in labels.items():
+    for query_id, judged in named.items():
         if rule.pool is CandidatePool.CORPUS:
             yield query_id, store
         elif rule.pool is CandidatePool.SAMPLE:
@@ -85,9 +87,7 @@ def candidate_texts(
             yield query_id, ((each, store.get(each)) for each in judged)
 
 
-def _sample(
-    store: TextStore, count: int, query_id: str, judged: Mapping[str, str], rule: CandidateRule
-) -> Iterator[str]:
+def _sample(store: TextStore, count: int, query_id: str, judged: Collection[str], rule: CandidateRule) -> Iterator[str]:
     yield from judged
     missing = rule.size - sum(store.get(each) is not None for each in judged)
     for number in _shuffled(count, query_id):
@@ -286,11 +286,15 @@ def _best_split(files: list[Path]) -> Path | None:
 
 def _any_run(folder: Path) -> Path | None:
     for path in sorted(folder.iterdir()):
-        if path.suffix.lower() in (".trec", ".run", ".txt", ".res") and path.is_file():
-            with open_bytes(path) as file:
-                if _is_run(file.read(8192).decode("utf-8", "ignore")):
-                    return path
+        is_named = path.suffix.lower() in (".trec", ".run", ".txt", ".res") and path.is_file()
+        if is_named and _is_run(_beginning(path)):
+            return path
     return None
+
+
+def _beginning(path: Path) -> str:
+    with open_bytes(path) as file:
+        return file.read(8192).decode("utf-8", "ignore")
 
 
 def read_collection(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
@@ -300,26 +304,20 @@ def read_collection(source: Source, progress: Callable[[int], None] | None) -> G
         raise InputError(message("{name} has lost its corpus or its queries. Choose it again.", name=source.path.name))
     rule = (source.candidates if not parts.run else None) or CandidateRule(CandidatePool.JUDGED)
     labels = _labels(parts.judgements) if parts.judgements else {}
-    run = _candidates(parts.run) if parts.run else None
+    named = _candidates(parts.run) if parts.run else labels
     queries = {row_id: text for row_id, _, text in _texts(parts.queries, _QUERY_IDS)}
     with closing(TextStore()) as store:
-        wanted = {doc for docs in (labels if run is None else run).values() for doc in docs}
+        wanted = {doc for docs in named.values() for doc in docs}
         store.add(_documents(parts.corpus, wanted, with_others=rule.pool is not CandidatePool.JUDGED))
-        chosen = candidate_texts(store, labels, rule) if run is None else _texts_of_run(store, run)
-        yield from _pairs(chosen, queries, labels, progress, is_ranked=rule.pool is CandidatePool.JUDGED)
+        yield from _pairs(
+            candidate_texts(store, named, rule), queries, labels, progress, is_ranked=rule.pool is CandidatePool.JUDGED
+        )
 
 
 def _documents(corpus: Path, wanted: set[str], *, with_others: bool) -> Iterator[tuple[str, str]]:
     for doc_id, title, text in _texts(corpus, _DOC_IDS):
         if doc_id in wanted or (with_others and (title + text).strip()):
             yield doc_id, f"{title} {text}" if title else text
-
-
-def _texts_of_run(
-    store: TextStore, run: dict[str, list[str]]
-) -> Iterator[tuple[str, Iterable[tuple[str, str | None]]]]:
-    for query_id, documents in run.items():
-        yield query_id, ((document, store.get(document)) for document in documents)
 
 
 def read_collection_judgements(source: Source) -> Iterator[JudgementLine]:
@@ -374,8 +372,7 @@ def _texts(path: Path, ids: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
 
 
 def _candidates(path: Path) -> dict[str, list[str]]:
-    with open_bytes(path) as file:
-        sample = file.read(8192).decode("utf-8", "ignore")
+    sample = _beginning(path)
     is_ranked = _is_run(sample, _RANKED_LINE)
     return _candidates_of_run(path, is_ranked=is_ranked) if is_ranked or _is_run(sample) else _listed_candidates(path)
 
@@ -425,8 +422,7 @@ def _listed_candidates(path: Path) -> dict[str, list[str]]:
 
 
 def _judgements(path: Path) -> Iterator[tuple[tuple[str, str], str]]:
-    with open_bytes(path) as file:
-        head = file.read(4096).decode("utf-8", "ignore").split("\n")[0].split()
+    head = _beginning(path).split("\n")[0].split()
     if len(head) == 4 and _JUDGEMENT_LINE.fullmatch(" ".join((head[0], "0", *head[2:]))):  # TREC: qid iter docno rel
         with open_bytes(path) as file:
             for line in text_lines(file, path.name, "utf-8"):

@@ -109,7 +109,8 @@ def _sound(separator: str, quoting: Quoting) -> re.Pattern[str]:
     """The pattern of records in which quotation marks stand around whole cells only; the last cell may be open."""
     quote, body, before, sign = _parts(separator, quoting)
     begin = rf"(?:(?<=[{sign}\r\n])|\A){before}{quote}"
-    end = rf"{quote}(?= *+(?:[{sign}\r\n]|\Z))"
+    spaces = "" if separator == " " else " *+"
+    end = rf"{quote}(?={spaces}(?:[{sign}\r\n]|\Z))"
     other = rf"[^{quote}]*+"
     if before:  # spaces before the mark are part of what stands between quoted cells
         begin = rf"(?:(?<=[{sign}\r\n ])|\A){quote}"
@@ -427,6 +428,14 @@ def unmarked(rows: Iterator[Row], columns: frozenset[int]) -> Iterator[Row]:
 _SWALLOWS_ROWS = message(
     "A quotation mark opens in this row and is not closed in it. Close it, or double it if it belongs to the text."
 )
+_NEVER_CLOSED = message(
+    "A quotation mark opens in row {line:,} and is never closed, so the rest of the file cannot be read. Close it, or "
+    "double it if it belongs to the text."
+)
+_TOO_LARGE = message(
+    "A cell that begins in row {line:,} has more than {most:,} characters, so the rest of the file was not read. A "
+    "quotation mark is probably never closed."
+)
 _REPEATED = message("This row repeats the names of the columns.")
 _MOST_AT_ONCE = 1_500  # records; reading them holds Python for up to 3 ms, for which the window waits
 _AFTER_A_MARK = 8  # records at once below a row whose mark swallows others: the next such row may follow soon
@@ -526,7 +535,8 @@ class _Records:
             if self._read_on_below(line):
                 yield Row(number, (), _SWALLOWS_ROWS, raw=first_line)
                 continue
-            problem = _never_closed(number) if is_open else _too_large(number)
+            reason = _NEVER_CLOSED if is_open else _TOO_LARGE
+            problem = reason.filled(line=number, most=LONGEST_CELL)
             yield Row(number, tuple(last[:-1]), problem, raw=first_line)
             return
 
@@ -610,20 +620,3 @@ def _as_they_are(numbers: Sequence[int], rows: list[list[str]]) -> Iterator[Bloc
         rows = list(filter(None, rows))
     if rows:
         yield Block(numbers[: len(rows)], rows)
-
-
-def _never_closed(line: int) -> str:
-    return message(
-        "A quotation mark opens in row {line:,} and is never closed, so the rest of the file cannot be read. "
-        "Close it, or double it if it belongs to the text.",
-        line=line,
-    )
-
-
-def _too_large(line: int) -> str:
-    return message(
-        "A cell that begins in row {line:,} has more than {most:,} characters, so the rest of the file "
-        "was not read. A quotation mark is probably never closed.",
-        line=line,
-        most=LONGEST_CELL,
-    )

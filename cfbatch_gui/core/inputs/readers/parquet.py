@@ -11,7 +11,7 @@ from typing import Any
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
-from cfbatch_gui.core.inputs.open_file import without_rows
+from cfbatch_gui.core.inputs.open_file import damaged, without_rows
 from cfbatch_gui.core.inputs.readers.decoding_process import DecodingError, decoding
 from cfbatch_gui.core.inputs.readers.decoding_program import PARQUET
 from cfbatch_gui.core.inputs.readers.json_shapes import cells_reader, columns_of
@@ -19,6 +19,7 @@ from cfbatch_gui.core.messages import message
 
 MARK = b"PAR1"
 _ROWS_FOR_COLUMNS = 1000
+_CURE = message("Write it again, and choose that file.")
 
 
 def recognise_parquet(candidate: Candidate) -> Source | None:
@@ -102,18 +103,12 @@ def _reading(path: Path) -> Iterator[tuple[Any, Callable[[], None]]]:
     except (GeneratorExit, KeyboardInterrupt, SystemExit, InputError):
         raise
     except DecodingError as exc:
-        raise _damaged(path, str(exc)) from exc
+        raise damaged(path, str(exc), _CURE) from exc
     except BaseException as exc:
         # A panic of the library is a BaseException; a file that it cannot read must not end the program.
         if isinstance(exc, Exception) and not type(exc).__module__.startswith(("arro3", "builtins")):
             raise
-        raise _damaged(path, f"{type(exc).__name__}: {exc}") from exc
-
-
-def _damaged(path: Path, detail: str) -> InputError:
-    return InputError(
-        message("{name} is damaged or incomplete. Write it again, and choose that file.", name=path.name), detail=detail
-    )
+        raise damaged(path, exc, _CURE) from exc
 
 
 def _plain(value: object) -> object:

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
-from cfbatch_gui.core.inputs.open_file import open_archive, open_bytes, open_member, open_raw, without_rows
+from cfbatch_gui.core.inputs.open_file import damaged, open_archive, open_bytes, open_member, without_rows
 from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, lines_of_piece, text_lines, without_line_end
 from cfbatch_gui.core.messages import message
 
@@ -34,20 +34,11 @@ def read_lines(source: Source, progress: Callable[[int], None] | None) -> Genera
 def read_paragraphs(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
     """Yield the texts between blank lines, numbered by their first lines."""
     with open_bytes(source.path) as file:
-        paragraph: list[str] = []
-        first = 1
-        for number, line in enumerate(
-            text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure), 1
-        ):
-            if line.strip():
-                if not paragraph:
-                    first = number
-                paragraph.append(line)
-            elif paragraph:
-                yield Row(first, (without_line_end("".join(paragraph)),))
-                paragraph = []
-        if paragraph:
-            yield Row(first, (without_line_end("".join(paragraph)),))
+        lines = text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
+        for is_blank, block in groupby(enumerate(lines, 1), lambda numbered: numbered[1].isspace()):
+            numbers, paragraph = zip(*block, strict=True)
+            if not is_blank:
+                yield Row(numbers[0], (without_line_end("".join(paragraph)),))
 
 
 _SENTENCE_END = re.compile(r"""[.?!…:。．？！؟۔।]["'”’»)\]」』]*$""")
@@ -100,6 +91,7 @@ _MEMBER = "word/document.xml"
 # Text that was deleted or moved away, readings above characters, a second form of what stands beside it, and formats.
 _NOT_SHOWN = frozenset({"del", "moveFrom", "rt", "Fallback", "pPr", "instrText"})
 _CHARACTERS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "sym": " "}  # a symbol's font is not known
+_CURE = message("Open it in a word processor, save it again, and choose that file.")
 _FALSE = ("0", "false", "off")
 
 
@@ -126,15 +118,7 @@ def read_docx(source: Source, progress: Callable[[int], None] | None) -> Generat
                 if progress is not None and number % 1000 == 0:
                     progress(number)
     except (ElementTree.ParseError, InputError, LookupError, ValueError) as exc:
-        with open_raw(source.path):  # says what else is wrong with the file
-            pass
-        raise InputError(
-            message(
-                "{name} is damaged or incomplete. Open it in a word processor, save it again, and choose that file.",
-                name=source.path.name,
-            ),
-            detail=f"{type(exc).__name__}: {exc}",
-        ) from exc
+        raise damaged(source.path, exc, _CURE) from exc
 
 
 def _document(path: Path, archive: zipfile.ZipFile) -> AbstractContextManager[BinaryIO]:

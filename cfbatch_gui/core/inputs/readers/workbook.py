@@ -14,6 +14,7 @@ from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Candidate, ProblemKind, ReadOptions, Row, Source
 from cfbatch_gui.core.inputs.open_file import (
+    damaged,
     is_old_workbook,
     only_header,
     open_raw,
@@ -48,7 +49,7 @@ def check_archive(path: Path) -> None:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
     except DAMAGE as exc:
-        raise damaged(path, exc) from exc
+        raise damaged(path, exc, _CURE) from exc
     names = archive_names(path)
     if "content.xml" not in names and not any(name.startswith("xl/workbook.") for name in names):
         raise InputError(_other_zip(path, names), detail=f"no workbook among {len(names):,} members")
@@ -103,19 +104,12 @@ def _other_zip(path: Path, names: frozenset[str]) -> str:
     return message("{name} is a zip archive. Unpack it and choose a file that was in it.", name=path.name)
 
 
-def damaged(path: Path, exc: BaseException) -> InputError:
-    with open_raw(path):
-        pass
-    return InputError(
-        message(
-            "{name} is damaged or incomplete. Open it in a spreadsheet program, save it again, and choose that file.",
-            name=path.name,
-        ),
-        detail=f"{type(exc).__name__}: {exc}",
-    )
-
-
+_CURE = message("Open it in a spreadsheet program, save it again, and choose that file.")
 _PROGRESS_EVERY = 1000  # rows
+_NO_VALUE = message(
+    "The formula in {column}{row} has no stored value. Open the file in a spreadsheet program, save it, and choose it "
+    "again."
+)
 _HIDDEN = message("This row is hidden in the file.")
 _OUT_OF_RANGE = message(
     "This row has a number that is shown as a time, and is too large to be one. Format it as a number in a "
@@ -181,7 +175,9 @@ def _rows(blocks: Iterator[Any]) -> Iterator[Row]:
             mark, column = marked.get(index, ("", ""))
             started = started or any(cells) or mark in (FORMULA, OUT_OF_RANGE)
             if mark == FORMULA:
-                yield Row(number, tuple(cells), _no_value(column, number), ProblemKind.FORMULA_WITHOUT_VALUE)
+                yield Row(
+                    number, tuple(cells), _NO_VALUE.filled(column=column, row=number), ProblemKind.FORMULA_WITHOUT_VALUE
+                )
             elif mark == OUT_OF_RANGE:
                 yield Row(number, tuple(cells), _OUT_OF_RANGE)
             elif mark == HIDDEN and started:
@@ -217,7 +213,7 @@ def _decoded(path: Path, *arguments: str) -> Iterator[Iterator[Any]]:
         with decoding(WORKBOOK, path, *arguments) as decoded:
             yield _lines(decoded)
     except DecodingError as exc:
-        raise protected(path) if exc.status == PROTECTED else damaged(path, exc) from exc
+        raise InputError(protected(path)) if exc.status == PROTECTED else damaged(path, exc, _CURE) from exc
 
 
 def _too_large(path: Path, sheet: str, rows: int, columns: int) -> InputError:
@@ -231,15 +227,6 @@ def _too_large(path: Path, sheet: str, rows: int, columns: int) -> InputError:
             columns=columns,
         ),
         detail=f"more than {MOST_CELLS:,} cells",
-    )
-
-
-def _no_value(column: str, row: int) -> str:
-    return message(
-        "The formula in {column}{row} has no stored value. Open the file in a spreadsheet program, save it, and "
-        "choose it again.",
-        column=column,
-        row=row,
     )
 
 
@@ -344,12 +331,14 @@ def _list(names: tuple[str, ...]) -> str:
 
 
 def _empty_sheets(path: Path, sheet: str | None, names: tuple[str, ...]) -> InputError:
-    if not sheet:
-        return without_rows(path)
     others = tuple(name for name in names if name != sheet)
-    cure = (
-        message("Choose another: {list}.", list=_list(others))
-        if others
-        else message("Choose a file with at least one row.")
+    if not sheet or not others:
+        return without_rows(path)
+    return InputError(
+        message(
+            "The sheet “{sheet}” of {name} is empty. Choose another: {list}.",
+            sheet=sheet,
+            name=path.name,
+            list=_list(others),
+        )
     )
-    return InputError(message("The sheet “{sheet}” of {name} is empty. {cure}", sheet=sheet, name=path.name, cure=cure))

@@ -1,7 +1,5 @@
 """Recognise how a delimited text is to be read, by trying each separator and quoting."""
 
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,8 +14,8 @@ from cfbatch_gui.core.inputs.input_values import Candidate, Quoting, RowHabits, 
 from cfbatch_gui.core.inputs.open_file import only_header, open_bytes, without_rows
 from cfbatch_gui.core.inputs.readers.delimited_rows import (
     STRAY_QUOTE,
-    csv_rows,
     doubt_about,
+    has_sound_quotes,
     in_one_sign,
     marked_columns,
     one_sign,
@@ -146,8 +144,8 @@ def _usual_or_better(sample: str, separator: str, is_whole: bool) -> Dialect:
         spaced = _try(sample, separator, is_whole, Quoting.SPACED)
         if spaced.is_even:
             return spaced
-    if '"' in sample and not _is_sound(sample, separator, Quoting.DOUBLED, is_whole):
-        if '\\"' in sample and _is_sound(sample, separator, Quoting.ESCAPED, is_whole):
+    if '"' in sample and not has_sound_quotes(sample, separator, Quoting.DOUBLED):
+        if '\\"' in sample and has_sound_quotes(sample, separator, Quoting.ESCAPED):
             escaped = _try(sample, separator, is_whole, Quoting.ESCAPED)
             if escaped.agreement >= usual.agreement:
                 return escaped
@@ -160,16 +158,6 @@ def _usual_or_better(sample: str, separator: str, is_whole: bool) -> Dialect:
         if single.is_even and is_better:
             return single
     return usual
-
-
-def _is_sound(sample: str, separator: str, quoting: Quoting, is_whole: bool) -> bool:
-    text = sample if is_whole else sample[: sample.rfind("\n") + 1]
-    try:
-        for _ in csv_rows(io.StringIO(text, newline=""), separator, quoting, strict=True):
-            pass
-    except csv.Error as error:
-        return not is_whole and "unexpected end" in str(error)  # a cell that the end of the sample cuts off
-    return True
 
 
 def _is_in_single_quotes(sample: str, separator: str) -> bool:

@@ -1,7 +1,7 @@
 """Recognise a file or a folder: by its bytes, as a workbook or a packed folder, or as a text."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -11,7 +11,7 @@ from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.encodings import (
     MOST_CHECKED,
     Encoding,
-    find_encoding,
+    encoding_of,
     known_encoding,
     marked_encoding,
     shown_name,
@@ -56,7 +56,7 @@ from cfbatch_gui.core.inputs.recognise.separators import (
     separator_between_names,
     wanted_separator,
 )
-from cfbatch_gui.core.messages import Message, counted_message, message
+from cfbatch_gui.core.messages import counted_message, cut_list, message
 
 _NO_OPTIONS = ReadOptions()
 HEAD = 64 * 1024  # bytes
@@ -136,13 +136,12 @@ def _open_text(raw: Candidate) -> Source:
         raise without_rows(path)
     with open_bytes(path) as file:
         head = _begin(file)
-    if is_packed and head.startswith(OLE_MARK):
+    if is_packed and head.startswith((OLE_MARK, ZIP, GZIP, parquet.MARK)):
         raise InputError(
-            message("{name} holds a workbook or a document. Unpack it, and choose the file in it.", name=path.name)
-        )
-    if is_packed and head.startswith((ZIP, GZIP, parquet.MARK)):
-        raise InputError(
-            message("{name} holds a file that is itself packed. Unpack it, and choose the file in it.", name=path.name)
+            message(
+                "{name} holds a workbook, a document or a packed file. Unpack it, and choose the file in it.",
+                name=path.name,
+            )
         )
     if is_packed:
         _refuse_unsupported(Path(name), head)
@@ -209,7 +208,8 @@ def _encoding_of(path: Path, head: bytes, most_checked: int) -> Encoding:
             ),
             detail=f"begins with {head[:16].hex(' ')}",
         )
-    return find_encoding(path, most_checked)
+    with open_bytes(path) as file:
+        return encoding_of(file, most_checked)
 
 
 def _open_folder(candidate: Candidate) -> Source:
@@ -219,18 +219,13 @@ def _open_folder(candidate: Candidate) -> Source:
         beside = [each for each in path.iterdir() if each.is_file() and not each.name.startswith(".")]
     tables = sorted(each.name for each in beside if each.suffix.lower() in data_suffixes)
     if not files or (tables and len(files) < len(tables)):
-        raise InputError(_folder_of_tables(path.name, tables), detail=str(path))
+        sentence = message("{name} is a folder. Choose a file in it.", name=path.name)
+        if tables:
+            names = cut_list(tables[:_MOST_NAMED], len(tables) - _MOST_NAMED)
+            sentence = message("{sentence} It holds {names}.", sentence=sentence, names=names)
+        raise InputError(sentence, detail=str(path))
     others = sum(not is_text_name(each.name) for each in beside)
     return _folder(candidate, sum(map(size_of, files)), others)
-
-
-def _folder_of_tables(name: str, tables: Sequence[str]) -> Message:
-    names = ", ".join(tables[:_MOST_NAMED])
-    if len(tables) > _MOST_NAMED:
-        return message("{name} is a folder. Choose a file in it. It holds {names} and more.", name=name, names=names)
-    if tables:
-        return message("{name} is a folder. Choose a file in it. It holds {names}.", name=name, names=names)
-    return message("{name} is a folder. Choose a file in it.", name=name)
 
 
 def _open_packed_folder(candidate: Candidate) -> Source | None:

@@ -176,15 +176,19 @@ def _is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> b
 def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source:
     """The source with its table's end and notices; `end_line` is the line of another table, 0 for none."""
     notices: list[str] = [_QUOTING_NOTICES[source.quoting]] if source.quoting in _QUOTING_NOTICES else []
-    lines = lines_of(sample) if source.first_line > 1 else []
+    lines = lines_of(sample) if source.first_line > 1 or end_line else []
     if source.first_line > 1:
         notices += filter(None, [notice_above(lines[: source.first_line - 1])])
     if end_line:
-        begin = "".join(lines_of(sample)[: end_line - 1])
+        begin = "".join(lines[: end_line - 1])
         end = len(begin.encode(source.encoding))
         if head[:end].decode(source.encoding, "replace").removeprefix("\ufeff") == begin:
-            notices.append(notice_of_other_tables(begin))
-            return replace(source, end=end, notices=tuple(notices))
+            notice = message(
+                "The file has several tables. Only the first is read, down to line {line:,}. To use the others, "
+                "save each as a file of its own.",
+                line=len(lines_of(begin.rstrip())),
+            )
+            return replace(source, end=end, notices=(*notices, notice))
     if below := _below(source, head):
         size = sum(len(line.encode(plain_codec(source.encoding))) for line in below)
         said = [line.strip() for line in below if line.strip()]
@@ -198,15 +202,6 @@ def lines_of(text: str) -> list[str]:
     """Split a text into lines with their line ends, as the readers do."""
     # Not splitlines(), which also splits at characters that do not end a line of a file, such as U+2028.
     return list(io.StringIO(text, newline=""))
-
-
-def notice_of_other_tables(begin: str) -> str:
-    """The notice that only the first of several tables is read; `begin` is the text up to its end."""
-    return message(
-        "The file has several tables. Only the first is read, down to line {line:,}. To use the others, "
-        "save each as a file of its own.",
-        line=len(lines_of(begin.rstrip())),
-    )
 
 
 def notice_below(lines: list[str]) -> str:
@@ -242,32 +237,26 @@ def plain_codec(encoding: str) -> str:
 
 
 def _below(source: Source, head: bytes) -> list[str]:
-    tail = tail_of(source, head)
-    lines = lines_of(tail)
-    widths = [len(cells) for line in lines[-200:] if len(cells := _cells(line, source)) > 1]
+    lines = lines_of(tail_of(source, head))
+    rows = [_cells(line, source) for line in lines]
+    are_blank = [not any(map(str.strip, cells)) for cells in rows]
+    widths = [len(cells) for cells in rows[-200:] if len(cells) > 1]
     width = max(set(widths), key=widths.count, default=1)
     if width < 2:
         return []
     cut = len(lines)
     for index in range(len(lines) - 1, max(-1, len(lines) - 1 - _MOST_BELOW), -1):
-        cells = _cells(lines[index], source)
-        after_blank = index > 0 and not any(cell.strip() for cell in _cells(lines[index - 1], source))
-        if '"' in lines[index] and lines[index].count('"') % 2:
+        if lines[index].count('"') % 2:
             break  # this may end a cell of several lines
-        if not _is_below_table(cells, width, after_blank=after_blank):
-            if len(cells) > 1:
-                break
-            continue  # perhaps a further line of a note whose first line is above
-        if any(cell.strip() for cell in cells):
-            cut = index
-    if cut == len(lines):
-        return []
-    while cut and not any(cell.strip() for cell in _cells(lines[cut - 1], source)):
+        if _is_below_table(rows[index], width, after_blank=index > 0 and are_blank[index - 1]):
+            cut = cut if are_blank[index] else index
+        elif len(rows[index]) > 1:
+            break  # below, it may be a further line of a note whose first line is above
+    while 0 < cut < len(lines) and are_blank[cut - 1]:
         cut -= 1
     # After an open quotation mark further up, all of this is part of a cell.
-    if "".join(lines[:cut]).count('"') % 2 and source.quoting is Quoting.DOUBLED:
-        return []
-    return lines[cut:]
+    is_in_cell = source.quoting is Quoting.DOUBLED and "".join(lines[:cut]).count('"') % 2
+    return [] if is_in_cell else lines[cut:]
 
 
 def tail_of(source: Source, head: bytes) -> str:

@@ -128,7 +128,7 @@ _EMBEDDINGS = (
     _VECTORS,
     _for_excel(
         _VECTORS,
-        message("CSV for Excel, a column for each number"),
+        message("CSV for Excel"),
         message("The same, made to open with a double click; formulas are made harmless."),
     ),
     _embedded(
@@ -136,7 +136,7 @@ _EMBEDDINGS = (
         message("Excel"),
         (".xlsx",),
         excel.write_vectors,
-        message("A workbook with a column for each number, as long as it fits."),
+        message("Your own columns under your own headers, in the order of your file; with a filter."),
         is_for_people=True,
         has_columns=True,
     ),

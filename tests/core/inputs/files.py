@@ -1,0 +1,48 @@
+"""Files as the tests of inputs write, open and read them."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+from cfbatch_gui.core.inputs.file_rows import preview, read_rows
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, ReadOptions, Role, Row, Source
+from cfbatch_gui.core.inputs.items import read_items
+from cfbatch_gui.core.inputs.layouts import check_mapping
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
+
+Q, C, T, I, L, K, QI = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP, Role.QUERY_ID  # noqa: E741
+NO_OPTIONS = ReadOptions()
+
+
+def opened(path: Path, data: str | bytes, options: ReadOptions = NO_OPTIONS) -> Source:
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return open_source(path, options)
+
+
+def read(path: Path, data: str | bytes, options: ReadOptions = NO_OPTIONS) -> tuple[list[Row], Source]:
+    source = opened(path, data, options)
+    return list(read_rows(source)), source
+
+
+def zipped(*members: tuple[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members:
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def json_lines(*objects: object) -> str:
+    return "".join(json.dumps(each) + "\n" for each in objects)
+
+
+def everything(
+    path: Path, kind: Kind | None = None, options: ReadOptions = NO_OPTIONS
+) -> tuple[object, Layout, list[object]]:
+    """The shape of a file, and the layout and the items as they are suggested."""
+    source = open_source(path, options)
+    mapping = suggest_mapping(source, kind, preview(source))
+    assert check_mapping(mapping, source) == ""
+    return source.shape, mapping.layout, list(read_items(source, mapping))
