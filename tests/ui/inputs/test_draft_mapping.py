@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Role, Split
-from tests.core.inputs.collections import POSITIVES, data_set
+from tests.core.inputs.files import POSITIVES, data_set
 from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
 

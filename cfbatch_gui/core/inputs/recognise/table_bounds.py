@@ -147,8 +147,18 @@ def _is_other_table(records: Sequence[Record], start: int, at: int, widths: tupl
     if len(head.cells) not in widths:
         return len(records[start].cells) > 1 and (len(rest) > 1 or has_header(rows))
     names = [cell.strip() for cell in head.cells]
-    are_known = sum(map(vocabulary.is_known, names)) * 2 > head.filled
-    return are_known and has_header(rows) and names != [cell.strip() for cell in records[start].cells]
+    if names == [cell.strip() for cell in records[start].cells] or not has_header(rows):
+        return False
+    table = [record.cells for record in records[start + 1 : start + 20] if record.line < head.line]
+    return sum(map(vocabulary.is_known, names)) * 2 > head.filled or _had_figures(table, rows)
+
+
+def _had_figures(table: Sequence[Sequence[str]], below: Sequence[Sequence[str]]) -> bool:
+    """Whether a column of figures has none below."""
+    columns = zip(zip(*table, strict=False), zip(*below, strict=False), strict=False)
+    return len(table) > 2 and any(
+        all(map(is_number_or_date, above)) and not any(map(is_number_or_date, under)) for above, under in columns
+    )
 
 
 def _usual(records: Sequence[Record]) -> int:
