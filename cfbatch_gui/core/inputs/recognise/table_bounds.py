@@ -63,11 +63,6 @@ total totals sum grand subtotal summe gesamt gesamtsumme zwischensumme somme tot
 合計 总计 合计 總計 합계 المجموع
 """
 _TOTAL_WORDS = frozenset(_TOTALS.split())
-_NOTE = re.compile(
-    r"\W*(source|quelle|fuente|fonte|bron|note|notes|hinweis|anmerkung|remarque|nota|stand|as of|copyright|©|exported"
-    r"|generated|created|erstellt|exportiert|downloaded|printed|page \d|end of|出典|注|来源)\b",
-    re.IGNORECASE,
-)
 _COUNT = re.compile(r"\(\s*\d[\d.,]*\s+\w+\s*\)")  # psql: (3 rows)
 _TAIL = 16 * 1024  # bytes
 _MOST_BELOW = 12  # lines
@@ -172,10 +167,7 @@ def _is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> b
     if width < 2 or not filled:
         return not filled
     if len(filled) == 1:
-        text = filled[0]
-        if text == r"\." or _COUNT.fullmatch(text) or (_NOTE.match(text) and (len(cells) == 1 or after_blank)):
-            return True
-        return len(cells) == 1 and after_blank
+        return filled[0] == r"\." or bool(_COUNT.fullmatch(filled[0])) or (len(cells) == 1 and after_blank)
     if after_blank and len(cells) < width and all(cell.startswith(" ") for cell in cells[1:]):
         return True  # a sentence with commas
     first = [word for word in re.findall(r"\w+", filled[0].casefold()) if not word.isdigit()]
