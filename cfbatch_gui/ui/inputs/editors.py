@@ -240,7 +240,7 @@ class EncodingChooser(QWidget):
         self.failure = Label("", "attention", wrap=True)
         frame = Card((self.preview, 1), self.failure, inset=True, margins=(MEDIUM, SMALL, MEDIUM, SMALL))
         self.use_button = PrimaryButton("", on_click=self._answer)
-        self.cancel_button = Button(self.tr("Cancel"), on_click=drafts.drop_question)
+        self.cancel_button = Button(self.tr("Cancel"), on_click=partial(drafts.ask_encoding, second=None))
         lists = row((choices, 1), (frame, 1), gap=MEDIUM)
         self.setLayout(column(self._sentence, lists, row(None, self.cancel_button, self.use_button), gap=MEDIUM))
         self.setMinimumHeight(scaled(_HEIGHT))
