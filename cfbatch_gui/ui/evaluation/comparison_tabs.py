@@ -293,20 +293,14 @@ class AnswerTab(QWidget):
         return boxed(column(parts, gap=0))
 
     def show_comparison(self, compared: Compared, other: int) -> None:
-        before = self.measures.value()
         self._compared, self._other = compared, other
         evaluation = compared.evaluation
         self._content.setVisible(evaluation is not None)
         self.empty.setVisible(evaluation is None)
         if evaluation is None:
             return
-        self.measures.clear()
-        for name in evaluation.runs[0].means:
-            self.measures.add(name, name)
-        self.measures.set_value(before)
-        warning = too_few_judged(evaluation, other)
-        self.warning.set_text(warning, "attention")
-        self.warning.setVisible(bool(warning))
+        self.measures.refill((name, name) for name in evaluation.runs[0].means)
+        self.warning.say(too_few_judged(evaluation, other))
         self._source.setText(source_words(compared))
         self._show_answer()
 
