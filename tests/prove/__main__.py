@@ -24,7 +24,7 @@ os.environ |= {"OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 from cfbatch_gui.core.system.paths import Paths
 from tests.journeys.terminal import practice_service, read_until
-from tests.prove import account, power_record, truth
+from tests.prove import account, compare, power
 from tests.prove.compare import written_tokens
 from tests.prove.mutants import IN_THE_ACCOUNT, ORDER, Mutant, flush_mutants
 from tests.prove.report import Report
@@ -43,7 +43,7 @@ def main() -> int:
     """Run the proof, print the report, and return the exit status."""
     asked = _parser().parse_args()
     asked.only = set(asked.only or PARTS)
-    for part, reason in (("power", power_record.why_not()), ("account", account.why_not())):
+    for part, reason in (("power", power.why_not()), ("account", account.why_not())):
         if reason and part in asked.only:
             print(f"“{part}” is left out. {reason}")  # noqa: T201
             asked.only.remove(part)
@@ -66,7 +66,7 @@ def _prove(asked: argparse.Namespace, folder: Path) -> Report:
     with ExitStack() as stack:
         services = [stack.enter_context(_service(folder / f"stand-in {number}")) for number in range(2)]
         slow = stack.enter_context(_slow_service(folder / "slow stand-in"))
-        truth.vectors()
+        compare.vectors()
         gc.collect()
         gc.freeze()  # children share these pages
         benches = [
@@ -104,7 +104,7 @@ def _share(bench: Bench, asked: argparse.Namespace) -> Iterator[Callable[[], Non
         if name in asked.only:
             yield partial(scene, bench, bench.count(round(SHARES.get(name, 0) * asked.kills)))
     if "mutants" in asked.only:
-        mutants: list[Mutant] = [*ORDER, *(flush_mutants() if not power_record.why_not() else ())]
+        mutants: list[Mutant] = [*ORDER, *(flush_mutants() if not power.why_not() else ())]
         yield from (partial(catch, bench, mutant) for mutant in bench.share(mutants))
     if "account" in asked.only:
         among = min(ACCOUNTS, asked.workers)

@@ -32,10 +32,9 @@ from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, practice_service
 from tests.prove import child
 from tests.prove.child import Command, Prepare, put
-from tests.prove.compare import Breach, Finding
+from tests.prove.compare import MODEL, Breach, Finding, write_input
 from tests.prove.mutants import Mutant
 from tests.prove.scenes import KINDS, Bench
-from tests.prove.truth import MODEL, write_input
 from tests.prove.world import Service, World
 from tests.support.practice import Accepted, accepted
 from tests.worker.collecting_runtime import CollectingRuntime

@@ -1,15 +1,21 @@
-"""Comparison of the program's data with what the practice service accepted."""
+"""Comparison of the program's data with what the practice service accepted, and with the right value of each text.
+
+The values come from the practice service's own model, one text at a time, so that none can be confused.
+"""
 
 import gzip
+import random
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -19,10 +25,67 @@ from cfbatch_gui.core.jobs.plan.packing import body_of
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import submissions
+from cfbatch_gui.core.practice.local_models import choose_model
 from cfbatch_gui.core.system.paths import Paths
 from tests.canary_search import Search
-from tests.prove import truth
 from tests.support.practice import Accepted
+
+MODEL = "@cf/baai/bge-m3"
+
+_SUBJECTS = (
+    *("cat", "train", "cloud", "llama", "orange", "violin"),
+    *("river", "bakery", "comet", "ledger", "harbour", "cactus"),
+)
+_VERBS = (
+    *("sleeps under", "argues with", "was painted by", "outran"),
+    *("once belonged to", "waits behind", "melted near", "sings about"),
+)
+QUERIES = tuple(f"Which {subject} is meant?" for subject in _SUBJECTS[:6])
+_PAIRS = tuple((first, second) for first in _SUBJECTS[:8] for second in _SUBJECTS[8:])
+TEXTS = tuple(f"The {first} {verb} the {second}." for (first, second), verb in zip(_PAIRS, _VERBS * 4, strict=True))
+
+
+@cache
+def vectors() -> dict[str, NDArray[np.float32]]:
+    """By text."""
+    found = {text: choose_model().embed([text])[0] for text in (*QUERIES, *TEXTS)}
+    rows = np.array(list(found.values()))
+    distances = np.linalg.norm(rows[:, None] - rows[None], axis=2) + 9 * np.eye(len(rows))
+    assert distances.min() > 0.01, "two texts cannot be told apart"
+    return found
+
+
+def is_score(query: str, text: str, score: float) -> bool:
+    """Whether a score is the correct one for the query and the context."""
+    right = float(vectors()[query] @ vectors()[text])
+    return abs(right - score) < 0.002  # the practice service's scores have 11 bits
+
+
+def is_vector(text: str, vector: NDArray[np.float32]) -> bool:
+    """Whether a vector is the correct one for the text."""
+    return bool(np.allclose(vectors()[text], vector, atol=1e-4))
+
+
+def write_input(path: Path, kind: Kind, rng: random.Random, *, rows: int) -> Path:
+    """Write an input file of so many rows, whose texts have known values."""
+    if kind is Kind.RANK:
+        lines = ["question,answer,label"]
+        queries = rng.sample(QUERIES, max(1, min(len(QUERIES), rows // 6)))
+        for query in queries:
+            lines += [
+                f"{query},{text},{len(text) % 3}" for text in rng.sample(TEXTS, min(len(TEXTS), rows // len(queries)))
+            ]
+    else:
+        repeated = rng.choices(TEXTS, k=max(0, rows - len(TEXTS)))
+        lines = ["text", *rng.sample(TEXTS, min(rows, len(TEXTS))), *repeated]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def command_of(path: Path, kind: Kind, name: str, outputs: Sequence[Path] = ()) -> list[object]:
+    """The arguments of `cfbatch run` for a file."""
+    outs = [word for output in outputs for word in ("--out", output)]
+    return ["run", path, f"--{kind.value}", "--connection", "cloudflare", "--model", MODEL, "--name", name, *outs]
 
 
 class Breach(StrEnum):
@@ -87,7 +150,7 @@ class Comparison:
             for batch in job.batches:
                 body = sha256(body_of(self._folder(job), job, batch)).hexdigest()
                 if batch.at_once:
-                    yield from self._synchronous(batch, synchronous.pop(body, 0))
+                    yield from self._batch(batch, synchronous.pop(body, 0))
                     continue
                 # A ledger that was made anew does not know the hash of what had left only perhaps.
                 known = batch.state in _IN_FLIGHT and batch.sha256
@@ -98,31 +161,24 @@ class Comparison:
         for unknown, times in (by_hash + synchronous).items():
             yield Finding(Breach.LOST, f"{times} × body {unknown[:8]} was accepted, and no job holds it")
 
-    def _batch(self, batch: Batch, times: int, has_its_id: bool) -> Iterator[Finding]:
-        what = f"batch {batch.job_id}/{batch.number}, {batch.state.value}, accepted {times} ×"
+    def _batch(self, batch: Batch, times: int, has_its_id: bool = False) -> Iterator[Finding]:
+        """A synchronous call has no request id: its answer is stored, or its outcome is unknown."""
+        kind = "call" if batch.at_once else "batch"
+        what = f"{kind} {batch.job_id}/{batch.number}, {batch.state.value}, accepted {times} ×"
         again = self.told_again.get((batch.job_id, batch.number), 0)
         if times > 1 + again:
             yield Finding(Breach.DOUBLED, f"{what}, told to send {1 + again} ×")
-        if batch.state in _KNOWN and not has_its_id:
-            breach = Breach.LOST if times else Breach.MISLABELLED
-            yield Finding(breach, f"{what}, under an id that is not its own: {batch.request_id}")
         if batch.state in _UNSENT and not has_its_id and times > again:
             yield Finding(Breach.MISLABELLED, what)
         if batch.state not in _UNSENT | _UNKNOWN | _KNOWN:
             yield Finding(Breach.MISLABELLED, f"{what}: a state without a meaning here")
-
-    def _synchronous(self, batch: Batch, times: int) -> Iterator[Finding]:
-        """Findings about a synchronous call: without a request id, its answer is stored or its outcome is unknown."""
-        what = f"call {batch.job_id}/{batch.number}, {batch.state.value}, answered {times} ×"
-        again = self.told_again.get((batch.job_id, batch.number), 0)
-        if times > 1 + again:
-            yield Finding(Breach.DOUBLED, f"{what}, told to send {1 + again} ×")
-        if batch.state in _UNSENT and times > again:
-            yield Finding(Breach.MISLABELLED, what)
-        if batch.state in (BatchState.COLLECTING, BatchState.DONE) and not times:
-            yield Finding(Breach.MISLABELLED, what)
-        if batch.state in (BatchState.QUEUED, BatchState.RUNNING):
+        if batch.at_once and batch.state in (BatchState.QUEUED, BatchState.RUNNING):
             yield Finding(Breach.MISLABELLED, f"{what}: nothing can be asked for")
+        elif batch.at_once and batch.state in _KNOWN and not times:
+            yield Finding(Breach.MISLABELLED, what)
+        elif not batch.at_once and batch.state in _KNOWN and not has_its_id:
+            breach = Breach.LOST if times else Breach.MISLABELLED
+            yield Finding(breach, f"{what}, under an id that is not its own: {batch.request_id}")
 
     def _ids(self, jobs: list[Job]) -> Iterator[Finding]:
         """Findings for request ids in the ledger that are not in submissions.jsonl."""
@@ -159,9 +215,9 @@ class Comparison:
                 yield Finding(Breach.WRONG, f"{what}: the batch is done, the result is missing")
             elif state != "done":
                 continue
-            elif job.kind is Kind.RANK and (score is None or not truth.is_score(query, text, score)):
+            elif job.kind is Kind.RANK and (score is None or not is_score(query, text, score)):
                 yield Finding(Breach.WRONG, f"{what}: {score} is not the score of “{text}” for “{query}”")
-            elif job.kind is Kind.EMBED and (vectors is None or not truth.is_vector(text, vectors[item_no - 1])):
+            elif job.kind is Kind.EMBED and (vectors is None or not is_vector(text, vectors[item_no - 1])):
                 yield Finding(Breach.WRONG, f"{what}: not the vector of “{text}”")
 
     def _unsettled(self, jobs: list[Job]) -> Iterator[Finding]:

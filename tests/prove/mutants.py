@@ -10,7 +10,7 @@ import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -36,7 +36,7 @@ from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.collector import AccountCollector, StoredAnswer
 from tests.prove.child import put
 from tests.prove.compare import Breach
-from tests.prove.power_record import mark
+from tests.prove.power import mark
 
 SceneName = Literal["submit", "collect", "at once", "late", "export", "judging", "account", "power"]
 SKIPPED = {"skipped": True}  # the mark that a mutant leaves where it passes over a flush
@@ -172,17 +172,13 @@ def _decoded_before_on_disk() -> None:
 
 
 def _written_in_place() -> None:
-    @contextmanager
-    def in_place(path: Path, *_: object, **__: object) -> Iterator[BinaryIO]:
-        with path.open("w+b") as stream:
-            yield stream
+    def in_place(path: Path, *_: object, **__: object) -> BinaryIO:
+        return path.open("w+b")
 
-    for module in [
-        module for name, module in sys.modules.items() if name.startswith("cfbatch_gui.core.results.exports")
-    ]:
+    exports = (module for name, module in sys.modules.items() if name.startswith("cfbatch_gui.core.results.exports"))
+    for module in (files, *exports):
         if hasattr(module, "atomic_writer"):
             put(module, "atomic_writer", in_place)
-    put(files, "atomic_writer", in_place)
 
 
 def _old_manifest_left_beside_the_new_file() -> None:
@@ -190,11 +186,7 @@ def _old_manifest_left_beside_the_new_file() -> None:
 
 
 def _unfinished_files_not_noted() -> None:
-    @contextmanager
-    def unnoted(*_: Path) -> Iterator[None]:
-        yield
-
-    put(files, "noted", unnoted)
+    put(files, "noted", lambda *_: nullcontext())
 
 
 def _judgement_written_with_the_next_one() -> None:

@@ -5,7 +5,6 @@ Each function does one process's share of a scene, and adds what was found to th
 
 import os
 import random
-import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,14 +28,13 @@ from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, Transport
 from tests.prove import child
 from tests.prove.child import Command, Prepare, put
-from tests.prove.compare import Breach, Finding, written_tokens
+from tests.prove.compare import TEXTS, Breach, Finding, command_of, is_vector, written_tokens
 from tests.prove.exporting import Exporting
 from tests.prove.mutants import Mutant
 from tests.prove.power import Replay, in_memory
 from tests.prove.power_disk import Mark
 from tests.prove.report import Part, Report
 from tests.prove.steps import COLLECT, SUBMIT, SYNCHRONOUS, Step
-from tests.prove.truth import TEXTS, command_of, is_vector
 from tests.prove.world import Service, World
 from tests.support.practice import stored_vectors
 
@@ -329,7 +327,9 @@ def _judging(bench: Bench, prepare: Prepare, rounds: int) -> Iterator[list[Findi
     for _ in range(rounds):
         texts = [f"text {number}" for number in rng.sample(range(10 * JUDGED), JUDGED)]
         keys: list[Key] = [rng.choice((0, 1, 2, 3, None, UNDO)) for _ in range(KEYS)]
-        saved = _judged_until_killed(partial(_press, path, texts, keys), rng.uniform(0, LONGEST), prepare)
+        saved = _judged_until_killed(
+            partial(_press, path, texts, keys), rng.uniform(0, LONGEST), prepare, path.with_name("child.log")
+        )
         after = _grades_after(texts, keys, grades)
         book = Book(path, read_only=False, clock=time.time)
         grades = {each.document.text: each.grade for each in newest(book.judgements())}
@@ -340,26 +340,18 @@ def _judging(bench: Bench, prepare: Prepare, rounds: int) -> Iterator[list[Findi
         yield found
 
 
-def _judged_until_killed(press: Callable[[int], None], seconds: float, prepare: Prepare) -> int:
+def _judged_until_killed(press: Callable[[int], int], seconds: float, prepare: Prepare, log: Path) -> int:
     """Judge in a child that says after each key that it is saved, and kill it; how many keys were saved."""
     reading, writing = os.pipe()
-    process = os.fork()
-    if not process:
-        try:
-            prepare()
-            press(writing)
-        finally:
-            os._exit(0)
+    process = child.begin(lambda: press(writing), dict(os.environ), log, prepare)
     os.close(writing)
     os.read(reading, 1)  # it is ready for the first key
-    time.sleep(seconds)
-    os.kill(process, signal.SIGKILL)
-    os.waitpid(process, 0)
+    child.end(process, kill_after=seconds)
     with os.fdopen(reading, "rb") as said:
         return len(said.read())
 
 
-def _press(path: Path, texts: Sequence[str], keys: Sequence[Key], writing: int) -> None:
+def _press(path: Path, texts: Sequence[str], keys: Sequence[Key], writing: int) -> int:
     pairs = [Shown(Subject("q", "a query"), Subject("", text)) for text in texts]
     session = Session(Book(path, read_only=False, clock=time.time), pairs, judge="me", clock=time.time)
     os.write(writing, b".")
@@ -369,6 +361,7 @@ def _press(path: Path, texts: Sequence[str], keys: Sequence[Key], writing: int) 
         elif not session.is_done:
             session.judge(key if isinstance(key, int) else None)
         os.write(writing, b".")
+    return 0
 
 
 def _grades_after(texts: Sequence[str], keys: Sequence[Key], before: Grades) -> list[Grades]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.run import collecting, runner, submitting
-from cfbatch_gui.core.jobs.states import Batch, BatchState
+from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store import job_store, submissions
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
@@ -187,20 +187,17 @@ def _mark_submits() -> None:
 
 def _shown_as(state: BatchState) -> Callable[[Hit], None]:
     """A step at which the user interface is notified that a batch has reached a state."""
-    seen: set[tuple[str, int]] = set()
-
-    def show(_: object, job: Any) -> None:
-        batch: Batch
-        for batch in job.batches:
-            if batch.state is state and (job.id, batch.number) not in seen:
-                seen.add((job.id, batch.number))
-                hits[0]()
-
-    hits: list[Hit] = []
 
     def install(hit: Hit) -> None:
-        hits.append(hit)
-        wrap(JobStore, "show", after=lambda _, store, job: show(store, job))
+        seen: set[tuple[str, int]] = set()
+
+        def shown(_: object, __: JobStore, job: Job) -> None:
+            for batch in job.batches:
+                if batch.state is state and (job.id, batch.number) not in seen:
+                    seen.add((job.id, batch.number))
+                    hit()
+
+        wrap(JobStore, "show", after=shown)
 
     return install
 

@@ -16,8 +16,7 @@ from cfbatch_gui.core.system.paths import Paths
 from tests.canary import TOKEN
 from tests.prove import child
 from tests.prove.child import Command, Decision, Ended, Prepare
-from tests.prove.compare import Breach, Comparison, Finding, Key, unfinished_files
-from tests.prove.truth import command_of, write_input
+from tests.prove.compare import Breach, Comparison, Finding, Key, command_of, unfinished_files, write_input
 from tests.support.practice import Accepted, accepted
 
 

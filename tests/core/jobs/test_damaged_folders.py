@@ -23,7 +23,7 @@ from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.verifying import verify_job
 from tests.core.jobs.conftest import Bench, Clock
-from tests.prove.truth import write_input
+from tests.prove.compare import write_input
 from tests.support import faults
 from tests.support.practice import accepted
 from tests.thorough import tries
