@@ -1,9 +1,7 @@
 """The comparison of rankings of several jobs over the same items, by query, and what it can tell."""
 
 import csv
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -74,7 +72,7 @@ def test_queries_with_ids_are_matched_though_their_wording_differs(tmp_path: Pat
     other = [replace(pair, query=f"{pair.query}?") for pair in BASE]
     runs = [run_of(tmp_path, pairs, name) for name, pairs in (("one", BASE), ("other", other))]
     for run in runs:
-        with closing(sqlite3.connect(run.folder.data)) as database, database:
+        with run.folder.open() as database:
             database.execute("UPDATE queries SET query_id = 'q' || query_no")
     compared = compare([read_run(run.folder, run.metadata) for run in runs])
     assert compared.joined[1].queries[MatchedBy.ID] == 2

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -84,7 +84,7 @@ class Table:
         """A ranking with a row for each pair. Failed items are in requests of their own, in batch 2."""
         columns = ("question", "article", "number", "stars", *self.kept)
         roles = ("query", "context", "id", "label", *("keep" for _ in self.kept))
-        with closing(sqlite3.connect(self.folder.data)) as database, database:
+        with self.folder.open() as database:
             self._metadata(database, columns, roles, "long")
             for pair in pairs:
                 row = self._source(database, (pair.query, pair.text, pair.id, pair.label, *pair.kept))
@@ -107,7 +107,7 @@ class Table:
         self.kind = Kind.EMBED
         columns = (*(("key",) if with_ids else ()), "text", *self.kept)
         roles = (*(("id",) if with_ids else ()), "text", *("keep" for _ in self.kept))
-        with closing(sqlite3.connect(self.folder.data)) as database, database:
+        with self.folder.open() as database:
             self._metadata(database, columns, roles, "texts")
             for index, (identifier, text, outcome) in enumerate(texts):
                 cells = (*((identifier,) if with_ids else ()), text, *(kept[index] if kept else ()))

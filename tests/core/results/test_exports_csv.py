@@ -3,8 +3,6 @@
 import csv
 import json
 import shutil
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,6 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Preset, export, target_for
-from cfbatch_gui.core.results.outcomes import JobMetadata
 from tests.core.results.folders import FAILED, NASTY, THERE, Outcome, Pair, Table, unit_vectors
 from tests.interop import libreoffice
 
@@ -176,28 +173,19 @@ def written(folder: Path, kind: Kind, form: str) -> Path:
     _spoil(table)
     target = target_for(folder / "out", kind, form)
     path = folder / f"out{target.suffixes[0]}"
-    export(table.folder, _metadata(table), path, target)
+    names = {"name": "=1+1", "model": "@SUM(1)", "connection": "+1+1", "source_name": "-1+1"}
+    metadata = replace(table.metadata(), **names, request_ids={1: "=1+1", 2: "@SUM(1)"})
+    export(table.folder, metadata, path, target)
     return path
 
 
 def _spoil(table: Table) -> None:
     """Put payloads also into the texts that are not from the user's file."""
-    with closing(sqlite3.connect(table.folder.data)) as database, database:
+    with table.folder.open() as database:
         for statement in ("UPDATE queries SET query_id = ? WHERE query_no % 64 = ?",
                           "UPDATE requests SET reference = ? || request_no WHERE request_no % 64 = ?",
                           "UPDATE requests SET error = ? WHERE error <> '' AND request_no % 64 = ?"):  # fmt: skip
             database.executemany(statement, ((payload, index) for index, payload in enumerate(PAYLOADS)))
-
-
-def _metadata(table: Table) -> JobMetadata:
-    return replace(
-        table.metadata(),
-        name="=1+1",
-        model="@SUM(1)",
-        connection="+1+1",
-        source_name="-1+1",
-        request_ids={1: "=1+1", 2: "@SUM(1)"},
-    )
 
 
 @pytest.mark.parametrize(("kind", "form"), FORMS, ids=IDS)

@@ -194,7 +194,7 @@ def embedded(path: Path) -> Table:
 
 def split(table: Table) -> Table:
     """Make the first two items the parts of one text."""
-    with closing(sqlite3.connect(table.folder.data)) as database, database:
+    with table.folder.open() as database:
         parts = "SELECT item_no, item_no, 0, 3, NULL, NULL, score FROM items WHERE item_no < 3"
         database.execute(f"INSERT INTO parts {parts}")
         database.execute("UPDATE texts SET text_id = 'k1'")

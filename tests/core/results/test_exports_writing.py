@@ -3,6 +3,7 @@
 import csv
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,6 @@ from cfbatch_gui.core.results.exports import (
     Target,
     export,
     target_for,
-    targets_for,
     vector_files,
 )
 from cfbatch_gui.core.results.exports.writing import manifest_path
@@ -23,9 +23,14 @@ from cfbatch_gui.core.system.files import atomic_folder
 from tests.core.results.folders import FAILED, WAITING, Outcome, Pair, Table, room_for, unit_vectors
 from tests.core.results.test_exports_csv import manifest
 
-# The targets that write results; test_exports_folders.py has what is about folders alone.
-CASES = [(kind, target) for kind in Kind for target in targets_for(kind) if target.needs_results]
-NAMES = [f"{kind.value}-{target.name}" for kind, target in CASES]
+
+def each_target(has: Callable[[Target], bool]) -> pytest.MarkDecorator:
+    """A test for each target that has something, of all kinds of jobs, so that a new target is tested too."""
+    targets = [target for target in TARGETS if has(target)]
+    return pytest.mark.parametrize("target", targets, ids=lambda target: f"{target.kind.value}-{target.name}")
+
+
+with_results = each_target(lambda target: target.needs_results)
 
 
 ROWS = 1_000
@@ -61,9 +66,9 @@ def out(folder: Path, target: Target) -> Path:
     return folder / (f"out{target.suffixes[0]}" if target.suffixes else "out")
 
 
-@pytest.mark.parametrize(("kind", "target"), CASES, ids=NAMES)
-def test_progress_goes_up_to_the_end(tmp_path: Path, tables: dict[Kind, Table], kind: Kind, target: Target) -> None:
-    table = tables[kind]
+@with_results
+def test_progress_goes_up_to_the_end(tmp_path: Path, tables: dict[Kind, Table], target: Target) -> None:
+    table = tables[target.kind]
     steps: list[tuple[int, int]] = []
     table.export(out(tmp_path, target), target, progress=lambda done, total: steps.append((done, total)))
     assert steps == sorted(steps)
@@ -77,11 +82,11 @@ class Cancelled(Exception):
 
 
 @pytest.mark.parametrize("at", [1, ROWS + 1])
-@pytest.mark.parametrize(("kind", "target"), CASES, ids=NAMES)
+@with_results
 def test_a_cancel_leaves_everything_as_it_was(
-    tmp_path: Path, tables: dict[Kind, Table], kind: Kind, target: Target, at: int
+    tmp_path: Path, tables: dict[Kind, Table], target: Target, at: int
 ) -> None:
-    table, small = tables[kind], filled(tmp_path / "small", kind, 20)
+    table, small = tables[target.kind], filled(tmp_path / "small", target.kind, 20)
     small.export(out(tmp_path, target), target)
     before = content(tmp_path)
 
@@ -95,11 +100,9 @@ def test_a_cancel_leaves_everything_as_it_was(
     assert content(tmp_path) == before
 
 
-@pytest.mark.parametrize(("kind", "target"), CASES, ids=NAMES)
-def test_a_disk_that_flips_a_bit_is_noticed(
-    tmp_path: Path, tables: dict[Kind, Table], kind: Kind, target: Target
-) -> None:
-    table, flipped = tables[kind], set[Path]()
+@with_results
+def test_a_disk_that_flips_a_bit_is_noticed(tmp_path: Path, tables: dict[Kind, Table], target: Target) -> None:
+    table, flipped = tables[target.kind], set[Path]()
 
     def flip(done: int, total: int) -> None:
         parts = [found for found in tmp_path.rglob("*") if ".part" in str(found) and found.is_file()]
@@ -161,22 +164,19 @@ def test_a_target_of_the_other_kind_is_refused(tmp_path: Path) -> None:
         table.export(tmp_path / "out.npy", npy)
 
 
-# All targets of all kinds of jobs, so that a new target is tested, too.
-EVERY = [(target.kind, target) for target in TARGETS]
-EVERY_NAME = [f"{kind.value}-{target.name}" for kind, target in EVERY]
 SHARES = (0.0, 0.4, 0.999)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of a process are POSIX")
-@pytest.mark.parametrize(("kind", "target"), EVERY, ids=EVERY_NAME)
-def test_a_disk_that_is_full_at_any_byte(tmp_path: Path, kind: Kind, target: Target) -> None:
+@each_target(lambda _: True)
+def test_a_disk_that_is_full_at_any_byte(tmp_path: Path, target: Target) -> None:
     out = tmp_path / "out"
     out.mkdir()
     path = out / (target.suffixes[0].removeprefix(".") if target.suffixes else "folder")
-    older = filled(tmp_path / "older", kind, 40, fails=3)
+    older = filled(tmp_path / "older", target.kind, 40, fails=3)
     older.export(path, target)
     before = content(out)
-    table = filled(tmp_path / "newer", kind, 250, fails=3)
+    table = filled(tmp_path / "newer", target.kind, 250, fails=3)
     exported = table.export(tmp_path / path.name, target)
     largest = max(found.stat().st_size for found in exported.files)
     for share in SHARES:
@@ -230,13 +230,12 @@ def test_the_old_file_stays_when_its_manifest_cannot_be_removed(
     assert not list(tmp_path.glob(".*"))
 
 
-FOLDERS = [(kind, target) for kind in Kind for target in targets_for(kind) if target.is_folder]
-FOLDER_NAMES = [target.name for _, target in FOLDERS]
+with_folders = each_target(lambda target: target.is_folder)
 
 
-@pytest.mark.parametrize(("kind", "target"), FOLDERS, ids=FOLDER_NAMES)
-def test_an_older_export_is_replaced_whole(tmp_path: Path, kind: Kind, target: Target) -> None:
-    big, small = filled(tmp_path / "big", kind, 600), filled(tmp_path / "small", kind, 20)
+@with_folders
+def test_an_older_export_is_replaced_whole(tmp_path: Path, target: Target) -> None:
+    big, small = filled(tmp_path / "big", target.kind, 600), filled(tmp_path / "small", target.kind, 20)
     path = tmp_path / "out"
     path.mkdir()
     big.export(path, target)
@@ -250,9 +249,9 @@ def test_an_older_export_is_replaced_whole(tmp_path: Path, kind: Kind, target: T
     assert sorted(said["files"]) == sorted(found)
 
 
-@pytest.mark.parametrize(("kind", "target"), FOLDERS, ids=FOLDER_NAMES)
-def test_other_things_are_never_touched(tmp_path: Path, kind: Kind, target: Target) -> None:
-    table = filled(tmp_path / "job", kind, 20)
+@with_folders
+def test_other_things_are_never_touched(tmp_path: Path, target: Target) -> None:
+    table = filled(tmp_path / "job", target.kind, 20)
     path = tmp_path / "out"
     (path / "photos").mkdir(parents=True)
     (path / "photos" / "me.jpg").write_bytes(b"me")

@@ -15,7 +15,6 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.joining import read_run
 from cfbatch_gui.core.evaluation.judged import measure
 from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.labels import keep_grades, parse_grades, propose_grades
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, has_parts
 from cfbatch_gui.core.results.rankings import Kept, RankedContext, Rankings, RetrievalIds
@@ -45,7 +44,7 @@ def test_counts_know_what_came_back_since(table: Table) -> None:
     rankings = Rankings(table.folder)
     assert rankings.counts() == Kept(1, 1)
     assert rankings.queries()[0].margin is None
-    with closing(sqlite3.connect(table.folder.data)) as database, database:
+    with table.folder.open() as database:
         database.execute("UPDATE items SET score = 0.75 WHERE score IS NULL")
         note_all(database)
     assert rankings.counts(None, 0.6) == Kept(1, 2)
@@ -54,7 +53,7 @@ def test_counts_know_what_came_back_since(table: Table) -> None:
 
 def test_a_query_without_contexts_stands_among_the_others(table: Table) -> None:
     table.rank([Pair("q", "a", 0.5), Pair("alone", "b", 0.5), Pair("r", "c", 0.25)])
-    with closing(sqlite3.connect(table.folder.data)) as database, database:
+    with table.folder.open() as database:
         database.execute("DELETE FROM items WHERE query_no = 2")
         note_all(database)
     found = Rankings(table.folder).queries()
@@ -68,7 +67,7 @@ def test_a_query_without_contexts_stands_among_the_others(table: Table) -> None:
 def test_a_split_text_says_which_part_has_the_score(table: Table) -> None:
     table.rank([Pair("q", "one two three", 0.5), Pair("q", "short", 0.25)])
     assert not has_parts(table.folder)
-    with closing(sqlite3.connect(table.folder.data)) as database, database:
+    with table.folder.open() as database:
         parts = [(1, 0.25), (2, 0.5), (3, 0.5)]
         database.executemany("INSERT INTO parts VALUES(1, ?, 0, 3, 1, 0, ?)", parts)
         note_all(database)
@@ -77,10 +76,8 @@ def test_a_split_text_says_which_part_has_the_score(table: Table) -> None:
 
 
 def test_shared_contexts_carry_the_cells_of_both_files(tmp_path: Path) -> None:
-    folder = JobFolder(tmp_path)
-    folder.create()
-    schema.create(folder.data)
-    with closing(sqlite3.connect(folder.data)) as database, database:
+    folder = Table(tmp_path).folder
+    with folder.open() as database:
         metadata = {
             "layout": "shared",
             "columns": ["q", "team", "stars"],
@@ -235,19 +232,14 @@ def test_what_a_label_calls_relevant_is_related(table: Table) -> None:
 
 def test_labels_of_shared_texts_say_nothing_of_a_pair(table: Table) -> None:
     folder = table.rank(crossed(30, label="1")).folder
-    with closing(sqlite3.connect(folder.data)) as database, database:
+    with folder.open() as database:
         schema.put_metadata_value(database, "layout", "shared")
     assert score_figures(folder).other_pairs == 270
 
 
 def test_shared_first_ranks_are_counted(table: Table) -> None:
-    pairs = [
-        Pair("a", "1", 0.5),
-        Pair("a", "2", 0.5),
-        Pair("b", "3", 0.5),
-        Pair("b", "4", 0.25),
-        Pair("c", "5", FAILED),
-    ]
+    scores = (("a", 0.5), ("a", 0.5), ("b", 0.5), ("b", 0.25), ("c", FAILED))
+    pairs = [Pair(query, f"text {number}", score) for number, (query, score) in enumerate(scores)]
     assert score_figures(table.rank(pairs).folder).first_tied == 1
 
 

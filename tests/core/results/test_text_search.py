@@ -1,18 +1,15 @@
 """Caseless search in many texts gives the same results as `str.casefold` and `in`, for all of Unicode."""
 
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
-from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.text_search import CasefoldIndex, TextSearch
+from tests.core.results.folders import Table
 
 IN_ORDER = "SELECT text_no, text, text_id FROM texts WHERE text_no > ? ORDER BY text_no LIMIT ?"
 TEXTS = (
@@ -22,15 +19,9 @@ TEXTS = (
 )  # fmt: skip
 
 
-def filled_texts(path: Path, texts: Sequence[str], *, identifier: str = "") -> JobFolder:
+def texts_only(path: Path, texts: Sequence[str], identifier: str = "") -> JobFolder:
     """A job folder with these texts."""
-    folder = JobFolder(path)
-    folder.create()
-    schema.create(folder.data)
-    with closing(sqlite3.connect(folder.data)) as database, database:
-        rows = ((number, identifier, text) for number, text in enumerate(texts, 1))
-        database.executemany("INSERT INTO texts VALUES(?, ?, ?, '', 1, 2)", rows)
-    return folder
+    return Table(path).embed([(identifier, text, 1.0) for text in texts], None).folder
 
 
 @pytest.fixture(autouse=True)
@@ -39,12 +30,9 @@ def small_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cfbatch_gui.core.results.text_search._MOST_TEXTS", 100)
 
 
-_casefold = cache(str.casefold)  # the many texts are compared with many needles
-
-
 def found_by_python(needle: str, texts: Sequence[str]) -> list[int]:
     wanted = needle.casefold()
-    return [number for number, text in enumerate(texts, 1) if wanted in _casefold(text)]
+    return [number for number, text in enumerate(texts, 1) if wanted in text.casefold()]
 
 
 @given(
@@ -52,13 +40,13 @@ def found_by_python(needle: str, texts: Sequence[str]) -> list[int]:
     st.lists(st.text(alphabet="sßſkKfﬁiİιΙΐéÉ東ÿ%_\\ \0a") | st.sampled_from(TEXTS), min_size=1, max_size=7),
 )
 def test_any_text_in_any_others(tmp_path_factory: pytest.TempPathFactory, needle: str, texts: list[str]) -> None:
-    folded = CasefoldIndex(filled_texts(tmp_path_factory.mktemp("any"), texts), IN_ORDER)
+    folded = CasefoldIndex(texts_only(tmp_path_factory.mktemp("any"), texts), IN_ORDER)
     for _ in ("read", "kept"):
         assert folded.find(needle).tolist() == found_by_python(needle, texts)
 
 
 def test_every_text_of_a_row_is_looked_at_and_none_goes_over_into_the_next(tmp_path: Path) -> None:
-    folded = CasefoldIndex(filled_texts(tmp_path, ["one", "two"], identifier="X-7"), IN_ORDER)
+    folded = CasefoldIndex(texts_only(tmp_path, ["one", "two"], "X-7"), IN_ORDER)
     assert folded.find("x-7").tolist() == [1, 2]
     assert folded.find("neX").tolist() == folded.find("one\udcffx").tolist() == []
 
@@ -79,18 +67,9 @@ def query_of(number: int) -> str:
     return f"Über {number}" if number % 1_000 == 0 else f"query {number}"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> JobFolder:
-    """A job in which each text belongs to one query."""
-    texts = QUERIES * EACH
-    return filled(tmp_path_factory.mktemp("own"), texts, [(n, (n - 1) // EACH + 1, n) for n in range(1, texts + 1)])
-
-
 def filled(path: Path, texts: int, items: list[tuple[int, int, int]]) -> JobFolder:
-    folder = JobFolder(path)
-    folder.create()
-    schema.create(folder.data)
-    with closing(sqlite3.connect(folder.data)) as database, database:
+    folder = Table(path).folder
+    with folder.open() as database:
         queries = {query for _, query, _ in items}
         database.executemany("INSERT INTO queries VALUES(?, '', ?, 2)", ((each, query_of(each)) for each in queries))
         rows = ((number, text_of(number)) for number in range(1, texts + 1))
@@ -118,11 +97,9 @@ def items_by_python(needle: str, items: list[tuple[int, int, int]]) -> frozenset
     return frozenset({item for item, _ in found} | {item for item, query, _ in items if query in alone})
 
 
-def test_queries_and_texts_of_a_search_whether_queries_share_their_texts_or_not(
-    folder: JobFolder, tmp_path: Path
-) -> None:
-    shared = filled(tmp_path, 60, SHARED)
-    for search, items in ((TextSearch(folder), OWN), (TextSearch(shared), SHARED)):
+def test_queries_and_texts_of_a_search_whether_queries_share_their_texts_or_not(tmp_path: Path) -> None:
+    for name, texts, items in (("own", QUERIES * EACH, OWN), ("shared", 60, SHARED)):
+        search = TextSearch(filled(tmp_path / name, texts, items))
         for needle in (*SOUGHT, "query 7", "über 1"):
             assert search.queries(needle).tolist() == by_python(needle, items)
             assert search.items(needle) == items_by_python(needle, items)
