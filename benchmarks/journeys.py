@@ -105,9 +105,9 @@ class Onlooker(Person):
         with self._look():
             return super().sees(*words)
 
-    def _clickable(self, text: str, nth: int) -> tuple[QWidget, QPoint] | None:
+    def _clickable(self, text: str) -> tuple[QWidget, QPoint] | None:
         with self._look():
-            return super()._clickable(text, nth)
+            return super()._clickable(text)
 
     def _row(self, table: str, text: str) -> tuple[QAbstractItemView, QModelIndex] | None:
         with self._look():

@@ -95,9 +95,7 @@ def _says_something(widget: QWidget) -> bool:
     """Whether there is anything to see, as opposed to a box around others."""
     if widget.width() <= 0 or widget.height() <= 0 or isinstance(widget, QScrollBar | QSizeGrip | QRubberBand):
         return False
-    return bool(
-        isinstance(widget, QLabel | QAbstractButton | QLineEdit | QAbstractSpinBox | QComboBox | QTabBar | QFrame)
-    )
+    return isinstance(widget, QLabel | QAbstractButton | QLineEdit | QAbstractSpinBox | QComboBox | QTabBar | QFrame)
 
 
 _OVERLAYS = (Notices, QSplitterHandle, QRubberBand, QScrollBar, QSizeGrip)
@@ -144,8 +142,7 @@ def _cut(widget: QWidget) -> Iterator[str]:
     elif isinstance(widget, QLineEdit):
         yield from _cut_field(widget)
     elif isinstance(widget, QComboBox):
-        needed = widget.minimumSizeHint()
-        yield from _too_small(widget, QSize(needed.width(), needed.height()))
+        yield from _too_small(widget, widget.minimumSizeHint())
 
 
 def _too_small(widget: QWidget, needed: QSize) -> Iterator[str]:
@@ -191,9 +188,8 @@ def _cut_tabs(bar: QTabBar) -> Iterator[str]:
     for index in range(bar.count()):
         if bar.isTabVisible(index):
             box = bar.tabRect(index)
-            leads_there = index != bar.currentIndex() and any(
-                each.isVisible() for each in bar.findChildren(QToolButton)
-            )
+            has_arrows = any(each.isVisible() for each in bar.findChildren(QToolButton))
+            leads_there = index != bar.currentIndex() and has_arrows
             is_whole = bar.rect().contains(box)
             if box.width() + _SLACK < bar.tabSizeHint(index).width() or not (is_whole or leads_there):
                 yield f"tab {bar.tabText(index)!r} at {box.getRect()} does not fit into {bar.size().toTuple()}"

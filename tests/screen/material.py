@@ -100,12 +100,9 @@ def reviews(path: Path, queries: int, texts: int, *, gaps: int = 0, separator: s
 
 def without_labels(path: Path, source: Path) -> Path:
     """The questions and answers of a file that also has labels."""
-    with source.open(encoding="utf-8", newline="") as read, path.open("w", encoding="utf-8", newline="") as written:
-        rows = csv.DictReader(read)
-        writer = csv.DictWriter(written, ("question", "answer"), extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
+    with source.open(encoding="utf-8", newline="") as file:
+        rows = [(row["question"], row["answer"]) for row in csv.DictReader(file)]
+    return _table(path, ("question", "answer"), rows)
 
 
 def beginnings(path: Path, source: Path, *, letters: int = 64) -> Path:

@@ -2,9 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt
+from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QWindow
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -53,35 +53,25 @@ class Person:
 
     async def until_sees(self, *words: str) -> None:
         """Wait for these words."""
-        try:
-            await self.until(lambda: self.sees(*words))
-        except NotSeenError:
-            raise NotSeenError(f"{words} did not come; there is: {self.seen()[:_TEXTS_TOLD]}") from None
+        await self.until(lambda: self.sees(*words), f"{words} did not come")
 
     async def until_row(self, table: str, text: str) -> None:
         """Wait for a cell with this text in the table or list of this name."""
         await self.until(lambda: self._row(table, text))
 
-    async def until(self, happens: Callable[[], object]) -> None:
+    async def until(self, happens: Callable[[], object], failure: str = "what was waited for did not come") -> None:
         """Wait for something."""
-        deadline = time.monotonic() + self._patience
-        while not happens():
-            if time.monotonic() > deadline:
-                raise NotSeenError("what was waited for did not come")
-            await asyncio.sleep(_TICK)
+        await self._again(lambda: asyncio.sleep(_TICK), happens, failure)
 
     # Mouse
 
-    async def click(self, text: str, nth: int = 0) -> None:
+    async def click(self, text: str) -> None:
         """Click a button, link, choice or tab by its words; the topmost window's first."""
-        try:
-            await self.until(lambda: self._clickable(text, nth))
-        except NotSeenError:
-            raise NotSeenError(f"“{text}” cannot be clicked; there is: {self.seen()[:_TEXTS_TOLD]}") from None
+        await self.until(lambda: self._clickable(text), f"“{text}” cannot be clicked")
         clicked: list[object] = []
 
         def click() -> None:
-            widget, place = self._clickable(text, nth) or (None, QPoint())
+            widget, place = self._clickable(text) or (None, QPoint())
             if widget is None:
                 return
             if isinstance(widget, QAbstractButton):
@@ -90,7 +80,7 @@ class Person:
             if not isinstance(widget, QAbstractButton) or QApplication.activePopupWidget() is not None:
                 clicked.append(widget)  # a menu opens without a click
 
-        await self._again(click, lambda: clicked, f"“{text}” could not be clicked")
+        await self._again(lambda: _do(click), lambda: clicked, f"“{text}” could not be clicked")
 
     async def click_row(self, table: str, text: str, *, double: bool = False) -> None:
         """Click the line with this text in the table or list of this name."""
@@ -104,7 +94,7 @@ class Person:
                 view.scrollTo(index)
                 _click_now(view.viewport(), view.visualRect(index).center(), double=double)
 
-        await self._again(click, lambda: clicked, f"{text} in {table} could not be clicked")
+        await self._again(lambda: _do(click), lambda: clicked, f"{text} in {table} could not be clicked")
 
     async def choose(self, text: str) -> None:
         """Click an entry of the menu that is open."""
@@ -142,12 +132,12 @@ class Person:
     async def name_file(self, path: object) -> None:
         """Paste a path into Qt’s own file dialog; Enter until it is taken, for a list of completions takes one."""
         await self.type("fileNameEdit", str(path), pasted=True)
-        deadline = time.monotonic() + self._patience
-        while self._field("fileNameEdit") is not None:
-            if time.monotonic() > deadline:
-                raise NotSeenError(f"{path} was not taken; there is: {self.seen()[:_TEXTS_TOLD]}")
+
+        async def enter() -> None:
             await self.press(Qt.Key.Key_Return)
             await asyncio.sleep(_TICK)
+
+        await self._again(enter, lambda: self._field("fileNameEdit") is None, f"{path} was not taken")
 
     async def press(self, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
         """Press a key where the keyboard is.
@@ -169,15 +159,15 @@ class Person:
             await self.until(QGuiApplication.focusWindow)
             await _do(press)
 
-    async def _again(self, act: Callable[[], None], is_done: Callable[[], object], failure: str) -> None:
-        """Do it until it is done: pages and lists arrange themselves anew at any time, and if they do so between press
-        and release, Qt takes that for no click.
+    async def _again(self, act: Callable[[], Awaitable[None]], is_done: Callable[[], object], failure: str) -> None:
+        """Do it until it is done. A click may be none: pages and lists arrange themselves anew at any time, and Qt takes
+        press and release for no click if they do so in between.
         """
         deadline = time.monotonic() + self._patience
         while not is_done():
             if time.monotonic() > deadline:
                 raise NotSeenError(f"{failure}; there is: {self.seen()[:_TEXTS_TOLD]}")
-            await _do(act)
+            await act()
 
     # Finding
 
@@ -190,7 +180,7 @@ class Person:
                 if widget.isVisible() and widget.window() is window and not widget.visibleRegion().isEmpty():
                     yield widget
 
-    def _clickable(self, text: str, nth: int) -> tuple[QWidget, QPoint] | None:
+    def _clickable(self, text: str) -> tuple[QWidget, QPoint] | None:
         found: list[tuple[QWidget, QPoint]] = []
         for widget in self._shown():
             if isinstance(widget, QTabBar):
@@ -199,7 +189,7 @@ class Person:
             elif widget.isEnabled() and text in _names(widget):
                 is_wide = isinstance(widget, QRadioButton | QCheckBox)
                 found.append((widget, QPoint(10, widget.height() // 2) if is_wide else widget.rect().center()))
-        return found[nth] if nth < len(found) else None
+        return found[0] if found else None
 
     def _row(self, table: str, text: str) -> tuple[QAbstractItemView, QModelIndex] | None:
         for view in self._shown():
@@ -300,8 +290,3 @@ def _cells(view: QAbstractItemView) -> Iterator[QModelIndex]:
     for row in range(min(model.rowCount(), _ROWS)):
         for column in range(columns):
             yield model.index(row, column)
-
-
-def select(view: QAbstractItemView, row: int) -> None:
-    """Move a list's cursor as the arrow keys do."""
-    view.selectionModel().setCurrentIndex(view.model().index(row, 0), QItemSelectionModel.SelectionFlag.ClearAndSelect)

@@ -17,6 +17,7 @@ from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.window.workspace import Workspace
 from tests.screen.person import Person
+from tests.support.keyrings import MemoryKeyring
 
 
 @dataclass
@@ -58,11 +59,17 @@ async def opened(
     practice_times: tuple[float, float] = (0.0, 0.0),
     clock: Callable[[], float] = time.time,
     credentials: Credentials | None = None,
+    service: str = "",
     file: Path | None = None,
     with_example: bool = False,
     tell: Callable[[Job], None] = lambda job: None,
 ) -> AsyncIterator[Stage]:
-    """Open the window over a data folder, as `ui.app` does; at the end it is closed for good."""
+    """Open the window over a data folder, as `ui.app` does; at the end it is closed for good.
+
+    With the address of a `service` this stands for Cloudflare, and the keyring is in memory.
+    """
+    if service:
+        environ, credentials = {"CLOUDFLARE_API_BASE_URL": service}, credentials or Credentials(MemoryKeyring(), {})
     told: list[Callable[[Job], None]] = [tell]
 
     def on_change(job: Job) -> None:

@@ -5,10 +5,11 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QApplication, QDialog, QLabel, QMainWindow, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QMenu, QWidget
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import ConnectionProblem
@@ -147,9 +148,8 @@ class Tour:
 
     async def go(self) -> None:
         """All of it."""
-        for part in (self.drafts, self.jobs, self.rankings, self.comparison, self.judging, self.vectors):
-            await part()
-        for part in (self.account, self.settings, self.dialogs, self.questions, self.menus, self.notices):
+        pages = (self.drafts, self.jobs, self.rankings, self.comparison, self.judging, self.vectors)
+        for part in (*pages, self.account, self.settings, self.dialogs, self.questions, self.menus, self.notices):
             await part()
 
     async def _stop(self, name: str) -> None:
@@ -342,16 +342,13 @@ class Tour:
 
     async def dialogs(self) -> None:
         """Dialogs that the menu opens."""
-        self._space.menus.attach()
-        await self._dialog("attach")
-        self._window.show_notices()
-        await self._dialog("notice-list")
-        self._space.menus.show_about()
-        await self._dialog("about")
-        self._space.menus.show_help(Topic.SCORES)
-        await self._dialog("help")
-        self._space.menus.show_shortcuts()
-        await self._dialog("shortcuts")
+        menus = self._space.menus
+        for name, show in (
+            *(("attach", menus.attach), ("notice-list", self._window.show_notices), ("about", menus.show_about)),
+            *(("help", partial(menus.show_help, Topic.SCORES)), ("shortcuts", menus.show_shortcuts)),
+        ):
+            show()
+            await self._dialog(name)
         self._space.settings.show_connections()
         self._space.settings.connection._check_service("cloudflare")
         await self._dialog("service-check")
@@ -392,8 +389,4 @@ class Tour:
 
 
 def _is_dialog(widget: QWidget) -> bool:
-    return (
-        widget.isVisible()
-        and (isinstance(widget, QDialog) or not isinstance(widget, QMainWindow | QMenu))
-        and widget.isWindow()
-    )
+    return widget.isVisible() and widget.isWindow() and not isinstance(widget, QMainWindow | QMenu)

@@ -6,7 +6,6 @@ Never `qtbot.wait…` in an async test: it spins Qt inside a task and hangs for 
 import asyncio
 import os
 import sys
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -29,13 +28,13 @@ from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window.loop import EventLoop
+from tests.screen.person import Person
 from tests.screen.stage import Stage, opened
 from tests.support.keyrings import MemoryKeyring
 from tests.ui.connections import opened_page
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
 
 Until = Callable[..., Awaitable[None]]
-_TICK = 0.005
 
 
 def _loop() -> asyncio.AbstractEventLoop:
@@ -73,15 +72,7 @@ def _no_leftovers(qapp: QApplication) -> Iterator[None]:
 @pytest.fixture
 def until() -> Until:
     """`await until(lambda: what the user sees)`; the last word of an assertion that takes a moment."""
-
-    async def wait(predicate: Callable[[], object], timeout: float = 240.0) -> None:
-        deadline = time.monotonic() + timeout
-        while not predicate():
-            if time.monotonic() > deadline:
-                pytest.fail("what the test waited for did not come")
-            await asyncio.sleep(_TICK)
-
-    return wait
+    return Person().until
 
 
 Page = TypeVar("Page", bound=QWidget)

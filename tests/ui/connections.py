@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from keyring.backend import KeyringBackend
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -70,13 +70,14 @@ async def shown(kind: type[D], until: Callable[..., Any]) -> D:
     return there()[0]
 
 
-async def choose_path(parent: QWidget, path: Path, until: Callable[..., Any]) -> None:
-    """Type a name into the dialog for files that is open, and accept it."""
+async def choose_path(parent: QWidget, path: Path, until: Callable[..., Any], *, proposed: str = "") -> None:
+    """Type a name into the dialog for files that is open, in place of one that is `proposed`, and accept it."""
     await until(lambda: parent.findChild(QFileDialog))
     dialog = parent.findChild(QFileDialog)
     assert isinstance(dialog, QFileDialog)
     name = dialog.findChild(QLineEdit, "fileNameEdit")
     assert isinstance(name, QLineEdit)
+    assert not proposed or name.text() == proposed
     name.setText(str(path))
     dialog.accept()
     await until(lambda: not parent.findChild(QFileDialog))
@@ -88,6 +89,14 @@ def click(button: QAbstractButton) -> None:
         QTest.mouseClick(button, Qt.MouseButton.LeftButton, pos=button.rect().center() / 4)
     else:
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def drag(widget: QWidget, *way: QPoint, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    """Press the mouse, move it from place to place, and let go at the last."""
+    QTest.mousePress(widget, Qt.MouseButton.LeftButton, modifier, way[0])
+    for place in way[1:]:
+        QTest.mouseMove(widget, place)
+    QTest.mouseRelease(widget, Qt.MouseButton.LeftButton, modifier, way[-1])
 
 
 def pick(choice: Choice, value: object) -> None:

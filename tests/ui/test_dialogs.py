@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder, SettingsStore
 from cfbatch_gui.ui.dialogs import ask, open_file, save_file
 from cfbatch_gui.ui.widgets import Tabs
 from tests.ui.conftest import Until
-from tests.ui.connections import shown
+from tests.ui.connections import choose_path, shown
 
 
 @pytest.fixture
@@ -67,13 +67,8 @@ async def test_files_are_chosen(parent: QWidget, until: Until, tmp_path: Path) -
     file = tmp_path / "texts.csv"
     file.write_text("text\nhello\n")
     opening = asyncio.create_task(open_file(parent, "Open", filters=("Spreadsheets (*.csv)",), folder=tmp_path))
-    dialog = await shown(QFileDialog, until)
-    field = dialog.findChild(QLineEdit, "fileNameEdit")
-    assert field is not None
-    field.setText(str(file))
-    dialog.accept()
+    await choose_path(parent, file, until)
     assert await asyncio.wait_for(opening, 240) == file
-    await until(lambda: parent.findChild(QFileDialog) is None)
     saving = asyncio.create_task(save_file(parent, "Save", name="old/new: ranked", suffix="csv", folder=tmp_path))
     dialog = await shown(QFileDialog, until)
     dialog.accept()

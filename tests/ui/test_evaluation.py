@@ -433,29 +433,14 @@ async def test_digits_grade_other_keys_do_nothing_and_backspace_undoes(judging: 
     assert "cut off at the 2nd line" in [each.note for each in book.judgements()]
 
 
-async def test_the_end_says_how_steady_the_judge_was_and_leads_to_the_comparison(judging: Judging) -> None:
-    session = await judging.begin()
-    done: list[list[str]] = []
-    judging.page.done.connect(done.append)
-    while not session.is_done:
-        await judging.press(str(session.position % 3))
-    await judging.until(judging.page.end.button.isVisible)
-    await judging.until(lambda: not judging.page.tasks.running())
-    assert len(judging.grades()) == QUERY_COUNT * TEXT_COUNT
-    QTest.keyClick(judging.page.end.button, Qt.Key.Key_Return)
-    assert done == [[job.id for job in judging.jobs]]
-    judging.page.judge(judging.jobs)
-    await judging.until(lambda: judging.page.start.counts.text() == "All of these texts are judged already.")
-    assert not judging.page.start.begin_button.isEnabled()
-
-
 async def test_a_second_judge_settles_what_both_see_differently(judging: Judging) -> None:
     session = await judging.begin()
     while not session.is_done:
         await judging.press("0")
-    judging.page.start.judge.setText("Ada")
+    assert len(judging.grades()) == QUERY_COUNT * TEXT_COUNT
     judging.page.judge(judging.jobs)
-    await judging.until(lambda: not judging.page.tasks.running())
+    await judging.until(lambda: judging.page.start.counts.text() == "All of these texts are judged already.")
+    assert not judging.page.start.begin_button.isEnabled()
     judging.page.start.judge.setText("Ada")
     judging.page.start.judge.editingFinished.emit()
     await judging.until(lambda: judging.page.start.begin_button.isEnabled() and not judging.page.tasks.running())

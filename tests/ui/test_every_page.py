@@ -83,18 +83,14 @@ def _said(widget: QWidget) -> Iterator[str]:
     if widget.isWindow():
         yield widget.windowTitle()
     match widget:
-        case QLabel() | QAbstractButton():
+        case QLabel() | QAbstractButton() | QAbstractSpinBox():
             yield widget.text()
         case QGroupBox():
             yield widget.title()
-        case QLineEdit():
-            yield widget.placeholderText()
-        case QPlainTextEdit() | QTextEdit():
+        case QLineEdit() | QPlainTextEdit() | QTextEdit():
             yield widget.placeholderText()
         case QComboBox():
             yield from (widget.itemText(index) for index in range(widget.count()))
-        case QAbstractSpinBox():
-            yield widget.text()
         case QTabBar():
             yield from (widget.tabText(index) for index in range(widget.count()))
         case QMenu():

@@ -11,7 +11,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import Action
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import STOPPED_HERE, Batch, BatchState, Job, JobOptions, JobState
@@ -25,13 +24,12 @@ from cfbatch_gui.ui.jobs.job_summary import (
 )
 from cfbatch_gui.ui.jobs.progress_view import UnknownOutcomeCard
 from cfbatch_gui.ui.settings import DATA, SettingsPage, TrafficPage
-from cfbatch_gui.ui.theme import Scheme, Theme
+from cfbatch_gui.ui.theme import Theme
 from tests.canary import TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT
 from tests.screen.stage import Stage, opened
 from tests.support.faulty_service import FaultyService
-from tests.support.keyrings import MemoryKeyring
 from tests.ui.conftest import Until
 from tests.ui.connections import choose_path, click, entries, pick, shown
 from tests.ui.job_page_driver import MODEL, TEXTS, TIED, JobPageDriver, open_job_page
@@ -249,9 +247,7 @@ async def service(tmp_path: Path) -> AsyncIterator[FaultyService]:
 @pytest.fixture
 async def stage(tmp_path: Path, theme: Theme, service: FaultyService, until: Until) -> AsyncIterator[Stage]:
     """The whole window, with an account that is connected."""
-    environ = {"CLOUDFLARE_API_BASE_URL": service.url}
-    credentials = Credentials(MemoryKeyring(), environ)
-    async with opened(tmp_path / "data", Theme(Scheme.LIGHT), environ=environ, credentials=credentials) as stage:
+    async with opened(tmp_path / "data", theme, service=service.url) as stage:
         await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
         yield stage
         for job in stage.program.ledger.jobs():

@@ -20,6 +20,7 @@ from cfbatch_gui.ui.plots import Band, Bars, Chart, DotMap, Dots, Line, Mark, Pi
 from cfbatch_gui.ui.plots.colours import by_category, by_cells, categories, plain
 from cfbatch_gui.ui.plots.plot import Scale, describe_at, labels, padded, ticks
 from cfbatch_gui.ui.tasks import Tasks
+from tests.ui.connections import drag
 
 EDGES, COUNTS = np.array([0.0, 0.25, 0.5, 1.0]), np.array([3, 0, 8])
 
@@ -147,19 +148,13 @@ def test_a_lasso_holds_what_is_inside(dots: DotMap) -> None:
     dots.lassoed.connect(lambda indexes: held.append(indexes.tolist()))
     dots.set_lasso(True)
     low, high = at(dots, 0) + QPoint(-12, 12), at(dots, 2) + QPoint(-40, -12)
-    corners = [low, QPoint(high.x(), low.y()), high, QPoint(low.x(), high.y())]
-    QTest.mousePress(dots, Qt.MouseButton.LeftButton, pos=corners[0])
-    for corner in (*corners[1:], corners[0]):
-        QTest.mouseMove(dots, corner)
-    QTest.mouseRelease(dots, Qt.MouseButton.LeftButton, pos=corners[0])
+    drag(dots, low, QPoint(high.x(), low.y()), high, QPoint(low.x(), high.y()), low)
     assert held == [[0, 3, 4]]
 
 
 def test_dragging_and_the_wheel_move_and_zoom_where_the_mouse_is(dots: DotMap) -> None:
     before = dots.pixel_of(4)
-    QTest.mousePress(dots, Qt.MouseButton.LeftButton, pos=before.toPoint())
-    QTest.mouseMove(dots, before.toPoint() + QPoint(30, 20))
-    QTest.mouseRelease(dots, Qt.MouseButton.LeftButton, pos=before.toPoint() + QPoint(30, 20))
+    drag(dots, before.toPoint(), before.toPoint() + QPoint(30, 20))
     moved = dots.pixel_of(4)
     assert (moved - before).toPoint() == QPoint(30, 20)
     spread = dots.pixel_of(1).x() - dots.pixel_of(0).x()

@@ -10,18 +10,17 @@ import openpyxl
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results.exports import ExportOptions, targets_for
-from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.export_dialog import ColumnsDialog, ExportDialog, paths_for
 from cfbatch_gui.ui.window.loop import WORK_THREADS
 from tests.screen.past import run
 from tests.screen.stage import Stage
 from tests.ui.conftest import Until
-from tests.ui.job_page_driver import TEXTS, TIED, JobPageDriver
+from tests.ui.connections import choose_path, drag, shown
+from tests.ui.job_page_driver import TIED, JobPageDriver
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -149,26 +148,6 @@ async def test_cancel_stops_the_writing_and_leaves_nothing(driver: JobPageDriver
     assert not driver.notices.texts()
 
 
-async def test_only_what_was_drawn_around_is_written_unless_all_is_wanted(
-    driver: JobPageDriver, home: Path, until: Until
-) -> None:
-    job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
-    choices = (RowChoice("Lasso", frozenset({1, 3}), is_proposed=True),)
-    dialog = ExportDialog(driver.program, driver.notices, job, choices=choices, parent=driver.window)
-    dialog.open()
-    dialog.set_folder(home)
-    dialog.forms.choose("csv")
-    await until(lambda: [what for _, what in lines(dialog)][:1] and lines(dialog)[0][1].startswith("2 rows of"))
-    assert [dialog.rows.itemText(index) for index in range(2)] == ["All 4", "These 2 · Lasso"]
-    for index, rows in ((0, "4 rows of"), (1, "2 rows of")):
-        dialog.rows.setCurrentIndex(index)
-        dialog.rows.activated.emit(index)
-        await until(lambda rows=rows: lines(dialog)[0][1].startswith(rows))
-    QTest.mouseClick(dialog.save_button, LEFT)
-    await until(lambda: driver.notices.texts() == ["Wrote 2 rows to “Catalogue.csv”."])
-    assert len(read(home / "Catalogue.csv")) == 2
-
-
 async def test_people_come_first_and_a_name_that_the_user_gives_chooses_the_form(
     driver: JobPageDriver, home: Path, tmp_path: Path, until: Until
 ) -> None:
@@ -184,14 +163,7 @@ async def test_people_come_first_and_a_name_that_the_user_gives_chooses_the_form
     dialog.open()
     path = tmp_path / "ranked.csv"
     QTest.mouseClick(dialog.change_button, LEFT)
-    await until(lambda: dialog.findChild(QFileDialog) is not None)
-    files = dialog.findChild(QFileDialog)
-    assert isinstance(files, QFileDialog)
-    field = files.findChild(QLineEdit, "fileNameEdit")
-    assert isinstance(field, QLineEdit)
-    assert field.text() == "Support articles.csv"
-    field.setText(str(path))
-    files.accept()
+    await choose_path(dialog, path, until, proposed="Support articles.csv")
     await until(lambda: [name for name, _ in lines(dialog)] == ["ranked.csv"])
     QTest.mouseClick(dialog.save_button, LEFT)
     await until(lambda: driver.notices.texts()[-1:] and driver.notices.texts()[-1].startswith("Wrote 6 rows to “"))
@@ -269,7 +241,9 @@ async def test_back_into_the_original_sheet_by_its_own_id(stage: Stage, tmp_path
     assert rows[6][6:8] == (None, None) and str(rows[6][8]).startswith("Row 8:")
 
 
-async def test_only_what_was_drawn_around_on_the_map(stage: Stage, tmp_path: Path) -> None:
+async def test_only_what_was_drawn_around_on_the_map_unless_all_is_wanted(
+    stage: Stage, tmp_path: Path, until: Until
+) -> None:
     job = await show(stage, tmp_path / "answers.csv", Kind.EMBED)
     await stage.person.click("Map")
     page = stage.workspace.results.pages["map"].view
@@ -279,10 +253,8 @@ async def test_only_what_was_drawn_around_on_the_map(stage: Stage, tmp_path: Pat
 
     def draw() -> None:
         edge = QPoint(wanted + 6, box.top())
-        QTest.mousePress(page.dots, LEFT, SHIFT, box.topLeft())
-        for corner in (edge, QPoint(edge.x(), box.bottom()), box.bottomLeft(), box.topLeft() + QPoint(0, 1)):
-            QTest.mouseMove(page.dots, corner)
-        QTest.mouseRelease(page.dots, LEFT, SHIFT, box.topLeft() + QPoint(0, 1))
+        corners = (box.topLeft(), edge, QPoint(edge.x(), box.bottom()), box.bottomLeft())
+        drag(page.dots, *corners, box.topLeft() + QPoint(0, 1), modifier=SHIFT)
 
     asyncio.get_running_loop().call_soon(draw)
     await stage.person.until(page.list.isVisible)
@@ -290,7 +262,12 @@ async def test_only_what_was_drawn_around_on_the_map(stage: Stage, tmp_path: Pat
     assert 1 in items and len(items) < job.texts
     await stage.person.click("Export…")
     await stage.person.until_sees(f"These {len(items)} · Lasso")
+    dialog = await shown(ExportDialog, until)
+    assert [dialog.rows.itemText(index) for index in range(2)] == [f"All {job.texts}", f"These {len(items)} · Lasso"]
+    for index, rows in ((0, job.texts), (1, len(items))):
+        dialog.rows.setCurrentIndex(index)
+        dialog.rows.activated.emit(index)
+        await until(lambda rows=rows: lines(dialog)[0][1].startswith(f"{rows} rows of"))
     await stage.person.click("Save")
     await stage.person.until_sees("to “answers.xlsx”.")
-    _, *rows = sheet(tmp_path / "out" / "answers.xlsx", "Embeddings")
-    assert len(rows) == len(items)
+    assert len(sheet(tmp_path / "out" / "answers.xlsx", "Embeddings")) == 1 + len(items)

@@ -27,7 +27,7 @@ from cfbatch_gui.ui.tasks import close_all
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.pages import ResultViews
 from tests.ui.conftest import InMemory, Until
-from tests.ui.connections import pick
+from tests.ui.connections import drag, pick
 from tests.ui.job_page_driver import TEXTS as FOUR
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
 
@@ -137,10 +137,8 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
 
     page.lasso_button.click()
     box = page.dots.rect().adjusted(2, 2, -2, -2)
-    QTest.mousePress(page.dots, Qt.MouseButton.LeftButton, pos=box.topLeft())
-    for corner in (box.topRight(), box.bottomRight(), box.bottomLeft(), box.topLeft() + QPoint(0, 1)):
-        QTest.mouseMove(page.dots, corner)
-    QTest.mouseRelease(page.dots, Qt.MouseButton.LeftButton, pos=box.topLeft() + QPoint(0, 1))
+    corners = (box.topLeft(), box.topRight(), box.bottomRight(), box.bottomLeft())
+    drag(page.dots, *corners, box.topLeft() + QPoint(0, 1))
     assert page.list.title.whole_text() == "80 texts · Lasso"
     assert not page.lasso_button.isChecked()
     table = await pages.open("vectors")

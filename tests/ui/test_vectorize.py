@@ -26,7 +26,7 @@ from tests.support import faults
 from tests.support.faulty_service import ThreadedService
 from tests.support.keyrings import MemoryKeyring
 from tests.ui.conftest import Until
-from tests.ui.connections import pick
+from tests.ui.connections import click, pick
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 WORDS = ("Desk lamp of brass", "Garden hose with a nozzle", "Saucepan of steel", "Cotton towel in green")
@@ -74,11 +74,6 @@ class Desk:
         shown = self.page._parts.currentWidget()
         names = {"form": self.page._form_part, "progress": self.page._progress_part, "after": self.page._after_part}
         return next(name for name, part in names.items() if part is shown)
-
-    def click(self, button: object) -> None:
-        """Click what can be clicked."""
-        assert button.isVisibleTo(self.page) and button.isEnabled()  # type: ignore[attr-defined]
-        button.click()  # type: ignore[attr-defined]
 
 
 @asynccontextmanager
@@ -139,7 +134,7 @@ async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Des
     page.form.columns.metadata[1].click()
     await desk.until(lambda: page.form.is_checked() and not page.tasks.running())
     assert page.form.columns.as_text.text() == "Send the numbers of price as texts"
-    desk.click(page.send_button)
+    click(page.send_button)
     await desk.until(lambda: desk.parts() == "after" and not page.tasks.running())
     assert page.summary.title.text() == "24 of 24 are in “products-june”."
     assert "256 dimensions · " in page.summary.line.text() and "24 of the vectors" in page.summary.line.text()
@@ -162,12 +157,12 @@ async def test_a_pause_keeps_what_was_sent_and_the_rest_can_be_sent_anew(
     job = await desk.job("Products", rows(range(35)), "cloudflare")
     await desk.show(job)
     service.follow(faults.refusal(on="upload", number=3, times=0, status=503, code=7505, message="busy"))
-    desk.click(desk.page.send_button)
+    click(desk.page.send_button)
     progress = desk.page.progress
     await until(lambda: desk.parts() == "progress" and progress.waiting.isVisibleTo(desk.page))
     assert progress.line.text() == "Sending: 20 of 35 vectors"
     assert "The next try is in" in progress.waiting.text()
-    desk.click(progress.pause_button)
+    click(progress.pause_button)
     await desk.idle()
     assert progress.title.text() == "Not everything is in “products” yet"
     assert progress.line.text() == "20 of 35 were sent to “products”."
@@ -177,11 +172,11 @@ async def test_a_pause_keeps_what_was_sent_and_the_rest_can_be_sent_anew(
     service.follow()
     await desk.show(job)
     assert desk.parts() == "progress"
-    desk.click(progress.choose_button)
+    click(progress.choose_button)
     await desk.idle()
     assert desk.page.form.index.index_name() == "products"
     assert desk.page.send_button.text() == "Send 15 vectors"
-    desk.click(desk.page.send_button)
+    click(desk.page.send_button)
     await until(lambda: desk.parts() == "after")
     await desk.idle()
     assert desk.page.summary.title.text() == "35 of 35 are in “products”."
@@ -204,7 +199,7 @@ async def test_a_new_version_is_sent_as_the_one_before_and_takes_out_what_is_gon
     assert form.check.gone.text() == "4 are gone from the file; take them out of the index"
     assert not form.options().delete_removed
     form.check.gone.click()
-    desk.click(desk.page.send_button)
+    click(desk.page.send_button)
     await desk.until(lambda: desk.parts() == "after")
     push = desk.page.summary.sent.row(0)
     assert (push.sent, push.deleted, push.outcome) == (10, 4, PushOutcome.VERIFIED)
@@ -221,7 +216,7 @@ async def test_what_would_be_refused_is_said_before_anything_is_sent(desk: Desk)
     assert bar.text().startswith("Rows with an id of more than 64 bytes: 1.")
     assert not page.send_button.isEnabled()
     assert page.line.text().endswith("What Vectorize would refuse has to be changed first.")
-    desk.click(bar.links()[0])
+    click(bar.links()[0])
     await desk.until(lambda: desk.wanted)
     assert desk.wanted == [((4,), "Would be refused")]
     choice = page.form.index.choice
@@ -251,7 +246,7 @@ async def test_a_token_without_the_permission_leads_to_the_connection_and_loses_
     await desk.show(job)
     refusal = faults.refusal(on="upload", number=2, times=0, status=403, code=10000, message="Authentication error")
     service.follow(refusal)
-    desk.click(desk.page.send_button)
+    click(desk.page.send_button)
     await desk.until(desk.notices.bars)
     await desk.idle()
     (bar,) = desk.notices.bars()
@@ -262,7 +257,7 @@ async def test_a_token_without_the_permission_leads_to_the_connection_and_loses_
     next(link for link in bar.links() if link.text() == "Open connection").click()
     assert opened == [True]
     service.follow()
-    desk.click(desk.page.progress.carry_on_button)
+    click(desk.page.progress.carry_on_button)
     await desk.until(lambda: desk.parts() == "after")
 
 
@@ -276,7 +271,7 @@ async def test_a_worker_has_no_such_api_and_another_connection_is_offered(
     await desk.show(replace(job, connection="worker"))
     assert desk.page.empty.sentence().startswith("My Worker is a Worker, which only passes batches on.")
     assert desk.page.empty.button.text() == "Use “Cloudflare”"
-    desk.click(desk.page.empty.button)
+    click(desk.page.empty.button)
     await desk.until(lambda: desk.page.send_button.isVisibleTo(desk.page))
     await desk.idle()
     assert desk.page.send_button.text() == "Send 12 vectors"

@@ -1,7 +1,7 @@
 """The whole window: selections, tags and the archive; and what is wrong, after which a job comes to its end."""
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -180,11 +180,10 @@ def faulty(tmp_path: Path) -> Iterator[ThreadedService]:
 
 @asynccontextmanager
 async def connected(
-    root: Path, theme: Theme, faulty: ThreadedService, keyring: MemoryKeyring | None = None
+    root: Path, theme: Theme, faulty: ThreadedService, credentials: Credentials | None = None
 ) -> AsyncIterator[Stage]:
     """The window with a Cloudflare account behind the faulty service, and a draft that is ready to go there."""
-    credentials = Credentials(keyring or MemoryKeyring(), {})
-    async with opened(root, theme, environ={"CLOUDFLARE_API_BASE_URL": faulty.url}, credentials=credentials) as stage:
+    async with opened(root, theme, service=faulty.url, credentials=credentials) as stage:
         if not stage.program.address_book.account_id:
             await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
             await draft(stage.program, NAME, HELP_CENTRE, Kind.RANK, "cloudflare")
@@ -309,28 +308,20 @@ QUESTION = "Was this folder copied or restored?"
 HELD = "Nothing is sent until you have said whether this data folder was copied or restored."
 
 
-async def unsent(root: Path, theme: Theme, faulty: ThreadedService, keyring: MemoryKeyring) -> None:
+async def unsent(root: Path, theme: Theme, faulty: ThreadedService, credentials: Credentials) -> None:
     """A job that could not be sent because there was no network; the network is back when this returns."""
-    async with connected(root, theme, faulty, keyring) as stage:
+    async with connected(root, theme, faulty, credentials) as stage:
         faulty.shut()
         await stage.person.click("Send 1 batch")
         await stage.person.until(lambda: stage.state(NAME) is JobState.PAUSED)
     faulty.follow()
 
 
-def again(
-    root: Path, theme: Theme, faulty: ThreadedService, keyring: MemoryKeyring
-) -> AbstractAsyncContextManager[Stage]:
-    """The window over a folder that has a job; a question may stand before it."""
-    credentials = Credentials(keyring, {})
-    return opened(root, theme, environ={"CLOUDFLARE_API_BASE_URL": faulty.url}, credentials=credentials)
-
-
 async def test_a_moved_folder_asks_once_and_goes_on(tmp_path: Path, theme: Theme, faulty: ThreadedService) -> None:
-    keyring = MemoryKeyring()
-    await unsent(tmp_path / "data", theme, faulty, keyring)
+    credentials = Credentials(MemoryKeyring(), {})
+    await unsent(tmp_path / "data", theme, faulty, credentials)
     moved = (tmp_path / "data").rename(tmp_path / "moved")
-    async with again(moved, theme, faulty, keyring) as stage:
+    async with opened(moved, theme, service=faulty.url, credentials=credentials) as stage:
         await stage.person.until_sees(QUESTION, "sending it again costs again")
         await stage.person.click("Not now")
         await stage.person.until_sees(HELD)
@@ -341,7 +332,7 @@ async def test_a_moved_folder_asks_once_and_goes_on(tmp_path: Path, theme: Theme
         await stage.person.click("Only moved")
         await finished(stage)
         assert not stage.person.sees(HELD)
-    async with connected(moved, theme, faulty, keyring) as stage:
+    async with connected(moved, theme, faulty, credentials) as stage:
         assert not stage.person.sees(QUESTION)
     assert len(faulty.accepted()) == 1
 
@@ -352,18 +343,18 @@ CONNECTION = (Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
 async def test_a_failed_test_of_the_connection_stands_there_until_one_succeeds(
     tmp_path: Path, theme: Theme, until: Until
 ) -> None:
-    async with FaultyService(service(tmp_path / "service")) as faulty:
-        environ = {"CLOUDFLARE_API_BASE_URL": faulty.url}
-        credentials = Credentials(MemoryKeyring(), environ)
-        async with opened(tmp_path / "data", theme, environ=environ, credentials=credentials) as stage:
-            await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
-            await stage.program.keep_settings(connection="cloudflare")
-            person, gear = stage.person, stage.workspace.window.library.foot._gear
-            await person.press(*CONNECTION)
-            faulty.follow(faults.refusal(status=404, code=7003, message="Could not route"))
-            await person.click("Test")
-            await person.until_sees("no account with this id")
-            await until(lambda: "its last test failed" in gear.accessibleDescription())
-            await person.click("Test again")
-            await person.until_sees("new jobs are sent there")
-            await until(lambda: "its last test failed" not in gear.accessibleDescription())
+    async with (
+        FaultyService(service(tmp_path / "service")) as faulty,
+        opened(tmp_path / "data", theme, service=faulty.url) as stage,
+    ):
+        await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
+        await stage.program.keep_settings(connection="cloudflare")
+        person, gear = stage.person, stage.workspace.window.library.foot._gear
+        await person.press(*CONNECTION)
+        faulty.follow(faults.refusal(status=404, code=7003, message="Could not route"))
+        await person.click("Test")
+        await person.until_sees("no account with this id")
+        await until(lambda: "its last test failed" in gear.accessibleDescription())
+        await person.click("Test again")
+        await person.until_sees("new jobs are sent there")
+        await until(lambda: "its last test failed" not in gear.accessibleDescription())
