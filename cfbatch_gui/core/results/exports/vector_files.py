@@ -248,7 +248,9 @@ def _write_uploads(folder: Path, work: Work, lines: Iterable[bytes]) -> list[str
 class _IndexMetadata:
     def __init__(self, table: VectorRows) -> None:
         self._table = table
-        self._keys = tuple(_metadata_keys(table.columns))
+        self._keys: list[str] = []
+        for name in table.columns:
+            self._keys.append(usual_key(name, ("text", "original_id", *self._keys)))
         self._encode = msgspec.json.Encoder().encode
         self._long_ids = self._without_text = self._without_columns = 0
 
@@ -287,15 +289,12 @@ class _IndexMetadata:
         }
 
 
-def _metadata_keys(names: Collection[str]) -> Iterator[str]:
-    """Unique metadata keys for the columns, without dots, double quotes and leading dollar signs, as Vectorize asks."""
-    used = {"text", "original_id"}
-    for name in names:
-        key = name.replace(".", "_").replace('"', "'").lstrip("$") or "column"
-        while key in used:
-            key += "_"
-        used.add(key)
-        yield key
+def usual_key(column: str, taken: Collection[str] = ()) -> str:
+    """The key for a column: its name without what Vectorize refuses, and with “_” behind it where it is taken."""
+    key = column.replace(".", "_").replace('"', "'").lstrip("$") or "column"
+    while key in taken:
+        key += "_"
+    return key
 
 
 # The schema that llm 0.36 creates. From the first table it reads which migrations of the others have been applied.
