@@ -198,7 +198,6 @@ class DraftActions(QObject):
             name=self.tr("{name} rejected.csv").format(name=stem),
             filters=(self.tr("CSV ({patterns})").format(patterns="*.csv"),),
             folder=self._program.remembered_folder(FolderUse.PROBLEM_ROWS),
-            suffix="csv",
         )
         if path is None:
             return

@@ -32,13 +32,11 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from tests.core.inputs.files import C, I, K, L, Q, T
+from tests.core.inputs.files import C, I, K, L, Q, T, opened
 
 
 def items(tmp_path: Path, data: str, kind: Kind, layout: Layout, roles: Iterable[Role]) -> list[object]:
-    path = tmp_path / "a.csv"
-    path.write_text(data, encoding="utf-8", newline="")
-    source = open_source(path, ReadOptions(separator=",", has_header=True))
+    source = opened(tmp_path / "a.csv", data, ReadOptions(separator=",", has_header=True))
     return list(read_items(source, Mapping(kind, layout, tuple(roles))))
 
 
@@ -131,9 +129,7 @@ def test_shared_contexts_come_before_the_queries(tmp_path: Path) -> None:
 @given(st.lists(st.text(max_size=8) | st.sampled_from(["", " ", "\n", '"']), max_size=8))
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_row_yields_exactly_one_thing(tmp_path: Path, texts: list[str]) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in ["x", *texts]), encoding="utf-8")
-    source = open_source(path)
+    source = opened(tmp_path / "a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in ["x", *texts]))
     found = list(read_items(source, Mapping(Kind.EMBED, Layout.TEXTS, (T,))))
     assert [item.row for item in found] == list(range(1, len(texts) + 2))
     for item, text in zip(found[1:], texts, strict=True):
@@ -150,9 +146,7 @@ LONG = "Open the sign-in page, choose “I cannot sign in” and follow the link
 def guess(tmp_path: Path, table: list[list[str]], kind: Kind | None = None) -> Mapping:
     text = io.StringIO(newline="")
     csv.writer(text).writerows(table)
-    path = tmp_path / "a.csv"
-    path.write_text(text.getvalue(), encoding="utf-8", newline="")
-    source = open_source(path)
+    source = opened(tmp_path / "a.csv", text.getvalue())
     return suggest_mapping(source, kind, preview(source))
 
 
@@ -193,22 +187,20 @@ def test_codes_are_ids_and_no_texts(tmp_path: Path) -> None:
         ("reference,remark", ("AB 12", "AB 13", "CD 14"), (I, T)),
         ("size,remark", ("DN50", "DN50", "DN80"), (K, T)),  # not one for each row
     ):
-        path = tmp_path / "a.csv"
-        path.write_text(names + "\n" + "".join(f"{code},It does not turn on any more\n" for code in codes))
-        source = open_source(path)
+        source = opened(
+            tmp_path / "a.csv", names + "\n" + "".join(f"{code},It does not turn on any more\n" for code in codes)
+        )
         assert suggest_mapping(source, Kind.EMBED, preview(source)).roles == roles, names
 
 
 def test_a_file_of_texts_has_no_queries_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     rows = [f"{n},Title number {n},An abstract of several words that says more about number {n}" for n in range(5)]
-    path.write_text("nr,title,abstract\n" + "\n".join(rows) + "\n")
-    source = open_source(path)
+    source = opened(path, "nr,title,abstract\n" + "\n".join(rows) + "\n")
     mapping = suggest_mapping(source, Kind.RANK, preview(source))
     assert mapping.roles == (I, K, C)
     assert missing_file(mapping, None) is Role.QUERY
-    path.write_text(path.read_text().replace("title,abstract", "question,answer"))
-    source = open_source(path)
+    source = opened(path, path.read_text().replace("title,abstract", "question,answer"))
     assert check_mapping(suggest_mapping(source, Kind.RANK, preview(source)), source) == ""
 
 
