@@ -219,12 +219,10 @@ def without_queue(found: Preflight, job: Job, checked_at: float) -> Preflight:
 
 def _notices(folder: JobFolder, planned: Plan) -> Iterator[str]:
     if planned.repeated:
-        yield counted_message(
-            planned.repeated,
-            "{n:,} text comes more than once. Each is sent once and answered everywhere, which saves up to {tokens:,}"
-            " tokens.",
-            "{n:,} texts come more than once. Each is sent once and answered everywhere, which saves up to {tokens:,}"
-            " tokens.",
+        more = counted_message(planned.repeated, "{n:,} text comes more than once.", "{n:,} texts come more than once.")
+        yield message(
+            "{texts} Each is sent once and answered everywhere, which saves up to {tokens:,} tokens.",
+            texts=more,
             tokens=planned.saved_tokens,
         )
     with folder.open(read_only=True) as database:
@@ -239,12 +237,12 @@ def _notices(folder: JobFolder, planned: Plan) -> Iterator[str]:
             " other, add a second file, or give one query for all rows."
         )
     if isinstance(repeated_ids, int) and repeated_ids:
-        yield counted_message(
+        again = counted_message(
             repeated_ids,
-            "{n:,} row has an id that another row has too. All are sent; their results can only be told apart by row.",
-            "{n:,} rows have an id that another row has too. All are sent; their results can only be told apart by"
-            " row.",
+            "{n:,} row has an id that another row has too.",
+            "{n:,} rows have an id that another row has too.",
         )
+        yield message("{rows} All are sent; their results can only be told apart by row.", rows=again)
     if parts:
         yield (
             message("Long texts go in parts.")
