@@ -282,18 +282,18 @@ class ComparisonPage(QWidget):
     def _fill_save_menu(self) -> None:
         self.save_button.menu().clear()
         chosen = self.queries.selected()
-        self.save_button.add(self.tr("A row for each text…"), partial(self._save, by_query=False))
-        self.save_button.add(self.tr("A row for each query…"), partial(self._save, by_query=True))
+        offers: list[tuple[str, bool, Collection[int] | None]] = [
+            (self.tr("A row for each text…"), False, None),
+            (self.tr("A row for each query…"), True, None),
+        ]
         if len(chosen) > 1:
-            patterns = (
-                self.tr("These {n} queries, a row for each text…"),
-                self.tr("These {n} queries, a row for each query…"),
-            )
-            for by_query, pattern in enumerate(patterns):
-                save = partial(self._save, by_query=bool(by_query), only=chosen)
-                self.save_button.add(pattern.format(n=display.number(len(chosen))), save)
+            offers.append((self.tr("These {n} queries, a row for each text…"), False, chosen))
+            offers.append((self.tr("These {n} queries, a row for each query…"), True, chosen))
+        for words, by_query, only in offers:
+            save = partial(self._save, by_query=by_query, only=only)
+            self.save_button.add(words.format(n=display.number(len(chosen))), save)
 
-    def _save(self, *, by_query: bool, only: Collection[int] | None = None) -> None:
+    def _save(self, *, by_query: bool, only: Collection[int] | None) -> None:
         self.tasks.start("save", self._choose_file(by_query=by_query, only=only))
 
     async def _choose_file(self, *, by_query: bool, only: Collection[int] | None) -> None:
@@ -314,10 +314,8 @@ class ComparisonPage(QWidget):
         if compared is None:
             return
         options = ExportOptions(preset=Preset.EXCEL, separator=display.csv_separator())
-        if by_query:
-            write = partial(write_queries, top_k=compared.top_k, evaluation=compared.evaluation)
-        else:
-            write = partial(write_texts)
+        by_queries = partial(write_queries, top_k=compared.top_k, evaluation=compared.evaluation)
+        write = by_queries if by_query else write_texts
         count = await asyncio.to_thread(write, compared.comparison, path, options=options, queries=only)
         rows = display.plural(count, "{n} row", "{n} rows")
         said = self.tr("Wrote {rows} to “{name}”.").format(rows=rows, name=path.name)
