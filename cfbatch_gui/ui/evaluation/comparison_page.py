@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.evaluation.comparison import QueryMove, write_queries, write_texts
+from cfbatch_gui.core.evaluation.comparison import QueryMove, summary, write_queries, write_texts
 from cfbatch_gui.core.evaluation.joining import RunText
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
@@ -31,7 +31,6 @@ from cfbatch_gui.ui.evaluation.comparison_tabs import (
     foot_words,
     letter,
     named,
-    partial_words,
     read_comparison,
     version_of,
     with_top,
@@ -138,7 +137,8 @@ class ComparisonPage(QWidget):
             self.header.add_button(button)
 
     def _make_content(self, memory: Memory | None) -> None:
-        self.partial_bar = NoticeBar("", "attention")
+        words = self.tr("Partial: not every context has a score. What all jobs have scored is compared.")
+        self.partial_bar = NoticeBar(words, "attention")
         self.rbo, self.top, self.first, self.unmoved = Figure(), Figure(), Figure(), Figure()
         self.others = Choice(self.tr("Compared with"), on_picked=lambda _: self._show_other())
         tops = [(self.tr("Top {n}").format(n=count), count) for count in _TOPS]
@@ -229,9 +229,7 @@ class ComparisonPage(QWidget):
         names, comparison = named(compared.jobs), compared.comparison
         queries = display.plural(len(comparison.queries), "{n} query", "{n} queries")
         self.header.set_facts(*names, queries, display.plural(len(comparison.query), "{n} text", "{n} texts"))
-        partial_line = partial_words(comparison, compared.jobs)
-        self.partial_bar.set_text(partial_line, "attention")
-        self._partial.setVisible(bool(partial_line))
+        self._partial.setVisible(comparison.is_partial)
         self.others.refill((name, number) for number, name in enumerate(names[1:], 1))
         self.others.set_value(other)
         self.others.setVisible(len(names) > 2)
@@ -254,7 +252,7 @@ class ComparisonPage(QWidget):
         if compared is None:
             return
         other = self.other()
-        total = compared.summaries[other - 1]
+        total = summary(compared.moves[other - 1])
         self.rbo.set_figure(score_text(total.rbo), self.tr("overlap (RBO)"))
         self.top.set_figure(score_text(total.top), self.tr("overlap of the first {k}").format(k=compared.top_k))
         of = self.tr("{n} of {all}")
