@@ -160,8 +160,8 @@ class Person:
             await _do(press)
 
     async def _again(self, act: Callable[[], Awaitable[None]], is_done: Callable[[], object], failure: str) -> None:
-        """Do it until it is done. A click may be none: pages and lists arrange themselves anew at any time, and Qt takes
-        press and release for no click if they do so in between.
+        """Do it until it is done. A click may be none: pages and lists arrange themselves anew at any time, and if they
+        do so between press and release, Qt takes that for no click.
         """
         deadline = time.monotonic() + self._patience
         while not is_done():

@@ -173,8 +173,8 @@ def written(folder: Path, kind: Kind, form: str) -> Path:
     _spoil(table)
     target = target_for(folder / "out", kind, form)
     path = folder / f"out{target.suffixes[0]}"
-    names = {"name": "=1+1", "model": "@SUM(1)", "connection": "+1+1", "source_name": "-1+1"}
-    metadata = replace(table.metadata(), **names, request_ids={1: "=1+1", 2: "@SUM(1)"})
+    metadata = replace(table.metadata(), name="=1+1", model="@SUM(1)", connection="+1+1", source_name="-1+1")
+    metadata = replace(metadata, request_ids={1: "=1+1", 2: "@SUM(1)"})
     export(table.folder, metadata, path, target)
     return path
 

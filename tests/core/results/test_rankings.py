@@ -238,7 +238,7 @@ def test_labels_of_shared_texts_say_nothing_of_a_pair(table: Table) -> None:
 
 
 def test_shared_first_ranks_are_counted(table: Table) -> None:
-    scores = (("a", 0.5), ("a", 0.5), ("b", 0.5), ("b", 0.25), ("c", FAILED))
+    scores: tuple[tuple[str, Outcome], ...] = (("a", 0.5), ("a", 0.5), ("b", 0.5), ("b", 0.25), ("c", FAILED))
     pairs = [Pair(query, f"text {number}", score) for number, (query, score) in enumerate(scores)]
     assert score_figures(table.rank(pairs).folder).first_tied == 1
 
