@@ -200,8 +200,7 @@ def test_the_answer_of_another_job_is_put_aside(sent: Sent, folder: JobFolder) -
 
 
 async def play(bench: FaultBench, fault: Fault | None = None, texts: int = 3) -> Job:
-    path: Path = bench.paths.root / "texts.txt"
-    path.write_text("".join(f"text {number}\n" for number in range(texts)))
+    path = bench.write("texts.txt", "".join(f"text {number}\n" for number in range(texts)))
     bench.faulty.follow(*([fault] if fault else []))
     return await bench.run(bench.draft(path, Kind.EMBED))
 

@@ -1,14 +1,12 @@
 """“Check now” polls the service whenever it is pressed."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.input_values import Kind
 from tests.core.jobs.conftest import Bench, Clock, opened_bench
-from tests.core.jobs.test_runner import CLOUDS
 from tests.support import faults
 from tests.support.faulty_service import Arrival
 
@@ -36,9 +34,9 @@ def polls(bench: Bench) -> list[Arrival]:
 
 @pytest.mark.parametrize("is_under_way", [True, False])
 async def test_check_now_asks_at_once_and_only_once_also_while_a_question_is_under_way(
-    bench: Bench, write: Callable[[str, str], Path], is_under_way: bool
+    bench: Bench, is_under_way: bool
 ) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    job = bench.clouds()
     await bench.actions.send(job.id)
     await bench.until(lambda: len(polls(bench)) == 1)
     assert isinstance(bench.clock, HaltingClock)

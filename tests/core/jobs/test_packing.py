@@ -206,10 +206,10 @@ def test_texts_of_which_the_model_may_read_the_beginning_only_are_named(
 
 
 async def test_what_is_not_laid_out_as_the_ledger_knows_it_is_not_packed(
-    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 20)
-    draft = bench.draft(write("texts.txt", "\n".join(f"text number {n}" for n in range(95))), Kind.EMBED)
+    draft = bench.draft(bench.write("texts.txt", "\n".join(f"text number {n}" for n in range(95))), Kind.EMBED)
     folder = bench.store.folder(draft.id)
     planned = sent(draft, plan(folder, draft), 0.0, draft)
     assert len(planned.batches) == 5

@@ -1,9 +1,7 @@
 """The normal course of a job: planned, sent, polled and stored; and its state after a restart."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -14,27 +12,12 @@ from cfbatch_gui.core.workers_ai.catalogue import find_model
 from tests.core.jobs.conftest import Bench
 from tests.support import faults
 
-Write = Callable[[str, str], Path]
 
-CLOUDS = (
-    "question,answer\n"
-    "This is a story about Cloudflare,This is a story about a llama\n"
-    "This is a story about Cloudflare,This is a story about an orange cloud\n"
-    "This is a story about Cloudflare,This is a story about a hugging emoji\n"
-)
-
-
-def scores(bench: Bench, job_id: str) -> list[tuple[str, float]]:
-    with bench.store.folder(job_id).open(read_only=True) as database:
-        rows = database.execute("SELECT t.text, i.score FROM items i JOIN texts t USING(text_no) ORDER BY i.score DESC")
-        return rows.fetchall()
-
-
-async def test_states_are_seen_in_their_order(bench: Bench, write: Write) -> None:
+async def test_states_are_seen_in_their_order(bench: Bench) -> None:
     # A forced answer: on a busy machine the clock of these tests may pass the time in the queue before the first poll.
     running = '{"result":{"status":"running"},"success":true,"errors":[],"messages":[]}'
     bench.faulty.follow(faults.any_reply(on="poll", body=running))
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    job = await bench.run(bench.clouds())
     states = [seen.batches[0].state for seen in bench.seen if seen.id == job.id]
     assert list(dict.fromkeys(states)) == [
         BatchState.PLANNED,
@@ -46,19 +29,8 @@ async def test_states_are_seen_in_their_order(bench: Bench, write: Write) -> Non
     ]
 
 
-async def test_a_job_is_picked_up_after_a_restart(bench: Bench, write: Write) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    await bench.actions.send(job.id)
-    await bench.until(lambda: any(seen.batches and seen.batches[0].state is BatchState.QUEUED for seen in bench.seen))
-    await bench.restart()
-    done = await bench.runner.wait(job.id)
-    assert done.state is JobState.DONE
-    assert len(bench.faulty.submits) == 1
-    assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
-
-
-async def test_a_paused_job_asks_nothing_until_it_is_carried_on(bench: Bench, write: Write) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+async def test_a_paused_job_asks_nothing_until_it_is_carried_on(bench: Bench) -> None:
+    job = bench.clouds()
     await bench.actions.send(job.id)
     await bench.until(lambda: bench.faulty.submits)
     paused = await bench.runner.pause(job.id)
@@ -70,20 +42,16 @@ async def test_a_paused_job_asks_nothing_until_it_is_carried_on(bench: Bench, wr
     assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
 
 
-async def test_a_job_that_never_left_and_is_stopped_is_not_said_to_be_at_the_service(
-    bench: Bench, write: Write
-) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+async def test_a_job_that_never_left_and_is_stopped_is_not_said_to_be_at_the_service(bench: Bench) -> None:
+    job = bench.clouds()
     await bench.actions.send(job.id)
     paused = await bench.runner.pause(job.id)
     assert paused.paused_because == STOPPED_HERE and bench.faulty.submits == []
     assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
 
 
-async def test_a_folder_that_cannot_be_written_stops_the_job_and_loses_nothing(
-    bench: Bench, write: Callable[[str, str], Path]
-) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+async def test_a_folder_that_cannot_be_written_stops_the_job_and_loses_nothing(bench: Bench) -> None:
+    job = bench.clouds()
     place = bench.store.folder(job.id).path / "replies"
     place.rmdir()
     place.write_bytes(b"in the way")
@@ -95,27 +63,27 @@ async def test_a_folder_that_cannot_be_written_stops_the_job_and_loses_nothing(
     place.unlink()
     place.mkdir()
     assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
-    assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
+    assert bench.scores(job.id)[0][0] == "This is a story about an orange cloud"
     assert len(bench.faulty.submits) == 1
 
 
-async def test_only_the_refused_requests_are_sent_again(bench: Bench, write: Write) -> None:
+async def test_only_the_refused_requests_are_sent_again(bench: Bench) -> None:
     rows = "".join(f"query {n},context {n} {c}\n" for n in range(4) for c in range(2))
     bench.faulty.follow(faults.fail_requests(on="poll", times=0, requests=(1, 3)))
-    job = await bench.run(bench.draft(write("four.csv", "question,answer\n" + rows), Kind.RANK))
+    job = await bench.run(bench.draft(bench.write("four.csv", "question,answer\n" + rows), Kind.RANK))
     assert job.state is JobState.PARTLY_DONE and job.batches[0].failed_requests == 2
     bench.faulty.follow()
     done = await bench.ended(bench.actions.send_failed_again(job.id))
     assert done.state is JobState.DONE and len(done.batches) == 2
     again = json.loads(bench.accepted_bodies()[1])["requests"]
     assert [request["query"] for request in again] == ["query 1", "query 3"]
-    assert all(score is not None for _, score in scores(bench, job.id))
+    assert all(score is not None for _, score in bench.scores(job.id))
 
 
-async def test_refused_requests_of_many_batches_keep_to_the_limits_of_one(bench: Bench, write: Write) -> None:
+async def test_refused_requests_of_many_batches_keep_to_the_limits_of_one(bench: Bench) -> None:
     rows = "".join(f"query {n},context {n} {c}\n" for n in range(8) for c in range(2))
     bench.faulty.follow(faults.fail_requests(on="poll", times=0, requests=tuple(range(1, 8))))
-    job = await bench.run(bench.draft(write("eight.csv", "question,answer\n" + rows), Kind.RANK))
+    job = await bench.run(bench.draft(bench.write("eight.csv", "question,answer\n" + rows), Kind.RANK))
     folder = JobFolder(bench.paths.job(job.id))
     small = replace(find_model(job.model), body_bytes=400)
     packed = repack_failed(folder, job, small)
@@ -130,9 +98,9 @@ async def test_refused_requests_of_many_batches_keep_to_the_limits_of_one(bench:
     assert (again.number, again.requests) == (2, 7)
 
 
-async def test_a_refused_batch_is_sent_again_as_it_was(bench: Bench, write: Write) -> None:
+async def test_a_refused_batch_is_sent_again_as_it_was(bench: Bench) -> None:
     bench.faulty.follow(faults.refusal(code=5006, message="AiError: bad input"))
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    job = await bench.run(bench.clouds())
     assert job.state is JobState.FAILED
     assert (await bench.ended(bench.actions.send_failed_again(job.id))).state is JobState.DONE
     refused, accepted = bench.faulty.submits

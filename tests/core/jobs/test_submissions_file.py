@@ -1,7 +1,6 @@
 """submissions.jsonl: the ids stand in two places, and damaged ones are never taken by themselves."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,12 +9,10 @@ import pytest
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.submissions import Event, Submission, read_submissions, submissions, write_down
-from tests.core.jobs.conftest import Bench
-from tests.core.jobs.test_runner import CLOUDS
+from tests.core.jobs.conftest import CLOUDS, Bench
 from tests.support import faults
 from tests.support.practice import accepted
 
-Write = Callable[[str, str], Path]
 LINES = tuple(Submission(f"a{n}", f"id-{n}", "5" * 64, 1.5 + n, f"job{n}", n, "cloudflare", "@cf/m") for n in range(9))
 
 
@@ -49,9 +46,9 @@ def test_a_last_line_that_a_crash_cut_short_is_no_damage(path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_copy_kept", [True, False])
-async def test_an_altered_id_is_not_adopted(bench: Bench, write: Write, is_copy_kept: bool) -> None:
+async def test_an_altered_id_is_not_adopted(bench: Bench, is_copy_kept: bool) -> None:
     """The program ended after the id was written down, before the ledger had it; then one letter of it changes."""
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    job = await bench.run(bench.clouds())
     batch = job.batches[0]
     bench.ledger.save_batch(replace(batch, state=BatchState.SENDING, request_id=""))
     await bench.stop()
@@ -96,10 +93,8 @@ async def run_without_room_for_the_id(bench: Bench, path: Path) -> Job:
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])
-async def test_an_id_that_could_not_be_written_down_is_written_later(
-    bench: Bench, write: Write, is_restarted: bool
-) -> None:
-    job = await run_without_room_for_the_id(bench, write("clouds.csv", CLOUDS))
+async def test_an_id_that_could_not_be_written_down_is_written_later(bench: Bench, is_restarted: bool) -> None:
+    job = await run_without_room_for_the_id(bench, bench.write("clouds.csv", CLOUDS))
     if is_restarted:
         await bench.restart()  # without room as before
         await bench.stop()
@@ -116,9 +111,9 @@ async def test_an_id_that_could_not_be_written_down_is_written_later(
     assert bench.ledger.job(job.id).state is JobState.DONE and len(bench.faulty.submits) == 1
 
 
-async def test_an_adopted_id_is_kept_twice_and_watched_whoever_gave_up_waiting(bench: Bench, write: Write) -> None:
+async def test_an_adopted_id_is_kept_twice_and_watched_whoever_gave_up_waiting(bench: Bench) -> None:
     bench.faulty.follow(faults.reset_after_body(on="submit", billed=True))
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    job = await bench.run(bench.clouds())
     make_unwritable(bench.paths.submissions)
     (found,) = accepted(bench.service_folder)
     adopting = asyncio.create_task(bench.actions.adopt(job.id, 1, found.request_id))
@@ -130,9 +125,9 @@ async def test_an_adopted_id_is_kept_twice_and_watched_whoever_gave_up_waiting(b
     await bench.until(lambda: bench.ledger.job(job.id).state is JobState.DONE)
 
 
-async def test_nothing_leaves_while_the_attempt_cannot_be_written_down(bench: Bench, write: Write) -> None:
+async def test_nothing_leaves_while_the_attempt_cannot_be_written_down(bench: Bench) -> None:
     bench.paths.submissions.mkdir()
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    job = await bench.run(bench.clouds())
     assert job.state is JobState.PAUSED and "submissions.jsonl" in job.paused_because
     assert job.batches[0].state is BatchState.PLANNED and not bench.faulty.submits
     bench.paths.submissions.rmdir()

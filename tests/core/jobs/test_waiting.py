@@ -1,8 +1,5 @@
 """Intervals between polls keep their bounds, also when the clock is changed."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +9,6 @@ from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.poll_schedule import LONGEST, LONGEST_FAULT, Waits, interval
 from cfbatch_gui.core.jobs.states import JobState
 from tests.core.jobs.conftest import Bench, Clock
-from tests.core.jobs.test_runner import CLOUDS
 from tests.support import faults
 from tests.support.faults import Fault
 
@@ -32,11 +28,11 @@ OUTAGES: dict[str, Fault | None] = {
 
 @pytest.mark.parametrize("outage", OUTAGES.values(), ids=OUTAGES)
 async def test_an_outage_is_waited_out_by_one_for_all_and_over_within_a_minute(
-    bench: Bench, write: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch, outage: Fault | None
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, outage: Fault | None
 ) -> None:
     monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 2)
     bench.start_runner(patience=None)
-    job = bench.draft(write("texts.txt", "".join(f"text {n}\n" for n in range(24))), Kind.EMBED)
+    job = bench.draft(bench.write("texts.txt", "".join(f"text {n}\n" for n in range(24))), Kind.EMBED)
     await bench.actions.send(job.id)
     await bench.until(lambda: all(batch.request_id for batch in bench.store.job(job.id).batches))
     began, asked = bench.clock.now, len(bench.faulty.arrivals)
@@ -64,11 +60,9 @@ async def test_a_clock_that_is_set_back_costs_no_more_than_a_slice(clock: Clock)
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])
-async def test_a_batch_is_collected_though_the_clock_was_set_back(
-    bench: Bench, write: Callable[[str, str], Path], is_restarted: bool
-) -> None:
+async def test_a_batch_is_collected_though_the_clock_was_set_back(bench: Bench, is_restarted: bool) -> None:
     bench.faulty.follow(faults.refusal(on="poll", status=429, code=3040, retry_after="900"))
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    job = bench.clouds()
     await bench.actions.send(job.id)
     await bench.until(lambda: bench.ledger.batch(job.id, 1).next_check_at)
     bench.clock.set_by = -86_400.0
@@ -80,11 +74,9 @@ async def test_a_batch_is_collected_though_the_clock_was_set_back(
     assert len(bench.faulty.arrivals) < 60
 
 
-async def test_carrying_on_sends_at_once_although_the_service_asked_for_time(
-    bench: Bench, write: Callable[[str, str], Path]
-) -> None:
+async def test_carrying_on_sends_at_once_although_the_service_asked_for_time(bench: Bench) -> None:
     bench.faulty.follow(faults.refusal(on="submit", status=429, code=3040, retry_after="900"))
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    job = bench.clouds()
     await bench.actions.send(job.id)
     await bench.until(lambda: bench.store.job(job.id).batches[0].next_check_at)
     await bench.runner.pause(job.id)
