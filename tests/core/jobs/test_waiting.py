@@ -1,4 +1,8 @@
-"""Intervals between polls keep their bounds, also when the clock is changed."""
+"""Intervals between polls keep their bounds, also when the clock is changed; “Check now” polls at once."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,9 +12,10 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.poll_schedule import LONGEST, LONGEST_FAULT, Waits, interval
 from cfbatch_gui.core.jobs.states import JobState
-from tests.core.jobs.conftest import Bench, Clock
+from tests.core.jobs.conftest import Bench, Clock, opened_bench
 from tests.support import faults
 from tests.support.faults import Fault
+from tests.support.faulty_service import Arrival
 
 
 @given(st.floats(0, 1e7), st.floats(0.1, 60))
@@ -83,3 +88,43 @@ async def test_carrying_on_sends_at_once_although_the_service_asked_for_time(ben
     paused = bench.clock.now
     assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
     assert bench.faulty.arrivals[1].at < paused + 60
+
+
+class HaltingClock(Clock):
+    """A clock that can be halted: sleeping then never ends."""
+
+    is_halted = False
+
+    async def sleep(self, seconds: float) -> None:
+        if self.is_halted and seconds > 0:
+            await asyncio.Event().wait()
+        await super().sleep(seconds)
+
+
+@pytest.fixture
+async def halting(tmp_path: Path) -> AsyncIterator[Bench]:
+    async with opened_bench(tmp_path, HaltingClock(), faults.stall(on="poll", seconds=0.1, billed=True)) as made:
+        yield made
+
+
+def polls(bench: Bench) -> list[Arrival]:
+    return [arrival for arrival in bench.faulty.arrivals if arrival.kind == "poll"]
+
+
+@pytest.mark.parametrize("is_under_way", [True, False])
+async def test_check_now_asks_at_once_and_only_once_also_while_a_question_is_under_way(
+    halting: Bench, is_under_way: bool
+) -> None:
+    bench = halting
+    job = bench.clouds()
+    await bench.actions.send(job.id)
+    await bench.until(lambda: len(polls(bench)) == 1)
+    assert isinstance(bench.clock, HaltingClock)
+    bench.clock.is_halted = True
+    if not is_under_way:
+        await bench.until(lambda: bench.ledger.job(job.id).batches[0].checks == 1)
+    bench.runner.check_now(job.id)
+    await bench.until(lambda: bench.ledger.job(job.id).batches[0].checks == 2)
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert len(polls(bench)) == 2
