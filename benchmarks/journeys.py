@@ -213,7 +213,7 @@ class Walk:
         person = self._person
         await person.click_row("Jobs", UNLABELLED)
         await person.press(Qt.Key.Key_J, CTRL)
-        await person.until_sees("Start judging", "texts to judge")
+        await person.until_sees("Start judging", "Judged already")
         await person.press(Qt.Key.Key_Return)
         await person.until_sees("Would this text help?")
         for count, key in enumerate((Qt.Key.Key_2, Qt.Key.Key_0, Qt.Key.Key_1, Qt.Key.Key_3), 1):

@@ -216,7 +216,7 @@ async def judge(stage: Stage, files: Path, camera: Camera) -> None:
     await run(stage.program, name, plain, Kind.RANK)
     await person.click_row("Jobs", name)
     await person.press(Qt.Key.Key_J, CTRL)
-    await person.until_sees("Start judging", "texts to judge")
+    await person.until_sees("Start judging", "Judged already")
     await camera.take(stage, "judging-start")
     await person.press(Qt.Key.Key_Return)
     await person.until_sees("Would this text help?")

@@ -26,9 +26,18 @@ from cfbatch_gui.core.evaluation.comparison import (
     write_texts,
 )
 from cfbatch_gui.core.evaluation.joining import Run, matched_words, read_run
-from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, RunMeasures, answers, evaluate, remarks
+from cfbatch_gui.core.evaluation.judged import (
+    ENOUGH_JUDGED,
+    Evaluation,
+    RunMeasures,
+    answer_words,
+    answers,
+    evaluate,
+    judged_by,
+    remarks,
+)
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades, read_book_grades
-from cfbatch_gui.core.evaluation.significance import LEVEL, TOLD_APART, Paired
+from cfbatch_gui.core.evaluation.significance import LEVEL
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.book import USUAL_NAME, Shelf
@@ -36,13 +45,6 @@ from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.results.labels import UnusableLabels
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.languages import said
-
-
-def judged_by(book: BookGrades | None) -> str:
-    """Such as "the labels", or the book “Support” and the labels"."""
-    if book is None:
-        return tr("the labels")
-    return worded("the book “{name}” and the labels", name=one_line(book.name))
 
 
 def lines_of_quality(run: Run, evaluation: Evaluation | None, book: BookGrades | None) -> Iterator[tuple[str, str]]:
@@ -56,7 +58,7 @@ def lines_of_quality(run: Run, evaluation: Evaluation | None, book: BookGrades |
         len(evaluation.queries),
         "by {judgements}: means of {n} judged query ({others} others left out); of the first {k} {share} are judged",
         "by {judgements}: means of {n} judged queries ({others} others left out); of the first {k} {share} are judged",
-        judgements=judged_by(book),
+        judgements=one_line(said(judged_by(evaluation, book))),
         others=evaluation.left_out,
         k=evaluation.k,
         share=percent(measures.judged_share),
@@ -119,33 +121,6 @@ def unusable_words(unusable: UnusableLabels) -> str:
     grades = ", ".join(f"{one_line(label)} = {grade}" for label, grade in unusable.proposal)
     words = tr("{sentence} “cfbatch judgements grades JOB --accept” uses {grades}.")
     return words.format(sentence=sentence, grades=grades)
-
-
-def _answer_words(found: Paired, job: int, metric: str) -> Iterator[str]:
-    """Whether a difference to the first can be seen, with its interval, and what would tell."""
-    yield worded(
-        "Of {queries} {job} is better than 1 for {better} and worse for {worse}: {answer}.",
-        queries=plural(found.better + found.worse + found.same, "{n} query", "{n} queries"),
-        job=job,
-        better=found.better,
-        worse=found.worse,
-        answer=_answer(found),
-    )
-    if found.low is not None and found.high is not None:
-        difference, low, high = (number(each, "+.4f") for each in (found.difference, found.low, found.high))
-        words = tr("{measure} changes by {difference}, 95 % {low} to {high}, p = {p}.")
-        yield words.format(measure=metric, difference=difference, low=low, high=high, p=number(found.p, ".3f"))
-    if found.needed and not found.is_seen:
-        size = number(TOLD_APART, "g")
-        yield worded("To see a difference of {size}, judge about {n} more queries.", size=size, n=found.needed)
-
-
-def _answer(found: Paired) -> str:
-    if found.low is None:
-        return tr("too few to tell")
-    if not found.is_seen:
-        return tr("no difference can be seen")
-    return tr("it is better") if found.difference > 0 else tr("it is worse")
 
 
 def add_judgements_argument(parser: Parser) -> None:
@@ -392,7 +367,7 @@ class Report:
         yield worded(
             "By {judgements} of {queries} queries ({left_out} without judgements left out, {conflicts} contexts"
             " labelled differently; a query without an answer counts 0):",
-            judgements=judged_by(self.book),
+            judgements=one_line(said(judged_by(found, self.book))),
             queries=len(found.queries),
             left_out=found.left_out,
             conflicts=found.conflicts,
@@ -408,7 +383,9 @@ class Report:
             return
         for index, answer in enumerate(answers(found), 2):
             yield ""
-            yield " ".join(_answer_words(answer, index, names[0]))
+            headline, *sentences = answer_words(answer, message("Job {number}", number=index), names[0])
+            p = "" if answer.low is None else f" p = {number(answer.p, '.3f')}."
+            yield f"{said(headline)}. {' '.join(map(said, filter(None, sentences)))}{p}"
             changes = query_changes(self.comparison, found, index - 1, names[0])
             rows = [
                 (score(each.value), score(each.other_value), number(each.difference, "+.4f"), one_line(each.text))

@@ -174,13 +174,15 @@ async def save_file(
     name: str,
     folder: Folder,
     filters: tuple[str, ...] = (),
-    suffix: str = "",
+    suffix: str | None = None,
 ) -> Path | None:
-    """A path to write to; None when the user cancels. Another of the `filters` replaces the suffix of the name."""
+    """A path to write to; None when the user cancels. A name without a suffix gets `suffix`, or with None that of the
+    proposed name; another of the `filters` replaces it.
+    """
     dialog = QFileDialog(parent, title, _begins_in(folder))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-    dialog.setDefaultSuffix(suffix)
+    dialog.setDefaultSuffix(Path(name).suffix.removeprefix(".") if suffix is None else suffix)
     dialog.selectFile(file_name(name))  # a name of a job may have a “/”, or be that of a device
     dialog.filterSelected.connect(lambda chosen: _take_suffix(dialog, chosen))
     return await _chosen(dialog, filters, folder)

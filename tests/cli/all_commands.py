@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from cfbatch_gui.cli.command_line import command_parser
-from tests.core.inputs.collections import data_set
+from tests.core.inputs.files import data_set
 from tests.journeys.terminal import Ended
 
 Run = Callable[..., Ended]

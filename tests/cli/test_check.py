@@ -10,7 +10,7 @@ from cfbatch_gui.cli.reading import candidate_rule, column_role, words_of_rule
 from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.core.inputs.recognise import recogniser
 from tests.cli.conftest import Run
-from tests.core.inputs.collections import data_set
+from tests.core.inputs.files import data_set
 
 ROWS = "id,title,body\n1,Lamp,It is warm\n2,Chair,It is cold\n3,Lamp,It is warm\n4,,\n"
 

@@ -120,7 +120,7 @@ def test_labels_that_are_no_grades_are_said_with_their_rows(run: Run, paths: Pat
 
 def test_compare_answers_in_words(run: Run) -> None:
     _, out, _ = run("compare", "one", "two")
-    assert "Of 3 queries 2 is better than 1 for 0 and worse for 3: too few to tell." in out
+    assert "Too few queries to tell. Job 2 is better for 0 queries, worse for 3, the same for 0. nDCG@10" in out
     _, out, _ = run("compare", "one", "two", "--json")
     (answer,) = json.loads(out)["answers"]
     found = [answer[name] for name in ("metric", "worse", "low", "difference_is_seen")]

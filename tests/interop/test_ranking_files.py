@@ -8,8 +8,6 @@ from urllib.parse import unquote
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.results.exports import export, target_for
 from tests.core.results.folders import Table
 
 FIRST = ["B", "doc%201", "d%2520e", "A"]  # equal scores are in the order of the input
@@ -17,7 +15,7 @@ SECOND = ["H", "C"]
 
 
 def written(table: Table, path: Path, form: str) -> Path:
-    export(table.folder, table.metadata(), path, target_for(path, Kind.RANK, form))
+    table.export(path, form)
     return path
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.results.exports import Exported, export, target_for
+from cfbatch_gui.core.results.exports import Exported
 from tests.core.results.folders import Table
 from tests.interop.conftest import DIMENSION, IDS, TEXTS, THERE, vectors_of
 
@@ -20,7 +19,7 @@ COLUMNS = {"id": IDS, "text": [TEXTS[place] for place in THERE], "$note": [f"not
 
 
 def written(table: Table, path: Path, form: str) -> Exported:
-    return export(table.folder, table.metadata(Kind.EMBED), path, target_for(path, Kind.EMBED, form))
+    return table.export(path, form)
 
 
 @pytest.mark.interop

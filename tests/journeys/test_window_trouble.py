@@ -50,8 +50,8 @@ def is_shown() -> bool:
 
 
 def close_dialog(desktop: Desktop, process: "subprocess.Popen[str]") -> str:
-    """Close the dialog, and wait for the end; what stood on standard error."""
-    desktop.press("Escape")
+    """Press the button that the dialog has, and wait for the end; what stood on standard error."""
+    desktop.press("Return")
     desktop.until(lambda: process.poll() is not None)
     assert process.returncode == 2
     return process.communicate()[1]

@@ -109,4 +109,5 @@ def _rows(path: Path, question: str, *values: object) -> list[Any]:
     if not path.exists():
         return []
     with closing(sqlite3.connect(path, timeout=30)) as database:
-        return database.execute(question, values).fetchall()
+        is_made = database.execute("SELECT 1 FROM sqlite_master").fetchone()  # it may be there before its tables
+        return database.execute(question, values).fetchall() if is_made else []

@@ -26,6 +26,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.connections.connection_cards import SavedCard
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.widgets import Choice
 
 
 @asynccontextmanager
@@ -87,6 +88,12 @@ def click(button: QAbstractButton) -> None:
         QTest.mouseClick(button, Qt.MouseButton.LeftButton, pos=button.rect().center() / 4)
     else:
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def pick(choice: Choice, value: object) -> None:
+    """Choose a value from a list, as its user does."""
+    choice.set_value(value)
+    choice.picked.emit(value)
 
 
 def paste(field: QLineEdit, text: str) -> None:

@@ -93,7 +93,7 @@ class JobPageDriver:
         await self.idle()
 
     async def idle(self) -> None:
-        """Wait until nothing is being read. A test must not end before: pytest-qt runs what is left without a loop."""
+        """Wait until nothing is being read."""
         job = self.page.job()
         if job is not None and job.is_sent:
             await self.program.runner.wait(job.id)
@@ -106,6 +106,10 @@ class JobPageDriver:
 
 @asynccontextmanager
 async def open_job_page(root: Path, practice_times: tuple[float, float] = (0.0, 0.1)) -> AsyncIterator[JobPageDriver]:
-    """A program with its job page, closed at the end of the block."""
+    """A program with its job page, closed at the end of the block once nothing is being read any more: pytest-qt runs
+    what is left without a loop.
+    """
     async with opened(root / "data", Theme(Scheme.LIGHT), practice_times=practice_times) as stage:
-        yield JobPageDriver(root, stage)
+        driver = JobPageDriver(root, stage)
+        yield driver
+        await driver.idle()

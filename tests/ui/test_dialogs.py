@@ -1,7 +1,6 @@
 """Questions are awaited, and nothing else stops while they stand."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,8 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QWidget
 from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder, SettingsStore
 from cfbatch_gui.ui.dialogs import ask, open_file, save_file
 from cfbatch_gui.ui.widgets import Tabs
+from tests.ui.conftest import Until
 from tests.ui.connections import shown
-
-Until = Callable[..., Awaitable[None]]
 
 
 @pytest.fixture

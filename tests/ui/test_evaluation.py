@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -32,9 +33,12 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Dots
 from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.quality_view import QualityView
+from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.widgets import EmptyPlace, Label
 from tests.core.results.folders import Pair, Table
+from tests.screen.stage import opened
 from tests.ui.conftest import Until, shown_page
+from tests.ui.connections import pick
 
 FIRST = (
     Pair("reset my password", "Choose a new password", 0.9, "A-1", "3"),
@@ -112,8 +116,7 @@ async def test_jobs_are_matched_and_their_figures_shown(compared: Compared, unti
     assert texts[-1].startswith("By the judgements of 2 queries.")
     assert not page.others.isVisible()  # there is only one
 
-    page.tops.set_value(20)
-    page.tops.picked.emit(20)
+    pick(page.tops, 20)
     await until(lambda: page.top.caption() == "overlap of the first 20")
     page.tabs.choose(JOBS)
     assert "nDCG@20" in page.job_lines.texts()
@@ -148,11 +151,9 @@ async def test_the_answer_is_given_in_words(compared: Compared, until: Until) ->
     assert "with 95 % certainty by something between +0.500 and +0.500" in answer
     assert [page.answer.rows.text(0, column) for column in (1, 2, 3, 5)] == ["0.5000", "1.0000", "+0.5000", "3 → 1"]
     assert page.answer.rows.text(0, 4).startswith("text ")
-    page.answer.measures.set_value("RR")
-    page.answer.measures.picked.emit("RR")
+    pick(page.answer.measures, "RR")
     await until(lambda: "RR changes by +0.667" in page.answer.sentence.text())
-    page.answer.measures.set_value("Success@3")
-    page.answer.measures.picked.emit("Success@3")
+    pick(page.answer.measures, "Success@3")
     await until(lambda: page.answer.headline.text() == "No query differs")
     assert page.answer.sentence.text() == "All 8 judged queries have the same Success@3 under both."
     assert not page.answer.chart.isVisible()
@@ -494,3 +495,48 @@ async def test_a_file_goes_into_the_book_and_out_of_it(judging: Judging, tmp_pat
     with pytest.raises(InputError, match="Nothing was imported"):
         await page.take_in(file)
     assert len(judging.grades()) == 2
+
+
+ASKED, EACH = 8, 5
+PAIRS = [
+    Pair(f"question {query}", f"answer {query}.{text}", 0.9 - text / 10)
+    for query in range(ASKED)
+    for text in range(EACH)
+]
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+async def test_is_b_better_than_a(tmp_path: Path, theme: Theme) -> None:
+    async with opened(tmp_path / "data", theme) as stage:
+        person, window = stage.person, stage.workspace.window
+        worst_first = [replace(pair, outcome=0.9 - pair.outcome) for pair in PAIRS]  # type: ignore[operator]
+        finished(stage.program, "Upside down", worst_first)
+        first = finished(stage.program, "As it was", PAIRS)
+        stage.workspace.show_jobs()
+        await person.click_row("Jobs", "As it was")
+        await person.until_sees("Compare", "Export…")
+        await person.press(Qt.Key.Key_C, CONTROL | Qt.KeyboardModifier.ShiftModifier)
+        await person.until_sees("Compare “As it was” with")
+        await person.press(Qt.Key.Key_Return)
+        await person.until_sees("A: As it was · B: Upside down")
+        await person.until(lambda: not window.findChildren(ChooseJobsDialog))
+        await person.press(Qt.Key.Key_J, CONTROL)
+        await person.until_sees("Start judging", f"Texts to judge: {ASKED * EACH}")
+        await person.press(Qt.Key.Key_Return)
+        page = stage.workspace.evaluating.judging
+        await person.until(lambda: page.session is not None and page.view.isVisible())
+        session = page.session
+        assert session is not None
+        while session.current is not None:
+            assert "As it was" not in " ".join(page.view.words())
+            await person.press(Qt.Key.Key_2 if session.current.document.text.endswith(".0") else Qt.Key.Key_0)
+            await person.until(lambda: not page.tasks.running())
+        await person.until_sees(f"All {ASKED * EACH} texts are judged. Of 4 texts that came twice you gave 4 the same")
+        await person.press(Qt.Key.Key_Return)
+        await person.until_sees("B is worse", "B is better for 0 queries, worse for 8, the same for 0.")
+        await person.until_sees("By the book “My judgements”")
+        await person.click("Back to the job")
+        await person.until(lambda: window.library.opened_job() == first.id)
+        assert QApplication.focusWidget() is not None
+        stage.workspace.job_page.tabs.choose("quality")
+        await person.until_sees("nDCG@10, mean of 8 queries", "1.0000", "All of them are judged.")

@@ -1,18 +1,40 @@
-"""The page of a job that was sent: its head, its tabs, its details."""
+"""The page of a job that was sent: its tabs, its progress, what needs the user, and jobs that leave the usual way."""
 
+import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.errors import Action
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import STOPPED_HERE, Job, JobState
+from cfbatch_gui.core.jobs.states import STOPPED_HERE, Batch, BatchState, Job, JobOptions, JobState
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, worker
 from cfbatch_gui.ui.jobs.batch_table import RawAnswerDialog
+from cfbatch_gui.ui.jobs.elsewhere import AttachDialog
+from cfbatch_gui.ui.jobs.job_summary import (
+    account_words,
+    can_change_account,
+    can_clear_account,
+)
+from cfbatch_gui.ui.jobs.progress_view import UnknownOutcomeCard
+from cfbatch_gui.ui.settings import DATA, SettingsPage, TrafficPage
+from cfbatch_gui.ui.theme import Scheme, Theme
+from tests.canary import TOKEN
+from tests.core.endpoints import conftest as stand_ins
+from tests.core.endpoints.conftest import ACCOUNT
+from tests.screen.stage import Stage, opened
+from tests.support.faulty_service import FaultyService
+from tests.support.keyrings import MemoryKeyring
 from tests.ui.conftest import Until
-from tests.ui.job_page_driver import TEXTS, TIED, JobPageDriver, open_job_page
+from tests.ui.connections import choose_path, click, entries, pick, shown
+from tests.ui.job_page_driver import MODEL, TEXTS, TIED, JobPageDriver, open_job_page
 
 
 @pytest.fixture
@@ -43,7 +65,6 @@ async def test_another_kind_of_job_has_other_tabs_and_practice_has_no_price(
     assert driver.page.tabs.current() == "vectors"
     assert not driver.page.tabs.is_shown("ranking")
     await until(lambda: driver.vectors.rows.rowCount() == 4)
-    await driver.idle()
 
 
 async def test_stop_watching_and_carry_on(slow_desk: JobPageDriver, until: Until) -> None:
@@ -56,7 +77,6 @@ async def test_stop_watching_and_carry_on(slow_desk: JobPageDriver, until: Until
     QTest.mouseClick(page.carry_on_button, Qt.MouseButton.LeftButton)
     await until(lambda: slow_desk.program.ledger.job(job.id).state is JobState.DONE)
     await until(lambda: not page.progress.pause_bar.isVisible())
-    await slow_desk.idle()
 
 
 async def test_details_hold_what_someone_will_ask_for_and_the_answer_as_it_came(
@@ -81,4 +101,302 @@ async def test_details_hold_what_someone_will_ask_for_and_the_answer_as_it_came(
     await until(lambda: '"success":true' in dialog.text.toPlainText().replace(" ", ""))
     assert dialog.text.isReadOnly()
     dialog.accept()
-    await driver.idle()
+
+
+SEEN = "The program ended while this batch was being sent."
+
+
+async def job_with(driver: JobPageDriver, state: BatchState, **changes: object) -> Job:
+    """A job that ran to its end, made to look as if its batch had not."""
+    job = await driver.finished(TIED, Kind.RANK)
+    fields = {"state": state, "tokens": 0, **changes}
+    shown = driver.pretend(replace(job, finished_at=0.0), [replace(job.batches[0], **fields)])  # type: ignore[arg-type]
+    await driver.show(shown)
+    return shown
+
+
+async def card_of(driver: JobPageDriver) -> UnknownOutcomeCard:
+    await job_with(driver, BatchState.OUTCOME_UNKNOWN, error=SEEN)
+    (card,) = driver.page.progress.cards.values()
+    return card
+
+
+async def test_what_was_typed_stays_when_the_job_changes_and_an_unknown_outcome_can_be_dismissed(
+    driver: JobPageDriver, until: Until
+) -> None:
+    card = await card_of(driver)
+    QTest.keyClicks(card.id_field, "768f15b7")
+    job = driver.page.job()
+    assert job is not None
+    await driver.show(driver.pretend(replace(job, name="Another name"), job.batches))
+    assert driver.page.progress.cards[1] is card
+    assert card.id_field.text() == "768f15b7"
+
+    QTest.mouseClick(card.dismiss_button, Qt.MouseButton.LeftButton)
+    await until(lambda: driver.program.ledger.job(job.id).batches[0].state is BatchState.DISMISSED)
+    await until(lambda: driver.page.progress.trouble_bars)
+    assert driver.page.progress.trouble_bars[0].text() == "Batch 1: left as it is; it may or may not have arrived."
+
+
+async def test_a_failed_batch_says_why_and_is_sent_again(driver: JobPageDriver, until: Until) -> None:
+    sentence = "The model reads at most 8,192 tokens of a text, and one is longer."
+    job = await job_with(driver, BatchState.FAILED, error=sentence, error_detail="code 5023", request_id="")
+    assert driver.page.tabs.current() == "progress"
+    (bar,) = driver.page.progress.trouble_bars
+    assert bar.text() == f"Batch 1: {sentence}"
+    copy, again = bar.links()
+    QTest.mouseClick(copy, Qt.MouseButton.LeftButton)
+    assert QGuiApplication.clipboard().text() == f"{sentence}\ncode 5023"
+    QTest.mouseClick(again, Qt.MouseButton.LeftButton)
+    await until(lambda: driver.program.ledger.job(job.id).state is JobState.DONE)
+    assert not driver.page.progress.trouble_bars
+
+
+async def test_batches_with_the_same_reason_are_one_line(driver: JobPageDriver) -> None:
+    job = await driver.finished(TIED, Kind.RANK)
+    failed = replace(job.batches[0], state=BatchState.FAILED, error="Not sent, because batch 2 was refused.")
+    batches = [job.batches[0], *(replace(failed, number=number) for number in (3, 4, 5, 7))]
+    await driver.show(driver.pretend(job, batches))
+    texts = [bar.text() for bar in driver.page.progress.trouble_bars]
+    assert texts == ["Batches 3–5, 7: Not sent, because batch 2 was refused."]
+
+
+NOW = 2_000.0
+WORKER = worker("https://batch.example.workers.dev", connection_id="worker", title="Mine", collects=True)
+DIRECT = replace(WORKER, collects=False)
+
+
+def batch(number: int, where: str) -> Batch:
+    made = Batch(
+        "job", number, BatchState.QUEUED, 10, 100, 900_000, request_id=f"id-{number}", sent_at=1_000.0, changed_at=1_000
+    )
+    handed = replace(made, shard=1, handed_over_at=1_100.0, next_check_at=NOW + 3_600)
+    return {
+        "planned": replace(made, state=BatchState.PLANNED, request_id="", sent_at=0.0),
+        "sending": replace(made, state=BatchState.SENDING, request_id=""),
+        "direct": replace(made, next_check_at=NOW + 12),
+        "service": handed,
+        "account": replace(handed, stored_bytes=9_400_000, next_check_at=NOW - 2),
+        "collecting": replace(handed, state=BatchState.COLLECTING),
+        "here": replace(handed, state=BatchState.DONE, changed_at=NOW),
+        "unknown": replace(made, state=BatchState.OUTCOME_UNKNOWN, request_id=""),
+    }[where]
+
+
+def job(*where: str, **changes: object) -> Job:
+    batches = tuple(batch(number, each) for number, each in enumerate(where, 1))
+    made = Job("job", "Texts", Kind.EMBED, "@cf/baai/bge-m3", "worker", 0.0, is_sent=True, sent_at=1_000.0, texts=900)
+    return replace(made, batches=batches, **changes)  # type: ignore[arg-type]  # the names of its fields
+
+
+def test_the_computer_may_close_once_nothing_is_left_to_hand_over() -> None:
+    with_account = (job("service"), job("here", "service"), job("service", "service", "account"))
+    others = (job("service", "direct"), job("service", "planned"), job("service", "unknown"))
+    paused = job("service", "direct", paused_because="You stopped watching.")
+    for known in (*with_account, *others, paused):
+        words = account_words(known, WORKER)
+        assert words is not None and words.line and words.may_close is (known in with_account)
+
+
+@pytest.mark.parametrize(
+    ("known", "connection"),
+    [
+        (job("direct"), DIRECT),
+        (job("direct"), PRACTICE),
+        (job("direct"), None),
+        (job("here"), WORKER),
+        (job("direct", account_problem="It has stopped."), WORKER),
+        (job("direct", options=JobOptions(collect_in_account=False)), WORKER),
+    ],
+)
+def test_nothing_is_said_where_the_account_has_nothing_to_do(known: Job, connection: Connection | None) -> None:
+    assert account_words(known, connection) is None
+
+
+def test_what_can_be_done_goes_by_the_job() -> None:
+    at_work, over = job("service"), job("here", finished_at=NOW)
+    assert can_change_account(at_work, WORKER) and can_change_account(at_work, DIRECT)
+    assert not any(can_change_account(*each) for each in ((at_work, PRACTICE), (at_work, None), (over, WORKER)))
+    assert not can_change_account(replace(at_work, taken_over=True), WORKER)
+    assert can_clear_account(over) and not can_clear_account(at_work)
+    assert not can_clear_account(replace(over, account_cleared_at=NOW))
+    assert not can_clear_account(replace(over, taken_over=True))
+
+
+REFUSED = "This model takes no batches."
+QUERIES = {
+    "reset my password": ("Choose a new password", "Invoices"),
+    "cancel an order": ("You can cancel it", "Reset it"),
+}
+BODY = {
+    "requests": [
+        {"query": query, "contexts": [{"text": text} for text in contexts]} for query, contexts in QUERIES.items()
+    ]
+}
+CODE = {
+    "Copy as Python": ("import", "CLOUDFLARE_API_TOKEN", "batch-0001.json"),
+    "Copy as Worker code": ("env.AI.run", "queueRequest"),
+    "Copy as curl": ("curl ", "$CLOUDFLARE_API_TOKEN", "batch-0001.json"),
+}
+
+
+@pytest.fixture
+async def service(tmp_path: Path) -> AsyncIterator[FaultyService]:
+    async with FaultyService(stand_ins.service(tmp_path / "service")) as faulty:
+        yield faulty
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, theme: Theme, service: FaultyService, until: Until) -> AsyncIterator[Stage]:
+    """The whole window, with an account that is connected."""
+    environ = {"CLOUDFLARE_API_BASE_URL": service.url}
+    credentials = Credentials(MemoryKeyring(), environ)
+    async with opened(tmp_path / "data", Theme(Scheme.LIGHT), environ=environ, credentials=credentials) as stage:
+        await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
+        yield stage
+        for job in stage.program.ledger.jobs():
+            await stage.program.runner.wait(job.id)
+        await until(lambda: not stage.workspace.tasks.is_running("connection"))
+
+
+async def by_curl(service: FaultyService, body: object = BODY) -> str:
+    """What someone's own script gets for a batch."""
+    async with httpx.AsyncClient() as client:
+        answer = await client.post(
+            f"{service.url}/accounts/{ACCOUNT}/ai/run/{MODEL}?queueRequest=true",
+            headers={"Authorization": f"Bearer {TOKEN}"},
+            json=body,
+        )
+    return answer.text
+
+
+async def test_a_batch_that_the_queue_did_not_take_is_run_synchronously(driver: JobPageDriver, until: Until) -> None:
+    job = await driver.finished(TIED, Kind.RANK)
+    refused = replace(
+        job.batches[0],
+        state=BatchState.FAILED,
+        request_id="",
+        error=REFUSED,
+        error_action=str(Action.RUN_SYNCHRONOUSLY),
+        tokens=0,
+    )
+    await driver.show(driver.pretend(job, [refused]))
+    (bar,) = driver.page.progress.trouble_bars
+    assert REFUSED in bar.text() and [link.text() for link in bar.links()] == ["Run at once"]
+    QTest.mouseClick(bar.links()[0], Qt.MouseButton.LeftButton)
+    await until(lambda: driver.program.ledger.job(job.id).state is JobState.DONE)
+    assert all(batch.at_once for batch in driver.program.ledger.job(job.id).batches)
+
+
+async def test_a_job_is_copied_as_code_with_its_requests(driver: JobPageDriver, until: Until, tmp_path: Path) -> None:
+    job = await driver.finished(TIED, Kind.RANK)
+    await driver.show(job)
+    for entry, marks in CODE.items():
+        entries(driver.page.header.more.menu())[entry].trigger()
+        copied = QGuiApplication.clipboard().text()
+        assert all(mark in copied for mark in marks), copied
+        assert driver.notices.texts()[0].startswith("Copied.")
+    target = tmp_path / "code"
+    target.mkdir()
+    bar = driver.notices.bars()[0]
+    QTest.mouseClick(bar.links()[0], Qt.MouseButton.LeftButton)
+    await choose_path(driver.page, target, until)
+    await until(lambda: "Wrote 1 file to “code”." in driver.notices.texts())
+    body = json.loads((target / "batch-0001.json").read_bytes())
+    assert len(body["requests"]) == 2
+    QGuiApplication.clipboard().clear()
+
+
+async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
+    stage: Stage, service: FaultyService, until: Until
+) -> None:
+    answer = await by_curl(service)
+    request_id = json.loads(answer)["result"]["request_id"]
+    stage.workspace.menus.attach()
+    dialog = await shown(AttachDialog, until)
+    await until(lambda: dialog.connection.count() == 2)
+    assert dialog.connection.currentText() == "Cloudflare" and not dialog.add_button.isEnabled()
+    dialog.text.setPlainText("good morning!")
+    assert "no request ID" in dialog.understood.text() and not dialog.add_button.isEnabled()
+    dialog.text.setPlainText(f"$ curl https://example.org …\n{answer}\n")
+    assert dialog.understood.text() == "There is a request ID in it." and dialog.model.text() == MODEL
+    click(dialog.add_button)
+    await until(lambda: [job.state for job in stage.program.ledger.jobs()] == [JobState.DONE])
+    (job,) = stage.program.ledger.jobs()
+    assert job.attached and job.state is JobState.DONE and job.texts == 4
+    assert job.name.startswith("Added job, ") and job.batches[0].request_id == request_id
+    await until(lambda: stage.workspace.window.library.opened_job() == job.id)
+    await until(lambda: stage.person.sees("Query 1"))
+    assert not entries(stage.workspace.job_page.header.more.menu())["Duplicate"].isEnabled()
+    await until(lambda: not stage.workspace.results.pages["ranking"].view.tasks.running())
+
+
+async def test_what_leaves_this_computer_is_listed(stage: Stage, service: FaultyService, until: Until) -> None:
+    window, workspace = stage.workspace.window, stage.workspace
+    window.notices.connection_wanted.emit()
+    await until(lambda: isinstance(window.pages.currentWidget(), SettingsPage))
+    workspace.settings.page.choose(DATA)
+    click(workspace.settings.page.traffic_link)
+    await until(lambda: isinstance(window.pages.currentWidget(), TrafficPage))
+    page = workspace.settings.traffic
+    await until(lambda: not page.tasks.is_running("read"))
+    assert page.empty.text() == "Nothing has left this computer." and page.empty.isVisible()
+    await stage.program.connections.check("cloudflare", MODEL)
+    click(page.refresh_button)
+    await until(page.rows.rows)
+    (row,) = page.rows.rows()
+    assert row.host in service.url and row.connection == "cloudflare" and row.count >= 1
+    cells = [str(page.rows.index(0, place).data()) for place in range(page.rows.columnCount())]
+    assert cells[1:3] == ["Cloudflare", "Tests and lists of models"] and not page.empty.isVisible()
+    click(page.done_button)
+    assert window.pages.currentWidget() is workspace.settings.page
+
+
+async def test_a_synchronous_request_of_unknown_outcome_asks_for_no_id(driver: JobPageDriver) -> None:
+    job = await driver.finished(TIED, Kind.RANK)
+    lost = replace(
+        job.batches[0], state=BatchState.OUTCOME_UNKNOWN, at_once=True, request_id="", error="No answer came."
+    )
+    await driver.show(driver.pretend(replace(job, finished_at=0.0), [lost]))
+    (card,) = driver.page.progress.cards.values()
+    assert not card.id_field.isVisible() and not card.adopt_button.isVisible()
+    assert card.again_button.isVisible() and card.dismiss_button.isVisible()
+
+
+async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
+    stage: Stage, service: FaultyService, until: Until, tmp_path: Path
+) -> None:
+    shared = ("Choose a new password", "Invoices")
+    body = {"requests": [{"query": query, "contexts": [{"text": text} for text in shared]} for query in QUERIES]}
+    queries, contexts, folder = tmp_path / "queries.csv", tmp_path / "answers.csv", tmp_path / "texts"
+    queries.write_text("question\n" + "".join(f"{query}\n" for query in QUERIES), encoding="utf-8")
+    contexts.write_text("answer\n" + "".join(f"{text}\n" for text in shared), encoding="utf-8")
+    folder.mkdir()
+    for number, text in enumerate(shared):
+        (folder / f"{number}.txt").write_text(text, encoding="utf-8")
+    request_id = json.loads(await by_curl(service, body))["result"]["request_id"]
+    stage.workspace.menus.attach()
+    dialog = await shown(AttachDialog, until)
+    await until(lambda: dialog.connection.count() == 2)
+    dialog.text.setPlainText(request_id)
+    files = dialog.files
+    files.open(folder)
+    await until(files.inputs)
+    assert files.kind.value() == Kind.EMBED and files.names[0].whole_text() == "texts"
+    click(files.removes[0])
+    assert files.choose_folder.isVisible() and files.inputs() is None and dialog.add_button.isEnabled()
+    files.open(queries)
+    await until(files.inputs)
+    pick(files.kind, Kind.RANK)
+    await until(files.missing)
+    await until(lambda: not dialog.tasks.is_running("choose"))
+    assert files.missing() and not dialog.add_button.isEnabled() and files.add_second.isVisible()
+    files.open(queries, contexts)
+    await until(files.inputs)
+    assert [name.whole_text() for name in files.names] == ["queries.csv", "answers.csv"]
+    click(dialog.add_button)
+    await until(lambda: [job.state for job in stage.program.ledger.jobs()] == [JobState.DONE])
+    (job,) = stage.program.ledger.jobs()
+    assert (job.queries, job.texts) == (2, 4)
+    await until(lambda: stage.person.sees("cancel an order"))
+    await until(lambda: not stage.workspace.results.pages["ranking"].view.tasks.running())

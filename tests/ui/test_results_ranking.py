@@ -80,7 +80,6 @@ async def test_ranks_scores_and_the_chosen_text_are_shown_and_fit_the_smallest_w
     QTest.qWait(0)
     assert driver.ranking.contexts.columnWidth(TEXT) >= 100
     assert driver.ranking.queries.columnWidth(0) >= 90
-    await driver.idle()
 
 
 async def test_arrow_keys_walk_and_a_search_leaves_what_has_it(driver: JobPageDriver, until: Until) -> None:
@@ -114,7 +113,6 @@ async def test_arrow_keys_walk_and_a_search_leaves_what_has_it(driver: JobPageDr
     QTest.keyClick(driver.ranking.find_field, Qt.Key.Key_Escape)
     await until(lambda: len(column_of(driver, TEXT)) == 4)
     assert not driver.ranking.panel.isHidden()
-    await driver.idle()
 
 
 async def test_limits_keep_ties_count_what_they_keep_and_belong_to_their_job(
@@ -146,7 +144,6 @@ async def test_limits_keep_ties_count_what_they_keep_and_belong_to_their_job(
     await driver.show(first)
     assert driver.ranking.limits().top_k == 5
     await until(lambda: driver.ranking.contexts_model.rowCount() == 4)
-    await driver.idle()
 
 
 async def test_without_a_score_a_text_stands_last_and_a_whole_job_says_so(driver: JobPageDriver, until: Until) -> None:
@@ -171,7 +168,6 @@ async def test_without_a_score_a_text_stands_last_and_a_whole_job_says_so(driver
     await driver.show(again)
     sentence = "Nothing that is back has a result. “Export…” can write the rows that failed, and why."
     await until(lambda: sentence in sentences(driver))
-    await driver.idle()
 
 
 async def test_what_is_found_or_selected_can_be_exported_alone(driver: JobPageDriver, until: Until) -> None:
@@ -195,7 +191,6 @@ async def test_what_is_found_or_selected_can_be_exported_alone(driver: JobPageDr
     ranking.find_field.setText("cancel an order")
     await until(lambda: ranking.row_choices()[0].name == "“cancel an order”")
     assert ranking.row_choices()[0].items == frozenset({5}), "the text that has it, of a query that has it too"
-    await driver.idle()
 
 
 async def test_results_that_the_data_lost_are_put_back_from_the_answer_or_said(
@@ -252,7 +247,6 @@ async def test_a_score_can_be_judged_by_texts_of_other_questions(driver: JobPage
     assert {row["series"] for row in rows} == {"All scores", "Texts that suit another question better"}
     # The same figures are in the foot of the ranking.
     await until(lambda: "Texts that suit another question better have a mean score of" in driver.ranking.foot.text())
-    await driver.idle()
 
 
 async def test_without_such_pairs_it_says_so_and_results_so_far_are_called_partial(
@@ -280,4 +274,3 @@ async def test_without_such_pairs_it_says_so_and_results_so_far_are_called_parti
     await driver.idle()
     driver.page.tabs.choose("ranking")
     await until(lambda: "Partial: 4 of 6" in driver.ranking.foot.text())
-    await driver.idle()

@@ -27,6 +27,7 @@ from cfbatch_gui.ui.tasks import close_all
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.pages import ResultViews
 from tests.ui.conftest import InMemory, Until
+from tests.ui.connections import pick
 from tests.ui.job_page_driver import TEXTS as FOUR
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
 
@@ -113,8 +114,7 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
 
     seen = {}
     for key in ("one", "clusters", "column/2", "column/1"):
-        page.colour_choice.set_value(key)
-        page.colour_choice.picked.emit(key)
+        pick(page.colour_choice, key)
         await pages.until(lambda: not page.tasks.running())
         seen[key] = page._colours
     assert seen["column/2"].dots.ordered
@@ -154,7 +154,6 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
     table.all_link.click()
     assert table.rows.rowCount() == 80
     assert table.window().focusWidget() is table.table  # the link is gone
-    await pages.driver.idle()
 
 
 @pytest.fixture
@@ -324,7 +323,6 @@ async def test_texts_lengths_neighbours_and_checks_are_shown_and_a_vector_is_cop
     stored = Embeddings(four.program.folder(job.id)).vector(1)
     assert stored is not None
     assert np.array_equal(copied, stored)
-    await four.idle()
 
 
 async def test_a_search_hides_and_finds_also_what_is_typed_before_the_texts_are_read(
@@ -348,4 +346,3 @@ async def test_a_search_hides_and_finds_also_what_is_typed_before_the_texts_are_
     QTest.keyClicks(four.vectors.find_field, "gate")
     await until(lambda: four.vectors.count.text() == "1 of 4 texts")
     assert four.vectors.rows.row(0).text.text == "Garden gate"
-    await four.idle()

@@ -1,16 +1,31 @@
-"""Another scheme reaches what is on the screen at once, and hidden pages soon after it, with nothing left behind."""
+"""Another scheme reaches the screen at once and hidden pages soon after; whatever is painted can be seen."""
 
+import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QImage
+from PySide6.QtGui import QColor, QGuiApplication, QImage, QPalette
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QListWidget, QStackedWidget, QWidget
 
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui import icons
-from cfbatch_gui.ui.theme import DARK, LIGHT, Scheme, Theme, tokens
+from cfbatch_gui.ui.plots.colours import categories, ramp, to_colour
+from cfbatch_gui.ui.theme import (
+    DARK,
+    HIGH_CONTRAST_DARK,
+    HIGH_CONTRAST_LIGHT,
+    LIGHT,
+    Colours,
+    Scheme,
+    Theme,
+    _colours,
+    _palette,
+    stylesheet,
+    tokens,
+)
 from cfbatch_gui.ui.widgets import (
     CheckBox,
     Choice,
@@ -142,3 +157,103 @@ def test_a_page_that_goes_before_its_turn_stops_nothing(qtbot: Any, theme: Theme
     third.deleteLater()
     qtbot.waitUntil(lambda: is_styled(hidden))
     assert seen(stack, hidden) == styled_by_qt(stack, hidden)
+
+
+# What may be painted on what: text in INKS on each of GROUNDS, with a contrast of 4.5 and of 7 in high contrast; shapes
+# and lines that mean something in MARKS, with one of 3. Lines of DECORATION mean nothing.
+INKS = ("text", "quiet", "accent", "attention", "done", "error")
+GROUNDS = (
+    *("window", "sidebar", "card", "inset", "field", "hover", "track", "selection"),
+    *("attention_back", "done_back", "error_back"),
+)
+MARKS = ("text", "quiet", "accent", "attention")
+DECORATION = ("line",)
+HIGH = (HIGH_CONTRAST_LIGHT, HIGH_CONTRAST_DARK)
+SCHEMES = {"light": LIGHT, "dark": DARK, "high-light": HIGH_CONTRAST_LIGHT, "high-dark": HIGH_CONTRAST_DARK}
+SEEN = 3.0  # a shape or a line that means something
+FAINT_TEXT = 3.0  # of what cannot be chosen, for which WCAG asks nothing
+every_scheme = pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+
+
+def legible(scheme: Colours) -> float:
+    return 7.0 if scheme in HIGH else 4.5
+
+
+def contrast(one: str, other: str) -> float:
+    """The ratio of WCAG 2.2."""
+    lower, upper = sorted(map(luminance, (QColor(one), QColor(other))))
+    return (upper + 0.05) / (lower + 0.05)
+
+
+def luminance(value: QColor) -> float:
+    channels = (value.redF(), value.greenF(), value.blueF())
+    linear = [c / 12.92 if c <= 0.03928 else math.pow((c + 0.055) / 1.055, 2.4) for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@every_scheme
+def test_every_ink_can_be_read_on_every_ground(scheme: Colours) -> None:
+    pairs = {(ink, ground): contrast(scheme[ink], scheme[ground]) for ink in INKS for ground in GROUNDS}
+    assert {pair: value for pair, value in pairs.items() if value < legible(scheme)} == {}
+
+
+@every_scheme
+def test_what_a_search_has_found_can_be_read(scheme: Colours) -> None:
+    assert contrast(scheme["text"], scheme["found"]) >= legible(scheme)
+
+
+@every_scheme
+def test_every_mark_can_be_seen_on_every_ground(scheme: Colours) -> None:
+    pairs = {(mark, ground): contrast(scheme[mark], scheme[ground]) for mark in MARKS for ground in GROUNDS}
+    assert {pair: value for pair, value in pairs.items() if value < SEEN} == {}
+
+
+def test_every_colour_has_a_use() -> None:
+    assert {*INKS, *GROUNDS, *MARKS, *DECORATION, "on_accent", "found"} == set(LIGHT)
+
+
+@every_scheme
+def test_buttons_and_the_edges_of_fields_can_be_seen(scheme: Colours) -> None:
+    colours = _colours(scheme)
+    for ground in ("accent", "accent_hover", "accent_pressed"):
+        assert contrast(scheme["on_accent"], colours[ground]) >= legible(scheme), ground
+    for ground in ("window", "sidebar", "card", "inset"):
+        assert contrast(colours["faint"], colours[ground]) >= SEEN, ground
+
+
+def test_the_stylesheet_has_no_colours_of_its_own() -> None:
+    blank = dict.fromkeys(_colours(LIGHT), "none")
+    assert not re.findall(r"#[0-9a-f]{3,8}\b(?=[ ;])", stylesheet(blank, 13))
+
+
+@every_scheme
+def test_the_palette_of_native_parts_can_be_read(scheme: Colours) -> None:
+    palette, role = _palette(scheme), QPalette.ColorRole
+    pairs = [(role.WindowText, role.Window), (role.Text, role.Base), (role.Text, role.AlternateBase)]
+    pairs += [(role.ButtonText, role.Button), (role.ToolTipText, role.ToolTipBase), (role.Link, role.Window)]
+    pairs += [(role.PlaceholderText, role.Base), (role.HighlightedText, role.Highlight), (role.LinkVisited, role.Base)]
+    for ink, ground in pairs:
+        assert contrast(palette.color(ink).name(), palette.color(ground).name()) >= legible(scheme), (ink, ground)
+    faint = palette.color(QPalette.ColorGroup.Disabled, role.Text).name()
+    assert contrast(faint, scheme["window"]) >= (4.5 if scheme in HIGH else FAINT_TEXT)
+
+
+@pytest.fixture
+def _light_again(theme: Theme) -> Iterator[None]:
+    yield
+    theme.set_scheme(Scheme.LIGHT)
+
+
+@pytest.mark.usefixtures("_light_again")
+@pytest.mark.parametrize("scheme", [Scheme.LIGHT, Scheme.DARK, Scheme.HIGH_CONTRAST])
+def test_dots_and_their_key_can_be_seen(theme: Theme, scheme: Scheme) -> None:
+    theme.set_scheme(scheme)
+    for colour in (*categories(), *ramp(16)):
+        assert contrast(to_colour(colour).name(), tokens()["window"]) >= SEEN
+
+
+@pytest.mark.usefixtures("_light_again")
+def test_high_contrast_can_be_chosen(theme: Theme) -> None:
+    theme.set_scheme(Scheme.HIGH_CONTRAST)
+    is_dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+    assert tokens() == (HIGH_CONTRAST_DARK if is_dark else HIGH_CONTRAST_LIGHT)

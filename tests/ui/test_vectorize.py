@@ -26,6 +26,7 @@ from tests.support import faults
 from tests.support.faulty_service import ThreadedService
 from tests.support.keyrings import MemoryKeyring
 from tests.ui.conftest import Until
+from tests.ui.connections import pick
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 WORDS = ("Desk lamp of brass", "Garden hose with a nozzle", "Saucepan of steel", "Cotton towel in green")
@@ -227,8 +228,7 @@ async def test_what_would_be_refused_is_said_before_anything_is_sent(desk: Desk)
     at = choice.findData("short")
     assert choice.itemText(at) == "short: takes 32 dimensions, and these vectors have 256"
     assert not choice.model().flags(choice.model().index(at, 0)) & Qt.ItemFlag.ItemIsEnabled
-    page.form.columns.ids.set_value("rows")
-    page.form.columns.ids.picked.emit("rows")
+    pick(page.form.columns.ids, "rows")
     await desk.until(page.send_button.isEnabled)
     assert page.form.check.bars() == []
 

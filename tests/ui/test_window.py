@@ -1,6 +1,7 @@
-"""The window without pages of jobs: its menus, help and notices, and what is dropped on it."""
+"""The window: menus, help and notices, what is dropped on it, its smallest size, figures in another language."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,22 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QWidget
 from cfbatch_gui import __version__
 from cfbatch_gui.core.errors import TokenRefused
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.system.languages import ENGLISH, Language, languages, use_language
+from cfbatch_gui.core.system.languages import ENGLISH, Language, languages, load_language, use_language
 from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import control_name, in_help
+from cfbatch_gui.ui.evaluation.comparison_tabs import signed
 from cfbatch_gui.ui.help import HelpWindow, ShortcutsDialog, Topic, diagnostics, licence_text
+from cfbatch_gui.ui.inputs.check_section import count_range, share_of_day
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.plots.plot import labels
+from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.widgets import LinkButton, PrimaryButton
 from cfbatch_gui.ui.widgets.bars import FileDrag
 from cfbatch_gui.ui.window.main_window import MainWindow, NoticeListDialog
-from tests.screen.past import draft
+from tests.screen.past import draft, run
 from tests.screen.stage import Stage
-from tests.ui.conftest import InMemory
+from tests.ui.conftest import InMemory, Until
 from tests.ui.connections import entries
 
 
@@ -203,3 +209,54 @@ def test_a_written_file_can_be_dragged_from_its_notice_and_from_the_list(qtbot: 
     (drag,) = dialog.findChildren(FileDrag)
     assert drag.content().hasFormat("text/uri-list")
     assert "Show files" in [link.text() for link in dialog.findChildren(LinkButton)]
+
+
+@pytest.fixture
+def german() -> Iterator[None]:
+    use_language(load_language("de"))
+    yield
+    use_language(ENGLISH)
+
+
+@pytest.mark.usefixtures("german")
+def test_decimals_and_thousands_have_the_signs_of_the_language() -> None:
+    assert display.number(3816) == "3.816"
+    assert display.score_text(-0.0028) == "-0,0028"
+    assert display.figures("0.4939–1,000.5") == "0,4939–1.000,5"
+    assert signed(-0.0741) == "−0,074"
+    assert count_range(1_969, 3_067) == "2,0–3,1 k"
+    assert labels((0.0, 0.25, 0.5)) == ("0", "0,25", "0,5")
+
+
+def test_english_has_a_point() -> None:
+    assert display.score_text(0.6812) == "0.6812"
+    assert share_of_day(0.036).startswith("3.6 %")
+
+
+FIVE_WORDS = "To reset a forgotten password"
+
+
+async def small(stage: Stage, width: int, height: int) -> TableView:
+    """The contexts of a finished ranking, in a window of this size."""
+    stage.workspace.window.resize(width, height)
+    job = await run(stage.program, "Help centre", resource("examples/help-centre-ranking.csv"), Kind.RANK)
+    stage.workspace.show_jobs()
+    stage.workspace.open_job(job.id)
+    table: TableView = stage.workspace.results.pages["ranking"].view.contexts
+    return table
+
+
+@pytest.mark.parametrize("width", [800, 920])
+async def test_a_ranking_shows_five_words_of_each_text(stage: Stage, width: int, until: Until) -> None:
+    table = await small(stage, width, 560)
+    await until(lambda: table.columns() and table.isVisible())
+    text = next(section for section, column in enumerate(table.columns()) if column.stretch)
+    await until(lambda: table.columnWidth(text) >= table.fontMetrics().horizontalAdvance(FIVE_WORDS) - 20)
+    assert table.horizontalScrollBar().maximum() == 0
+
+
+async def test_columns_that_gave_way_come_back_with_the_room(stage: Stage, until: Until) -> None:
+    table = await small(stage, 800, 500)
+    await until(lambda: table.columns() and any(table.isColumnHidden(at) for at in range(2, 5)))
+    stage.workspace.window.resize(1280, 820)
+    await until(lambda: not any(table.isColumnHidden(at) for at in range(5)))

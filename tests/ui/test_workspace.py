@@ -1,21 +1,33 @@
-"""The whole window: what leads where, and what stays as it was; tests/journeys goes the main way."""
+"""The whole window: what leads where, begins a job, is kept, is undone; tests/journeys goes the main way."""
 
 import asyncio
+import os
+import subprocess
 import sys
 import threading
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit
 
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.core.system.later_start import Request
 from cfbatch_gui.core.system.paths import Paths, resource
-from cfbatch_gui.core.system.settings import Settings
+from cfbatch_gui.core.system.settings import Budget, FolderUse, Settings
 from cfbatch_gui.ui.jobs.job_page import JobPage
-from cfbatch_gui.ui.settings import WINDOW
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.settings import DATA, SPENDING, WINDOW, SettingsPage
 from cfbatch_gui.ui.theme import Scheme, Theme
+from tests.screen.past import draft, run
 from tests.screen.stage import Stage, opened
+from tests.ui.conftest import Until
+from tests.ui.connections import click
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 HELP_CENTRE = resource("examples/help-centre-ranking.csv")
@@ -117,3 +129,254 @@ async def test_a_page_that_is_opened_as_a_job_is_sent_stays_wanted(tmp_path: Pat
         space.settings.show_connections()
         space._sent(space.draft_page.job_id())
         await stage.person.until_sees("New jobs use the practice service")
+
+
+def file(folder: Path, name: str, *texts: str) -> str:
+    path = folder / name
+    path.write_text("query,text\n" + "".join(f"clouds,{text}\n" for text in texts), encoding="utf-8")
+    return str(path)
+
+
+def names(stage: Stage) -> list[str]:
+    return sorted(job.name for job in stage.program.ledger.jobs())
+
+
+async def test_each_file_opens_in_a_job_of_its_own_and_the_last_is_shown(stage: Stage, tmp_path: Path) -> None:
+    folder = tmp_path / "Articles"
+    folder.mkdir()
+    (folder / "one.txt").write_text("an orange cloud\n")
+    await stage.workspace.take(
+        Request((file(tmp_path, "first.csv", "a red one"), str(folder), file(tmp_path, "last.csv", "a white one")))
+    )
+    await stage.person.until_sees("a white one", "last.csv")
+    await stage.person.until(lambda: names(stage) == ["Articles", "First", "Last"])
+    await stage.person.click_row("Jobs", "First")
+    await stage.person.until_sees("a red one")
+
+
+async def test_what_cannot_be_opened_is_said_and_keeps_nothing_from_opening(stage: Stage, tmp_path: Path) -> None:
+    latin = str(tmp_path / os.fsdecode(b"latin-\xe4.csv"))
+    missing, elsewhere = str(tmp_path / "missing.csv"), "file://elsewhere/there.csv"
+    stage.workspace.open_each((latin, file(tmp_path, "one.csv", "red"), missing, elsewhere))
+    stage.workspace.open_each((file(tmp_path, "two.csv", "blue"),))  # while those are being opened
+    await stage.person.until(lambda: names(stage) == ["One", "Two"])
+    said = " ".join(each.text for each in stage.workspace.window.notices.past())
+    for words in ("“latin-?.csv”", "no file missing.csv", "on another computer, “elsewhere”"):
+        assert words in said
+
+
+async def test_too_many_files_are_said_and_none_is_opened(stage: Stage, tmp_path: Path) -> None:
+    stage.workspace.open_each([file(tmp_path, f"{number}.csv", "red") for number in range(21)])
+    assert stage.person.sees("21 files are too many to open at once, with a job for each; at most 20 are.")
+    stage.workspace.open_each([file(tmp_path, "one.csv", "red")])
+    await stage.person.until(lambda: names(stage) == ["One"])
+
+
+def test_files_that_the_system_names_come_to_whoever_asks_also_those_that_came_before() -> None:
+    """An application of its own: macOS sends it the event that is sent here."""
+    script = """
+        from PySide6.QtCore import QUrl
+        from PySide6.QtGui import QFileOpenEvent
+        from cfbatch_gui.ui.window.app import Application
+
+        app, taken = Application(["cfbatch-gui"]), []
+        app.sendEvent(app, QFileOpenEvent("/home/x/100 % Käse.csv"))
+        app.sendEvent(app, QFileOpenEvent(QUrl.fromLocalFile("/home/x/two.csv")))
+        app.give_files_to(taken.append)
+        app.sendEvent(app, QFileOpenEvent("/home/x/three.csv"))
+        app.sendEvent(app, QFileOpenEvent(QUrl("mailto:x@example.org")))
+        assert taken == [["/home/x/100 % Käse.csv", "/home/x/two.csv"], ["/home/x/three.csv"]], taken
+    """
+    lines = "\n".join(line.strip() for line in script.splitlines())
+    command = [sys.executable, "-c", lines]
+    done = subprocess.run(
+        command, env={**os.environ, "QT_QPA_PLATFORM": "offscreen"}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+CELLS = "question\tanswer\nwhy\tbecause\nwhy\tno reason\n"
+TOKEN = "cfut_practice-takes-any-token-0000000000"
+
+
+async def paste(stage: Stage, text: str) -> None:
+    QGuiApplication.clipboard().setText(text)
+    await stage.person.press(Qt.Key.Key_V, CTRL)
+
+
+async def test_cells_begin_a_job_on_the_first_page(stage: Stage) -> None:
+    assert stage.person.sees("paste texts")
+    await paste(stage, CELLS)
+    await stage.person.until_sees("pasted.tsv", "Send 1 batch")
+    assert [job.source_name for job in stage.program.ledger.jobs()] == ["pasted.tsv"]
+
+
+async def test_a_file_begins_a_job_on_the_page_of_another(stage: Stage) -> None:
+    await run(stage.program, "Done before", resource("examples/help-centre-ranking.csv"), Kind.RANK)
+    await stage.person.click_row("Jobs", "Done before")
+    await stage.person.until_sees("Export…")
+    files = QMimeData()
+    files.setUrls([QUrl.fromLocalFile(str(resource("examples/product-texts.csv")))])
+    QGuiApplication.clipboard().setMimeData(files)
+    await stage.person.press(Qt.Key.Key_V, CTRL)
+    await stage.person.until_sees("Product texts", "Each row is one text: 60 texts.")
+    assert len(stage.program.ledger.jobs()) == 2
+
+
+async def test_a_field_keeps_what_is_pasted_into_it(stage: Stage) -> None:
+    await stage.person.type("Find a job", "help", pasted=True)
+    assert stage.workspace.window.library.find_field.text() == "help"
+    assert not stage.program.ledger.jobs()
+
+
+async def test_a_token_goes_to_the_connection_and_into_no_file(stage: Stage, tmp_path: Path) -> None:
+    await paste(stage, TOKEN)
+    await stage.person.until_sees("Cloudflare", "Create a token")
+    assert stage.workspace.settings.connection.cloudflare.token_block.field.text() == TOKEN
+    assert not stage.program.ledger.jobs()
+    assert not any(TOKEN.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
+async def open_settings(stage: Stage) -> SettingsPage:
+    await stage.person.press(Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
+    await stage.person.until(lambda: isinstance(stage.workspace.window.pages.currentWidget(), SettingsPage))
+    shown = stage.workspace.window.pages.currentWidget()
+    assert isinstance(shown, SettingsPage)
+    return shown
+
+
+async def test_the_language_is_kept_and_holds_from_the_next_start(stage: Stage, tmp_path: Path, until: Until) -> None:
+    page = await open_settings(stage)
+    page.choose(WINDOW)
+    assert page.language.value() == ""
+    names = [page.language.itemText(index) for index in range(page.language.count())]
+    assert names == ["Match system", "English", "Deutsch"]
+    page.language.setCurrentIndex(2)
+    page.language.activated.emit(2)
+    assert stage.person.sees("From the next start on, CF Batch speaks Deutsch.")
+    saved = Paths(tmp_path / "data").settings
+    await until(lambda: Settings.load(saved).language == "de")
+    page.show_language("tlh")
+    assert page.language.value() == ""
+
+
+async def test_what_is_ticked_and_a_budget_are_kept(stage: Stage, tmp_path: Path, until: Until) -> None:
+    page = await open_settings(stage)
+    page.choose(WINDOW)
+    assert page.boxes["practice_waits"].isChecked()
+    page.boxes["practice_waits"].click()
+    assert page.boxes["system_notices"].isChecked()
+    page.boxes["system_notices"].click()
+    page.choose(SPENDING)
+    page.budget.a_job.setValue(0.5)
+    page.choose(DATA)
+    assert not page.boxes["forget_after_export"].isChecked()
+    page.boxes["forget_after_export"].click()
+    saved = Paths(tmp_path / "data").settings
+    await until(lambda: Settings.load(saved).forget_after_export)
+    kept = Settings.load(saved)
+    assert not kept.practice_waits and not kept.system_notices and kept.budget == Budget(a_job=0.5)
+
+
+async def test_remembered_folders_are_forgotten(stage: Stage, tmp_path: Path, until: Until) -> None:
+    page = await open_settings(stage)
+    page.choose(DATA)
+    assert not page.forget_folders.isEnabled()
+    remembered = stage.program.remembered_folder(FolderUse.EXPORTS)
+    remembered.keep(tmp_path)
+    page.hide()
+    page.show()
+    page.forget_folders.click()
+    assert remembered.path is None
+    assert not page.forget_folders.isEnabled()
+    await until(lambda: Settings.load(Paths(tmp_path / "data").settings).folders == {})
+
+
+async def test_escape_and_done_leave_the_page(stage: Stage, until: Until) -> None:
+    page = await open_settings(stage)
+    click(page.done_button)
+    assert stage.workspace.window.pages.currentWidget() is not page
+    await open_settings(stage)
+    field = stage.workspace.settings.connection.cloudflare.account
+    field.setFocus()
+    await until(field.hasFocus)
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    QTest.keyClick(focused, Qt.Key.Key_Escape)
+    assert stage.workspace.window.pages.currentWidget() is not page
+
+
+async def begin(stage: Stage) -> None:
+    await stage.person.press(Qt.Key.Key_N, CTRL)  # the keyboard is in the window from here on
+    await stage.person.until_sees("Your data")
+
+
+@pytest.fixture
+def notices(qtbot: Any) -> Notices:
+    notices = Notices()
+    qtbot.addWidget(notices)
+    return notices
+
+
+def test_the_latest_is_undone_first_and_each_once(notices: Notices) -> None:
+    undone: list[str] = []
+    notices.show_undo("A went.", "Undo A", lambda: undone.append("A"))
+    notices.show_notice("Something else.")
+    notices.show_undo("B went.", "Undo B", lambda: undone.append("B"))
+    notices.dismiss(notices.bars()[0])  # it is in the list still
+    latest = notices.undos.latest()
+    assert latest is not None and latest.words == "Undo B"
+    for _ in range(3):
+        notices.undos.undo()
+    assert undone == ["B", "A"] and notices.undos.latest() is None
+    assert notices.texts() == ["Something else."], "the bar of what was undone goes"
+
+
+async def test_ctrl_z_takes_back_whatever_notice_came_last(stage: Stage) -> None:
+    await begin(stage)
+    person, workspace = stage.person, stage.workspace
+    for name in ("May", "June"):
+        await draft(stage.program, name, HELP_CENTRE, Kind.RANK)
+    await stage.program.actions.send(stage.job("May").id)
+    await person.until(lambda: stage.state("May") is JobState.DONE)
+    workspace.job_actions.archive(stage.job("May").id)
+    await person.until_sees("In the archive", "“May”")
+    workspace.job_actions.delete(stage.job("June").id)
+    await person.until_sees("Deleted: “June”.")
+    undo = workspace.menus.undo
+    assert undo.text() == "Undo deleting “June”" and undo.isEnabled()
+    workspace.window.setFocus()
+    await person.press(Qt.Key.Key_Z, CTRL)
+    await person.until(lambda: stage.state("June") is JobState.DRAFT)
+    assert undo.text() == "Undo archiving “May”"
+    workspace.window.setFocus()
+    await person.press(Qt.Key.Key_Z, CTRL)
+    await person.until(lambda: not stage.job("May").archived)
+    assert undo.text() == "Undo" and not undo.isEnabled()
+
+
+async def test_in_a_field_ctrl_z_is_the_fields_own(stage: Stage) -> None:
+    await begin(stage)
+    person, workspace = stage.person, stage.workspace
+    await draft(stage.program, "May", HELP_CENTRE, Kind.RANK)
+    workspace.job_actions.delete(stage.job("May").id)
+    await person.until_sees("Deleted: “May”.")
+    await person.type("Find a job", "words")
+    await person.press(Qt.Key.Key_Z, CTRL)
+    field = workspace.window.library.find_field
+    assert isinstance(field, QLineEdit)
+    await person.until(lambda: not field.text())
+    assert stage.state("May") is None and workspace.menus.undo.isEnabled()
+
+
+async def test_the_list_of_notices_offers_what_can_still_be_undone(stage: Stage) -> None:
+    await begin(stage)
+    person, window = stage.person, stage.workspace.window
+    await draft(stage.program, "May", HELP_CENTRE, Kind.RANK)
+    stage.workspace.job_actions.delete(stage.job("May").id)
+    await person.until_sees("Deleted: “May”.")
+    window.notices.dismiss(window.notices.bars()[-1])
+    window.show_notices()
+    await person.click("Undo deleting “May”")
+    await person.until(lambda: stage.state("May") is JobState.DRAFT)
+    await person.until_sees("Ready to send")

@@ -1,19 +1,27 @@
-"""Selections, tags, the archive and the job that is open, in the whole window."""
+"""The whole window: selections, tags and the archive; and what is wrong, after which a job comes to its end."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
 from PySide6.QtWidgets import QInputDialog, QMenu
 
+from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import STOPPED_HERE, JobState
+from cfbatch_gui.core.jobs.states import STOPPED_HERE, BatchState, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import Theme
-from tests.screen.past import draft, run
+from tests.canary import OTHER_TOKEN, TOKEN
+from tests.core.endpoints.conftest import service
+from tests.screen.past import Clock, draft, run
 from tests.screen.stage import Stage, opened
+from tests.support import faults
+from tests.support.disks import fill_up, free_up, small_disk
+from tests.support.faulty_service import FaultyService, ThreadedService
+from tests.support.keyrings import MemoryKeyring
 from tests.ui.conftest import Until
 from tests.ui.connections import entries, shown
 
@@ -157,3 +165,205 @@ async def test_the_job_that_was_open_opens_again(tmp_path: Path, theme: Theme) -
         await stage.person.until(lambda: stage.program.ledger.jobs()[0].name not in NAMES)  # that of the file
         newest = stage.program.ledger.jobs()[0].id
         await stage.person.until(lambda: stage.workspace.window.library.opened_job() == newest)
+
+
+ACCOUNT = "0123456789abcdef0123456789abcdef"
+NAME = "Support articles"
+REFUSED = faults.refusal(on="any", times=0, status=401, code=10000, message="Authentication error")
+
+
+@pytest.fixture
+def faulty(tmp_path: Path) -> Iterator[ThreadedService]:
+    with ThreadedService(tmp_path / "service", clock=Clock()).opened() as faulty:
+        yield faulty
+
+
+@asynccontextmanager
+async def connected(
+    root: Path, theme: Theme, faulty: ThreadedService, keyring: MemoryKeyring | None = None
+) -> AsyncIterator[Stage]:
+    """The window with a Cloudflare account behind the faulty service, and a draft that is ready to go there."""
+    credentials = Credentials(keyring or MemoryKeyring(), {})
+    async with opened(root, theme, environ={"CLOUDFLARE_API_BASE_URL": faulty.url}, credentials=credentials) as stage:
+        if not stage.program.address_book.account_id:
+            await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
+            await draft(stage.program, NAME, HELP_CENTRE, Kind.RANK, "cloudflare")
+            stage.workspace.show_jobs()
+        await stage.person.click_row("Jobs", NAME)
+        yield stage
+
+
+async def finished(stage: Stage) -> None:
+    await stage.person.until(lambda: stage.state(NAME) is JobState.DONE)
+    await stage.person.until_sees("Export…", "how do I reset my password")
+
+
+async def test_a_refused_token_stops_says_so_and_leads_to_the_connection(
+    tmp_path: Path, theme: Theme, faulty: ThreadedService
+) -> None:
+    async with connected(tmp_path / "data", theme, faulty) as stage:
+        person = stage.person
+        faulty.follow(REFUSED)
+        await person.click("Send 1 batch")
+        await person.until_sees("Cloudflare refused the API token. Sending has stopped; nothing was lost.", "Paused")
+        assert stage.job(NAME).batches[0].state is BatchState.PLANNED
+        await person.click("Open connection")
+        await person.until_sees("API token", "Saved in this computer’s keyring")
+        faulty.follow()
+        await person.click("Replace the token…")
+        await person.type("API token", OTHER_TOKEN)
+        await person.click("Save and test")
+        await person.until(lambda: stage.state(NAME) is JobState.DONE)
+        await person.click_row("Jobs", NAME)
+        await finished(stage)
+    assert len(faulty.accepted()) == 1
+
+
+async def test_without_a_network_it_says_so_and_goes_on_when_it_is_back(
+    tmp_path: Path, theme: Theme, faulty: ThreadedService
+) -> None:
+    async with connected(tmp_path / "data", theme, faulty) as stage:
+        person = stage.person
+        faulty.shut()
+        await person.click("Send 1 batch")
+        await person.until_sees("Cloudflare could not be reached")
+        faulty.follow()
+        if stage.state(NAME) is JobState.PAUSED:
+            await person.click("Carry on")
+        await finished(stage)
+    assert len(faulty.accepted()) == 1
+
+
+async def test_an_unknown_outcome_is_sent_again_only_after_a_confirmation(
+    tmp_path: Path, theme: Theme, faulty: ThreadedService
+) -> None:
+    async with connected(tmp_path / "data", theme, faulty) as stage:
+        person = stage.person
+        faulty.follow(faults.reset_after_body(on="submit", billed=True))
+        await person.click("Send 1 batch")
+        await person.until_sees("may or may not have arrived", "It may have been accepted and billed")
+        await person.click("Send again…")
+        await person.until_sees("it may be billed twice")
+        await person.click("Cancel")
+        assert stage.state(NAME) is JobState.OUTCOME_UNKNOWN
+        await person.click("Send again…")
+        await person.click("Send again")
+        await finished(stage)
+
+
+async def test_an_id_that_was_found_is_adopted(tmp_path: Path, theme: Theme, faulty: ThreadedService) -> None:
+    async with connected(tmp_path / "data", theme, faulty) as stage:
+        person = stage.person
+        faulty.follow(faults.reset_after_body(on="submit", billed=True))
+        await person.click("Send 1 batch")
+        await person.until_sees("may or may not have arrived")
+        (card,) = stage.workspace.job_page.progress.cards.values()
+        await person.type("Request ID, if you have it", "00000000-not-an-id")
+        await person.click("Use this ID")
+        await person.until(card.error)
+        assert card.error().endswith(".") and card.isVisible()
+        await person.type("Request ID, if you have it", f"  {faulty.accepted()[0]} ")
+        await person.press(Qt.Key.Key_Return)
+        await finished(stage)
+    assert len(faulty.accepted()) == 1
+
+
+async def test_what_the_service_refused_is_sent_again_alone(
+    tmp_path: Path, theme: Theme, faulty: ThreadedService
+) -> None:
+    async with connected(tmp_path / "data", theme, faulty) as stage:
+        person = stage.person
+        faulty.follow(faults.fail_requests(on="poll", requests=(1, 3)))
+        await person.click("Send 1 batch")
+        await person.until_sees("Finished in part")
+        await person.click("Progress")
+        await person.until_sees("The service refused 2 of 12 requests")
+        await person.click("Send these again")
+        await person.until_sees("Batches back: 2 of 2", "82 of 82 scores can be read now")
+        assert [batch.requests for batch in stage.job(NAME).batches] == [12, 2]
+
+
+async def test_a_full_disk_is_a_sentence_and_room_lets_it_go_on(tmp_path: Path, theme: Theme) -> None:
+    with small_disk(tmp_path / "disk", 4) as disk:
+        async with opened(disk / "data", theme) as stage:
+            person = stage.person
+            await draft(stage.program, NAME, HELP_CENTRE, Kind.RANK)
+            stage.workspace.show_jobs()
+            await person.click_row("Jobs", NAME)
+            await person.until_sees("Send 1 batch")
+            stage.program.ledger.make_room()
+            fill_up(disk)
+            await person.click("Send 1 batch")
+            await person.until_sees("disk is full")
+            await person.press(Qt.Key.Key_F2)
+            await person.type("Name", "Another name")
+            await person.press(Qt.Key.Key_Return)
+            await person.until(lambda: not stage.workspace.tasks.is_running(f"change {stage.job(NAME).id}"))
+            assert stage.job(NAME).state is JobState.DRAFT, "the name that could not be written is not shown"
+            free_up(disk)
+            await person.click("Carry on" if person.sees("Carry on") else "Send 1 batch")
+            await finished(stage)
+
+
+QUESTION = "Was this folder copied or restored?"
+HELD = "Nothing is sent until you have said whether this data folder was copied or restored."
+
+
+async def unsent(root: Path, theme: Theme, faulty: ThreadedService, keyring: MemoryKeyring) -> None:
+    """A job that could not be sent because there was no network; the network is back when this returns."""
+    async with connected(root, theme, faulty, keyring) as stage:
+        faulty.shut()
+        await stage.person.click("Send 1 batch")
+        await stage.person.until(lambda: stage.state(NAME) is JobState.PAUSED)
+    faulty.follow()
+
+
+def again(
+    root: Path, theme: Theme, faulty: ThreadedService, keyring: MemoryKeyring
+) -> AbstractAsyncContextManager[Stage]:
+    """The window over a folder that has a job; a question may stand before it."""
+    credentials = Credentials(keyring, {})
+    return opened(root, theme, environ={"CLOUDFLARE_API_BASE_URL": faulty.url}, credentials=credentials)
+
+
+async def test_a_moved_folder_asks_once_and_goes_on(tmp_path: Path, theme: Theme, faulty: ThreadedService) -> None:
+    keyring = MemoryKeyring()
+    await unsent(tmp_path / "data", theme, faulty, keyring)
+    moved = (tmp_path / "data").rename(tmp_path / "moved")
+    async with again(moved, theme, faulty, keyring) as stage:
+        await stage.person.until_sees(QUESTION, "sending it again costs again")
+        await stage.person.click("Not now")
+        await stage.person.until_sees(HELD)
+        await stage.person.click("Carry on")
+        await stage.person.until(lambda: stage.state(NAME) is JobState.WAITING)
+        assert stage.job(NAME).batches[0].state is BatchState.PLANNED and not faulty.accepted()
+        await stage.person.click("Say what happened")
+        await stage.person.click("Only moved")
+        await finished(stage)
+        assert not stage.person.sees(HELD)
+    async with connected(moved, theme, faulty, keyring) as stage:
+        assert not stage.person.sees(QUESTION)
+    assert len(faulty.accepted()) == 1
+
+
+CONNECTION = (Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
+
+
+async def test_a_failed_test_of_the_connection_stands_there_until_one_succeeds(
+    tmp_path: Path, theme: Theme, until: Until
+) -> None:
+    async with FaultyService(service(tmp_path / "service")) as faulty:
+        environ = {"CLOUDFLARE_API_BASE_URL": faulty.url}
+        credentials = Credentials(MemoryKeyring(), environ)
+        async with opened(tmp_path / "data", theme, environ=environ, credentials=credentials) as stage:
+            await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
+            await stage.program.keep_settings(connection="cloudflare")
+            person, gear = stage.person, stage.workspace.window.library.foot._gear
+            await person.press(*CONNECTION)
+            faulty.follow(faults.refusal(status=404, code=7003, message="Could not route"))
+            await person.click("Test")
+            await person.until_sees("no account with this id")
+            await until(lambda: "its last test failed" in gear.accessibleDescription())
+            await person.click("Test again")
+            await person.until_sees("new jobs are sent there")
+            await until(lambda: "its last test failed" not in gear.accessibleDescription())

@@ -20,7 +20,7 @@ from cfbatch_gui.core.evaluation.joining import (
 )
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades, BookMatch, JudgedDocuments, judge, read_book_grades
 from cfbatch_gui.core.evaluation.metrics import usual_metrics
-from cfbatch_gui.core.evaluation.significance import Paired, compare_pairs
+from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, TOLD_APART, Paired, compare_pairs
 from cfbatch_gui.core.judgements.book import USUAL_NAME, Book, Shelf, disagreeing, newest
 from cfbatch_gui.core.judgements.session import Shown
 from cfbatch_gui.core.judgements.values import USUAL, Scale, Source, Subject
@@ -137,6 +137,42 @@ def answers(evaluation: Evaluation, metric: str = "") -> tuple[Paired, ...]:
     """
     first, *others = (run.values[metric or next(iter(run.values))] for run in evaluation.runs)
     return compare_pairs(first, others)
+
+
+def judged_by(evaluation: Evaluation, book: BookGrades | None) -> Message:
+    """By what it measures, such as the book “Support” and the labels."""
+    if book is None or evaluation.book is None or not evaluation.book.matched:
+        return message("the labels")
+    return message("the book “{name}” and the labels", name=book.name)
+
+
+def answer_words(found: Paired, job: str, metric: str) -> tuple[str, str, str]:
+    """The answer, what has changed from the first job to this one, and what would tell more, "" if nothing would."""
+    if not (found.better or found.worse):
+        same = counted_message(found.same, "The one judged query has", "All {n:,} judged queries have")
+        words = message("{queries} the same {metric} under both.", queries=same, metric=metric)
+        return message("No query differs"), words, ""
+    counts = message(
+        "{job} is better for {better}, worse for {worse:,}, the same for {same:,}.",
+        job=job,
+        better=counted_message(found.better, "{n:,} query", "{n:,} queries"),
+        worse=found.worse,
+        same=found.same,
+    )
+    by = message("{metric} changes by {difference:+.3f}", metric=metric, difference=found.difference)
+    if found.low is None or found.high is None:
+        more = message("Judge texts of at least {n} queries to see how sure the answer is.", n=LEAST_QUERIES)
+        return message("Too few queries to tell"), message("{counts} {by} on average.", counts=counts, by=by), more
+    words = message("{counts} {by}; with 95 % certainty by something between {low:+.3f} and {high:+.3f}.")
+    words = words.filled(counts=counts, by=by, low=found.low, high=found.high)
+    if found.is_seen:
+        answer = message("{job} is better") if found.difference > 0 else message("{job} is worse")
+        return answer.filled(job=job), words, ""
+    answer = message("No difference can be seen")
+    if not found.needed:
+        return answer, words, ""
+    more = message("To see a difference of {size:g}, judge about {n:,} more queries.", size=TOLD_APART, n=found.needed)
+    return answer, words, more
 
 
 def _measured(run: Run, joined: Joined, numbers: Numbers, judged: JudgedDocuments, k: int) -> RunMeasures:

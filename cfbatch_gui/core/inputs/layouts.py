@@ -90,12 +90,11 @@ def split_contexts(cell: str, row: int) -> list[Context] | str:
     except (ValueError, RecursionError) as exc:
         return message("The list of contexts is not valid JSON: {cause}.", cause=cause_of(exc))
     contexts = [_context(value, row) for value in values]
-    for position, context in enumerate(contexts, 1):
-        if context is None:
-            return message(
-                "Item {position:,} of the list of contexts is neither a text nor an object with “text”.",
-                position=position,
-            )
+    if None in contexts:
+        return message(
+            "Item {position:,} of the list of contexts is neither a text nor an object with “text”.",
+            position=contexts.index(None) + 1,
+        )
     return [context for context in contexts if context is not None]
 
 

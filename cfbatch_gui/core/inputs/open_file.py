@@ -230,29 +230,22 @@ class _Unpacked:
 
 
 def _cannot_open(path: Path, exc: OSError | ValueError) -> InputError:
-    detail = f"{path}: {exc}"
+    action = Action.CHOOSE_FILE
     if isinstance(exc, FileNotFoundError | NotADirectoryError):
-        return InputError(
-            message("There is no file {name}. Was it moved or renamed? Choose it again.", name=path.name or path),
-            detail=detail,
+        sentence = message("There is no file {name}. Was it moved or renamed? Choose it again.", name=path.name or path)
+    elif isinstance(exc, PermissionError):
+        sentence = message(
+            "{name} cannot be opened: this account may not read it, or another program holds it. Close it there, or "
+            "choose a copy.",
+            name=path.name or path,
         )
-    if isinstance(exc, PermissionError):
-        return InputError(
-            message(
-                "{name} cannot be opened: this account may not read it, or another program holds it. Close it "
-                "there, or choose a copy.",
-                name=path.name or path,
-            ),
-            detail=detail,
-        )
-    return InputError(
-        message(
+    else:
+        action = Action.RETRY
+        sentence = message(
             "{name} cannot be read from its disk. Check that the disk is connected, then choose the file again.",
             name=path.name,
-        ),
-        detail=detail,
-        action=Action.RETRY,
-    )
+        )
+    return InputError(sentence, detail=f"{path}: {exc}", action=action)
 
 
 _EMPTY_ZIP = b"PK\x05\x06"

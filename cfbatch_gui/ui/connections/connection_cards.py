@@ -156,8 +156,7 @@ class SavedCard(ConnectionCard):
         self._is_working = self._had_focus = False
         self._results: tuple[CheckResult, ...] = ()
         self._before: dict[QLineEdit, str] = {}
-        self._problem = NoticeBar("", "attention")
-        self._problem.hide()
+        self._problem = NoticeBar()
         self._make_fields()
         self.found = Saying("circle-check", "done")
         self.save_button = PrimaryButton(self.tr("Save and test"), "check", self._try_to_save)
@@ -295,8 +294,7 @@ class SavedCard(ConnectionCard):
             self.account.setReadOnly(True)
             fixed = self.tr("Set by {variable}; change it there.").format(variable=ACCOUNT_VARIABLE)
             self.blocks["account_id"].set_hint(fixed)
-        self._problem.set_text(said(state.problem), "attention")
-        self._problem.setVisible(bool(state.problem))
+        self._problem.say(said(state.problem))
         words = self.tr("Requests go to {address}, as {variable} says.")
         where = words.format(address=state.service, variable=BASE_URL_VARIABLE)
         self._privacy.set_line(where if state.service else _privacy(self.record.kind))

@@ -183,7 +183,6 @@ class ServiceCheck(TallDialog):
             name=f"cfbatch-check-{day:%Y-%m-%d}.txt",
             filters=(self.tr("Text (*.txt)"), self.tr("JSON (*.json)")),
             folder=self._program.remembered_folder(FolderUse.REPORTS),
-            suffix="txt",
         )
         if path is None:
             return

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -232,9 +232,7 @@ class ComparisonPage(QWidget):
         partial_line = partial_words(comparison, compared.jobs)
         self.partial_bar.set_text(partial_line, "attention")
         self._partial.setVisible(bool(partial_line))
-        self.others.clear()
-        for number, name in enumerate(names[1:], 1):
-            self.others.add(name, number)
+        self.others.refill((name, number) for number, name in enumerate(names[1:], 1))
         self.others.set_value(other)
         self.others.setVisible(len(names) > 2)
         self.tops.set_value(compared.top_k)
@@ -306,7 +304,6 @@ class ComparisonPage(QWidget):
             name=self.tr("{name}, compared {what}.csv").format(name=self._jobs[0].name, what=what),
             filters=(self.tr("CSV (*.csv)"),),
             folder=self._program.remembered_folder(FolderUse.COMPARISONS),
-            suffix="csv",
         )
         if path is not None:
             await self.write(path, by_query=by_query, only=only)
@@ -497,7 +494,7 @@ class ChooseJobsDialog(FormDialog):
     """`chosen` has the jobs once it is accepted. Open it with `dialogs.finished`."""
 
     def __init__(self, base: Job, jobs: Sequence[Job], parent: QWidget | None = None) -> None:
-        super().__init__(tr("Compare with…"), parent)
+        super().__init__(tr("Compare with…"), parent, (680, 480))
         self.compare_button = PrimaryButton(tr("Compare"), "git-compare", self.accept)
         self._jobs = candidates(base, jobs)
         now = time.time()
@@ -525,9 +522,6 @@ class ChooseJobsDialog(FormDialog):
 
     def chosen(self) -> tuple[Job, ...]:
         return tuple(self.rows.row(index) for index in self.table.selected_rows()) if self._jobs else ()
-
-    def sizeHint(self) -> QSize:
-        return QSize(680, 480)
 
     def _find(self, text: str) -> None:
         wanted = text.casefold().strip()

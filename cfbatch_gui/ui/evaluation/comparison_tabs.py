@@ -1,6 +1,7 @@
 """A comparison in figures and sentences, and three tabs of its page: the answer, the scores, the jobs and metrics."""
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -21,9 +22,17 @@ from cfbatch_gui.core.evaluation.comparison import (
 )
 from cfbatch_gui.core.evaluation.joining import Joined, read_run
 from cfbatch_gui.core.evaluation.joining import matched_words as matched_by
-from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, answers, evaluate, remarks
+from cfbatch_gui.core.evaluation.judged import (
+    ENOUGH_JUDGED,
+    Evaluation,
+    answer_words,
+    answers,
+    evaluate,
+    judged_by,
+    remarks,
+)
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades
-from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, TOLD_APART, Paired
+from cfbatch_gui.core.evaluation.significance import Paired
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
@@ -165,30 +174,6 @@ def judged_words(found: Evaluation | None) -> str:
     return " ".join(sentences)
 
 
-def answer_words(found: Paired, job: str, metric: str) -> tuple[str, str, str]:
-    """The answer, what has changed, and what would tell more."""
-    if not (found.better or found.worse):
-        same = display.plural(found.same, "The one judged query has", "All {n} judged queries have")
-        sentence = tr("{queries} the same {metric} under both.").format(queries=same, metric=metric)
-        return tr("No query differs"), sentence, ""
-    pattern = tr("{job} is better for {better}, worse for {worse}, the same for {same}.")
-    better = display.plural(found.better, "{n} query", "{n} queries")
-    worse, same = display.number(found.worse), display.number(found.same)
-    counts = pattern.format(job=job, better=better, worse=worse, same=same)
-    by = tr("{metric} changes by {difference}").format(metric=metric, difference=signed(found.difference))
-    if found.low is None or found.high is None:
-        more = tr("Judge texts of at least {n} queries to see how sure the answer is.").format(n=LEAST_QUERIES)
-        return tr("Too few queries to tell"), tr("{counts} {by} on average.").format(counts=counts, by=by), more
-    pattern = tr("{counts} {by}; with 95 % certainty by something between {low} and {high}.")
-    sentence = pattern.format(counts=counts, by=by, low=signed(found.low), high=signed(found.high))
-    if found.is_seen:
-        answer = tr("{job} is better") if found.difference > 0 else tr("{job} is worse")
-        return answer.format(job=job), sentence, ""
-    pattern = tr("To see a difference of {size}, judge about {n} more queries.") if found.needed else ""
-    more = pattern.format(size=display.number(TOLD_APART, "g"), n=display.number(found.needed or 0))
-    return tr("No difference can be seen"), sentence, more
-
-
 def how_it_is_known(found: Paired, *, several: bool) -> str:
     words = tr(
         "By a paired randomisation test: if it were tossed up for every query which ranking is which, the mean would"
@@ -211,16 +196,10 @@ def too_few_judged(evaluation: Evaluation, other: int) -> str:
     return pattern.format(k=evaluation.k, a=a, b=b, job=letter(other))
 
 
-def source_words(compared: Compared) -> str:
-    evaluation = compared.evaluation
-    if evaluation is None:
-        return ""
+def source_words(evaluation: Evaluation, book: BookGrades | None) -> str:
     judged, queries = display.number(evaluation.judged), display.number(len(evaluation.queries))
     counts = tr("{n} judgements of {queries} queries").format(n=judged, queries=queries)
-    pattern, book = tr("By the labels of the files: {counts}."), ""
-    if compared.book is not None and evaluation.book is not None and evaluation.book.matched:
-        pattern, book = tr("By the book “{book}” and the labels of the files: {counts}."), compared.book.name
-    return pattern.format(book=book, counts=counts)
+    return tr("By {judgements}: {counts}.").format(judgements=said(judged_by(evaluation, book)), counts=counts)
 
 
 def signed(difference: float) -> str:
@@ -293,21 +272,15 @@ class AnswerTab(QWidget):
         return boxed(column(parts, gap=0))
 
     def show_comparison(self, compared: Compared, other: int) -> None:
-        before = self.measures.value()
         self._compared, self._other = compared, other
         evaluation = compared.evaluation
         self._content.setVisible(evaluation is not None)
         self.empty.setVisible(evaluation is None)
         if evaluation is None:
             return
-        self.measures.clear()
-        for name in evaluation.runs[0].means:
-            self.measures.add(name, name)
-        self.measures.set_value(before)
-        warning = too_few_judged(evaluation, other)
-        self.warning.set_text(warning, "attention")
-        self.warning.setVisible(bool(warning))
-        self._source.setText(source_words(compared))
+        self.measures.refill((name, name) for name in evaluation.runs[0].means)
+        self.warning.say(too_few_judged(evaluation, other))
+        self._source.setText(source_words(evaluation, compared.book))
         self._show_answer()
 
     def _show_answer(self) -> None:
@@ -323,10 +296,9 @@ class AnswerTab(QWidget):
 
     def _show(self, evaluation: Evaluation, found: Paired, changes: Sequence[QueryChange], metric: str) -> None:
         job = letter(self._other)
-        for label, words in zip(
-            (self.headline, self.sentence, self._more), answer_words(found, job, metric), strict=True
-        ):
-            label.setText(words)
+        labels = (self.headline, self.sentence, self._more)
+        for label, words in zip(labels, answer_words(found, job, metric), strict=True):
+            label.setText(re.sub(r"-(?=\d)", "−", said(words)))
             label.setVisible(bool(words))
         self._known.setText(how_it_is_known(found, several=len(evaluation.runs) > 2))
         self._changes = tuple(changes)

@@ -322,7 +322,6 @@ class JudgePage(QWidget):
             self.tr("Save judgements"),
             name=f"{self._book_name()}.{suffix}",
             folder=self._program.remembered_folder(FolderUse.JUDGEMENTS),
-            suffix=suffix,
         )
         if path is not None:
             await self.write_file(path, form)

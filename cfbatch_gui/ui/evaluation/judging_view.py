@@ -134,14 +134,10 @@ class StartPanel(QWidget):
 
     def show_scale(self, scale: Scale | None) -> None:
         """Show the scale of the book, which cannot be changed; None lets the user choose one for a new book."""
-        before = self.scales.value()
-        self.scales.clear()
-        for each in (TWO, THREE, FOUR) if scale is None else (scale,):
-            self.scales.add(" · ".join(said(grade.name) for grade in each.grades), each)
-        if scale is None:
-            self.scales.add(self.tr("Words of your own…"), _OWN)
-        self.scales.set_value(FOUR)
-        self.scales.set_value(before)
+        shown = (TWO, THREE, FOUR) if scale is None else (scale,)
+        offered: list[tuple[str, object]] = [(" · ".join(said(each.name) for each in one.grades), one) for one in shown]
+        own = [(self.tr("Words of your own…"), _OWN)] if scale is None else []
+        self.scales.refill([*offered, *own], FOUR)
         self.scales.setEnabled(scale is None)
         self._show_words()
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
+from typing import Literal
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QSizePolicy, QWidget
@@ -285,13 +285,7 @@ def _price_caption(found: Preflight, spent: Spent, now: float) -> str:
 _LEAST_LINE = 120  # pixels of the sentence beside the main button
 
 
-class Cure(StrEnum):
-    NONE = "none"
-    CONNECT = "connect"
-    USE_RANKING_MODEL = "use_ranking_model"
-    READ_AGAIN = "read_again"
-    RUN_SYNCHRONOUSLY = "run_at_once"  # nothing is wrong: an offer
-    USE_QUEUE = "use_queue"
+Cure = Literal["", "connect", "use bge-m3", "read again", "run at once", "use the queue"]  # the last two are offers
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +296,7 @@ class Readiness:
     """
 
     why_not: str = ""
-    cure: Cure = Cure.NONE
+    cure: Cure = ""
     is_waiting: bool = False
 
 
@@ -328,13 +322,13 @@ class CheckSection(SectionCard):
         self.line = Label("", "quiet", wrap=True)
         drafts = self._drafts
         self._cures: dict[Cure, tuple[str, Callable[[], object]]] = {
-            Cure.CONNECT: (self.tr("Open connection"), acts.notices.connection_wanted.emit),
-            Cure.USE_RANKING_MODEL: (self.tr("Use bge-m3"), lambda: drafts.change_job(model=DEFAULT_MODEL)),
-            Cure.READ_AGAIN: (self.tr("Try again"), drafts.retry),
-            Cure.RUN_SYNCHRONOUSLY: (self.tr("Run at once"), lambda: drafts.change_options(at_once=True)),
-            Cure.USE_QUEUE: (self.tr("Use the queue"), lambda: drafts.change_options(at_once=False)),
+            "connect": (self.tr("Open connection"), acts.notices.connection_wanted.emit),
+            "use bge-m3": (self.tr("Use bge-m3"), lambda: drafts.change_job(model=DEFAULT_MODEL)),
+            "read again": (self.tr("Try again"), drafts.retry),
+            "run at once": (self.tr("Run at once"), lambda: drafts.change_options(at_once=True)),
+            "use the queue": (self.tr("Use the queue"), lambda: drafts.change_options(at_once=False)),
         }
-        self._cure = Cure.NONE
+        self._cure: Cure = ""
         self.cure = LinkButton(on_click=self._use_cure)
         self.try_button = Button(self.tr("Try the first {n}").format(n=FIRST), on_click=acts.try_first)
         self.send_button = PrimaryButton("", "send", acts.send)
@@ -387,9 +381,9 @@ class CheckSection(SectionCard):
             self.line.setText(too_dear or self._time_words(found, job, is_practice=is_practice))
             self.line.set_role("attention" if too_dear else "quiet")
             if job.options.at_once:
-                self._cure = Cure.USE_QUEUE
+                self._cure = "use the queue"
             elif found.synchronous_sentence and not is_practice:
-                self._cure = Cure.RUN_SYNCHRONOUSLY
+                self._cure = "run at once"
         self.cure.setVisible(self._cure in self._cures)
         if self._cure in self._cures:
             self.cure.setText(self._cures[self._cure][0])
@@ -441,9 +435,9 @@ def readiness(state: DraftState, job: Job, connection: ConnectionSummary | None)
     if state.incomplete:
         return Readiness(state.incomplete)
     if job.kind is Kind.RANK and state.kind is Kind.RANK and not find_model(job.model).can_rank:
-        return Readiness(state.trouble or tr("This model cannot rank texts in batches."), Cure.USE_RANKING_MODEL)
+        return Readiness(state.trouble or tr("This model cannot rank texts in batches."), "use bge-m3")
     if state.trouble:
-        return Readiness(state.trouble, Cure.READ_AGAIN)
+        return Readiness(state.trouble, "read again")
     if state.is_reading or state.preflight is None:
         doing = tr("Working out what it comes to…") if state.is_read else tr("Reading the whole file…")
         return Readiness(doing, is_waiting=True)
@@ -455,7 +449,7 @@ def readiness(state: DraftState, job: Job, connection: ConnectionSummary | None)
         sentence = tr("{connection}: {sentence}").format(
             connection=title_words(connection.title), sentence=said(connection.sentence)
         )
-        return Readiness(sentence, Cure.CONNECT)
+        return Readiness(sentence, "connect")
     return Readiness()
 
 

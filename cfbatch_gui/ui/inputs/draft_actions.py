@@ -20,6 +20,7 @@ from cfbatch_gui.core.inputs.recognise.delimited_text import is_clearly_delimite
 from cfbatch_gui.core.job_folder.row_problems import save_problems
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import over_budget
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import resource
@@ -34,7 +35,7 @@ from cfbatch_gui.ui.widgets import MenuButton, add_action
 from cfbatch_gui.ui.widgets.bars import local_files
 
 FIRST = 5  # how many queries or texts "Try the first 5" takes
-NOTHING_TO_PASTE = "There is no text on the clipboard. Copy cells or lines first."
+NOTHING_TO_PASTE = message("There is no text on the clipboard. Copy cells or lines first.")
 EXAMPLES = {Kind.RANK: "examples/help-centre-ranking.csv", Kind.EMBED: "examples/product-texts.csv"}
 _SAMPLE = 64 * 1024  # characters
 _WITH_LIST = (ConnectionKind.CLOUDFLARE, ConnectionKind.GATEWAY)  # a Worker has none, and practice the program's own
@@ -198,7 +199,6 @@ class DraftActions(QObject):
             name=self.tr("{name} rejected.csv").format(name=stem),
             filters=(self.tr("CSV ({patterns})").format(patterns="*.csv"),),
             folder=self._program.remembered_folder(FolderUse.PROBLEM_ROWS),
-            suffix="csv",
         )
         if path is None:
             return

@@ -287,25 +287,21 @@ class Drafts(QObject):
 
     def choose_candidates(self, rule: CandidateRule) -> None:
         if (file := self.shown.file) is not None and rule != file.source.candidates:
-            self._open(self.current, file.path, replace(file.options, candidates=rule))
+            self.reread(second=False, candidates=rule)
 
     def remove_second(self) -> None:
         state = self.shown
         if state.file is not None:
             self.read(self.current, replace(state, second=None, mapping=state.file.guesses[Kind.RANK], is_read=False))
 
-    def ask_encoding(self, *, second: bool = False) -> None:
+    def ask_encoding(self, *, second: bool | None = False) -> None:
+        """Ask for the encoding of a file; None takes the question back."""
         self.change(self.current, asks_second=second)
 
-    def drop_question(self) -> None:
-        self.change(self.current, asks_second=None)
-
     def answer_encoding(self, codec: str) -> None:
-        self.use_encoding(self.current, codec, second=bool(self.shown.asks_second))
-
-    def use_encoding(self, job_id: str, codec: str, *, second: bool) -> None:
-        if (file := self.state(job_id).opened(second=second)) is not None:
-            self._open(job_id, file.path, file.options.in_encoding(codec), is_second=second)
+        state = self.shown
+        if (file := state.asked) is not None:
+            self._open(self.current, file.path, file.options.in_encoding(codec), is_second=bool(state.asks_second))
 
     async def peek(self, file: OpenFile, codec: str) -> OpenFile:
         """The file in another encoding, rows first that tell encodings apart. Raises InputError."""

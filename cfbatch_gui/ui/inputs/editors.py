@@ -17,14 +17,14 @@ from cfbatch_gui.ui.inputs.drafts import Drafts
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
     Card,
-    ElidedLabel,
     Flow,
     IconLine,
     Label,
+    LabelGrid,
     LinkButton,
     MenuButton,
     PrimaryButton,
@@ -55,19 +55,14 @@ class TemplateEditor(Card):
         self.insert = MenuButton(self.tr("Insert a column"))
         self.insert.menu().aboutToShow.connect(self._fill_menu)
         self.end_link = LinkButton(self.tr("Use one column"), on_click=lambda: drafts.choose_template(""))
-        self._lines = [(Label("", "quiet"), ElidedLabel("", "body")) for _ in range(_SHOWN)]
-        self.results = [result for _, result in self._lines]
+        self.results = LabelGrid("quiet", "body", stretches=(0, 1), elided=1)
         self.wrong = Label("", "attention", wrap=True)
         self._timer = QTimer(self, singleShot=True, interval=_PAUSE)
         self._timer.timeout.connect(self._choose)
         title = Label(self.tr("Text of each row"), "strong")
         title.setBuddy(self.field)
         self.body.addLayout(row((boxed(Flow(title, self.field, self.insert)), 1), self.end_link))
-        lines = column(gap=TINY, margins=(0, SMALL, 0, 0))
-        for label, result in self._lines:
-            label.setFixedWidth(scaled(64))
-            lines.addLayout(row(label, (result, 1)))
-        self.body.addLayout(lines)
+        self.body.addWidget(self.results)
         self.body.addWidget(self.wrong)
 
     def show_state(self, state: DraftState) -> None:
@@ -101,20 +96,16 @@ class TemplateEditor(Card):
             self._drafts.choose_template(text)
 
     def _show_results(self) -> None:
-        file = self._drafts.shown.texts
-        found = read_template(self.field.text(), self._columns)
-        is_wrong = isinstance(found, str)
+        file, found = self._drafts.shown.texts, read_template(self.field.text(), self._columns)
         self.wrong.setText(found if isinstance(found, str) else "")
-        self.wrong.setVisible(is_wrong)
-        sample = [] if file is None or is_wrong else [each for each in file.sample if not each.problem][:_SHOWN]
-        for index, (label, result) in enumerate(self._lines):
-            label.setVisible(index < len(sample))
-            result.setVisible(index < len(sample))
-            if not isinstance(found, str) and index < len(sample):
-                label.setText(self.tr("Row {n}").format(n=number(sample[index].number)))
-                text = one_line(found.render(sample[index].cells))
-                result.setText(text or self.tr("nothing: every column of the template is empty here"))
-                result.set_role("body" if text else "quiet")
+        self.wrong.setVisible(isinstance(found, str))
+        lines = []
+        if file is not None and not isinstance(found, str):
+            nothing = self.tr("nothing: every column of the template is empty here")
+            for each in [each for each in file.sample if not each.problem][:_SHOWN]:
+                words = self.tr("Row {n}").format(n=number(each.number))
+                lines.append((words, one_line(found.render(each.cells)) or nothing))
+        self.results.show_lines(lines)
 
     def _fill_menu(self) -> None:
         self.insert.menu().clear()
@@ -249,7 +240,7 @@ class EncodingChooser(QWidget):
         self.failure = Label("", "attention", wrap=True)
         frame = Card((self.preview, 1), self.failure, inset=True, margins=(MEDIUM, SMALL, MEDIUM, SMALL))
         self.use_button = PrimaryButton("", on_click=self._answer)
-        self.cancel_button = Button(self.tr("Cancel"), on_click=drafts.drop_question)
+        self.cancel_button = Button(self.tr("Cancel"), on_click=partial(drafts.ask_encoding, second=None))
         lists = row((choices, 1), (frame, 1), gap=MEDIUM)
         self.setLayout(column(self._sentence, lists, row(None, self.cancel_button, self.use_button), gap=MEDIUM))
         self.setMinimumHeight(scaled(_HEIGHT))

@@ -185,12 +185,12 @@ class ProblemBars(QWidget):
 
     def _choose_doubtful(self, sends: bool) -> None:
         """The rows that are shown stay in sight: they have the other kind as soon as the file is read."""
-        if not self.view.isHidden() and self.view.kind in DOUBTFUL:
+        if not self.view.isHidden() and self.view.found.kind in DOUBTFUL:
             self._next_kind = ProblemKind.DOUBTFUL_SENT if sends else ProblemKind.DOUBTFUL_ROW
         self._drafts.choose_doubtful(sends)
 
     def show_rows(self, kind: str, *, toggles: bool = False) -> None:
-        if toggles and not self.view.isHidden() and self.view.kind == kind:
+        if toggles and not self.view.isHidden() and self.view.found.kind == kind:
             self.view.hide()
         else:
             self._drafts.tasks.start("rows", self._show_rows(kind, self._drafts.current))
@@ -266,10 +266,9 @@ class ProblemsView(Card):
 
     def __init__(self, choose_doubtful: Callable[[bool], None]) -> None:
         super().__init__(inset=True, gap=0, margins=(MEDIUM, 4, MEDIUM, SMALL))
-        self.kind = ""
-        self._names: tuple[str, ...] = ()
+        self.found = ProblemRows("", (), ())
         self.heading = ElidedLabel("", "strong")
-        self.decide = LinkButton(on_click=lambda: choose_doubtful(self.kind == ProblemKind.DOUBTFUL_ROW))
+        self.decide = LinkButton(on_click=lambda: choose_doubtful(self.found.kind == ProblemKind.DOUBTFUL_ROW))
         self.close_button = IconButton("x", self.tr("Hide these rows"), self.hide)
         self.table = TableView(title=self.tr("Rows with a problem"), inset=True, on_picked=self._show_row)
         self.table.horizontalHeader().setStretchLastSection(True)
@@ -286,7 +285,7 @@ class ProblemsView(Card):
         if total > len(found.rows) >= MOST_ROWS:
             sentence += self.tr(" The first {n} are shown.").format(n=number(len(found.rows)))
         self.heading.setText(sentence)
-        self._names, self.kind = found.columns, found.kind
+        self.found = found
         self.decide.setVisible(found.kind in DOUBTFUL)
         self.decide.setText(doubtful_words(found.kind == ProblemKind.DOUBTFUL_ROW))
         self.table.show_rows(Rows(_columns(found), found.rows, parent=self.table))
@@ -297,14 +296,10 @@ class ProblemsView(Card):
             self.table.selectRow(0)
         self.show()
 
-    def shown_rows(self) -> Sequence[StoredProblem]:
-        model = self.table.model()
-        return model.rows() if isinstance(model, Rows) else ()
-
     def _show_row(self, index: int) -> None:
         model = self.table.model()
         if isinstance(model, Rows) and not self.panel.isHidden():
-            self.panel.show_row(model.row(index), self._names)
+            self.panel.show_row(model.row(index), self.found.columns)
 
 
 def _columns(found: ProblemRows) -> list[Column[StoredProblem]]:

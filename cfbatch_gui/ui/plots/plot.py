@@ -277,7 +277,6 @@ class PictureButtons(QWidget):
                 self.tr("The data behind it, as CSV (*.csv)"),
             ),
             folder=self._folder,
-            suffix="png",
         )
         if path is not None:
             await self.write(path)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
@@ -29,14 +29,14 @@ from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.system.threads import Stopped
 from cfbatch_gui.core.versions import ChangedSince, changed_since_predecessor, removed_list
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.dialogs import FormDialog
+from cfbatch_gui.ui.dialogs import FormDialog, SizedDialog
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.loaded_results import LimitsBar, failed_batches, labelled
 from cfbatch_gui.ui.state_names import connection_title
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
+from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     Button,
     Card,
@@ -45,7 +45,6 @@ from cfbatch_gui.ui.widgets import (
     ElidedLabel,
     Label,
     LabelGrid,
-    Level,
     LinkButton,
     NoticeBar,
     PrimaryButton,
@@ -236,7 +235,7 @@ class ColumnsDialog(FormDialog):
         needs_one: bool,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(tr("Columns"), parent)
+        super().__init__(tr("Columns"), parent, (400, 0))
         self.accept_button = PrimaryButton(tr("Use these columns"), on_click=self.accept)
         self._names, self._needs_one = tuple(names), needs_one
         self.boxes = tuple(CheckBox(display.one_line(name, _LONGEST_NAME).replace("&", "&&")) for name in names)
@@ -258,9 +257,6 @@ class ColumnsDialog(FormDialog):
         """The names that are ticked, in the order of the list."""
         return tuple(name for name, box in zip(self._names, self.boxes, strict=True) if box.isChecked())
 
-    def sizeHint(self) -> QSize:
-        return QSize(400, super().sizeHint().height())
-
     def _tick_all(self, ticked: bool) -> None:
         for box in self.boxes:
             box.setChecked(ticked)
@@ -273,7 +269,7 @@ class ColumnsDialog(FormDialog):
 _STEPS = 1_000  # of the progress of each file
 
 
-class ExportDialog(QDialog):
+class ExportDialog(SizedDialog):
     """Open it with `open()`; it deletes itself when it closes. `notices` shows which files were written.
 
     `all_written` has the job's id when all of its results were written, with all columns.
@@ -291,9 +287,8 @@ class ExportDialog(QDialog):
         choices: Sequence[RowChoice] = (),
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(tr("Export"), parent, (680, 0))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Export"))
         self._program, self._notices, self._job = program, notices, job
         self._remembered = program.remembered_folder(FolderUse.EXPORTS)
         self._folder = self._remembered.path or Path(dialogs.documents())
@@ -301,7 +296,7 @@ class ExportDialog(QDialog):
         self._columns: tuple[str, ...] | None = None  # all
         self._extent: Extent | None = None
         self._stop: threading.Event | None = None
-        self.tasks = Tasks(self, lambda error: self._say(said(error.message), "error"))
+        self.tasks = Tasks(self, lambda error: self.error_bar.say(said(error.message), "error"))
         self._make_widgets(choices)
         self.limits_bar.show_limits(limits or ExportOptions())
         self._lay_out()
@@ -333,10 +328,6 @@ class ExportDialog(QDialog):
             self._stop.set()
         else:
             super().reject()
-
-    def sizeHint(self) -> QSize:
-        hint = super().sizeHint()
-        return QSize(max(scaled(680), hint.width()), hint.height())
 
     # Making
 
@@ -528,7 +519,7 @@ class ExportDialog(QDialog):
                 written.append(await asyncio.to_thread(self._export, path, target, options, tell))
         except Stopped:
             some, none = self.tr("Stopped. {n} of {all} files were written."), self.tr("Stopped. Nothing was written.")
-            self._say((some if written else none).format(n=len(written), all=len(outputs)), "info")
+            self.error_bar.say((some if written else none).format(n=len(written), all=len(outputs)), "info")
             return
         finally:
             stop.set()
@@ -590,7 +581,3 @@ class ExportDialog(QDialog):
     def _show_possible(self) -> None:
         nothing = "" if self.forms.chosen() else self.tr("Tick at least one form.")
         self.save_button.set_possible(self.tr("A file is being written.") if self.is_writing() else nothing)
-
-    def _say(self, sentence: str, level: Level) -> None:
-        self.error_bar.set_text(sentence, level)
-        self.error_bar.show()

@@ -323,7 +323,6 @@ class DuplicatesView(VectorPage):
             name=self.tr("{name}, without duplicates").format(name=self.job.name) + "." + suffix,
             filters=filters if is_workbook else filters[::-1],
             folder=self.program.remembered_folder(FolderUse.KEEP_LISTS),
-            suffix=suffix,
         )
         if path is not None:
             await self.write(path)

@@ -62,15 +62,15 @@ class MapColours:
 
 
 def colour_choices(embeddings: Embeddings) -> tuple[tuple[tuple[str, str], ...], str]:
-    """Keys and titles of what can be chosen, and the key to begin with: a column with a few different cells."""
+    """Titles and keys of what can be chosen, and the key to begin with: a column with a few different cells."""
     sample = embeddings.page(0, _SAMPLE)
-    choices = [(ONE, tr("One colour")), (CLUSTERS, tr("Colour by cluster"))]
+    choices = [(tr("One colour"), ONE), (tr("Colour by cluster"), CLUSTERS)]
     first = ""
     for index, name in enumerate(embeddings.columns()):
         cells = [text.cells[index] for text in sample if index < len(text.cells)]
         if not cells or cells == [text.text for text in sample]:
             continue
-        choices.append((f"{COLUMN}{index}", tr("Colour by {name}").format(name=name)))
+        choices.append((tr("Colour by {name}").format(name=name), f"{COLUMN}{index}"))
         if not first and 2 <= len(set(cells)) <= min(_FEW, len(sample) // 2):
             first = f"{COLUMN}{index}"
     return tuple(choices), first or ONE
@@ -263,12 +263,7 @@ class MapView(VectorPage):
 
     async def _offer_colours(self, embeddings: Embeddings) -> None:
         choices, first = await asyncio.to_thread(colour_choices, embeddings)
-        before = self.colour_choice.value()
-        self.colour_choice.clear()
-        for key, title in choices:
-            self.colour_choice.add(title, key)
-        self.colour_choice.set_value(first)
-        self.colour_choice.set_value(before)
+        self.colour_choice.refill(choices, first)
 
     async def _colour(self) -> None:
         if self.map is not None:
@@ -388,12 +383,7 @@ class VersusScoresView(VectorPage):
         self._body.show_sentence("")
 
     def arrived(self, *, is_first: bool) -> None:
-        before = self.ranking.value()
-        self.ranking.clear()
-        for job in rankings(self.program):
-            self.ranking.add(display.one_line(job.name, 60), job.id)
-        if before is not None:
-            self.ranking.set_value(before)
+        self.ranking.refill((display.one_line(job.name, 60), job.id) for job in rankings(self.program))
         self._look()
 
     def _look(self) -> None:

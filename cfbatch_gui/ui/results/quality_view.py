@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 
 from cfbatch_gui.core.evaluation.comparison import JudgedQuery, judged_queries
 from cfbatch_gui.core.evaluation.joining import Run, read_run
-from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, RunMeasures, measure
+from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, RunMeasures, judged_by, measure
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades
 from cfbatch_gui.core.evaluation.significance import mean_interval
 from cfbatch_gui.core.export_metadata import metadata_of
@@ -112,18 +112,13 @@ def trouble_words(found: Quality) -> str:
 
 def foot_words(found: Quality, evaluation: Evaluation) -> str:
     counts = tr("{n} judgements").format(n=display.number(evaluation.judged))
-    matched, other_versions = 0, 0
-    if evaluation.book is not None:
-        matched, other_versions = evaluation.book.matched, evaluation.book.other_versions
-    pattern, book = tr("By the labels of the file ({counts})."), ""
-    if found.book is not None and matched:
-        pattern, book = tr("By the book “{book}” and the labels of the file ({counts})."), found.book.name
-    words = [pattern.format(book=book, counts=counts)]
-    if found.agreement is not None and found.agreement.pairs and matched:
+    words = [tr("By {judgements}: {counts}.").format(judgements=said(judged_by(evaluation, found.book)), counts=counts)]
+    book = evaluation.book
+    if found.agreement is not None and found.agreement.pairs and book is not None and book.matched:
         words.append(tr("Several judged: {agreement}.").format(agreement=said(agreement_words(found.agreement))))
     remarks = {
         tr("Texts with two labels, of which the first counts: {n}."): evaluation.conflicts,
-        tr("Judgements about other versions of a text: {n}."): other_versions,
+        tr("Judgements about other versions of a text: {n}."): book.other_versions if book is not None else 0,
         tr("Queries without judgements, left out: {n}."): evaluation.left_out,
     }
     words += [sentence.format(n=display.number(count)) for sentence, count in remarks.items() if count]

@@ -474,8 +474,7 @@ class OverviewView(ResultsPage[ScoreFigures]):
         if found.spread is None:
             self.show_sentence(nothing_yet(job))
             return
-        self.partial_bar.set_text(partial_line(found.scored, found.contexts), "attention")
-        self.partial_bar.setVisible(found.is_partial)
+        self.partial_bar.say(partial_line(found.scored, found.contexts))
         tied = (self.tr("query with a tie at the first place"), self.tr("queries with a tie at the first place"))
         for figure, count, (one, several) in (
             (self.queries, found.queries, (self.tr("query"), self.tr("queries"))),

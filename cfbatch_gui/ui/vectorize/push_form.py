@@ -165,10 +165,8 @@ class IndexChoice(QWidget):
         return ""
 
     def _fill(self, chosen: str) -> None:
-        self.choice.clear()
-        self.choice.add(self.tr("A new index"), _NEW)
-        for each in self._indexes:
-            self.choice.add(index_words(each, self._dimension, None), each.name)
+        there = ((index_words(each, self._dimension, None), each.name) for each in self._indexes)
+        self.choice.refill([(self.tr("A new index"), _NEW), *there])
         model = self.choice.model()
         if isinstance(model, QStandardItemModel):
             for at, each in enumerate(self._indexes, 1):
@@ -213,19 +211,12 @@ class ColumnChoices(QWidget):
 
     def offer(self, columns: Sequence[str], *, has_ids: bool, options: PushOptions) -> None:
         self._columns = tuple(columns)
-        self.ids.clear()
-        if has_ids:
-            self.ids.add(self.tr("The IDs of the job"), IdSource.OWN.value)
-        self.ids.add(self.tr("Row numbers"), IdSource.ROWS.value)
-        self.namespace.clear()
-        self.namespace.add(self.tr("None"), "")
-        for each in columns:
-            self.ids.add(short_name(each), _COLUMN + each)
-            self.namespace.add(short_name(each), each)
-        if options.ids is IdSource.COLUMN:
-            self.ids.set_value(_COLUMN + options.id_column)
-        elif has_ids:
-            self.ids.set_value(options.ids.value)
+        own = [(self.tr("The IDs of the job"), IdSource.OWN.value)] if has_ids else []
+        by_column = [(short_name(each), _COLUMN + each) for each in columns]
+        self.ids.refill([*own, (self.tr("Row numbers"), IdSource.ROWS.value), *by_column])
+        self.ids.setCurrentIndex(0)
+        self.ids.set_value(_COLUMN + options.id_column if options.ids is IdSource.COLUMN else options.ids.value)
+        self.namespace.refill([(self.tr("None"), ""), *((short_name(each), each) for each in columns)])
         self.namespace.set_value(options.namespace)
         self._offer_metadata({each.column for each in options.metadata})
         self.show_numbers((), as_text=options.numbers_as_text)

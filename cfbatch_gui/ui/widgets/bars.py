@@ -186,6 +186,11 @@ class NoticeBar(QFrame):
             self.style().unpolish(self)
             self.style().polish(self)
 
+    def say(self, text: str, level: Level = "attention") -> None:
+        """Be there only while there is something to say."""
+        self.set_text(text, level)
+        self.setVisible(bool(text))
+
     def height_for(self, width: int) -> int:
         """The height, in pixels, at which nothing is cut in this width; right also before it was laid out."""
         self._row.invalidate()

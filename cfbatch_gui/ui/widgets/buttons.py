@@ -222,8 +222,7 @@ class Choice(QComboBox):
         self, name: str, choices: Iterable[tuple[str, object]] = (), on_picked: Callable[[Any], object] | None = None
     ) -> None:
         super().__init__()
-        for text, value in choices:
-            self.addItem(text, value)
+        self.refill(choices)
         if on_picked is not None:
             self.picked.connect(on_picked)
         self.setAccessibleName(name)
@@ -236,6 +235,15 @@ class Choice(QComboBox):
 
     def add(self, text: str, value: object, icon_name: str = "") -> None:
         self.addItem(icon(icon_name, "text") if icon_name else QIcon(), text, value)
+
+    def refill(self, choices: Iterable[tuple[str, object]], usual: object = None) -> None:
+        """Offer other texts with their values, without a signal; what was chosen stays, else it is the usual one."""
+        before = self.value()
+        self.clear()
+        for text, value in choices:
+            self.addItem(text, value)
+        self.set_value(usual)
+        self.set_value(before)
 
     def value(self) -> object:
         return self.currentData()

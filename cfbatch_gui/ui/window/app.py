@@ -343,7 +343,7 @@ async def _say(words: str, details: str, *, why: str = "") -> None:
         copy = box.addButton(tr("Copy details"), QMessageBox.ButtonRole.ActionRole)
         copy.clicked.disconnect()  # it does not close the dialog
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(details))
-    box.addButton(tr("Close"), QMessageBox.ButtonRole.RejectRole)
+    box.setDefaultButton(box.addButton(tr("Close"), QMessageBox.ButtonRole.RejectRole))
     await dialogs.finished(box)
 
 

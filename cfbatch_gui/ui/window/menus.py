@@ -162,7 +162,6 @@ class Menus(QObject):
             tr("Back up all jobs"),
             name="cfbatch-jobs.zip",
             folder=self._program.remembered_folder(FolderUse.BACKUPS),
-            suffix="zip",
         )
         if path is None:
             return

@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from cfbatch_gui.core.evaluation.joining import Run, read_run
-from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.results.exports import export, target_for
 from tests.core.results.folders import FAILED, Outcome, Pair, Table
 
 Qrels = dict[str, dict[str, int]]
@@ -47,7 +45,7 @@ def run_of_table(table: Table, name: str = "job-1") -> Run:
 def exported(table: Table, folder: Path) -> tuple[Rankings, Qrels]:
     """The run and the qrels as the program writes them, read as trec_eval reads them."""
     for name, form in (("job.run", "trec"), ("job.qrels", "qrels")):
-        export(table.folder, table.metadata(), folder / name, target_for(folder / name, Kind.RANK, form))
+        table.export(folder / name, form)
     run: Rankings = defaultdict(dict)
     for line in (folder / "job.run").read_text("utf-8").splitlines():
         query, _, document, _, score, _ = line.split()

@@ -1,10 +1,11 @@
-"""The comparison of rankings of several jobs over the same items."""
+"""The comparison of rankings of several jobs over the same items, by query, and what it can tell."""
 
 import csv
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from cfbatch_gui.core.evaluation.comparison import (
     write_texts,
 )
 from cfbatch_gui.core.evaluation.joining import Keys, MatchedBy, Matches, match, read_run
+from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, compare_pairs, holm, randomisation_p
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import ExportOptions, Preset
 from cfbatch_gui.core.results.rankings import ranks_of
@@ -84,7 +86,7 @@ def test_vectors_and_jobs_without_scores_say_so(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no scores yet"):
         read_run(table.folder, table.metadata())
     with pytest.raises(UsageError, match="vectors"):
-        read_run(table.folder, table.metadata(Kind.EMBED))
+        read_run(table.folder, replace(table.metadata(), kind=Kind.EMBED))
     with pytest.raises(UsageError, match="two jobs"):
         compare([])
 
@@ -235,3 +237,35 @@ def test_long_lists_are_looked_at_as_deep_as_it_matters() -> None:
     turned = scores[:4_000][::-1] + scores[4_000:]
     assert of(scores, turned).rbo[0] == pytest.approx(1.0, abs=1e-8)
     assert of(scores, [0.0] * 5_000).rbo[0] < 0.05
+
+
+def test_p_of_few_queries_is_that_of_all_signs() -> None:
+    values = np.array([0.3, -0.1, 0.25, 0.0, 0.4, 0.05])
+    extreme = [
+        abs(sum(sign * value for sign, value in zip(signs, values, strict=True))) >= abs(values.sum()) - 1e-9
+        for signs in product((-1, 1), repeat=len(values))
+    ]
+    assert randomisation_p(values) == pytest.approx(sum(extreme) / len(extreme))
+
+
+def test_few_queries_show_nothing() -> None:
+    for count in range(LEAST_QUERIES):
+        (found,) = compare_pairs(np.zeros(count), [np.ones(count)])
+        assert (found.better, found.low, found.high, found.needed) == (count, None, None, None)
+        assert not found.is_seen
+
+
+def test_holm_corrects_for_several_comparisons() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
+    assert holm([0.9, 0.6]) == (1.0, 1.0)
+    assert holm([0.2]) == (0.2,)
+    assert holm([]) == ()
+
+
+def test_how_many_more_queries_would_tell() -> None:
+    values = np.tile([0.2, -0.2], 15)
+    (found,) = compare_pairs(np.zeros(30), [values])
+    # n = variance · ((1.96 + 0.84) / 0.05)²
+    assert found.needed == pytest.approx(float(values.var(ddof=1)) * (2.8016 / 0.05) ** 2 - 30, abs=1)
+    (enough,) = compare_pairs(np.zeros(30), [values / 10])
+    assert enough.needed == 0

@@ -14,7 +14,7 @@ from cfbatch_gui.core.errors import Action, InputError, UsageError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from tests.core.inputs.files import zipped
+from tests.core.inputs.files import opened, zipped
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # the beginning of a compound file
 
@@ -98,10 +98,8 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 def test_a_file_that_went_away_after_it_was_recognised(tmp_path: Path) -> None:
     for name, data in (("a.csv", b"id,text\n1,a\n"), ("a.txt", b"a\n"), ("a.jsonl", b'{"text":"a"}\n')):
-        path = tmp_path / name
-        path.write_bytes(data)
-        source = open_source(path)
-        path.unlink()
+        source = opened(tmp_path / name, data)
+        source.path.unlink()
         with pytest.raises(InputError, match="There is no file"):
             list(read_rows(source))
 
@@ -144,8 +142,6 @@ def test_text_that_only_looks_bad_is_read(tmp_path: Path) -> None:
         ("f", b"Dear all, I am here.\nHello, you.\nBye.\n", FileFormat.LINES),
         ("g.csv", b"PK is a chemist\nand so on\n", FileFormat.DELIMITED),
     ):
-        path = tmp_path / name
-        path.write_bytes(data)
-        source = open_source(path)
+        source = opened(tmp_path / name, data)
         assert source.format is file_format, name
         assert list(read_rows(source))

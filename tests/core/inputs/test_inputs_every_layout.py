@@ -15,7 +15,7 @@ from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from tests.core.inputs.files import QI, C, I, K, L, Q, T, json_lines
+from tests.core.inputs.files import QI, C, I, K, L, Q, T, json_lines, opened
 
 DATA = Path(__file__).parents[2] / "data" / "inputs"
 Rows = list[tuple[str, ...]]
@@ -70,9 +70,7 @@ FILES: list[tuple[str, bytes, tuple[Role, ...], Rows]] = [
 def test_one_table_from_every_program(
     tmp_path: Path, name: str, data: bytes, roles: tuple[Role, ...], rows: Rows
 ) -> None:
-    path = tmp_path / name
-    path.write_bytes(data)
-    source = open_source(path)
+    source = opened(tmp_path / name, data)
     mapping = suggest_mapping(source, None, preview(source))
     assert (mapping.layout, mapping.roles) == (Layout.LONG, roles)
     assert check_mapping(mapping, source) == ""
@@ -163,9 +161,7 @@ CASES: list[tuple[str, str, str, str, int, str]] = [
 def test_read_as_it_is_meant(
     tmp_path: Path, name: str, text: str, encoding: str, roles: str, count: int, cell: str
 ) -> None:
-    path = tmp_path / name
-    path.write_bytes(text.encode(encoding))
-    source = open_source(path)
+    source = opened(tmp_path / name, text.encode(encoding))
     mapping = suggest_mapping(source, None, preview(source))
     assert check_mapping(mapping, source) == ""
     found = " ".join("-" if role == "keep" else role for role in mapping.roles)
@@ -176,9 +172,10 @@ def test_read_as_it_is_meant(
 
 
 def test_a_header_that_stands_once_more_is_a_problem_and_no_text(tmp_path: Path) -> None:
-    path = tmp_path / "together.csv"
-    path.write_text("id,text\n1,one\n2,two\nid,text\n3,three\n" + "4,four\n" * 2_000 + "id,text\n5,five\n")
-    source = open_source(path)
+    source = opened(
+        tmp_path / "together.csv",
+        "id,text\n1,one\n2,two\nid,text\n3,three\n" + "4,four\n" * 2_000 + "id,text\n5,five\n",
+    )
     rows = list(read_rows(source))
     assert source.columns == ("id", "text")
     assert [(row.number, row.problem) for row in rows if row.problem] == [
@@ -186,5 +183,5 @@ def test_a_header_that_stands_once_more_is_a_problem_and_no_text(tmp_path: Path)
         (2_006, "This row repeats the names of the columns."),
     ]
     assert len(rows) == 2_006
-    path.write_text("text\none\ntext\ntwo\n")  # in a single column it may be part of a text
-    assert not any(row.problem for row in read_rows(open_source(path)))
+    source.path.write_text("text\none\ntext\ntwo\n")  # in a single column it may be part of a text
+    assert not any(row.problem for row in read_rows(open_source(source.path)))

@@ -1,5 +1,7 @@
-"""From files to items: every row yields an item or a problem, no empty text is sent, and no text is altered."""
+"""From files to items: every row yields an item or a problem; layouts and roles, guessed and changed by hand."""
 
+import csv
+import io
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,9 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import (
     Context,
+    FileFormat,
     Kind,
     Layout,
     Mapping,
@@ -19,20 +23,20 @@ from cfbatch_gui.core.inputs.input_values import (
     Query,
     ReadOptions,
     Role,
+    Source,
     Text,
 )
 from cfbatch_gui.core.inputs.items import read_items
+from cfbatch_gui.core.inputs.layouts import check_mapping, missing_file, with_layout, with_role
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from tests.core.inputs.files import C, I, L, Q, T
+from tests.core.inputs.files import C, I, K, L, Q, T, opened
 
 
 def items(tmp_path: Path, data: str, kind: Kind, layout: Layout, roles: Iterable[Role]) -> list[object]:
-    path = tmp_path / "a.csv"
-    path.write_text(data, encoding="utf-8", newline="")
-    source = open_source(path, ReadOptions(separator=",", has_header=True))
+    source = opened(tmp_path / "a.csv", data, ReadOptions(separator=",", has_header=True))
     return list(read_items(source, Mapping(kind, layout, tuple(roles))))
 
 
@@ -125,9 +129,7 @@ def test_shared_contexts_come_before_the_queries(tmp_path: Path) -> None:
 @given(st.lists(st.text(max_size=8) | st.sampled_from(["", " ", "\n", '"']), max_size=8))
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_row_yields_exactly_one_thing(tmp_path: Path, texts: list[str]) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in ["x", *texts]), encoding="utf-8")
-    source = open_source(path)
+    source = opened(tmp_path / "a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in ["x", *texts]))
     found = list(read_items(source, Mapping(Kind.EMBED, Layout.TEXTS, (T,))))
     assert [item.row for item in found] == list(range(1, len(texts) + 2))
     for item, text in zip(found[1:], texts, strict=True):
@@ -135,3 +137,127 @@ def test_every_row_yields_exactly_one_thing(tmp_path: Path, texts: list[str]) ->
             assert item.text == text.replace("\0", "\ufffd")
         else:
             assert not text.strip()
+
+
+EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
+LONG = "Open the sign-in page, choose “I cannot sign in” and follow the link that we send you."
+
+
+def guess(tmp_path: Path, table: list[list[str]], kind: Kind | None = None) -> Mapping:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(table)
+    source = opened(tmp_path / "a.csv", text.getvalue())
+    return suggest_mapping(source, kind, preview(source))
+
+
+PAIRS = [
+    ["how do I reset my password", LONG, "A-1", "2"],
+    ["how do I reset my password", f"Delivery. {LONG}", "A-2", "0"],
+    ["refund for an order", f"Refunds. {LONG}", "A-3", "1"],
+    ["refund for an order", f"Invoices. {LONG}", "A-4", "0"],
+]
+
+
+def test_pairs_without_a_header_are_known_by_repetition(tmp_path: Path) -> None:
+    assert guess(tmp_path, PAIRS, Kind.RANK).roles[:2] == (Q, C)
+    ms_marco = [[str(100 + i // 2), str(7000 + i), *row[:2]] for i, row in enumerate(PAIRS)]
+    assert guess(tmp_path, ms_marco, Kind.RANK) == Mapping(Kind.RANK, Layout.LONG, (Role.QUERY_ID, I, Q, C))
+
+
+def test_two_files_are_queries_and_shared_contexts(tmp_path: Path) -> None:
+    queries, texts = tmp_path / "q.txt", EXAMPLES / "product-texts.csv"
+    queries.write_text("a pan for pancakes\na tent\n")
+    first, second = open_source(queries), open_source(texts)
+    mapping = suggest_mapping(first, None, preview(first), second, preview(second))
+    assert mapping == Mapping(Kind.RANK, Layout.SHARED, (Q,), (I, C, K))  # a category is no judgement for every query
+    assert check_mapping(mapping, first, second) == ""
+    assert check_mapping(mapping, first) == "Add the second file, which holds the contexts for all queries."
+    moved = with_role(mapping, 2, Role.TEXT, second=True)
+    assert moved.second_roles == (I, K, C)
+    assert check_mapping(with_role(moved, 2, K, second=True), first, second).startswith(
+        "Choose the column of the second"
+    )
+    assert check_mapping(with_role(moved, 0, C), first, second) == "Choose the column that holds the query."
+    assert with_role(mapping, 2, L, second=True) == mapping
+
+
+def test_codes_are_ids_and_no_texts(tmp_path: Path) -> None:
+    for names, codes, roles in (
+        ("ticket,message", ("T-1000", "T-1001", "T-1002"), (I, T)),
+        ("reference,remark", ("AB 12", "AB 13", "CD 14"), (I, T)),
+        ("size,remark", ("DN50", "DN50", "DN80"), (K, T)),  # not one for each row
+    ):
+        source = opened(
+            tmp_path / "a.csv", names + "\n" + "".join(f"{code},It does not turn on any more\n" for code in codes)
+        )
+        assert suggest_mapping(source, Kind.EMBED, preview(source)).roles == roles, names
+
+
+def test_a_file_of_texts_has_no_queries_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = [f"{n},Title number {n},An abstract of several words that says more about number {n}" for n in range(5)]
+    source = opened(path, "nr,title,abstract\n" + "\n".join(rows) + "\n")
+    mapping = suggest_mapping(source, Kind.RANK, preview(source))
+    assert mapping.roles == (I, K, C)
+    assert missing_file(mapping, None) is Role.QUERY
+    source = opened(path, path.read_text().replace("title,abstract", "question,answer"))
+    assert check_mapping(suggest_mapping(source, Kind.RANK, preview(source)), source) == ""
+
+
+# Changes by hand
+
+
+def test_the_layout_follows_the_roles() -> None:
+    mapping = Mapping(Kind.RANK, Layout.LONG, (Q, C, K))
+    wide = with_role(mapping, 2, Role.TEXT)
+    assert (wide.layout, wide.roles) == (Layout.WIDE, (Q, C, C))
+    assert with_role(wide, 1, Role.IGNORE).layout is Layout.LONG
+    nested = Mapping(Kind.RANK, Layout.NESTED, (Q, C, K))
+    assert with_role(nested, 2, Role.ID).layout is Layout.NESTED
+    assert with_role(with_role(nested, 1, K), 2, C).layout is Layout.LONG
+    assert with_layout(wide, Layout.NESTED) == Mapping(Kind.RANK, Layout.NESTED, (Q, C, K))
+    assert with_layout(mapping, Layout.TEXTS) == mapping
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.sampled_from(list(Role))), max_size=12),
+    st.sampled_from([(Kind.RANK, Layout.LONG), (Kind.RANK, Layout.NESTED), (Kind.EMBED, Layout.TEXTS)]),
+)
+def test_any_changes_keep_the_mapping_valid(changes: list[tuple[int, Role]], start: tuple[Kind, Layout]) -> None:
+    mapping = Mapping(*start, (K,) * 5)
+    for column, role in changes:
+        mapping = with_role(mapping, column, role)
+        for once in (Q, T, I, L):
+            assert mapping.roles.count(once) <= 1
+        assert (mapping.roles.count(C) > 1) == (mapping.layout is Layout.WIDE)
+        assert (T if mapping.kind is Kind.RANK else C) not in mapping.roles
+
+
+@pytest.mark.parametrize(
+    ("mapping", "missing"),
+    [
+        (Mapping(Kind.RANK, Layout.LONG, (K, K)), None),
+        (Mapping(Kind.RANK, Layout.LONG, (Q, C)), None),
+        (Mapping(Kind.RANK, Layout.LONG, (Q, K)), C),
+        (Mapping(Kind.RANK, Layout.CANDIDATES, (Q, I)), C),
+        (Mapping(Kind.RANK, Layout.SHARED, (Q, K), (C,)), C),
+        (Mapping(Kind.RANK, Layout.LONG, (K, C)), Q),
+        (Mapping(Kind.EMBED, Layout.TEXTS, (K, I)), None),
+    ],
+)
+def test_where_a_second_file_would_help_the_sentence_asks_for_it(mapping: Mapping, missing: Role | None) -> None:
+    source = Source(Path("a.csv"), FileFormat.DELIMITED, ("one", "two"), 10)
+    assert missing_file(mapping, None) is missing
+    assert ("second file" in check_mapping(mapping, source)) == (missing is not None)
+    assert missing_file(mapping, source) is None
+
+
+# Headers and separators
+
+
+def test_names_are_unique_and_never_empty() -> None:
+    assert complete_names(["text", "", "text", " a\n b "], 5) == ("text", "Column 2", "text (2)", "a b", "Column 5")
+    assert complete_names(["a (2)", "a", "a"], 3) == ("a (2)", "a", "a (3)")
+
+
+# Column names, a row's cells, and the column that is the text.

@@ -21,7 +21,7 @@ from cfbatch_gui.core.inputs.input_values import (
 from cfbatch_gui.core.inputs.readers import decoded_text, json_document
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from tests.core.inputs.files import C, I, L, Q, everything, json_lines
+from tests.core.inputs.files import C, I, L, Q, everything, json_lines, opened
 
 REQUEST = {
     "query": "what is orange",
@@ -122,11 +122,9 @@ ANSWER = {
     ],
 )
 def test_what_a_search_has_found(tmp_path: Path, name: str, data: str) -> None:
-    path = tmp_path / name
-    path.write_text(data)
-    source = open_source(path)
+    source = opened(tmp_path / name, data)
     assert source.columns == ("_index", "_id", "_score", "_source.title", "_source.body")
-    _, layout, items = everything(path, Kind.EMBED)
+    _, layout, items = everything(source.path, Kind.EMBED)
     assert layout is Layout.TEXTS
     assert [(item.id, item.text) for item in items if isinstance(item, Text)] == [
         (f"A-{n}", f"{n} bulbs for the desk") for n in range(3)
@@ -151,9 +149,7 @@ NOTE = {"id": 1, "text": "one"}
     ],
 )
 def test_a_list_in_an_envelope_and_records_within_records(tmp_path: Path, answer: object, way: str) -> None:
-    path = tmp_path / "answer.json"
-    path.write_text(json.dumps(answer))
-    source = open_source(path)
+    source = opened(tmp_path / "answer.json", json.dumps(answer))
     cells = dict(zip(source.columns, next(read_rows(source)).cells, strict=True))
     assert (cells[f"{way}id"], cells[f"{way}text"]) == ("1", "one")
     roles = dict(zip(source.columns, suggest_mapping(source, Kind.EMBED, preview(source)).roles, strict=True))
@@ -163,8 +159,9 @@ def test_a_list_in_an_envelope_and_records_within_records(tmp_path: Path, answer
 def test_a_record_that_is_only_sometimes_one_and_a_map_of_many_keys(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     many = {f"k{n}": n for n in range(100)}
-    path.write_text(json_lines({"text": "plain", "a.b": 1, "m": many}, {"text": {"en": "hello"}, "a": {"b": {"c": 2}}}))
-    source = open_source(path)
+    source = opened(
+        path, json_lines({"text": "plain", "a.b": 1, "m": many}, {"text": {"en": "hello"}, "a": {"b": {"c": 2}}})
+    )
     assert source.columns == ("text", "text.en", "a.b", "m", "a.b.c")
     first, second = (row.cells for row in read_rows(source))
     assert first == ("plain", "", "1", json.dumps(many, separators=(",", ":")), "")
@@ -191,12 +188,12 @@ def test_a_document_of_values_by_their_ids(
 
 def test_lines_for_a_search_engine_have_their_ids_in_the_lines_above(tmp_path: Path) -> None:
     path = tmp_path / "bulk.ndjson"
-    path.write_text(
+    source = opened(
+        path,
         json_lines(
             {"index": {"_id": "7"}}, {"text": "one"}, {"create": {}}, {"text": "two"}, {"update": {"_id": 8}}, {"n": 1}
-        )
+        ),
     )
-    source = open_source(path)
     found = [(row.number, row.cells) for row in read_rows(source)]
     assert (source.columns, found) == (
         ("_id", "text", "n"), [(2, ("7", "one", "")), (4, ("", "two", "")), (6, ("8", "", "1"))]
@@ -270,8 +267,7 @@ def written(orient: str, index: tuple[str, ...]) -> str:
 
 
 def read(path: Path, text: str) -> tuple[Source, tuple[Role, ...], list[tuple[str, ...]]]:
-    path.write_text(text, encoding="utf-8")
-    source = open_source(path)
+    source = opened(path, text)
     rows = list(read_rows(source))
     assert [row.problem for row in rows] == [""] * len(rows)
     return source, suggest_mapping(source, None, preview(source)).roles, [row.cells for row in rows]
@@ -332,8 +328,7 @@ WRONG = [
 
 
 def read_with_problems(path: Path, data: str | bytes) -> tuple[Source, list[tuple[tuple[str, ...], str]]]:
-    path.write_bytes(data if isinstance(data, bytes) else data.encode())
-    source = open_source(path)
+    source = opened(path, data)
     return source, [(row.cells, row.problem) for row in read_rows(source)]
 
 

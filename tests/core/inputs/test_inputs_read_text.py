@@ -189,13 +189,11 @@ def wrapped(paragraphs: tuple[str, ...], width: int, between: str = "\n\n") -> s
 @pytest.mark.parametrize("width", [40, 76])
 @pytest.mark.parametrize("paragraphs", [ENGLISH, GERMAN])
 def test_paragraphs_of_several_lines(tmp_path: Path, paragraphs: tuple[str, ...], width: int) -> None:
-    path = tmp_path / "texts.txt"
-    path.write_text(wrapped(paragraphs, width), encoding="utf-8")
-    source = open_source(path)
+    source = opened(tmp_path / "texts.txt", wrapped(paragraphs, width))
     assert source.format == FileFormat.PARAGRAPHS
     assert [row.cells[0].replace("\n", " ") for row in read_rows(source)] == list(paragraphs)
     assert explain(source) == "Plain text, one text per paragraph, with blank lines between them, in UTF-8."
-    assert open_source(path, ReadOptions(unit=FileFormat.LINES)).format == FileFormat.LINES
+    assert open_source(source.path, ReadOptions(unit=FileFormat.LINES)).format == FileFormat.LINES
 
 
 def test_paragraphs_without_spaces_between_words(tmp_path: Path) -> None:
@@ -230,9 +228,7 @@ LISTS = {
 
 @pytest.mark.parametrize("name", LISTS)
 def test_a_list_stays_a_text_a_line(tmp_path: Path, name: str) -> None:
-    path = tmp_path / "texts.txt"
-    path.write_text(LISTS[name], encoding="utf-8")
-    source = open_source(path)
+    source = opened(tmp_path / "texts.txt", LISTS[name])
     assert source.format == FileFormat.LINES
     texts = [(number, line) for number, line in enumerate(LISTS[name].split("\n"), 1) if line]  # no blank lines
     assert [(row.number, *row.cells) for row in read_rows(source)] == texts

@@ -26,8 +26,7 @@ from cfbatch_gui.core.inputs.recipes import RecipeBook, recipe_of
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.drafts import as_recognised
-from tests.core.inputs.collections import GRADED, POSITIVES, data_set
-from tests.core.inputs.files import I, T, everything, json_lines, zipped
+from tests.core.inputs.files import GRADED, POSITIVES, I, T, data_set, everything, json_lines, zipped
 
 JUDGED = ReadOptions(candidates=CandidateRule(CandidatePool.JUDGED))
 

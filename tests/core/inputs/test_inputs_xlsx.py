@@ -23,6 +23,7 @@ from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import ProblemKind, ReadOptions, Row
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.results.exports import excel
+from tests.core.inputs.files import opened
 
 Table = list[list[str]]
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -325,8 +326,7 @@ def shown_as_time(value: str) -> dict[str, bytes]:
 
 
 def test_a_time_that_python_cannot_hold_is_a_problem_row(tmp_path: Path) -> None:
-    path = workbook(tmp_path / "a.xlsx", b"", extra=shown_as_time("4006381333931"))
-    rows = read(path, ReadOptions(has_header=False))
+    rows = read(workbook(tmp_path / "a.xlsx", b"", extra=shown_as_time("4006381333931")), ReadOptions(has_header=False))
     assert [row.cells for row in rows] == [("a",), ("",), ("b",)]
     assert [row.problem[:54] for row in rows] == ["", "This row has a number that is shown as a time, and is ", ""]
 
@@ -492,9 +492,7 @@ def named(name: str) -> bytes:
 
 @pytest.mark.parametrize("name", ["WORKBOOK", "Book"])
 def test_the_stream_is_found_whatever_its_program_called_it(tmp_path: Path, name: str) -> None:
-    path = tmp_path / "a.xls"
-    path.write_bytes(named(name))
-    source = open_source(path)
+    source = opened(tmp_path / "a.xls", named(name))
     assert (source.format, source.sheet, source.columns) == ("workbook", "S", ("text",))
     assert [row.cells for row in read_rows(source)] == [("one",)]
 

@@ -27,7 +27,7 @@ from cfbatch_gui.core.judgements.files import (
 )
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from tests.core.evaluation.generated import exported, generated_table
-from tests.core.evaluation.test_as_exported import trec_eval
+from tests.core.evaluation.test_judged import trec_eval
 from tests.core.results.folders import Pair, Table
 
 NASTY = (

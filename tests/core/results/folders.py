@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.checksums import note_results
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.exports import Exported, Target, export, target_for
 from cfbatch_gui.core.results.outcomes import JobMetadata
 
 FAILED, WAITING, LEFT_OUT = "failed", "waiting", "left out"
@@ -50,17 +52,23 @@ class Table:
     queries: dict[str, int] = field(default_factory=dict)
     items: int = 0
     requests: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    kind: Kind = Kind.RANK  # of what was filled in
 
     def __post_init__(self) -> None:
         self.folder = JobFolder(self.path)
         self.folder.create()
         schema.create(self.folder.data)
 
-    def metadata(self, kind: Kind = Kind.RANK) -> JobMetadata:
+    def export(self, path: Path, target: Target | str = "", **more: Any) -> Exported:
+        """Export the job, to a target or to the form of this name; without one, to that of the path's suffix."""
+        chosen = target_for(path, self.kind, target) if isinstance(target, str) else target
+        return export(self.folder, self.metadata(), path, chosen, **more)
+
+    def metadata(self) -> JobMetadata:
         return JobMetadata(
             id="job-1",
             name="Support articles, March",
-            kind=kind,
+            kind=self.kind,
             model="@cf/baai/bge-m3",
             connection="Practice",
             request_ids={2: "request-2", 1: "request-1", 3: ""},
@@ -96,6 +104,7 @@ class Table:
     ) -> "Table":
         """Embedded texts of (id, text, outcome); any number is done. No id column when all ids are empty."""
         with_ids = any(identifier for identifier, _, _ in texts)
+        self.kind = Kind.EMBED
         columns = (*(("key",) if with_ids else ()), "text", *self.kept)
         roles = (*(("id",) if with_ids else ()), "text", *("keep" for _ in self.kept))
         with closing(sqlite3.connect(self.folder.data)) as database, database:

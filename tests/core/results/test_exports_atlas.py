@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.exports import Exported, export, parquet, target_for
+from cfbatch_gui.core.results.exports import Exported, parquet
 from cfbatch_gui.core.results.nearest import nearest
 from cfbatch_gui.core.results.text_map import make_map, tsne_map
 from tests.core.results.folders import FAILED, WAITING, Outcome, Table, unit_vectors
@@ -20,8 +19,7 @@ MANY = 4_200  # more than one block, and than one chunk that a block is compared
 
 
 def written(table: Table, path: Path) -> tuple[Exported, list[dict[str, Any]]]:
-    target = target_for(path, Kind.EMBED, "atlas")
-    exported = export(table.folder, table.metadata(Kind.EMBED), path, target)
+    exported = table.export(path, "atlas")
     found = arro3_io.read_parquet(str(path)).read_all()
     columns = [found[name].to_pylist() for name in found.schema.names]
     return exported, [dict(zip(found.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]

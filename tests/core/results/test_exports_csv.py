@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import openpyxl
@@ -40,16 +41,16 @@ def read(path: Path, separator: str = ",") -> list[list[str]]:
         return list(csv.reader(file, delimiter=separator, strict=True))
 
 
-def manifest(path: Path) -> dict[str, object]:
+def manifest(path: Path) -> dict[str, Any]:
     beside = path.with_name(path.name + ".manifest.json")
     kept = path.parent / "job" / "exports" / beside.name  # of a file for people
-    found: dict[str, object] = json.loads((beside if beside.exists() else kept).read_text("utf-8"))
+    found: dict[str, Any] = json.loads((beside if beside.exists() else kept).read_text("utf-8"))
     return found
 
 
 def test_scores_for_programs_byte_for_byte(mixed: Table, tmp_path: Path) -> None:
     path = tmp_path / "ranked.csv"
-    exported = export(mixed.folder, mixed.metadata(), path)
+    exported = mixed.export(path)
     assert path.read_bytes() == MIXED.encode()
     assert (exported.format, exported.rows, exported.counts.is_complete) == ("csv", 9, False)
     assert exported.files == (path,)
@@ -58,7 +59,7 @@ def test_scores_for_programs_byte_for_byte(mixed: Table, tmp_path: Path) -> None
 def test_scores_for_excel_byte_for_byte(mixed: Table, tmp_path: Path) -> None:
     path = tmp_path / "ranked.csv"
     options = ExportOptions(separator=";")
-    export(mixed.folder, mixed.metadata(), path, target_for(path, Kind.RANK, "csv-excel"), options=options)
+    mixed.export(path, "csv-excel", options=options)
     data = path.read_bytes()
     assert data.startswith(b"\xef\xbb\xbfquery_id;query;rank;")
     assert data.count(b"\r\n") == 10
@@ -66,19 +67,17 @@ def test_scores_for_excel_byte_for_byte(mixed: Table, tmp_path: Path) -> None:
     assert b';"third\nline";' in data
     assert b";-3\r\n" in data  # a negative number is not marked as a formula
     said = manifest(path)["export"]
-    assert isinstance(said, dict)
     assert said["formulas_made_harmless"]["cells"] == 1
     assert said["formulas_made_harmless"]["columns"] == ["rank (original)"]
 
 
 def test_top_k_and_threshold_drop_scores_and_nothing_else(mixed: Table, tmp_path: Path) -> None:
     path = tmp_path / "top.csv"
-    exported = export(mixed.folder, mixed.metadata(), path, options=ExportOptions(top_k=2, threshold=0.2))
+    exported = mixed.export(path, options=ExportOptions(top_k=2, threshold=0.2))
     rows = read(path)[1:]
     assert [row[4] for row in rows] == ["second", "third\nline", "first", "fourth", "fifth", "sixth", ""]
     assert exported.rows == 7
     said = manifest(path)["export"]
-    assert isinstance(said, dict)
     assert (said["top_k"], said["threshold"], said["dropped_by_top_k_or_threshold"]) == (2, 0.2, 2)
 
 
@@ -89,8 +88,7 @@ def test_every_text_survives_both_presets(table: Table, tmp_path: Path, preset: 
     )
     path = tmp_path / "nasty.csv"
     options = ExportOptions(Preset(preset), separator)
-    target = target_for(path, Kind.RANK, "csv" if preset == "programs" else "csv-excel")
-    exported = export(table.folder, table.metadata(), path, target, options=options)
+    exported = table.export(path, "csv" if preset == "programs" else "csv-excel", options=options)
     assert exported.counts.is_complete
     rows = read(path, separator)[1:]
     assert len(rows) == len(NASTY)
@@ -119,7 +117,7 @@ def floats(rows: list[list[str]], separator: str) -> NDArray[np.float32]:
 )
 def test_vectors_in_columns(embedded: Table, tmp_path: Path, options: ExportOptions) -> None:
     path = tmp_path / "vectors.csv"
-    exported = export(embedded.folder, embedded.metadata(Kind.EMBED), path, options=options)
+    exported = embedded.export(path, options=options)
     excel = options.preset is Preset.EXCEL
     header, *rows = read(path, options.separator)
     own = ["key", "text", "dim_3 (original)", "id"] if excel else ["id", "text", "dim_3 (original)", "id (original)"]
@@ -138,7 +136,7 @@ def test_without_ids_the_rows_numbers_stand_in(tmp_path: Path) -> None:
     vectors = np.array([[0.1, 0.2], [1e-9, -3.0]], dtype=np.float32)
     table = Table(tmp_path / "job").embed([("", "one", 1.0), ("", "two", 1.0)], vectors)
     path = tmp_path / "out.csv"
-    export(table.folder, table.metadata(Kind.EMBED), path)
+    table.export(path)
     assert path.read_bytes() == b"id,text,dim_0,dim_1\n2,one,0.1,0.2\n3,two,1e-9,-3.0\n"
 
 
@@ -178,7 +176,7 @@ def written(folder: Path, kind: Kind, form: str) -> Path:
     _spoil(table)
     target = target_for(folder / "out", kind, form)
     path = folder / f"out{target.suffixes[0]}"
-    export(table.folder, _metadata(table, kind), path, target)
+    export(table.folder, _metadata(table), path, target)
     return path
 
 
@@ -191,9 +189,9 @@ def _spoil(table: Table) -> None:
             database.executemany(statement, ((payload, index) for index, payload in enumerate(PAYLOADS)))
 
 
-def _metadata(table: Table, kind: Kind) -> JobMetadata:
+def _metadata(table: Table) -> JobMetadata:
     return replace(
-        table.metadata(kind),
+        table.metadata(),
         name="=1+1",
         model="@SUM(1)",
         connection="+1+1",

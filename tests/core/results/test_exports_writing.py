@@ -1,5 +1,6 @@
-"""After any failure of an export, one error is raised, the old file is intact, and no further file remains."""
+"""After any failure of an export, one error is raised, the old file or folder is intact, and nothing else remains."""
 
+import csv
 import json
 import sys
 from pathlib import Path
@@ -8,9 +9,19 @@ import pytest
 
 from cfbatch_gui.core.errors import DiskFull, ExportError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.results.exports import TARGETS, Target, export, target_for, targets_for
+from cfbatch_gui.core.results.exports import (
+    TARGETS,
+    ExportOptions,
+    Target,
+    export,
+    target_for,
+    targets_for,
+    vector_files,
+)
 from cfbatch_gui.core.results.exports.writing import manifest_path
-from tests.core.results.folders import FAILED, WAITING, Pair, Table, room_for, unit_vectors
+from cfbatch_gui.core.system.files import atomic_folder
+from tests.core.results.folders import FAILED, WAITING, Outcome, Pair, Table, room_for, unit_vectors
+from tests.core.results.test_exports_csv import manifest
 
 # The targets that write results; test_exports_folders.py has what is about folders alone.
 CASES = [(kind, target) for kind in Kind for target in targets_for(kind) if target.needs_results]
@@ -54,10 +65,7 @@ def out(folder: Path, target: Target) -> Path:
 def test_progress_goes_up_to_the_end(tmp_path: Path, tables: dict[Kind, Table], kind: Kind, target: Target) -> None:
     table = tables[kind]
     steps: list[tuple[int, int]] = []
-    export(
-        table.folder, table.metadata(kind), out(tmp_path, target), target,
-        progress=lambda done, total: steps.append((done, total)),
-    )  # fmt: skip
+    table.export(out(tmp_path, target), target, progress=lambda done, total: steps.append((done, total)))
     assert steps == sorted(steps)
     assert steps[-1] == (2 * ROWS, 2 * ROWS)
     assert {total for _, total in steps} == {2 * ROWS}
@@ -74,7 +82,7 @@ def test_a_cancel_leaves_everything_as_it_was(
     tmp_path: Path, tables: dict[Kind, Table], kind: Kind, target: Target, at: int
 ) -> None:
     table, small = tables[kind], filled(tmp_path / "small", kind, 20)
-    export(small.folder, small.metadata(kind), out(tmp_path, target), target)
+    small.export(out(tmp_path, target), target)
     before = content(tmp_path)
 
     def stop(done: int, total: int) -> None:
@@ -83,7 +91,7 @@ def test_a_cancel_leaves_everything_as_it_was(
 
     for folder in (tmp_path, tmp_path / "small"):
         with pytest.raises(Cancelled):
-            export(table.folder, table.metadata(kind), out(folder, target), target, progress=stop)
+            table.export(out(folder, target), target, progress=stop)
     assert content(tmp_path) == before
 
 
@@ -106,7 +114,7 @@ def test_a_disk_that_flips_a_bit_is_noticed(
                     file.write(bytes([byte ^ 0x80]))
 
     with pytest.raises(ExportError, match="did not read back") as caught:
-        export(table.folder, table.metadata(kind), out(tmp_path, target), target, progress=flip)
+        table.export(out(tmp_path, target), target, progress=flip)
     assert caught.value.detail
     assert flipped
     assert not list(tmp_path.iterdir())
@@ -115,7 +123,7 @@ def test_a_disk_that_flips_a_bit_is_noticed(
 def test_nothing_back_yet_is_said(tmp_path: Path) -> None:
     table = Table(tmp_path / "job").rank([Pair("q", "a", WAITING)])
     with pytest.raises(ExportError, match="no result has come back"):
-        export(table.folder, table.metadata(), tmp_path / "out.csv")
+        table.export(tmp_path / "out.csv")
     assert [entry.name for entry in tmp_path.iterdir()] == ["job"]
 
 
@@ -150,7 +158,7 @@ def test_a_target_of_the_other_kind_is_refused(tmp_path: Path) -> None:
     table = filled(tmp_path / "job", Kind.RANK, 3)
     npy = next(target for target in TARGETS if target.name == "npy")
     with pytest.raises(UsageError, match="is for embeddings"):
-        export(table.folder, table.metadata(), tmp_path / "out.npy", npy)
+        table.export(tmp_path / "out.npy", npy)
 
 
 # All targets of all kinds of jobs, so that a new target is tested, too.
@@ -166,17 +174,17 @@ def test_a_disk_that_is_full_at_any_byte(tmp_path: Path, kind: Kind, target: Tar
     out.mkdir()
     path = out / (target.suffixes[0].removeprefix(".") if target.suffixes else "folder")
     older = filled(tmp_path / "older", kind, 40, fails=3)
-    export(older.folder, older.metadata(kind), path, target)
+    older.export(path, target)
     before = content(out)
     table = filled(tmp_path / "newer", kind, 250, fails=3)
-    exported = export(table.folder, table.metadata(kind), tmp_path / path.name, target)
+    exported = table.export(tmp_path / path.name, target)
     largest = max(found.stat().st_size for found in exported.files)
     for share in SHARES:
         with room_for(int(largest * share)), pytest.raises(DiskFull) as caught:
-            export(table.folder, table.metadata(kind), path, target)
+            table.export(path, target)
         assert caught.value.message.startswith("The disk is full")
         assert content(out) == before
-    export(table.folder, table.metadata(kind), path, target)
+    table.export(path, target)
     assert content(out) != before
 
 
@@ -199,7 +207,7 @@ def test_the_old_one_has_gone_when_the_new_file_takes_its_place(tmp_path: Path, 
     def look(done: int, total: int) -> None:
         beside.append(manifest_path(path).exists())
 
-    exported = export(ten.folder, ten.metadata(Kind.RANK), path, progress=look)
+    exported = ten.export(path, progress=look)
     assert all(beside)  # the old manifest is there until the new file is completely written
     assert json.loads(exported.manifest.read_bytes())["export"]["files"] == ["out.csv"]
     assert not list(tmp_path.glob(".*"))
@@ -217,6 +225,132 @@ def test_the_old_file_stays_when_its_manifest_cannot_be_removed(
 
     monkeypatch.setattr(Path, "unlink", refuse)
     with pytest.raises(ExportError, match="older file"):
-        export(ten.folder, ten.metadata(Kind.RANK), path)
+        ten.export(path)
     assert path.read_bytes() == b"old" and manifest_path(path).read_bytes() == b"old manifest"
     assert not list(tmp_path.glob(".*"))
+
+
+FOLDERS = [(kind, target) for kind in Kind for target in targets_for(kind) if target.is_folder]
+FOLDER_NAMES = [target.name for _, target in FOLDERS]
+
+
+@pytest.mark.parametrize(("kind", "target"), FOLDERS, ids=FOLDER_NAMES)
+def test_an_older_export_is_replaced_whole(tmp_path: Path, kind: Kind, target: Target) -> None:
+    big, small = filled(tmp_path / "big", kind, 600), filled(tmp_path / "small", kind, 20)
+    path = tmp_path / "out"
+    path.mkdir()
+    big.export(path, target)
+    exported = small.export(path, target)
+    fresh = small.export(tmp_path / "fresh", target)
+    found, expected = content(path), content(tmp_path / "fresh")
+    assert found.keys() == expected.keys() == {file.relative_to(path).as_posix() for file in exported.files}
+    assert found == expected
+    assert exported.rows == fresh.rows
+    said = manifest(path)["export"]
+    assert sorted(said["files"]) == sorted(found)
+
+
+@pytest.mark.parametrize(("kind", "target"), FOLDERS, ids=FOLDER_NAMES)
+def test_other_things_are_never_touched(tmp_path: Path, kind: Kind, target: Target) -> None:
+    table = filled(tmp_path / "job", kind, 20)
+    path = tmp_path / "out"
+    (path / "photos").mkdir(parents=True)
+    (path / "photos" / "me.jpg").write_bytes(b"me")
+    with pytest.raises(ExportError, match="holds other things"):
+        table.export(path, target)
+    assert content(path) == {"photos/me.jpg": b"me"}
+    (tmp_path / "file").write_bytes(b"old")
+    with pytest.raises(ExportError, match="is a file"):
+        table.export(tmp_path / "file", target)
+    with pytest.raises(ExportError, match="folder does not exist"):
+        table.export(tmp_path / "nowhere" / "out", target)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
+def test_a_folder_through_a_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    with atomic_folder(tmp_path / "link", lambda _name: True) as folder:
+        (folder / "a").write_bytes(b"a")
+    assert (tmp_path / "link").is_symlink()
+    assert content(tmp_path / "real") == {"a": b"a"}
+
+
+def test_vectorize_gets_files_that_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vector_files, "MAX_UPLOAD_VECTORS", 3)
+    monkeypatch.setattr(vector_files, "MAX_UPLOAD_BYTES", 9_400)
+    texts: list[tuple[str, str, Outcome]] = [(str(index), "short", 1.0) for index in range(7)]
+    texts += [("long" * 30, "text", 1.0), ("a", "x" * 9_000, 1.0), ("b", "x" * 9_000, 1.0), ("c", "x" * 11_000, 1.0)]
+    table = Table(tmp_path / "job").embed(texts, unit_vectors(11, 4))
+    exported = table.export(tmp_path / "out", "vectorize")
+    lines = [[json.loads(line) for line in file.read_text("utf-8").splitlines()] for file in exported.files]
+    assert [file.name for file in exported.files] == [f"vectors-000{number}.ndjson" for number in range(1, 6)]
+    assert [len(found) for found in lines] == [3, 3, 2, 1, 2]
+    found = {line["id"]: line["metadata"] for each in lines for line in each}
+    (replaced,) = [metadata for name, metadata in found.items() if len(name) == 64]
+    assert replaced == {"original_id": "long" * 30, "text": "text"}
+    assert found["c"] == {}
+    said = manifest(tmp_path / "out")["export"]
+    assert (said["ids_replaced_by_their_sha256"], said["texts_too_long_for_metadata"]) == (1, 1)
+    assert len(exported.next_command.splitlines()) == 6
+
+
+@pytest.mark.parametrize("form", ["vectorize", "llm"])
+def test_an_id_that_comes_twice_is_refused(tmp_path: Path, form: str) -> None:
+    table = Table(tmp_path / "job").embed([("a", "one", 1.0), ("a", "two", 1.0)], unit_vectors(2, 4))
+    with pytest.raises(ExportError, match="comes twice"):
+        table.export(tmp_path / "out", form)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["job"]
+
+
+def test_failed_rows_come_as_they_were(mixed: Table, tmp_path: Path) -> None:
+    path = tmp_path / "mend.csv"
+    exported = mixed.export(path, "failed")
+    assert path.read_text("utf-8-sig") == (
+        "question,article,number,stars,rank,row_number,reason\n"
+        "how do I reset,fourth,E,,e,6,The service could not do this one.\n"
+        "how do I reset,fifth,F,,f,7,The text is longer than the model reads.\n"
+        "lonely,,I,,i,10,There is no text in “article”.\n"
+    )
+    assert exported.rows == 3
+
+
+def test_failed_rows_of_a_job_that_failed_altogether(tmp_path: Path) -> None:
+    table = Table(tmp_path / "job", kept=("reason", "row_number")).embed(
+        [("a", "=1+1", WAITING), ("b", "two", FAILED)], None, kept=[("x", "y"), ("z", "")]
+    )
+    metadata = table.metadata()
+    metadata.failed_batches[1] = "The service refused the batch."
+    path = tmp_path / "mend.csv"
+    export(table.folder, metadata, path, target_for(path, Kind.EMBED, "failed"))
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows == [
+        ["key", "text", "reason", "row_number", "row_number_", "reason_"],
+        ["a", "'=1+1", "x", "y", "2", "The service refused the batch."],
+        ["b", "two", "z", "", "3", "The service could not do this one."],
+    ]
+
+
+def test_nothing_to_mend_and_nothing_to_judge_is_said(tmp_path: Path) -> None:
+    table = Table(tmp_path / "job").rank([Pair("q", "a", 0.5)])
+    for form, sentence in (("failed", "No row failed"), ("qrels", "no labels")):
+        with pytest.raises(ExportError, match=sentence):
+            table.export(tmp_path / "out", form)
+    half = Table(tmp_path / "half").rank([Pair("q", "a", 0.5, label="0.5")])
+    with pytest.raises(ExportError, match=r"The label of row 2 is “0\.5”"):
+        half.export(tmp_path / "out", "qrels")
+
+
+def test_parquet_without_its_part_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "arro3.io", None)
+    table = filled(tmp_path / "job", Kind.EMBED, 3)
+    with pytest.raises(ExportError, match="pip install"):
+        table.export(tmp_path / "out.parquet")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["job"]
+
+
+def test_excel_refuses_vectors_that_do_not_fit(tmp_path: Path) -> None:
+    table = Table(tmp_path / "job").embed([("a", "one", 1.0)], unit_vectors(1, 16_383))
+    with pytest.raises(ExportError, match="16,384 columns"):
+        table.export(tmp_path / "out.xlsx", options=ExportOptions(has_numbers=True))

@@ -54,7 +54,7 @@ async def test_they_are_shown_as_they_stand_beside_what_was_read(
     driver.click(link(driver, LEFT_OUT, "Show rows"))
     view = driver.page.check.problems
     await until(view.isVisible)
-    assert [(each.row, each.raw, each.cells) for each in view.shown_rows()] == [
+    assert [(each.row, each.raw, each.cells) for each in view.found.rows] == [
         (3, '2,"the ""old"" lamp" of <b>brass</b>,14', ("2", 'the "old" lamp of <b>brass</b>', "14")),
         (5, '4,a 27" screen,99', ("4", 'a 27" screen', "99")),
         (7, '6,"a sofa\n7,a shelf, blue",12', ("6", "a sofa\n7,a shelf, blue", "12")),
@@ -108,7 +108,7 @@ async def test_rows_of_both_files_are_decided_about(driver: DraftDriver, tmp_pat
     driver.click(link(driver, LEFT_OUT, "Show rows"))
     view = driver.page.check.problems
     await until(view.isVisible)
-    assert [(each.file, each.row) for each in view.shown_rows()] == [(1, 3), (2, 3), (2, 5)]
+    assert [(each.file, each.row) for each in view.found.rows] == [(1, 3), (2, 3), (2, 5)]
     driver.click(link(driver, LEFT_OUT, "Send them as read"))
     await settled(driver, SENT, until)
     assert driver.figures()[:2] == [("3", "queries"), ("15", "contexts")]

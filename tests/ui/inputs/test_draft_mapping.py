@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Role, Split
-from tests.core.inputs.collections import POSITIVES, data_set
+from tests.core.inputs.files import POSITIVES, data_set
 from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
 
@@ -60,7 +60,7 @@ async def test_columns_are_joined_with_a_live_result(driver: DraftDriver, produc
     driver.pick(lambda action: action.text().startswith("Join several columns"))
     await until(lambda: editor.isVisible() and driver.is_ready())
     assert editor.field.text() == "{title}. {body}"
-    assert [line.whole_text() for line in editor.results] == ["Lamp. It is warm", "Chair. It is cold"]
+    assert editor.results.texts() == ["Row 2", "Lamp. It is warm", "Row 3", "Chair. It is cold"]
     await until(lambda: texts(driver)[0] == "Lamp. It is warm")
     editor.field.setFocus()
     editor.field.selectAll()
@@ -71,7 +71,7 @@ async def test_columns_are_joined_with_a_live_result(driver: DraftDriver, produc
     entry_menu = editor.insert.menu()
     entry_menu.aboutToShow.emit()
     entry(entry_menu, "sku")
-    assert editor.results[0].whole_text() == "Lamp1"
+    assert editor.results.texts()[1] == "Lamp1"
     await until(lambda: driver.is_ready() and texts(driver) == ["Lamp1", "Chair2", "3"])
     driver.click(editor.end_link)
     await until(lambda: driver.is_ready() and texts(driver)[0] == "It is warm")

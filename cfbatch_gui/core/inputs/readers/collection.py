@@ -265,23 +265,16 @@ _POOLS = {
 
 
 def _part(folder: Path, names: tuple[str, ...]) -> Path | None:
+    """A file of one of these names, or the best split in a folder of such a name."""
     for name in names:
-        for suffix in _SUFFIXES:
-            for path in (folder / f"{name}{suffix}", folder / f"{name}{suffix}.gz"):
-                if path.is_file():
-                    return path
-        inner = folder / name
-        if inner.is_dir():
-            return _best_split([path for path in sorted(inner.iterdir()) if path.suffix in _SUFFIXES])
+        files = (folder / f"{name}{suffix}{packed}" for suffix in _SUFFIXES for packed in ("", ".gz"))
+        if found := next(filter(Path.is_file, files), None):
+            return found
+        if (folder / name).is_dir():
+            splits = [path for path in sorted((folder / name).iterdir()) if path.suffix in _SUFFIXES]
+            named = (path for split in _SPLITS for path in splits if path.name.startswith(split))
+            return next(named, splits[0] if splits else None)
     return None
-
-
-def _best_split(files: list[Path]) -> Path | None:
-    for split in _SPLITS:
-        for path in files:
-            if path.name.startswith(split):
-                return path
-    return files[0] if files else None
 
 
 def _any_run(folder: Path) -> Path | None:
@@ -377,6 +370,12 @@ def _candidates(path: Path) -> dict[str, list[str]]:
     return _candidates_of_run(path, is_ranked=is_ranked) if is_ranked or _is_run(sample) else _listed_candidates(path)
 
 
+_NOT_OF_RUN = message(
+    "Line {line:,} of the run {name} has not a query, Q0, a document, a rank, a score and a name, or its score is no "
+    "number: “{text}”. Correct it there, and choose it again."
+)
+
+
 def _candidates_of_run(path: Path, *, is_ranked: bool) -> dict[str, list[str]]:
     """The documents by query, best first: by rank in MS MARCO's runs, by score in TREC's. Raises InputError."""
     scored: dict[str, list[tuple[float, int, str]]] = {}
@@ -391,21 +390,9 @@ def _candidates_of_run(path: Path, *, is_ranked: bool) -> dict[str, list[str]]:
             except (ValueError, IndexError):
                 place = math.nan
             if not math.isfinite(place) or len(fields) != (3 if is_ranked else 6):
-                raise _not_of_run(path, number, line)
+                raise InputError(_NOT_OF_RUN.filled(line=number, name=path.name, text=line.strip()[:80]))
             scored.setdefault(query, []).append((place, number, document))
     return {query: [doc for _, _, doc in sorted(found)] for query, found in scored.items()}
-
-
-def _not_of_run(path: Path, line: int, text: str) -> InputError:
-    return InputError(
-        message(
-            "Line {line:,} of the run {name} has not a query, Q0, a document, a rank, a score and a name, or its score "
-            "is no number: “{text}”. Correct it there, and choose it again.",
-            line=line,
-            name=path.name,
-            text=text.strip()[:80],
-        )
-    )
 
 
 def _listed_candidates(path: Path) -> dict[str, list[str]]:

@@ -454,15 +454,12 @@ def json_format(suffix: str, sample: str, *, is_whole: bool) -> FileFormat | Non
     ):
         return FileFormat.JSON_LINES
     if is_around_others or (is_named and begin.startswith(("[", "{"))):
-        is_lines = is_named and suffix != ".json" and not is_around_others and _has_object_line(whole_lines)
-        return FileFormat.JSON_LINES if is_lines else FileFormat.JSON
+        may_be_lines = is_named and suffix != ".json" and not is_around_others
+        has_objects = may_be_lines and any(isinstance(parse_object(line), dict) for line in whole_lines[:50])
+        return FileFormat.JSON_LINES if has_objects else FileFormat.JSON
     if begin.startswith("[") and _is_document(sample, is_whole=is_whole):
         return FileFormat.JSON
     return FileFormat.JSON_LINES if is_named else None
-
-
-def _has_object_line(lines: list[str]) -> bool:
-    return sum(isinstance(parse_object(line), dict) for line in lines[:50]) > 0
 
 
 def _is_document(sample: str, *, is_whole: bool) -> bool:

@@ -63,11 +63,6 @@ total totals sum grand subtotal summe gesamt gesamtsumme zwischensumme somme tot
 合計 总计 合计 總計 합계 المجموع
 """
 _TOTAL_WORDS = frozenset(_TOTALS.split())
-_NOTE = re.compile(
-    r"\W*(source|quelle|fuente|fonte|bron|note|notes|hinweis|anmerkung|remarque|nota|stand|as of|copyright|©|exported"
-    r"|generated|created|erstellt|exportiert|downloaded|printed|page \d|end of|出典|注|来源)\b",
-    re.IGNORECASE,
-)
 _COUNT = re.compile(r"\(\s*\d[\d.,]*\s+\w+\s*\)")  # psql: (3 rows)
 _TAIL = 16 * 1024  # bytes
 _MOST_BELOW = 12  # lines
@@ -147,8 +142,18 @@ def _is_other_table(records: Sequence[Record], start: int, at: int, widths: tupl
     if len(head.cells) not in widths:
         return len(records[start].cells) > 1 and (len(rest) > 1 or has_header(rows))
     names = [cell.strip() for cell in head.cells]
-    are_known = sum(map(vocabulary.is_known, names)) * 2 > head.filled
-    return are_known and has_header(rows) and names != [cell.strip() for cell in records[start].cells]
+    if names == [cell.strip() for cell in records[start].cells] or not has_header(rows):
+        return False
+    table = [record.cells for record in records[start + 1 : start + 20] if record.line < head.line]
+    return sum(map(vocabulary.is_known, names)) * 2 > head.filled or _had_figures(table, rows)
+
+
+def _had_figures(table: Sequence[Sequence[str]], below: Sequence[Sequence[str]]) -> bool:
+    """Whether a column of figures has none below."""
+    columns = zip(zip(*table, strict=False), zip(*below, strict=False), strict=False)
+    return len(table) > 2 and any(
+        all(map(is_number_or_date, above)) and not any(map(is_number_or_date, under)) for above, under in columns
+    )
 
 
 def _usual(records: Sequence[Record]) -> int:
@@ -162,10 +167,7 @@ def _is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> b
     if width < 2 or not filled:
         return not filled
     if len(filled) == 1:
-        text = filled[0]
-        if text == r"\." or _COUNT.fullmatch(text) or (_NOTE.match(text) and (len(cells) == 1 or after_blank)):
-            return True
-        return len(cells) == 1 and after_blank
+        return filled[0] == r"\." or bool(_COUNT.fullmatch(filled[0])) or (len(cells) == 1 and after_blank)
     if after_blank and len(cells) < width and all(cell.startswith(" ") for cell in cells[1:]):
         return True  # a sentence with commas
     first = [word for word in re.findall(r"\w+", filled[0].casefold()) if not word.isdigit()]
