@@ -87,33 +87,14 @@ async def _import(call: Call) -> int:
     bad = len(found.bad)
     if call.json:
         call.console.print_json({"book": book.name, "form": found.form, **asdict(done), "bad": bad})
-    for words in _import_words(book, done, has_job=job is not None, bad=bad):
-        call.console.say(words)
-    return ExitStatus.FAILED if bad else ExitStatus.DONE
-
-
-def _import_words(book: Book, done: files.Imported, *, has_job: bool, bad: int) -> Iterator[str]:
-    yield plural(
-        done.read,
-        "Read {n} judgement; {new} are new in “{book}”.",
-        "Read {n} judgements; {new} are new in “{book}”.",
-        new=done.added,
-        book=one_line(book.name),
-    )
-    if has_job:
-        yield worded(
-            "{some} are about texts of the job; {others} are not, and are kept all the same.",
-            some=done.matched,
-            others=done.unmatched,
-        )
-    if done.conflicting:
-        yield plural(
-            done.conflicting,
-            "{n} is about texts that have different grades.",
-            "{n} are about texts that have different grades.",
-        )
+    for words in files.import_words(done, one_line(book.name), has_job=job is not None):
+        call.console.say(said(words))
     if bad:
-        yield plural(bad, "{n} line left out, which is no judgement.", "{n} lines left out, which are no judgements.")
+        left_out = plural(
+            bad, "{n} line left out, which is no judgement.", "{n} lines left out, which are no judgements."
+        )
+        call.console.say(left_out)
+    return ExitStatus.FAILED if bad else ExitStatus.DONE
 
 
 async def _export(call: Call) -> None:

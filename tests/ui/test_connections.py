@@ -23,7 +23,7 @@ from cfbatch_gui.core.worker_setup.worker_setup import GUIDE
 from cfbatch_gui.core.workers_ai.probe import Outcome
 from cfbatch_gui.ui.connections.connection_fields import ACCOUNT_PAGE, TOKEN_PAGE, url_of
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
-from cfbatch_gui.ui.connections.service_check import ServiceCheck
+from cfbatch_gui.ui.connections.service_check import FindingRow, ServiceCheck
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
 from tests.canary import OTHER_TOKEN as OTHER
 from tests.canary import SECRET, TOKEN
@@ -460,7 +460,7 @@ async def test_all_that_can_be_seen_is_held(desk: Desk) -> None:
     dialog = desk.open()
     await desk.check(dialog)
     assert dialog.outcome.text() == "All that a check can see is as assumed"
-    words = [each.finding.outcome for each in dialog.rows]
+    words = [each.finding.outcome for each in dialog.findChildren(FindingRow)]
     assert Outcome.NOT_HELD not in words and Outcome.HELD in words and Outcome.NOT_SEEN in words
     assert len(desk.faulty.submits) == 4
     assert len([each for each in desk.submissions if each["request_id"]]) == 3
@@ -475,9 +475,10 @@ async def test_what_does_not_hold_comes_first_with_what_happens_then(desk: Desk)
     dialog = desk.open()
     await desk.check(dialog)
     assert dialog.outcome.text() == "1 assumption does not hold"
-    assert dialog.rows[0].finding.assumption.id == "references"
-    assert dialog.rows[0].accessibleName().startswith("Not held: Every element repeats")
-    shown = [label.text() for label in dialog.rows[0].findChildren(QLabel)]
+    first = dialog.findChildren(FindingRow)[0]
+    assert first.finding.assumption.id == "references"
+    assert first.accessibleName().startswith("Not held: Every element repeats")
+    shown = [label.text() for label in first.findChildren(QLabel)]
     assert "Not held" in shown and any(each.startswith("What happens then: Elements are told apart") for each in shown)
     assert desk.program.connections.learned("cloudflare", "@cf/baai/bge-m3").references is False
 

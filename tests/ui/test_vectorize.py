@@ -217,7 +217,7 @@ async def test_what_would_be_refused_is_said_before_anything_is_sent(desk: Desk)
     await desk.program.vectorize.calls("practice").create("short", 32, Metric.COSINE)
     await desk.show(job)
     page = desk.page
-    (bar,) = page.form.check.bars()
+    (bar,) = page.form.check.bars
     assert bar.text().startswith("Rows with an id of more than 64 bytes: 1.")
     assert not page.send_button.isEnabled()
     assert page.line.text().endswith("What Vectorize would refuse has to be changed first.")
@@ -230,7 +230,7 @@ async def test_what_would_be_refused_is_said_before_anything_is_sent(desk: Desk)
     assert not choice.model().flags(choice.model().index(at, 0)) & Qt.ItemFlag.ItemIsEnabled
     pick(page.form.columns.ids, "rows")
     await desk.until(page.send_button.isEnabled)
-    assert page.form.check.bars() == []
+    assert page.form.check.bars == []
 
 
 def test_a_name_for_an_index_is_made_of_the_name_of_a_job() -> None:

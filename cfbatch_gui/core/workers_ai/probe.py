@@ -36,7 +36,7 @@ from cfbatch_gui.core.errors import (
     Unreachable,
     UserError,
 )
-from cfbatch_gui.core.messages import comma_list, message, quoted, stored_message
+from cfbatch_gui.core.messages import Message, comma_list, message, quoted, stored_message
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.workers_ai.answers import Embedded, Finished, Matched, Scored, Waiting, match, read_run
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, ModelMetadata, Price, find_model, price
@@ -582,10 +582,12 @@ class Probe:
 # The report: no token, no account id and no whole request id
 
 
-def counts_sentence(findings: tuple[Finding, ...]) -> str:
+def counts_sentence(findings: tuple[Finding, ...]) -> Message:
     """ "15 held, 1 not held, 2 not seen." """
-    counts = Counter(each.outcome for each in findings)
-    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in Outcome) + "."
+    outcomes = [each.outcome for each in findings]
+    held, broken, unseen = map(outcomes.count, (Outcome.HELD, Outcome.NOT_HELD, Outcome.NOT_SEEN))
+    words = message("{held} held, {broken} not held, {unseen} not seen.")
+    return words.filled(held=held, broken=broken, unseen=unseen)
 
 
 def text_report(result: ProbeResult) -> str:

@@ -141,11 +141,7 @@ class ConnectionPage(QWidget):
 
     def _reveal(self, card: QWidget) -> None:
         def scroll() -> None:
-            if card.height() < self._area.viewport().height():
-                self._area.ensureWidgetVisible(card, 0, SMALL)
-            else:  # too tall for the page: show its top
-                top = card.mapTo(self._content, QPoint()).y()
-                self._area.verticalScrollBar().setValue(top - SMALL)
+            self._area.verticalScrollBar().setValue(card.mapTo(self._content, QPoint()).y() - SMALL)
 
         QTimer.singleShot(0, card, scroll)
 

@@ -20,6 +20,7 @@ from cfbatch_gui.core.workers_ai.probe import (
     ProbePlan,
     ProbeResult,
     all_assumptions,
+    counts_sentence,
     json_report,
     text_report,
 )
@@ -71,7 +72,6 @@ class ServiceCheck(TallDialog):
         self.problem = Saying("circle-x", "error", "body")
         self.outcome = StateLabel()
         self.counts = Label("", "quiet", wrap=True)
-        self.rows: list[FindingRow] = []
         self._list = column(gap=MEDIUM, margins=(0, TINY, 0, TINY))
         self._results = boxed(column(row(self.outcome, None), self.counts, self._list, gap=SMALL))
         self._results.hide()
@@ -143,8 +143,7 @@ class ServiceCheck(TallDialog):
     def _show_result(self, result: ProbeResult) -> None:
         self._result = result
         self._about.hide()
-        counted = {outcome: [each for each in result.findings if each.outcome is outcome] for outcome in Outcome}
-        broken = len(counted[Outcome.NOT_HELD])
+        broken = sum(each.outcome is Outcome.NOT_HELD for each in result.findings)
         ended = result.evidence
         unfinished = [words for form, words in ended.sentences.items() if form not in ended.answers]
         if broken:
@@ -154,19 +153,17 @@ class ServiceCheck(TallDialog):
             self.outcome.set_state(self.tr("Not everything could be checked"), "triangle-alert", "attention")
         else:
             self.outcome.set_state(self.tr("All that a check can see is as assumed"), "circle-check", "done")
-        words = self.tr("{held} held, {broken} not held, {unseen} not seen.").format(
-            held=len(counted[Outcome.HELD]), broken=broken, unseen=len(counted[Outcome.NOT_SEEN])
-        )
-        self.counts.setText(" ".join([words, *dict.fromkeys(map(said, unfinished))]))
+        sentences = (counts_sentence(result.findings), *unfinished)
+        self.counts.setText(" ".join(dict.fromkeys(map(said, sentences))))
         titles = {
             Outcome.NOT_HELD: self.tr("Not held"),
             Outcome.HELD: self.tr("Held"),
             Outcome.NOT_SEEN: self.tr("Not seen"),
         }
         for outcome, title in titles.items():
-            for finding in counted[outcome]:
-                self.rows.append(FindingRow(finding, title))
-                self._list.addWidget(self.rows[-1])
+            for finding in result.findings:
+                if finding.outcome is outcome:
+                    self._list.addWidget(FindingRow(finding, title))
         self._results.show()
         self.save_button.show()
         self.save_button.setDefault(True)

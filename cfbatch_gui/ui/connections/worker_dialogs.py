@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from itertools import zip_longest
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
@@ -74,18 +73,19 @@ class CallList(Card):
 
     def show_calls(self, calls: Sequence[Call]) -> None:
         """Show calls of which none was made yet."""
-        while len(self.rows) < len(calls):
-            self.rows.append(CallRow())
-            self.body.addWidget(self.rows[-1])
-        for each, call in zip_longest(self.rows, calls):
-            each.show_call(call)
+        for each in self.rows:
+            self.body.removeWidget(each)
+            each.hide()
+            each.deleteLater()
+        self.rows = [CallRow(call) for call in calls]
+        for each in self.rows:
+            self.body.addWidget(each)
 
     def show_progress(self, progress: Progress) -> "CallRow | None":
-        for each in self.rows:
-            if each.call is not None and each.call.step is progress.call.step:
-                each.show_state(progress.state, said(progress.note))
-                return each
-        return None
+        row = next((each for each in self.rows if each.call.step is progress.call.step), None)
+        if row is not None:
+            row.show_state(progress.state, said(progress.note))
+        return row
 
     def hide_unmade(self) -> None:
         for each in self.rows:
@@ -98,23 +98,14 @@ class CallList(Card):
 
 
 class CallRow(StepRow):
-    def __init__(self) -> None:
-        super().__init__()
-        self.call: Call | None = None
-        self.state: State | None = None
-
-    def show_call(self, call: Call | None) -> None:
-        self.call = call
-        self.setVisible(call is not None)
-        if call is None:
-            return
-        self.sentence.setText(said(call.sentence))
+    def __init__(self, call: Call) -> None:
         # The account is the same in all of them, and its id would take half a line.
         short = f"{call.method} {re.sub('^/accounts/[^/]+', '…', call.path)}"
-        words = self.tr("{call} · needs {permission}")
-        self.words.setText(words.format(call=short, permission=call.permission))
+        words = tr("{call} · needs {permission}").format(call=short, permission=call.permission)
+        super().__init__(said(call.sentence), words)
+        self.call = call
+        self.state: State | None = None
         self.words.setToolTip(display.plain_tip(call.words))
-        self.words.show()
         self.show_state(None)
 
     def show_state(self, state: State | None, note: str = "") -> None:

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.evaluation.comparison import QueryMove, write_queries, write_texts
+from cfbatch_gui.core.evaluation.comparison import QueryMove, summary, write_queries, write_texts
 from cfbatch_gui.core.evaluation.joining import RunText
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
@@ -31,7 +31,6 @@ from cfbatch_gui.ui.evaluation.comparison_tabs import (
     foot_words,
     letter,
     named,
-    partial_words,
     read_comparison,
     version_of,
     with_top,
@@ -138,7 +137,8 @@ class ComparisonPage(QWidget):
             self.header.add_button(button)
 
     def _make_content(self, memory: Memory | None) -> None:
-        self.partial_bar = NoticeBar("", "attention")
+        words = self.tr("Partial: not every context has a score. What all jobs have scored is compared.")
+        self.partial_bar = NoticeBar(words, "attention")
         self.rbo, self.top, self.first, self.unmoved = Figure(), Figure(), Figure(), Figure()
         self.others = Choice(self.tr("Compared with"), on_picked=lambda _: self._show_other())
         tops = [(self.tr("Top {n}").format(n=count), count) for count in _TOPS]
@@ -229,9 +229,7 @@ class ComparisonPage(QWidget):
         names, comparison = named(compared.jobs), compared.comparison
         queries = display.plural(len(comparison.queries), "{n} query", "{n} queries")
         self.header.set_facts(*names, queries, display.plural(len(comparison.query), "{n} text", "{n} texts"))
-        partial_line = partial_words(comparison, compared.jobs)
-        self.partial_bar.set_text(partial_line, "attention")
-        self._partial.setVisible(bool(partial_line))
+        self._partial.setVisible(comparison.is_partial)
         self.others.refill((name, number) for number, name in enumerate(names[1:], 1))
         self.others.set_value(other)
         self.others.setVisible(len(names) > 2)
@@ -254,7 +252,7 @@ class ComparisonPage(QWidget):
         if compared is None:
             return
         other = self.other()
-        total = compared.summaries[other - 1]
+        total = summary(compared.moves[other - 1])
         self.rbo.set_figure(score_text(total.rbo), self.tr("overlap (RBO)"))
         self.top.set_figure(score_text(total.top), self.tr("overlap of the first {k}").format(k=compared.top_k))
         of = self.tr("{n} of {all}")
@@ -282,18 +280,18 @@ class ComparisonPage(QWidget):
     def _fill_save_menu(self) -> None:
         self.save_button.menu().clear()
         chosen = self.queries.selected()
-        self.save_button.add(self.tr("A row for each text…"), partial(self._save, by_query=False))
-        self.save_button.add(self.tr("A row for each query…"), partial(self._save, by_query=True))
+        offers: list[tuple[str, bool, Collection[int] | None]] = [
+            (self.tr("A row for each text…"), False, None),
+            (self.tr("A row for each query…"), True, None),
+        ]
         if len(chosen) > 1:
-            patterns = (
-                self.tr("These {n} queries, a row for each text…"),
-                self.tr("These {n} queries, a row for each query…"),
-            )
-            for by_query, pattern in enumerate(patterns):
-                save = partial(self._save, by_query=bool(by_query), only=chosen)
-                self.save_button.add(pattern.format(n=display.number(len(chosen))), save)
+            offers.append((self.tr("These {n} queries, a row for each text…"), False, chosen))
+            offers.append((self.tr("These {n} queries, a row for each query…"), True, chosen))
+        for words, by_query, only in offers:
+            save = partial(self._save, by_query=by_query, only=only)
+            self.save_button.add(words.format(n=display.number(len(chosen))), save)
 
-    def _save(self, *, by_query: bool, only: Collection[int] | None = None) -> None:
+    def _save(self, *, by_query: bool, only: Collection[int] | None) -> None:
         self.tasks.start("save", self._choose_file(by_query=by_query, only=only))
 
     async def _choose_file(self, *, by_query: bool, only: Collection[int] | None) -> None:
@@ -314,10 +312,8 @@ class ComparisonPage(QWidget):
         if compared is None:
             return
         options = ExportOptions(preset=Preset.EXCEL, separator=display.csv_separator())
-        if by_query:
-            write = partial(write_queries, top_k=compared.top_k, evaluation=compared.evaluation)
-        else:
-            write = partial(write_texts)
+        by_queries = partial(write_queries, top_k=compared.top_k, evaluation=compared.evaluation)
+        write = by_queries if by_query else write_texts
         count = await asyncio.to_thread(write, compared.comparison, path, options=options, queries=only)
         rows = display.plural(count, "{n} row", "{n} rows")
         said = self.tr("Wrote {rows} to “{name}”.").format(rows=rows, name=path.name)

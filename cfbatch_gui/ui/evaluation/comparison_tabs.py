@@ -11,14 +11,12 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.evaluation.comparison import (
     Comparison,
-    MoveSummary,
     QueryChange,
     QueryMove,
     compare,
     most_moved_first,
     query_changes,
     query_moves,
-    summary,
 )
 from cfbatch_gui.core.evaluation.joining import Joined, read_run
 from cfbatch_gui.core.evaluation.joining import matched_words as matched_by
@@ -70,14 +68,13 @@ _USUAL_TOPS = (10, 5, 3)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """`moves`, what moved most first, and `summaries` are of each job but the first. `evaluation` is None without
-    labels and judgements; `book` has those that count beside the labels.
+    """`moves`, what moved most first, are of each job but the first. `evaluation` is None without labels and
+    judgements; `book` has those that count beside the labels.
     """
 
     jobs: tuple[Job, ...]
     comparison: Comparison
     moves: tuple[tuple[QueryMove, ...], ...]
-    summaries: tuple[MoveSummary, ...]
     evaluation: Evaluation | None
     top_k: int
     book: BookGrades | None = None
@@ -103,7 +100,7 @@ def with_top(jobs: tuple[Job, ...], comparison: Comparison, top_k: int, book: Bo
     found = (query_moves(comparison, other, top_k=top_k) for other in range(1, len(jobs)))
     moves = tuple(tuple(most_moved_first(each)) for each in found)
     evaluation = evaluate(comparison.runs, comparison.joined, k=top_k, book=book)
-    return Compared(jobs, comparison, moves, tuple(map(summary, moves)), evaluation, top_k, book)
+    return Compared(jobs, comparison, moves, evaluation, top_k, book)
 
 
 def letter(number: int) -> str:
@@ -121,19 +118,6 @@ def named(jobs: Sequence[Job]) -> list[str]:
 def matched_words(joined: Joined) -> str:
     queries, texts = (said(matched_by(counts)) for counts in (joined.queries, joined.texts))
     return tr("queries: {queries}; texts: {texts}").format(queries=queries, texts=texts)
-
-
-def partial_words(comparison: Comparison, jobs: Sequence[Job]) -> str:
-    partial = [(job, run) for job, run in zip(jobs, comparison.runs, strict=True) if run.is_partial]
-    if not partial:
-        return ""
-    sentences = [
-        tr("“{name}” has {scored} of {all} scores").format(
-            name=job.name, scored=display.number(run.scored), all=display.number(len(run.table))
-        )
-        for job, run in partial
-    ]
-    return tr("Partial: {jobs}. What all of them have scored is compared.").format(jobs=display.listed(sentences))
 
 
 def foot_words(jobs: Sequence[Job]) -> str:

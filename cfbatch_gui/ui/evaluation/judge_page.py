@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from cfbatch_gui.core.judgements.files import (
     JobSubjects,
     check_all_read,
     import_judgements,
+    import_words,
     read_judgements,
     write_judgements,
 )
@@ -283,12 +284,8 @@ class JudgePage(QWidget):
         done = await asyncio.to_thread(
             lambda: import_judgements(book, found.judgements, judge=path.name, time=self._program.clock(), job=subjects)
         )
-        counts = self.tr(
-            "Judgements read: {read}. New: {added}; about texts of this job: {matched}; others, which are kept all the"
-            " same: {unmatched}; about texts that have different grades: {conflicting}."
-        )
-        numbers = {name: display.number(count) for name, count in asdict(done).items()}
-        self._notices.show_notice(counts.format(**numbers), "done")
+        words = import_words(done, book.name, has_job=subjects is not None)
+        self._notices.show_notice(" ".join(map(said, words)), "done")
         self.tasks.start("prepare", self._prepare())
 
     async def write_file(self, path: Path, form: Form) -> None:

@@ -28,7 +28,6 @@ from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import (
     LimitsBar,
     ResultsPage,
-    Version,
     baseline_line,
     failed_batches,
     named_cells,
@@ -168,7 +167,6 @@ class RankingView(ResultsPage[RankingRead]):
     def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
         super().__init__(program, notices, "list-ordered")
         self._baseline = ""
-        self._baseline_of: Version = ()
         self._read: RankingRead | None = None
         self._search: TextSearch | None = None  # over all texts of the job, with or without a score
         self._found: frozenset[int] | None = None  # numbers of queries
@@ -254,7 +252,7 @@ class RankingView(ResultsPage[RankingRead]):
         self._read, self._found = None, None
         self._search = TextSearch(self.program.folder(job.id))
         self._query_no, self._item_no, self._ranked = 0, 0, ()
-        self._baseline, self._baseline_of = "", ()
+        self._baseline = ""
         self.queries_model.set_rows(())
         self.kept.clear()
         self.panel.set_open(False)
@@ -281,8 +279,10 @@ class RankingView(ResultsPage[RankingRead]):
         if is_first and self.find_field.text():
             self.tasks.start("find", self._find())
         self.tasks.start("count", self._count())
+        self.tasks.start("figures", self._read_the_rest(job))
 
     async def _read_the_rest(self, job: Job) -> None:
+        await asyncio.sleep(_TYPING)  # the texts of the first query come before
         if self._search is not None:
             await asyncio.to_thread(self._search.prepare)
         self._baseline = baseline_line(await asyncio.to_thread(score_figures, self.program.folder(job.id)))
@@ -316,18 +316,15 @@ class RankingView(ResultsPage[RankingRead]):
             self._query_no, self._ranked = query_no, found
             self._fill_contexts()
             self._show_foot()
-            if self.shown is not None and self._baseline_of != self.loaded:
-                self._baseline_of = self.loaded
-                self.tasks.start("figures", self._read_the_rest(self.shown))
 
     async def _count(self) -> None:
         parts = []
         limits = self.limits()
         if self._read is not None and limits != ExportOptions():
             await asyncio.sleep(_TYPING)
-            kept = await asyncio.to_thread(self._read.rankings.counts, limits.top_k, limits.threshold)
+            kept, total = await asyncio.to_thread(self._read.rankings.counts, limits.top_k, limits.threshold)
             pattern = self.tr("keeps {kept} of {total}")
-            parts.append(pattern.format(kept=display.number(kept.kept), total=display.number(kept.total)))
+            parts.append(pattern.format(kept=display.number(kept), total=display.number(total)))
         if self._found is not None:
             parts.append(display.plural(len(self._found), "{n} query", "{n} queries"))
         self.kept.setText(" · ".join(parts))

@@ -15,9 +15,9 @@ from cfbatch_gui.core.job_folder.folder import texts_forgotten
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.exports.vector_files import usual_key
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.vectorize.client import Metric, VectorizeIndex, check_connection_kind, check_index_name
-from cfbatch_gui.core.vectorize.planning import usual_key
 from cfbatch_gui.core.vectorize.push_values import (
     IdSource,
     MetadataColumn,
@@ -295,6 +295,7 @@ class CheckPanel(QWidget):
         self.everything = CheckBox("")
         for box in (self.gone, self.everything):
             box.clicked.connect(lambda _: changed())
+        self.bars: list[NoticeBar] = []
         self._bars = column()
         self.setLayout(column(self.line, self.progress, self._bars, self.gone, self._gone_by, self.everything))
         self.begin()
@@ -306,11 +307,6 @@ class CheckPanel(QWidget):
         for part in (self.gone, self._gone_by, self.everything):
             part.hide()
         self.show_reading(0, 0)
-
-    def bars(self) -> list[NoticeBar]:
-        items = (self._bars.itemAt(at) for at in range(self._bars.count()))
-        found = [item.widget() for item in items if item is not None]
-        return [widget for widget in found if isinstance(widget, NoticeBar)]
 
     def show_reading(self, done: int, total: int) -> None:
         self.line.setText(self.tr("Looking at the vectors, before anything is sent…"))
@@ -367,15 +363,15 @@ class CheckPanel(QWidget):
         return found
 
     def _show_problems(self, problems: Sequence[PushProblem], notes: Sequence[str] = ()) -> None:
-        for bar in self.bars():
+        for bar in self.bars:
             self._bars.removeWidget(bar)
             bar.hide()
             bar.deleteLater()
-        for note in notes:
-            self._bars.addWidget(NoticeBar(said(note), "info"))
-        for problem in problems:
-            bar = NoticeBar(said(problem.sentence), "attention")
+        of_problems = [NoticeBar(said(problem.sentence), "attention") for problem in problems]
+        self.bars = [*(NoticeBar(said(note), "info") for note in notes), *of_problems]
+        for bar in self.bars:
             self._bars.addWidget(bar)
+        for problem, bar in zip(problems, of_problems, strict=True):
             if problem.rows:
                 words = (
                     self.tr("Show rows")
@@ -383,7 +379,7 @@ class CheckPanel(QWidget):
                     else self.tr("Show the first {n}").format(n=display.number(len(problem.rows)))
                 )
                 bar.add_link(words, partial(self._show_items, problem.items))
-        follow_in_tab_order(self, *(link for bar in self.bars() for link in bar.links()))
+        follow_in_tab_order(self, *(link for bar in self.bars for link in bar.links()))
 
 
 CHECK, _LIST = "check", "indexes"  # names of tasks

@@ -167,6 +167,20 @@ def test_a_formula_that_was_never_computed_is_no_text(
     )
 
 
+@pytest.mark.parametrize(
+    ("names", "are_said"),
+    [(("id", "title", "text"), True), (("id", "text", "price"), False), (("text", "note"), False)],
+)
+def test_a_column_of_texts_without_any_is_said(tmp_path: Path, names: tuple[str, ...], are_said: bool) -> None:
+    path = tmp_path / "a.xlsx"  # as old workbooks keep formulas that were never computed
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, names)
+        for row in range(1, 5):
+            sheet.write_row(row, 0, [f"value {row}"] * (len(names) - 1))
+    assert bool(open_source(path).notices) == are_said
+
+
 def test_a_formula_without_a_stored_value_is_a_problem_row(tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     book = openpyxl.Workbook()

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from cfbatch_gui.core.errors import InputError, UsageError
-from cfbatch_gui.core.inputs.column_names import complete_names
+from cfbatch_gui.core.inputs.column_names import complete_names, is_context, is_text
 from cfbatch_gui.core.inputs.input_values import Candidate, ProblemKind, ReadOptions, Row, Source
 from cfbatch_gui.core.inputs.open_file import (
     damaged,
@@ -265,7 +265,8 @@ def _open(candidate: Candidate) -> Source:
         raise only_header(path)
     columns = complete_names(table[0].cells if header else (), len(table[0].cells))
     above = notice_above([" ".join(" ".join(row.cells).split()) for row in chosen.rows[: chosen.begin]])
-    notices = (*chosen.notices, *filter(None, (above, _notice_of_hidden(chosen.hidden, options))))
+    said = (above, _notice_of_hidden(chosen.hidden, options), _notice_of_empty(columns, cells[1:] if header else []))
+    notices = (*chosen.notices, *filter(None, said))
     return Source(
         *(path, "workbook", columns, candidate.size),
         has_header=header,
@@ -285,6 +286,19 @@ def _notice_of_hidden(rows: int, options: ReadOptions) -> str:
         rows,
         "{n:,} row is hidden or filtered in the sheet, and is read as the others.",
         "{n:,} rows are hidden or filtered in the sheet, and are read as the others.",
+    )
+
+
+def _notice_of_empty(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Of columns named as texts: in .xls a formula without a value cannot be told from an empty text."""
+    named = [index for index, name in enumerate(columns) if is_text(name) or is_context(name)]
+    empty = [quoted(columns[index]) for index in named if rows and not any(row[index] for row in rows)]
+    if not empty:
+        return ""
+    return message(
+        "The column {names} is empty in the first rows. If it holds formulas, open the file in a spreadsheet program, "
+        "save it, and choose it again.",
+        names=cut_list(empty[:3], len(empty) - 3),
     )
 
 
