@@ -351,18 +351,18 @@ class VectorRows(_Rows):
     def _finite_blocks(self, size: int) -> Iterator[VectorBlock]:
         done = 0
         for block in self._embeddings.vector_blocks(self._present, size):
-            is_finite: NDArray[np.bool_] = np.isfinite(block[2]).all(axis=1)
-            if not is_finite.all():
+            wrong = np.flatnonzero(~np.isfinite(block[2]).all(axis=1))
+            if len(wrong):
                 raise ExportError(
                     message(
                         "The vector of row {row} holds a value that is not a number. Nothing was written. Send the job "
                         "again.",
-                        row=self.row_of(done + int(is_finite.argmin())),
+                        row=self.row_of(done + int(wrong[0])),
                     )
                 )
             yield block
-            done += len(is_finite)
-            self._steps.wrote(len(is_finite))
+            done += len(block[2])
+            self._steps.wrote(len(block[2]))
 
     def ids(self) -> Iterator[list[str]]:
         """The ids of the texts that have a vector, in the order of `blocks`, up to 50,000 at a time."""
