@@ -75,17 +75,11 @@ class Differences:
         return np.sort(np.concatenate((self.added, self.changed, self.moved)))
 
 
-def can_be_compared(newer: JobFolder, earlier: JobFolder) -> bool:
-    """Whether both still have their texts: ids stand for removed ones, so that every text would count as changed.
-
-    Raises DataError.
-    """
-    return texts_forgotten(newer) is None and texts_forgotten(earlier) is None
-
-
 def check_comparable(newer: JobFolder, earlier: JobFolder) -> None:
-    """Raises UsageError where the texts of one of them were removed; DataError."""
-    if not can_be_compared(newer, earlier):
+    """Raises UsageError where the texts of one of them were removed, for ids stand for these, so that every text would
+    count as changed; DataError.
+    """
+    if texts_forgotten(newer) is not None or texts_forgotten(earlier) is not None:
         raise UsageError(message("The texts of one of both jobs were removed, so they cannot be compared."))
 
 
@@ -387,9 +381,9 @@ def look_at_version(
         sendable = np.fromiter((number for (number,) in database.execute(_SENDABLE)), np.int64)
         (anew,) = database.execute("SELECT count(*) FROM sent_anew").fetchone()
     predecessor = find_predecessor(draft, jobs, folder_of)
-    if predecessor is not None and not can_be_compared(folder, folder_of(predecessor.id)):
-        predecessor = None
     earlier = folder_of(predecessor.id) if predecessor else None
+    if earlier is not None and texts_forgotten(earlier) is not None:
+        predecessor = earlier = None
     return DraftVersion(
         folder,
         reusable,

@@ -295,14 +295,6 @@ class RankedContext(msgspec.Struct, frozen=True, gc=False):
     part: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """The number of scored contexts that a top k and a threshold keep, and of all scored contexts."""
-
-    kept: int
-    total: int
-
-
 def rank_text(context: RankedContext) -> str:
     """The rank for people: "1", "2=" in a tie, "1,000", "" without a score."""
     if context.rank is None:
@@ -377,12 +369,12 @@ class Rankings:
             found = database.execute(_ITEMS_OF, (str(sorted(queries)),))
             return frozenset(item for (item,) in found)
 
-    def counts(self, top_k: int | None = None, threshold: float | None = None) -> Kept:
-        """Count the scored contexts with a rank ≤ `top_k` and a score ≥ `threshold`; None is no limit.
+    def counts(self, top_k: int | None = None, threshold: float | None = None) -> tuple[int, int]:
+        """How many scored contexts have a rank ≤ `top_k` and a score ≥ `threshold`, None being no limit; and all.
 
         A tie at rank `top_k` is kept as a whole.
         """
-        return Kept(*self._ranking().count(top_k, threshold))
+        return self._ranking().count(top_k, threshold)
 
     def _ranking(self) -> Ranking:
         """The ranking of this moment; it is read again only if the data has changed."""

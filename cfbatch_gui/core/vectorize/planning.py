@@ -23,6 +23,7 @@ from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.results.embeddings import EmbeddedText
 from cfbatch_gui.core.results.exports.base import REQUEST_ID, SOURCE_JOB, ExportOptions, Work
 from cfbatch_gui.core.results.exports.rows import BLOCK, VectorRows, columns_of, vector_texts
+from cfbatch_gui.core.results.exports.vector_files import usual_key
 from cfbatch_gui.core.results.outcomes import JobMetadata, has_origins
 from cfbatch_gui.core.vectorize.client import PART_BYTES, Metadata, VectorizeIndex, encode_line
 from cfbatch_gui.core.vectorize.push_values import (
@@ -229,14 +230,6 @@ def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tupl
     )
     numbers = tuple(key for key in keys if key in filled and key not in texts_only)
     return numbers, [*_of_job(rows), *_of_keys(options), *of_rows]
-
-
-def usual_key(column: str, taken: Sequence[str] = ()) -> str:
-    """The key for a column: its name without what Vectorize refuses, and with “_” behind it where it is taken."""
-    key = column.replace(".", "_").replace('"', "'").lstrip("$") or "column"
-    while key in taken:
-        key += "_"
-    return key
 
 
 def _of_job(rows: PushRows) -> Iterator[PushProblem]:

@@ -17,20 +17,15 @@ LONGEST_TITLE: Final = 200  # characters
 _MOST_ANSWER_BYTES: Final = 1 << 40
 
 
-class HandedOver(msgspec.Struct, frozen=True):
-    """An order as the account gives it back."""
+class Order(msgspec.Struct, frozen=True):
+    """A shard as it is handed over. Waits in seconds between two questions; the account does not give them back."""
 
     model: str
     title: str
     kind: str  # "rank" or "embed"
     batches: tuple[tuple[int, str], ...]
-
-
-class Order(HandedOver, frozen=True, kw_only=True):
-    """A shard as it is handed over. Waits in seconds between two questions."""
-
-    first_wait: float
-    longest_wait: float
+    first_wait: float = 0.0
+    longest_wait: float = 0.0
 
 
 class ShardState(StrEnum):
@@ -87,7 +82,7 @@ class Greeting(msgspec.Struct, frozen=True):
 
 _status: Final = msgspec.json.Decoder(ShardStatus)
 _page: Final = msgspec.json.Decoder(ShardPage)
-_order: Final = msgspec.json.Decoder(HandedOver)
+_order: Final = msgspec.json.Decoder(Order)
 _greeting: Final = msgspec.json.Decoder(Greeting)
 
 
@@ -155,7 +150,7 @@ class AccountCollector:
     async def layout(self, job_id: str, shard: int) -> bytes:
         return await self._client.call_worker("GET", f"{_path(job_id, shard)}/layout", kind="octet-stream")
 
-    async def order(self, job_id: str, shard: int) -> HandedOver:
+    async def order(self, job_id: str, shard: int) -> Order:
         return decode(
             _order, await self._client.call_worker("GET", f"{_path(job_id, shard)}/order"), "order of a shard"
         )

@@ -91,7 +91,7 @@ def read_extent(folder: JobFolder, job: Job, options: ExportOptions) -> Extent:
     rankings = Rankings(folder, failed_batches(job))
     counts = rankings.outcome_counts()
     if options.items is None:
-        scores = rankings.counts(options.top_k, options.threshold).kept
+        scores, _ = rankings.counts(options.top_k, options.threshold)
         failed, others = counts.failed + counts.left_out + counts.skipped, counts.items - counts.done + counts.skipped
         return Extent(counts, names, counts.done + others, scores + others, failed, scores)
     some = [each for block in rankings.blocks() for each in block if options.has_item(each.item_no)]

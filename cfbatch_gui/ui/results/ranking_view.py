@@ -322,9 +322,9 @@ class RankingView(ResultsPage[RankingRead]):
         limits = self.limits()
         if self._read is not None and limits != ExportOptions():
             await asyncio.sleep(_TYPING)
-            kept = await asyncio.to_thread(self._read.rankings.counts, limits.top_k, limits.threshold)
+            kept, total = await asyncio.to_thread(self._read.rankings.counts, limits.top_k, limits.threshold)
             pattern = self.tr("keeps {kept} of {total}")
-            parts.append(pattern.format(kept=display.number(kept.kept), total=display.number(kept.total)))
+            parts.append(pattern.format(kept=display.number(kept), total=display.number(total)))
         if self._found is not None:
             parts.append(display.plural(len(self._found), "{n} query", "{n} queries"))
         self.kept.setText(" · ".join(parts))

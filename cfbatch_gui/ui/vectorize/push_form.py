@@ -15,9 +15,9 @@ from cfbatch_gui.core.job_folder.folder import texts_forgotten
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.exports.vector_files import usual_key
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.vectorize.client import Metric, VectorizeIndex, check_connection_kind, check_index_name
-from cfbatch_gui.core.vectorize.planning import usual_key
 from cfbatch_gui.core.vectorize.push_values import (
     IdSource,
     MetadataColumn,

@@ -18,7 +18,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.labels import keep_grades, parse_grades, propose_grades
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, has_parts
-from cfbatch_gui.core.results.rankings import Kept, RankedContext, Rankings, RetrievalIds
+from cfbatch_gui.core.results.rankings import RankedContext, Rankings, RetrievalIds
 from cfbatch_gui.core.results.score_table import score_figures
 from tests.core.evaluation.generated import exported
 from tests.core.results.folders import FAILED, LEFT_OUT, WAITING, Outcome, Pair, Table, note_all
@@ -43,12 +43,12 @@ def test_blocks_of_any_size_give_every_context_once(mixed: Table, size: int) -> 
 def test_counts_know_what_came_back_since(table: Table) -> None:
     table.rank([Pair("q", "a", 0.5), Pair("q", "b", WAITING)])
     rankings = Rankings(table.folder)
-    assert rankings.counts() == Kept(1, 1)
+    assert rankings.counts() == (1, 1)
     assert rankings.queries()[0].margin is None
     with closing(sqlite3.connect(table.folder.data)) as database, database:
         database.execute("UPDATE items SET score = 0.75 WHERE score IS NULL")
         note_all(database)
-    assert rankings.counts(None, 0.6) == Kept(1, 2)
+    assert rankings.counts(None, 0.6) == (1, 2)
     assert rankings.queries()[0].margin == 0.25
 
 

@@ -219,12 +219,10 @@ def without_queue(found: Preflight, job: Job, checked_at: float) -> Preflight:
 
 def _notices(folder: JobFolder, planned: Plan) -> Iterator[str]:
     if planned.repeated:
-        yield counted_message(
-            planned.repeated,
-            "{n:,} text comes more than once. Each is sent once and answered everywhere, which saves up to {tokens:,}"
-            " tokens.",
-            "{n:,} texts come more than once. Each is sent once and answered everywhere, which saves up to {tokens:,}"
-            " tokens.",
+        more = counted_message(planned.repeated, "{n:,} text comes more than once.", "{n:,} texts come more than once.")
+        yield message(
+            "{texts} Each is sent once and answered everywhere, which saves up to {tokens:,} tokens.",
+            texts=more,
             tokens=planned.saved_tokens,
         )
     with folder.open(read_only=True) as database:
@@ -239,12 +237,12 @@ def _notices(folder: JobFolder, planned: Plan) -> Iterator[str]:
             " other, add a second file, or give one query for all rows."
         )
     if isinstance(repeated_ids, int) and repeated_ids:
-        yield counted_message(
+        again = counted_message(
             repeated_ids,
-            "{n:,} row has an id that another row has too. All are sent; their results can only be told apart by row.",
-            "{n:,} rows have an id that another row has too. All are sent; their results can only be told apart by"
-            " row.",
+            "{n:,} row has an id that another row has too.",
+            "{n:,} rows have an id that another row has too.",
         )
+        yield message("{rows} All are sent; their results can only be told apart by row.", rows=again)
     if parts:
         yield (
             message("Long texts go in parts.")
@@ -273,54 +271,38 @@ def _blocker(job: Job, planned: Plan) -> str:
     return message("No row has a text. Choose the column that holds it.")
 
 
-_SENTENCES: dict[ProblemKind, Message] = {
-    ProblemKind.EMPTY_TEXT: counted_message(
-        1, "{n:,} row has no text and will be left out.", "{n:,} rows have no text and will be left out."
-    ),
-    ProblemKind.EMPTY_QUERY: counted_message(
-        1, "{n:,} row has no query and will be left out.", "{n:,} rows have no query and will be left out."
-    ),
-    ProblemKind.EMPTY_CONTEXT: counted_message(
-        1, "{n:,} row has no context and will be left out.", "{n:,} rows have no context and will be left out."
-    ),
-    ProblemKind.UNREADABLE_ROW: counted_message(
-        1, "{n:,} row could not be read and will be left out.", "{n:,} rows could not be read and will be left out."
-    ),
+_LEFT_OUT: Final = {
+    ProblemKind.EMPTY_TEXT: counted_message(1, "{n:,} row has no text", "{n:,} rows have no text"),
+    ProblemKind.EMPTY_QUERY: counted_message(1, "{n:,} row has no query", "{n:,} rows have no query"),
+    ProblemKind.EMPTY_CONTEXT: counted_message(1, "{n:,} row has no context", "{n:,} rows have no context"),
+    ProblemKind.UNREADABLE_ROW: counted_message(1, "{n:,} row could not be read", "{n:,} rows could not be read"),
     ProblemKind.TOO_LONG: counted_message(
-        1,
-        "{n:,} text is too long for the model and will be left out.",
-        "{n:,} texts are too long for the model and will be left out.",
+        1, "{n:,} text is too long for the model", "{n:,} texts are too long for the model"
     ),
     ProblemKind.FORMULA_WITHOUT_VALUE: counted_message(
-        1,
-        "{n:,} row has a formula without a stored value and will be left out.",
-        "{n:,} rows have formulas without a stored value and will be left out.",
+        1, "{n:,} row has a formula without a stored value", "{n:,} rows have formulas without a stored value"
     ),
-    ProblemKind.HIDDEN_ROW: counted_message(
-        1,
-        "{n:,} row is hidden in the file and will be left out.",
-        "{n:,} rows are hidden in the file and will be left out.",
-    ),
-    ProblemKind.DOUBTFUL_ROW: counted_message(
-        1,
-        "{n:,} row may have been misread and will be left out.",
-        "{n:,} rows may have been misread and will be left out.",
-    ),
-    ProblemKind.DOUBTFUL_SENT: counted_message(
-        1,
-        "{n:,} row that may have been misread will be sent as it was read.",
-        "{n:,} rows that may have been misread will be sent as they were read.",
-    ),
+    ProblemKind.HIDDEN_ROW: counted_message(1, "{n:,} row is hidden in the file", "{n:,} rows are hidden in the file"),
+    ProblemKind.DOUBTFUL_ROW: counted_message(1, "{n:,} row may have been misread", "{n:,} rows may have been misread"),
 }
+
+
+def _sentence(kind: ProblemKind, count: int) -> Message:
+    if kind is ProblemKind.DOUBTFUL_SENT:
+        return counted_message(
+            count,
+            "{n:,} row that may have been misread will be sent as it was read.",
+            "{n:,} rows that may have been misread will be sent as they were read.",
+        )
+    found = _LEFT_OUT[kind].filled(n=count)
+    return counted_message(count, "{rows} and will be left out.", "{rows} and will be left out.", rows=found)
 
 
 def _count(folder: JobFolder) -> tuple[ProblemCount, ...]:
     with folder.open(read_only=True) as database:
         counts = Counter(dict(database.execute("SELECT kind, count(*) FROM problems GROUP BY kind")))
-    found = []
-    for kind, count in counts.most_common():
-        found.append(ProblemCount(ProblemKind(kind), count, _SENTENCES[ProblemKind(kind)].filled(n=count)))
-    return tuple(found)
+    kinds = ((ProblemKind(kind), count) for kind, count in counts.most_common())
+    return tuple(ProblemCount(kind, count, _sentence(kind, count)) for kind, count in kinds)
 
 
 def reuse_sentence(found: Preflight, kind: Kind) -> Message | str:

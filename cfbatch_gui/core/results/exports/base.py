@@ -128,7 +128,7 @@ class Target:
     title: str
     suffixes: tuple[str, ...]
     write: Callable[[Work], Written]
-    about: str
+    about: str = ""  # one sentence
     preset: Preset | None = None
     has_columns: bool = False
     has_limits: bool = False

@@ -451,7 +451,7 @@ def write_vectors(work: Work) -> Written:
     of_numbers = [PeopleColumn(0, name, name, _NUMBER_WIDTH) for name in numbers]
     with _checked_workbook(work) as (book, sheets):
         sheets.append(_sheet_of(book, work.say(_EMBEDDINGS), [*columns, *of_numbers]))
-        for block in table.lines() if numbers else table.lines_without_numbers():
+        for block in table.lines(has_numbers=bool(numbers)):
             for text, decimals in block:
                 cells = table.own_cells(text)
                 sheets[0].add([*(column.cell(cells) for column in columns), *orjson.loads(decimals)])

@@ -328,11 +328,11 @@ class VectorRows(_Rows):
             page = self._embeddings.page(start, start + BLOCK)
             yield [page[index] for index in there], vectors
 
-    def lines(self) -> Iterator[Iterable[tuple[EmbeddedText, bytes]]]:
-        """`blocks`, each vector as in `vector_texts`."""
-        return (zip(texts, vector_texts(vectors), strict=True) for texts, vectors in self.blocks())
-
-    def lines_without_numbers(self) -> Iterator[Iterable[tuple[EmbeddedText, bytes]]]:
+    def lines(self, *, has_numbers: bool = True) -> Iterator[Iterable[tuple[EmbeddedText, bytes]]]:
+        """`blocks`, each vector as in `vector_texts`, or as an empty one."""
+        if has_numbers:
+            yield from (zip(texts, vector_texts(vectors), strict=True) for texts, vectors in self.blocks())
+            return
         for texts in self.texts():
             yield ((text, b"[]") for text in texts)
             self._steps.wrote(len(texts))
@@ -343,11 +343,10 @@ class VectorRows(_Rows):
             page = self._embeddings.page(start, start + BLOCK)
             yield list(compress(page, self._present[start : start + BLOCK].tolist()))
 
-    def vector_blocks(self, *, again: bool = False) -> Iterator[NDArray[np.float32]]:
-        """The vectors of `blocks` without their texts, in larger blocks; `again`: they were found to be finite."""
+    def vector_blocks(self) -> Iterator[NDArray[np.float32]]:
+        """The vectors of `blocks` without their texts, in larger blocks."""
         size = max(BLOCK, _MANY_BYTES // max(1, 4 * self.dimension))
-        found = self._embeddings.vector_blocks(self._present, size) if again else self._finite_blocks(size)
-        return (vectors for _, _, vectors in found)
+        return (vectors for _, _, vectors in self._finite_blocks(size))
 
     def _finite_blocks(self, size: int) -> Iterator[VectorBlock]:
         done = 0
@@ -386,7 +385,7 @@ def write_vector_lines(
     has_numbers = work.options.has_numbers or work.options.preset is Preset.PROGRAMS
     with checked_export(work) as stream:
         stream.write(start)
-        for block in table.lines() if has_numbers else table.lines_without_numbers():
+        for block in table.lines(has_numbers=has_numbers):
             stream.write(b"".join([line(text, decimals) for text, decimals in block]))
 
 

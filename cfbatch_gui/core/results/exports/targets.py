@@ -11,63 +11,45 @@ from cfbatch_gui.core.results.exports import csv_tables, excel, json_lines, parq
 from cfbatch_gui.core.results.exports.base import Measure, Preset, Target
 
 _ranked, _embedded = partial(Target, Kind.RANK), partial(Target, Kind.EMBED)
-_JUDGEMENTS = message("one row for each label of your file")
+_limited = partial(_ranked, has_limits=True)
+_scores = partial(_limited, has_columns=True)
+_binary, _decimal = partial(_embedded, bytes_per_number=4), partial(_embedded, bytes_per_number=11)
+_JUDGED = message("one row for each label of your file")
 
 
-def _for_excel(csv: Target, title: str, about: str) -> Target:
-    name = f"{csv.name}-excel"
-    return replace(csv, name=name, title=title, about=about, preset=Preset.EXCEL, is_for_people=True)
+def _about(target: Target, about: str) -> Target:
+    return replace(target, about=about)
+
+
+def _for_excel(csv: Target, about: str) -> Target:
+    title = message("CSV for Excel")
+    return replace(csv, name="csv-excel", title=title, about=about, preset=Preset.EXCEL, is_for_people=True)
 
 
 def _of_vectors(scores: Target, about: str, bytes_per_number: int) -> Target:
     return replace(scores, kind=Kind.EMBED, about=about, has_limits=False, bytes_per_number=bytes_per_number)
 
 
-_SCORES = _ranked(
-    "csv",
-    message("CSV for programs"),
-    (".csv",),
-    csv_tables.write_scores,
+_SCORES = _about(
+    _scores("csv", message("CSV for programs"), (".csv",), csv_tables.write_scores, preset=Preset.PROGRAMS),
     message("One row per context, for scripts, databases and other programs."),
-    Preset.PROGRAMS,
-    has_columns=True,
-    has_limits=True,
 )
-_EXCEL = _ranked(
-    "xlsx",
-    message("Excel"),
-    (".xlsx",),
-    excel.write_rankings,
+_EXCEL = _about(
+    _scores("xlsx", message("Excel"), (".xlsx",), excel.write_rankings, is_for_people=True),
     message("Your own columns under your own headers, with rank and score; with a filter."),
-    is_for_people=True,
-    has_columns=True,
-    has_limits=True,
 )
-_PARQUET = _ranked(
-    "parquet",
-    message("Parquet"),
-    (".parquet",),
-    parquet.write,
+_PARQUET = _about(
+    _scores("parquet", message("Parquet"), (".parquet",), parquet.write),
     message("The same rows with types, compressed; for DuckDB, pandas and Polars."),
-    has_columns=True,
-    has_limits=True,
 )
-_JSON_LINES = _ranked(
-    "jsonl",
-    message("JSON Lines"),
-    (".jsonl", ".ndjson"),
-    json_lines.write,
+_JSON_LINES = _about(
+    _scores("jsonl", message("JSON Lines"), (".jsonl", ".ndjson"), json_lines.write),
     message("One object per line, with all fields by name."),
-    has_columns=True,
-    has_limits=True,
 )
+_write_beir_qrels = partial(retrieval.write_qrels, header=retrieval.BEIR_HEADER, form=retrieval.BEIR_LINE)
 _RANKINGS = (
     _SCORES,
-    _for_excel(
-        _SCORES,
-        message("CSV for Excel"),
-        message("Opens with a double click; what looks like a formula is made harmless."),
-    ),
+    _for_excel(_SCORES, message("Opens with a double click; what looks like a formula is made harmless.")),
     _EXCEL,
     replace(
         _EXCEL,
@@ -79,139 +61,71 @@ _RANKINGS = (
     ),
     _PARQUET,
     _JSON_LINES,
-    _ranked(
-        "trec",
-        message("TREC run"),
-        (".run", ".trec"),
-        retrieval.write_run,
+    _about(
+        _limited("trec", message("TREC run"), (".run", ".trec"), retrieval.write_run, measure=Measure.SCORES),
         message("For trec_eval and programs like it; ties keep their order."),
-        has_limits=True,
-        measure=Measure.SCORES,
     ),
-    _ranked(
-        "qrels",
-        message("TREC qrels"),
-        (".qrels",),
-        retrieval.write_qrels,
+    _about(
+        _ranked("qrels", message("TREC qrels"), (".qrels",), retrieval.write_qrels, contents=_JUDGED),
         message("The labels of your file as judgements, as trec_eval reads them."),
-        contents=_JUDGEMENTS,
     ),
-    _ranked(
-        "qrels-beir",
-        message("BEIR qrels"),
-        (".qrels.tsv",),
-        partial(retrieval.write_qrels, header=retrieval.BEIR_HEADER, form=retrieval.BEIR_LINE),
+    _about(
+        _ranked("qrels-beir", message("BEIR qrels"), (".qrels.tsv",), _write_beir_qrels, contents=_JUDGED),
         message("The same judgements as a table with a header, as BEIR reads them."),
-        contents=_JUDGEMENTS,
     ),
-    _ranked(
-        "beir",
-        message("BEIR folder"),
-        (),
-        retrieval.write_beir_folder,
-        message("A folder of texts, queries, labels and rankings, for BEIR and MTEB."),
-        has_limits=True,
+    replace(
+        _limited("beir", message("BEIR folder"), (), retrieval.write_beir_folder),
+        about=message("A folder of texts, queries, labels and rankings, for BEIR and MTEB."),
         contents=message("all texts and queries, and how they rank"),
     ),
 )
-
-_VECTORS = _embedded(
-    "csv",
-    message("CSV, a column for each number"),
-    (".csv",),
-    csv_tables.write_vectors,
+_VECTORS = _about(
+    _decimal("csv", message("CSV, a column for each number"), (".csv",), csv_tables.write_vectors, has_columns=True),
     message("One row per text, one column for each number of its vector."),
-    has_columns=True,
-    bytes_per_number=11,
 )
 _EMBEDDINGS = (
     _VECTORS,
-    _for_excel(
-        _VECTORS,
-        message("CSV for Excel"),
-        message("The same, made to open with a double click; formulas are made harmless."),
-    ),
-    _embedded(
-        "xlsx",
-        message("Excel"),
-        (".xlsx",),
-        excel.write_vectors,
+    _for_excel(_VECTORS, message("The same, made to open with a double click; formulas are made harmless.")),
+    _about(
+        _embedded("xlsx", message("Excel"), (".xlsx",), excel.write_vectors, is_for_people=True, has_columns=True),
         message("Your own columns under your own headers, in the order of your file; with a filter."),
-        is_for_people=True,
-        has_columns=True,
     ),
     _of_vectors(_PARQUET, message("Vectors, texts and columns; for DuckDB, LanceDB, pandas and Polars."), 4),
-    _embedded(
-        "npy",
-        message("NumPy array"),
-        (".npy",),
-        vector_files.write_array,
+    _about(
+        _binary("npy", message("NumPy array"), (".npy",), vector_files.write_array),
         message("The bare numbers, float32, one row per text; for Python."),
-        bytes_per_number=4,
     ),
-    _embedded(
-        "npz",
-        message("NumPy archive with ids"),
-        (".npz",),
-        vector_files.write_archive,
+    _about(
+        _binary("npz", message("NumPy archive with ids"), (".npz",), vector_files.write_archive),
         message("Numbers and ids in one file; for Python."),
-        bytes_per_number=4,
     ),
     _of_vectors(_JSON_LINES, message("One object per line: text, id and vector."), 11),
-    _embedded(
-        "atlas",
-        message("Embedding Atlas"),
-        (".atlas.parquet",),
-        parquet.write_with_map,
+    _about(
+        _binary("atlas", message("Embedding Atlas"), (".atlas.parquet",), parquet.write_with_map, has_columns=True),
         message("Parquet with the map, each text's neighbours, and the command to open it."),
-        has_columns=True,
-        bytes_per_number=4,
     ),
-    _embedded(
-        "projector",
-        message("Embedding Projector"),
-        (),
-        vector_files.write_projector,
+    _about(
+        _decimal("projector", message("Embedding Projector"), (), vector_files.write_projector, has_columns=True),
         message("A folder that TensorFlow's Embedding Projector loads: vectors and metadata."),
-        has_columns=True,
-        bytes_per_number=11,
     ),
-    _embedded(
-        "vectorize",
-        message("Cloudflare Vectorize"),
-        (),
-        vector_files.write_vectorize,
+    _about(
+        _decimal("vectorize", message("Cloudflare Vectorize"), (), vector_files.write_vectorize, has_columns=True),
         message("A folder of files as Cloudflare takes them, and the commands to load them."),
-        has_columns=True,
-        bytes_per_number=11,
     ),
-    _embedded(
-        "llm",
-        message("SQLite for llm"),
-        (".db", ".sqlite"),
-        vector_files.write_llm,
+    _about(
+        _binary("llm", message("SQLite for llm"), (".db", ".sqlite"), vector_files.write_llm, has_columns=True),
         message("A collection for the command-line program llm: “llm similar” works at once."),
-        has_columns=True,
-        bytes_per_number=4,
     ),
-    _embedded(
-        "openai",
-        message("OpenAI batch answers"),
-        (".openai.jsonl",),
-        json_lines.write_openai,
+    _about(
+        _decimal("openai", message("OpenAI batch answers"), (".openai.jsonl",), json_lines.write_openai),
         message("The lines that an OpenAI batch of embeddings answers with."),
-        bytes_per_number=11,
     ),
 )
-
 # Failed rows are usually corrected in a spreadsheet; our CSV reader removes the marks of Preset.EXCEL again.
-_FAILED = _ranked(
-    "failed",
-    message("Failed rows"),
-    (".failed.csv",),
-    csv_tables.write_failed_rows,
-    message("Your own rows that gave no score, with the reason, to mend and load again."),
-    Preset.EXCEL,
+_FAILED = replace(
+    _ranked("failed", message("Failed rows"), (".failed.csv",), csv_tables.write_failed_rows),
+    about=message("Your own rows that gave no score, with the reason, to mend and load again."),
+    preset=Preset.EXCEL,
     measure=Measure.FAILED_ROWS,
     is_for_people=True,
 )
@@ -220,11 +134,7 @@ TARGETS: tuple[Target, ...] = (
     *_RANKINGS,
     *_EMBEDDINGS,
     _FAILED,
-    replace(
-        _FAILED,
-        kind=Kind.EMBED,
-        about=message("Your own rows that gave no vector, with the reason, to mend and load again."),
-    ),
+    _of_vectors(_FAILED, message("Your own rows that gave no vector, with the reason, to mend and load again."), 0),
 )
 _WHAT = {Kind.RANK: message("a ranking"), Kind.EMBED: message("embeddings")}
 

@@ -47,16 +47,15 @@ from cfbatch_gui.core.workers_ai.limits import (
 
 
 def write_array(work: Work) -> Written:
-    """Write and read back: the numbers as they are, against the job's own."""
+    """Write and read back: the numbers as they are."""
     ids_path = work.path.with_suffix(".ids.txt")
     table = VectorRows(work)
     # The inner file is moved to its final path first: a new array always has its ids.
     with atomic_writer(work.path) as raw, atomic_writer(ids_path) as raw_ids:
-        ids = CheckedStream(raw_ids, ids_path, work.steps)
-        start = _header(table)
-        raw.write(start)
+        numbers, ids = CheckedStream(raw, work.path, work.steps), CheckedStream(raw_ids, ids_path, work.steps)
+        numbers.write(_header(table))
         for vectors in table.vector_blocks():
-            raw.write(vectors.data)
+            numbers.write(vectors.tobytes())
         written = 0
         for names in table.ids():
             lines = "".join([f"{name}\n" for name in names])
@@ -72,17 +71,7 @@ def write_array(work: Work) -> Written:
                 )
             ids.write(lines.encode())
             written += len(names)
-        raw.flush()
-        raw.seek(0)
-        work.steps.read_back()
-        is_same, compared = raw.read(len(start)) == start, 0
-        for vectors in table.vector_blocks(again=True):
-            found = np.frombuffer(raw.read(vectors.nbytes), np.uint8)
-            is_same = is_same and np.array_equal(found, vectors.view(np.uint8).reshape(-1))
-            compared += len(vectors)
-            work.steps.read_back(compared / table.count)
-        if not is_same or raw.read(1):
-            not_as_written(work.path, "other numbers")
+        numbers.compare()
         ids.compare()
         work.end()
     return Written(table.count, (work.path, ids_path), {**table.notes, "ids_file": ids_path.name})
@@ -248,7 +237,9 @@ def _write_uploads(folder: Path, work: Work, lines: Iterable[bytes]) -> list[str
 class _IndexMetadata:
     def __init__(self, table: VectorRows) -> None:
         self._table = table
-        self._keys = tuple(_metadata_keys(table.columns))
+        self._keys: list[str] = []
+        for name in table.columns:
+            self._keys.append(usual_key(name, ("text", "original_id", *self._keys)))
         self._encode = msgspec.json.Encoder().encode
         self._long_ids = self._without_text = self._without_columns = 0
 
@@ -287,15 +278,12 @@ class _IndexMetadata:
         }
 
 
-def _metadata_keys(names: Collection[str]) -> Iterator[str]:
-    """Unique metadata keys for the columns, without dots, double quotes and leading dollar signs, as Vectorize asks."""
-    used = {"text", "original_id"}
-    for name in names:
-        key = name.replace(".", "_").replace('"', "'").lstrip("$") or "column"
-        while key in used:
-            key += "_"
-        used.add(key)
-        yield key
+def usual_key(column: str, taken: Collection[str] = ()) -> str:
+    """The key for a column: its name without what Vectorize refuses, and with “_” behind it where it is taken."""
+    key = column.replace(".", "_").replace('"', "'").lstrip("$") or "column"
+    while key in taken:
+        key += "_"
+    return key
 
 
 # The schema that llm 0.36 creates. From the first table it reads which migrations of the others have been applied.
