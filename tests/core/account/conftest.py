@@ -16,10 +16,7 @@ import pytest
 
 from cfbatch_gui.core.connections import address_book
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.inputs.file_rows import preview
-from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, account_progress
 from cfbatch_gui.core.practice.local_models import HashedNgrams
@@ -29,6 +26,7 @@ from cfbatch_gui.core.workers_ai.collector import AccountCollector
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from tests.canary import TOKEN
 from tests.core.account.worker_stand_in import Rule, WorkerStandIn
+from tests.support.inputs import as_suggested
 from tests.support.practice import PracticeServer, accepted
 from tests.worker.collecting_runtime import CollectingRuntime
 from tests.worker.runtime import SECRET, running_worker
@@ -108,14 +106,14 @@ class Computer:
         self.program: Program
         self.connection_id = ""
 
-    async def start(self, *, collects: bool = True, secret: str = SECRET, **options: Any) -> Program:
+    async def start(self, **options: Any) -> Program:
         """Start the program, by the options of `Program.open`, and connect it to the Worker the first time."""
         self.program = await Program.open(self.folder, environ={}, credentials=Credentials(environ={}), **options)
         if not self.connection_id:
-            record = SavedConnection("", "My Worker", "worker", url=self._address, collects=collects)
+            record = SavedConnection("", "My Worker", "worker", url=self._address, collects=True)
         else:
             record = next(each for each in self.program.address_book.saved() if each.id == self.connection_id)
-        self.connection_id = (await self.program.connections.save(record, secret=secret)).id
+        self.connection_id = (await self.program.connections.save(record, secret=SECRET)).id
         await self.program.resume_all()
         return self.program
 
@@ -126,12 +124,10 @@ class Computer:
         saved = next(each for each in self.program.address_book.saved() if each.id == self.connection_id)
         await self.program.connections.save(replace(saved, **changes))  # type: ignore[arg-type]
 
-    def draft(self, path: Path, kind: Kind, name: str = "") -> Job:
-        job = self.program.drafts.create(kind, name or path.stem, BGE_M3, self.connection_id)
-        options = replace(job.options, reuse=False)
-        self.program.drafts.change(job.id, options=options)
-        inputs = inputs_of(path, kind)
-        return self.program.drafts.load(job.id, inputs.source, inputs.mapping)
+    def draft(self, path: Path, kind: Kind) -> Job:
+        job = self.program.drafts.create(kind, path.stem, BGE_M3, self.connection_id)
+        self.program.drafts.change(job.id, options=replace(job.options, reuse=False))
+        return self.program.drafts.load(job.id, *as_suggested(path, kind))
 
     async def hand_over(self, account: Account, path: Path, kind: Kind = Kind.EMBED, *, keep_days: int = 0) -> Job:
         """Send a job, and pause it when the account has all of its batches, none of which is done."""
@@ -144,24 +140,15 @@ class Computer:
 
     async def until(self, condition: Callable[[Job], bool], job_id: str) -> Job:
         """Wait until a job is as wanted."""
-        return await until(lambda: self.program.ledger.job(job_id), condition)
+        deadline = time.monotonic() + DEADLINE
+        while not condition(job := self.program.ledger.job(job_id)):
+            assert time.monotonic() < deadline, f"it did not come to that: {job}"
+            await asyncio.sleep(0.01)
+        return job
 
     @property
     def collector(self) -> AccountCollector:
         return AccountCollector(self.program.address_book.client(self.connection_id))
-
-
-async def until(find: Callable[[], Job], condition: Callable[[Job], bool]) -> Job:
-    deadline = time.monotonic() + DEADLINE
-    while not condition(find()):
-        assert time.monotonic() < deadline, f"it did not come to that: {find()}"
-        await asyncio.sleep(0.01)
-    return find()
-
-
-def inputs_of(path: Path, kind: Kind) -> AttachedInput:
-    source = open_source(path)
-    return AttachedInput(source, suggest_mapping(source, kind, preview(source)))
 
 
 TEXTS = [f"text number {n} about an orange cloud over the harbour" for n in range(50)]
@@ -289,10 +276,10 @@ def is_decided(job: Job) -> bool:
 async def new_computer(account: Account, tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[Computer]]]:
     made: list[Computer] = []
 
-    async def new(*, collects: bool = True) -> Computer:
+    async def new() -> Computer:
         computer = Computer(tmp_path / f"computer {len(made) + 1}", account.address)
         made.append(computer)
-        await computer.start(collects=collects)
+        await computer.start()
         return computer
 
     yield new

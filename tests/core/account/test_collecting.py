@@ -1,4 +1,4 @@
-"""Batches are handed over once, and their answers come back from the account as from the service."""
+"""Batches are handed over once; their answers come back from the account, also to another computer of the user."""
 
 import asyncio
 import csv
@@ -11,14 +11,19 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.errors import Unreachable, UsageError
-from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.export_metadata import metadata_of
+from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.jobs.account import order_of
+from cfbatch_gui.core.jobs.as_code import save_bodies
 from cfbatch_gui.core.jobs.elsewhere import NO_ROOM_SENTENCE, AccountJob
 from cfbatch_gui.core.jobs.states import Job, JobState, account_progress
+from cfbatch_gui.core.jobs.verifying import verify_job
 from cfbatch_gui.core.practice.local_models import HashedNgrams
+from cfbatch_gui.core.results.exports import export
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from tests.core.account.conftest import Account, Computer, Scene
 from tests.core.account.worker_stand_in import Delivery, Exchange, Rule
+from tests.support.inputs import as_suggested
 
 NewComputer = Callable[..., Awaitable[Computer]]
 
@@ -27,25 +32,6 @@ async def sent(computer: Computer, path: Path) -> Job:
     job = computer.draft(path, Kind.EMBED)
     await computer.program.actions.send(job.id)
     return await computer.program.runner.wait(job.id)
-
-
-async def test_a_job_comes_back_from_the_account_bit_for_bit(
-    account: Account, new_computer: NewComputer, texts_file: Path
-) -> None:
-    computer = await new_computer()
-    job = await computer.hand_over(account, texts_file)
-    await computer.program.runner.carry_on(job.id)
-    collected = await computer.program.runner.wait(job.id)
-    assert collected.state is JobState.DONE
-    assert len(collected.batches) == 3
-    assert {batch.shard for batch in collected.batches} == {1}
-    assert collected.account_cleared_at > 0
-    await computer.change_connection(collects=False)
-    direct = await sent(computer, texts_file)
-    assert {batch.shard for batch in direct.batches} == {0}
-    theirs, ours = (np.load(computer.program.folder(job.id).vectors) for job in (direct, collected))
-    np.testing.assert_array_equal(ours, theirs)
-    assert [shard async for shard in computer.collector.shards() if shard.job == collected.id] == []
 
 
 async def at_the_service(computer: Computer, path: Path) -> Job:
@@ -156,3 +142,107 @@ async def test_a_worker_without_the_room_asks_directly_and_keeps_no_jobs(compute
     with texts_file.open(encoding="utf-8", newline="") as file:
         expected = HashedNgrams().embed([row["text"] for row in csv.DictReader(file)])
     np.testing.assert_allclose(np.load(computer.program.folder(done.id).vectors), expected, atol=1e-5)
+
+
+async def listed(computer: Computer, job_id: str) -> AccountJob:
+    jobs = await computer.program.elsewhere.listed(computer.connection_id)
+    return next(job for job in jobs if job.id == job_id)
+
+
+def exported(computer: Computer, job: Job, path: Path) -> str:
+    export(computer.program.folder(job.id), metadata_of(job, "any"), path)
+    return path.read_text("utf-8")
+
+
+@pytest.fixture
+def with_repeats(tmp_path: Path) -> Path:
+    """Texts of which some stand there twice, one is empty, and one is too long for the model."""
+    path = tmp_path / "repeats.csv"
+    rows = [f"{n},text number {n % 40}" for n in range(60)] + ["60,", "61," + "long words " * 30_000, "62,last"]
+    path.write_text("id,text\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("kind", [Kind.RANK, Kind.EMBED])
+async def test_with_its_file_the_job_is_the_same_on_both(
+    account: Account, new_computer: NewComputer, rankings_file: Path, with_repeats: Path, tmp_path: Path, kind: Kind
+) -> None:
+    path = rankings_file if kind is Kind.RANK else with_repeats
+    first, second = await new_computer(), await new_computer()
+    job = await first.hand_over(account, path, kind, keep_days=7)
+    found = await listed(second, job.id)
+    assert (found.title, found.kind, found.batches, found.is_here) == (job.name, kind, len(job.batches), False)
+    await second.program.elsewhere.take_over(second.connection_id, found, AttachedInput(*as_suggested(path, kind)))
+    theirs = await second.program.runner.wait(job.id)
+    assert (theirs.state, theirs.taken_over, theirs.texts, theirs.queries) == (
+        JobState.DONE,
+        True,
+        job.texts,
+        job.queries,
+    )
+    await first.program.runner.carry_on(job.id)
+    ours = await first.program.runner.wait(job.id)
+    assert ours.state is JobState.DONE
+    assert exported(second, theirs, tmp_path / "2.csv") == exported(first, ours, tmp_path / "1.csv")
+    assert (await listed(second, job.id)).is_here
+    await first.program.runner.account.clear(job.id, at_once=True)
+    assert job.id not in [each.id for each in await second.program.elsewhere.listed(second.connection_id)]
+
+
+async def test_without_its_file_texts_have_names_in_the_order_of_the_file(
+    account: Account, new_computer: NewComputer, with_repeats: Path
+) -> None:
+    first, second = await new_computer(), await new_computer()
+    job = await first.hand_over(account, with_repeats, keep_days=7)
+    await second.program.elsewhere.take_over(second.connection_id, await listed(second, job.id))
+    theirs = await second.program.runner.wait(job.id)
+    await first.program.runner.carry_on(job.id)
+    ours = await first.program.runner.wait(job.id)
+    assert theirs.state is ours.state is JobState.DONE
+    with first.program.folder(job.id).open(read_only=True) as database:
+        rows = [row[0] for row in database.execute("SELECT item_no FROM items WHERE request_no > 0 ORDER BY item_no")]
+    with second.program.folder(job.id).open(read_only=True) as database:
+        names = [row[0] for row in database.execute("SELECT text FROM texts ORDER BY text_no")]
+    assert names == [f"Text {row}" for row in rows]
+    expected = np.load(first.program.folder(job.id).vectors)[np.array(rows) - 1]
+    np.testing.assert_array_equal(np.load(second.program.folder(job.id).vectors), expected)
+
+
+@pytest.mark.parametrize("change", [("answer 3 to 4", "another answer"), ("question 9,answer 0 to 9\n", "")])
+async def test_another_file_is_refused_and_leaves_nothing(
+    account: Account, new_computer: NewComputer, rankings_file: Path, tmp_path: Path, change: tuple[str, str]
+) -> None:
+    first, second = await new_computer(), await new_computer()
+    job = await first.hand_over(account, rankings_file, Kind.RANK, keep_days=7)
+    other = tmp_path / "other.csv"
+    other.write_text(rankings_file.read_text("utf-8").replace(*change), encoding="utf-8")
+    found, inputs = await listed(second, job.id), AttachedInput(*as_suggested(other, Kind.RANK))
+    with pytest.raises(UsageError, match="This is not the file that was sent"):
+        await second.program.elsewhere.take_over(second.connection_id, found, inputs)
+    assert second.program.ledger.jobs() == () and not second.program.folder(job.id).path.exists()
+
+
+async def test_a_job_that_was_taken_over_is_sound_and_its_texts_are_used_for_nothing(
+    account: Account, new_computer: NewComputer, rankings_file: Path, tmp_path: Path
+) -> None:
+    first, second = await new_computer(), await new_computer()
+    job = await first.hand_over(account, rankings_file, Kind.RANK, keep_days=7)
+    found = await listed(second, job.id)
+    await second.program.elsewhere.take_over(second.connection_id, found)
+    taken, folder = await second.program.runner.wait(job.id), second.program.folder(job.id)
+    assert taken.state is JobState.DONE and taken.has_named_texts
+    assert verify_job(folder, taken, mend=False).findings == ()
+    like_names = tmp_path / "like-names.csv"
+    like_names.write_text("query,context\nQuery 1,Query 1 · Context 1\n", encoding="utf-8")
+    draft = second.draft(like_names, Kind.RANK)
+    second.program.drafts.change(draft.id, options=replace(draft.options, reuse=True))
+    assert second.program.drafts.examine(draft.id).reuse is None
+    with pytest.raises(UsageError, match="are not here, so it cannot be duplicated"):
+        second.program.drafts.duplicate(job.id, "again")
+    with pytest.raises(UsageError, match="what was sent is not here"):
+        save_bodies(folder, taken, tmp_path)
+    with pytest.raises(UsageError, match="sent from elsewhere"):
+        await second.program.actions.send_again(job.id, 1)
+    with pytest.raises(UsageError, match="is on this computer already"):
+        await second.program.elsewhere.take_over(second.connection_id, found)
+    assert not list(tmp_path.glob("batch-*.json"))

@@ -19,7 +19,6 @@ Delivery: TypeAlias = tuple[Answer, Fault | None]  # a reply, and what becomes o
 Do: TypeAlias = Callable[["Exchange"], Awaitable[Delivery]]
 
 _SHARD = re.compile(r"/collect/[^/]+/[^/]+(/(?P<part>\w+))?")
-_PAGE = b"<!doctype html><html><body>Welcome to the airport. Please sign in.</body></html>"
 
 
 @dataclass(frozen=True)
@@ -134,11 +133,6 @@ async def lost_after(exchange: Exchange) -> Delivery:
     return await exchange.pass_on(), faults.reset_after_body()
 
 
-async def page(exchange: Exchange) -> Delivery:
-    """What a hotel's network answers in everybody's place."""
-    return Answer(200, (("content-type", "text/html"),), _PAGE), None
-
-
 def cut_at(byte: int) -> Do:
     """The answer's body ends there."""
 
@@ -148,19 +142,18 @@ def cut_at(byte: int) -> Do:
     return do
 
 
-def says(status: int, body: bytes, kind: str = "application/json", **headers: str) -> Do:
-    """This, in place of the Worker. Names of headers have "_" for "-"."""
-    more = tuple((name.replace("_", "-"), value) for name, value in headers.items())
+def says(status: int, body: bytes, kind: str = "application/json") -> Do:
+    """This, in place of the Worker."""
 
     async def do(exchange: Exchange) -> Delivery:
-        return Answer(status, (("content-type", kind), *more), body), None
+        return Answer(status, (("content-type", kind),), body), None
 
     return do
 
 
-def refuses(status: int, code: int, words: str = "No.", **headers: str) -> Do:
+def refuses(status: int, code: int, words: str = "No.") -> Do:
     """A refusal in the Worker's form."""
-    return says(status, b'{"error":{"code":%d,"message":"%s"}}' % (code, words.encode()), **headers)
+    return says(status, b'{"error":{"code":%d,"message":"%s"}}' % (code, words.encode()))
 
 
 def changed(change: Callable[[bytes], bytes]) -> Do:
@@ -173,5 +166,7 @@ def changed(change: Callable[[bytes], bytes]) -> Do:
     return do
 
 
+# What a hotel's network answers in everybody's place
+page = says(200, b"<!doctype html><html><body>Welcome to the airport. Please sign in.</body></html>", "text/html")
 # What Cloudflare shows in place of a Worker: https://developers.cloudflare.com/workers/observability/errors/
 EXCEEDED_CPU = says(503, b"<html><title>Worker exceeded resource limits</title>Error 1102</html>", "text/html")

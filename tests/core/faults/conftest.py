@@ -12,6 +12,7 @@ import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.workers_ai import limits
 from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
@@ -19,8 +20,6 @@ from cfbatch_gui.core.workers_ai.transport import HttpAnswer, Transport, What
 from tests.core.jobs.conftest import Bench, Clock
 from tests.support.faulty_service import CERTIFICATE, FaultyService, load_certificate
 
-QUERIES = {f"query {n}": [f"context {n} {c}" for c in range(2)] for n in range(3)}
-TEXTS = [f"text {n}" for n in range(201)]  # three requests
 DEADLINE = 0.5  # seconds; on loopback an exchange takes a few milliseconds
 MOST_BYTES = 8 << 20  # of an answer, decompressed; the program takes more, which fills the memory of a test worker
 
@@ -73,15 +72,10 @@ class HastyTransport(Transport):
 
 
 class FaultBench(Bench):
-    def write(self, kind: Kind) -> Path:
-        if kind is Kind.EMBED:
-            lines = TEXTS
-        else:
-            pairs = [f"{query},{context}" for query, contexts in QUERIES.items() for context in contexts]
-            lines = ["query,context", *pairs]
-        path = self.paths.root / ("texts.txt" if kind is Kind.EMBED else "pairs.csv")
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        return path
+    def pairs(self, *, reuse: bool = True) -> Job:
+        """A draft of three queries with two contexts each."""
+        lines = "".join(f"query {n},context {n} {c}\n" for n in range(3) for c in range(2))
+        return self.draft(self.write("pairs.csv", f"query,context\n{lines}"), Kind.RANK, reuse=reuse)
 
     def wrong_results(self, job_id: str) -> list[object]:
         return wrong_results(self.store.folder(job_id))

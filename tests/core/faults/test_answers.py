@@ -4,10 +4,12 @@ Most are read by the program's own functions, which write the raw answer to the 
 store it; the correct values are computed from the texts. Those that the watcher has to notice go through a service.
 """
 
+import asyncio
 import copy
 import json
 import shutil
-from collections.abc import Iterator
+import sys
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,9 +34,12 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai import limits
 from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
 from cfbatch_gui.core.workers_ai.catalogue import find_model
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimits
+from tests.core.endpoints.conftest import service
 from tests.core.faults.conftest import FaultBench, Open, TinyModel, wrong_results
 from tests.support import faults
 from tests.support.faults import Fault
+from tests.support.faulty_service import FaultyService
 from tests.support.inputs import as_suggested
 from tests.support.mutations import of_another_job
 from tests.thorough import tries
@@ -200,8 +205,7 @@ def test_the_answer_of_another_job_is_put_aside(sent: Sent, folder: JobFolder) -
 
 
 async def play(bench: FaultBench, fault: Fault | None = None, texts: int = 3) -> Job:
-    path: Path = bench.paths.root / "texts.txt"
-    path.write_text("".join(f"text {number}\n" for number in range(texts)))
+    path = bench.write("texts.txt", "".join(f"text {number}\n" for number in range(texts)))
     bench.faulty.follow(*([fault] if fault else []))
     return await bench.run(bench.draft(path, Kind.EMBED))
 
@@ -271,3 +275,64 @@ async def test_an_answer_that_is_none(open_bench: Open, how: str, times: int, st
         job = await play(bench, faults.mutate(how=how, on="poll", times=times))
         assert job.batches[0].state is state
         assert bench.results(job.id) == (3 if state is DONE else 0)
+
+
+ROOM = 64  # megabytes of memory allowed for an answer of unlimited size
+
+
+@pytest.fixture
+async def faulty(tmp_path: Path) -> AsyncIterator[FaultyService]:
+    async with FaultyService(service(tmp_path)) as made:
+        yield made
+
+
+MEASURED = """
+import asyncio, json, re, sys
+from pathlib import Path
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
+from cfbatch_gui.core.workers_ai.transport import ExchangeError, Transport
+
+def peak():  # in kilobytes; getrusage would tell that of the process that started this one
+    return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
+
+async def main():
+    url, most_bytes = sys.argv[1], int(sys.argv[2])
+    transport = Transport()
+    said = []
+    for number in range(2):
+        try:
+            answer = await transport.send("GET", url, headers={}, limit=ExchangeLimit(60, most_bytes))
+            said.append(answer.status)
+        except ExchangeError as error:
+            said.append(error.reason)
+        if number == 0:
+            before = peak()
+    after = peak()
+    print(json.dumps({"said": said, "megabytes": (after - before) / 1024}))
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize(
+    ("fault", "most_bytes"),
+    [
+        (faults.gzip_bomb(number=2, megabytes=500), ExchangeLimits().poll.most_bytes),
+        (faults.large_reply(number=2, megabytes=300), ExchangeLimits().check.most_bytes),
+    ],
+)
+async def test_no_answer_fills_the_memory(faulty: FaultyService, fault: Fault, most_bytes: int) -> None:
+    faulty.follow(fault)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        MEASURED,
+        f"{faulty.url}/user/tokens/verify",
+        str(most_bytes),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    out, _ = await process.communicate()
+    measured = json.loads(out)
+    assert measured["said"] == [400, "too_large"]  # no token was sent
+    assert measured["megabytes"] < ROOM

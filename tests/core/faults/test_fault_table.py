@@ -22,7 +22,6 @@ from cfbatch_gui.core.errors import (
     UnreadableReply,
     UserError,
 )
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.workers_ai.transport import What
 from tests.core.faults.conftest import FaultBench, Open
@@ -194,7 +193,7 @@ def check(bench: FaultBench, job: Job, row: Row, ending: Ending) -> None:
 
 async def play(bench: FaultBench, fault: Fault) -> Job:
     """Send a job of one batch and wait until it is final or needs the user."""
-    job = bench.draft(bench.write(Kind.RANK), Kind.RANK)
+    job = bench.pairs()
     bench.faulty.follow(fault)
     async with asyncio.timeout(HANGS_AFTER):
         return await bench.run(job)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from cfbatch_gui.core.errors import ServiceBusy
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
 from tests.core.faults.conftest import FaultBench, Open
 from tests.support import faults
@@ -37,7 +36,7 @@ def gaps(arrivals: list[Arrival]) -> list[float]:
 
 
 async def done(bench: FaultBench, fault: Fault) -> None:
-    job = bench.draft(bench.write(Kind.RANK), Kind.RANK, reuse=False)
+    job = bench.pairs(reuse=False)
     bench.faulty.follow(fault)
     async with asyncio.timeout(240):
         assert (await bench.run(job)).state is JobState.DONE
@@ -67,7 +66,7 @@ async def test_in_a_block_nothing_asks_and_everything_is_said(open_bench: Open) 
             assert 290 < caught.value.retry_after <= 301
         assert len(bench.faulty.arrivals) == 1
         started = bench.clock.now
-        job = await bench.run(bench.draft(bench.write(Kind.RANK), Kind.RANK))
+        job = await bench.run(bench.pairs())
         assert job.state is JobState.DONE
         assert all(arrival.at >= started + 299 for arrival in bench.faulty.arrivals[1:])
 

@@ -33,6 +33,12 @@ from tests.support.inputs import as_suggested
 from tests.support.practice import accepted_bodies
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
+CLOUDS = (
+    "question,answer\n"
+    "This is a story about Cloudflare,This is a story about a llama\n"
+    "This is a story about Cloudflare,This is a story about an orange cloud\n"
+    "This is a story about Cloudflare,This is a story about a hugging emoji\n"
+)
 
 
 class Clock:
@@ -135,6 +141,24 @@ class Bench:
         if not reuse:
             job = self.drafts.change(job.id, options=replace(job.options, reuse=False))
         return self.drafts.load(job.id, *as_suggested(path, kind, split=split))
+
+    def write(self, name: str, content: str) -> Path:
+        """A file with this content, beside the data folder."""
+        path = self.paths.root.parent / name
+        path.write_text(content, encoding="utf-8", newline="")
+        return path
+
+    def clouds(self, name: str = "clouds", *, reuse: bool = True) -> Job:
+        """A draft with one query and three texts to rank."""
+        return self.draft(self.write(f"{name}.csv", CLOUDS), Kind.RANK, reuse=reuse)
+
+    def scores(self, job_id: str) -> list[tuple[str, float]]:
+        """The texts of a job with their scores, best first."""
+        with self.store.folder(job_id).open(read_only=True) as database:
+            rows = database.execute(
+                "SELECT t.text, i.score FROM items i JOIN texts t USING(text_no) ORDER BY i.score DESC"
+            )
+            return rows.fetchall()
 
     async def run(self, job: Job) -> Job:
         """Send the job, wait until it ends or needs the user, and return it."""

@@ -1,28 +1,27 @@
 """Drafts are filled, estimated, changed, copied and deleted; their file may change or be deleted meanwhile."""
 
-from collections.abc import Callable
+import csv
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, ReadOptions, Role
+from cfbatch_gui.core.export_metadata import metadata_of
+from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, ProblemKind, ReadOptions, Role
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.job_folder.row_problems import problems
+from cfbatch_gui.core.job_folder.row_problems import problems, save_problems
 from cfbatch_gui.core.jobs.drafts import as_recognised
 from cfbatch_gui.core.jobs.states import JobState
-from tests.core.jobs.conftest import Bench
-from tests.core.jobs.test_runner import CLOUDS, scores
+from cfbatch_gui.core.results.exports import export, target_for
+from tests.core.jobs.conftest import CLOUDS, Bench
 from tests.support.inputs import as_suggested
-
-Write = Callable[[str, str], Path]
 
 GAPS = "question,answer\nq one,a\nq one,\n,b\nq two,c\n"
 
 
-async def test_rows_that_are_not_sent_are_counted_and_named(bench: Bench, write: Write) -> None:
-    job = bench.draft(write("gaps.csv", GAPS), Kind.RANK)
+async def test_rows_that_are_not_sent_are_counted_and_named(bench: Bench) -> None:
+    job = bench.draft(bench.write("gaps.csv", GAPS), Kind.RANK)
     assert (job.rows_in, job.queries, job.texts, job.problems) == (4, 2, 2, 2)
     found = problems(bench.drafts.folder(job.id))
     assert [(problem.row, problem.cells) for problem in found] == [(3, ("q one", "")), (4, ("", "b"))]
@@ -34,16 +33,33 @@ async def test_rows_that_are_not_sent_are_counted_and_named(bench: Bench, write:
     assert preflight.blocker == "" and preflight.price_high.dollars > 0
 
 
-async def test_the_whole_file_is_kept_and_may_vanish(bench: Bench, write: Write) -> None:
-    path = write("clouds.csv", CLOUDS)
+async def test_doubtful_rows_are_saved_and_exported_as_read_and_as_they_stand(bench: Bench, tmp_path: Path) -> None:
+    content = 'id,text,note\n1,one,a\n2,"two" and more,b\n3,three,c\n4,5" screen,d\n5,"six,e\n6,seven,f\n'
+    job = await bench.run(bench.draft(bench.write("a.csv", content), Kind.EMBED))
+    folder, mended, failed = bench.drafts.folder(job.id), tmp_path / "mend.csv", tmp_path / "failed.csv"
+    assert save_problems(folder, mended, kind=ProblemKind.DOUBTFUL_ROW) == 2
+    export(folder, metadata_of(job, ""), failed, target_for(failed, Kind.EMBED, "failed"))
+    (head, *rows), (names, *lines) = (csv.reader(each.read_text("utf-8-sig").splitlines()) for each in (mended, failed))
+    assert head == ["row", "reason", "id", "text", "note", "in the file"]
+    assert [row[2:] for row in rows] == [
+        ["2", "two and more", "b", '2,"two" and more,b'],
+        ["4", '5" screen', "d", '4,5" screen,d'],
+    ]
+    assert names == ["id", "text", "note", "row_number", "reason", "in_the_file"]
+    raw = [("3", '2,"two" and more,b'), ("5", '4,5" screen,d'), ("6", '5,"six,e')]
+    assert [(line[3], line[5]) for line in lines] == raw
+
+
+async def test_the_whole_file_is_kept_and_may_vanish(bench: Bench) -> None:
+    path = bench.write("clouds.csv", CLOUDS)
     job = bench.draft(path, Kind.RANK)
     path.unlink()
     assert (await bench.run(job)).state is JobState.DONE
 
 
-async def test_stopping_to_read_leaves_the_draft_as_it_was(bench: Bench, write: Write) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    many = write("many.csv", CLOUDS * 20_000)
+async def test_stopping_to_read_leaves_the_draft_as_it_was(bench: Bench) -> None:
+    job = bench.clouds()
+    many = bench.write("many.csv", CLOUDS * 20_000)
 
     class StoppedError(Exception):
         pass
@@ -57,26 +73,26 @@ async def test_stopping_to_read_leaves_the_draft_as_it_was(bench: Bench, write: 
     assert not list(bench.drafts.folder(job.id).path.glob("*.new.db"))
 
 
-async def test_a_copy_of_a_finished_job_is_a_clean_draft(bench: Bench, write: Write) -> None:
-    done = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+async def test_a_copy_of_a_finished_job_is_a_clean_draft(bench: Bench) -> None:
+    done = await bench.run(bench.clouds())
     bench.ledger.change(done.id, lambda job: replace(job, account_problem="It has stopped.", account_cleared_at=1.0))
     copy = bench.drafts.duplicate(done.id, "again")
     assert copy.state is JobState.DRAFT and copy.batches == () and copy.sent_at == 0
     assert (copy.account_problem, copy.account_cleared_at) == ("", 0.0)
-    assert [score for _, score in scores(bench, copy.id)] == [None] * 3
+    assert [score for _, score in bench.scores(copy.id)] == [None] * 3
     assert (await bench.run(copy)).state is JobState.DONE
-    assert scores(bench, copy.id) == scores(bench, done.id)
+    assert bench.scores(copy.id) == bench.scores(done.id)
 
 
-async def test_tags_are_kept_clean(bench: Bench, write: Write) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+async def test_tags_are_kept_clean(bench: Bench) -> None:
+    job = bench.clouds()
     (tagged,) = bench.drafts.tag({job.id: ["  two\n words ", "May", "may", "", "x" * 100]})
     assert tagged.tags == ("may", "two words", "x" * 40)
     assert bench.ledger.job(job.id).tags == tagged.tags
 
 
-async def test_a_deleted_job_can_be_had_back_until_the_next_start(bench: Bench, write: Write) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+async def test_a_deleted_job_can_be_had_back_until_the_next_start(bench: Bench) -> None:
+    job = bench.clouds()
     bench.drafts.delete(job.id)
     assert bench.ledger.jobs() == ()
     bench.drafts.delete(job.id, deleted=False)
@@ -86,8 +102,8 @@ async def test_a_deleted_job_can_be_had_back_until_the_next_start(bench: Bench, 
     assert not bench.drafts.folder(job.id).path.exists() and bench.ledger.deleted_jobs() == ()
 
 
-async def test_a_deleted_job_whose_folder_cannot_be_removed_does_not_come_back(bench: Bench, write: Write) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+async def test_a_deleted_job_whose_folder_cannot_be_removed_does_not_come_back(bench: Bench) -> None:
+    job = bench.clouds()
     folder = bench.drafts.folder(job.id).path
     elsewhere = folder.rename(folder.parent.parent / "on another disk")
     folder.symlink_to(elsewhere, target_is_directory=True)  # which is not removed: it was made by hand
@@ -99,18 +115,18 @@ async def test_a_deleted_job_whose_folder_cannot_be_removed_does_not_come_back(b
     assert bench.ledger.deleted_jobs() == ()
 
 
-async def test_a_sent_job_is_not_changed(bench: Bench, write: Write) -> None:
-    done = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+async def test_a_sent_job_is_not_changed(bench: Bench) -> None:
+    done = await bench.run(bench.clouds())
     with pytest.raises(UsageError, match="sent already"):
         bench.drafts.change(done.id, kind=Kind.EMBED)
     with pytest.raises(UsageError, match="sent already"):
         await bench.actions.send(done.id)
 
 
-async def test_a_draft_without_texts_says_what_is_missing(bench: Bench, write: Write) -> None:
+async def test_a_draft_without_texts_says_what_is_missing(bench: Bench) -> None:
     job = bench.drafts.create(Kind.RANK, "gaps", "@cf/baai/bge-m3", "cloudflare")
     mapping = Mapping(Kind.RANK, Layout.LONG, (Role.QUERY, Role.CONTEXT))
-    bench.drafts.load(job.id, open_source(write("gaps.csv", "question,answer\nq,\n")), mapping)
+    bench.drafts.load(job.id, open_source(bench.write("gaps.csv", "question,answer\nq,\n")), mapping)
     assert "Choose the columns" in bench.drafts.examine(job.id).blocker
     with pytest.raises(UsageError, match="nothing to send"):
         await bench.actions.send(job.id)

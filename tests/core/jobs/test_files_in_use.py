@@ -7,7 +7,7 @@ import gc
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,6 @@ from tests.core.jobs.conftest import Bench
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads the list of open files in /proc")
 
-Write = Callable[[str, str], Path]
 PAIRS = "id,question,answer\n" + "".join(f"a{n},q{n // 5},answer {n}\n" for n in range(20))
 TEXTS = "id,text\n" + "".join(f"t{n},text {n}\n" for n in range(60))
 
@@ -103,8 +102,8 @@ def test_the_hook_sees_what_it_is_to_see(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", list(Kind))
-async def test_a_job_from_its_draft_to_its_end(bench: Bench, write: Write, tmp_path: Path, kind: Kind) -> None:
-    given = write("given.csv", PAIRS if kind is Kind.RANK else TEXTS)
+async def test_a_job_from_its_draft_to_its_end(bench: Bench, tmp_path: Path, kind: Kind) -> None:
+    given = bench.write("given.csv", PAIRS if kind is Kind.RANK else TEXTS)
     with as_on_windows():
         bench.draft(given, kind)
         job = await bench.run(bench.draft(given, kind))
@@ -128,8 +127,8 @@ async def test_a_job_from_its_draft_to_its_end(bench: Bench, write: Write, tmp_p
     assert job.state is JobState.DONE and not folder.path.exists()
 
 
-async def test_a_damaged_ledger_is_put_aside(bench: Bench, write: Write) -> None:
-    job = await bench.run(bench.draft(write("pairs.csv", PAIRS), Kind.RANK))
+async def test_a_damaged_ledger_is_put_aside(bench: Bench) -> None:
+    job = await bench.run(bench.draft(bench.write("pairs.csv", PAIRS), Kind.RANK))
     await bench.stop()
     bench.paths.ledger.write_bytes(b"\0garbage\xff" * 2_000)
     with as_on_windows():

@@ -2,8 +2,6 @@
 
 import asyncio
 import gzip
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,9 +13,6 @@ from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.rankings import Rankings
 from tests.core.jobs.conftest import Bench
-from tests.core.jobs.test_runner import scores
-
-Write = Callable[[str, str], Path]
 
 PAIRS = "query,answer,price\n" + "".join(
     f"zebrafish question {q},zebrafish answer {q} {c},zebrafish {c} crowns\n" for q in range(4) for c in range(3)
@@ -35,13 +30,13 @@ def is_anywhere(folder: JobFolder, word: bytes) -> list[str]:
     return found
 
 
-async def test_a_ranking_keeps_scores_and_says_rows(bench: Bench, write: Write) -> None:
-    job = await bench.run(bench.draft(write("pairs.csv", PAIRS), Kind.RANK))
-    folder, before = bench.store.folder(job.id), scores(bench, job.id)
+async def test_a_ranking_keeps_scores_and_says_rows(bench: Bench) -> None:
+    job = await bench.run(bench.draft(bench.write("pairs.csv", PAIRS), Kind.RANK))
+    folder, before = bench.store.folder(job.id), bench.scores(job.id)
     assert texts_forgotten(folder) is None and is_anywhere(folder, b"zebrafish")
     await bench.actions.forget_texts(job.id)
     assert is_anywhere(folder, b"zebrafish") == []
-    assert [score for _, score in scores(bench, job.id)] == [score for _, score in before]
+    assert [score for _, score in bench.scores(job.id)] == [score for _, score in before]
     ranked = [context for block in Rankings(folder).blocks() for context in block]
     assert {context.query for context in ranked} == {
         "Row 2",
@@ -53,8 +48,8 @@ async def test_a_ranking_keeps_scores_and_says_rows(bench: Bench, write: Write) 
     assert texts_forgotten(folder) is not None
 
 
-async def test_vectors_stay_bit_for_bit_and_ids_stand_for_texts(bench: Bench, write: Write) -> None:
-    path = write("texts.csv", "id,text\n" + "".join(f"a-{n},zebrafish number {n}\n" for n in range(150)))
+async def test_vectors_stay_bit_for_bit_and_ids_stand_for_texts(bench: Bench) -> None:
+    path = bench.write("texts.csv", "id,text\n" + "".join(f"a-{n},zebrafish number {n}\n" for n in range(150)))
     job = await bench.run(bench.draft(path, Kind.EMBED))
     folder = bench.store.folder(job.id)
     before = np.load(folder.vectors)
@@ -67,8 +62,8 @@ async def test_vectors_stay_bit_for_bit_and_ids_stand_for_texts(bench: Bench, wr
     assert [row.text for row in embeddings.page(0, 2)] == ["a-0", "a-1"]
 
 
-async def test_nothing_can_be_sent_again_without_texts(bench: Bench, write: Write) -> None:
-    job = bench.draft(write("many.txt", "".join(f"zebrafish number {n}\n" for n in range(250))), Kind.EMBED)
+async def test_nothing_can_be_sent_again_without_texts(bench: Bench) -> None:
+    job = bench.draft(bench.write("many.txt", "".join(f"zebrafish number {n}\n" for n in range(250))), Kind.EMBED)
     with pytest.raises(UsageError, match="Only a finished job"):
         await bench.actions.forget_texts(job.id)
     job = await bench.run(job)

@@ -1,8 +1,8 @@
-"""The ledger stores jobs, admits one writer, and refuses files that are damaged or of another version."""
+"""The ledger stores jobs, admits one writer, refuses damaged files, and keeps what was accepted on a full disk."""
 
 import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import fields, replace
 from pathlib import Path
@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from cfbatch_gui.core.errors import LedgerDamaged, UsageError
+from cfbatch_gui.core.errors import DiskFull, LedgerDamaged, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Attempt, Batch, BatchState, Job, JobOptions, ListedJob
-from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.jobs.store.ledger import RESERVE_BYTES, Ledger
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.paths import Paths
+from tests.support.disks import fill_up, free_up, small_disk
 
 
 @pytest.fixture
@@ -153,3 +154,32 @@ def test_a_ledger_whose_tables_were_not_finished_has_no_jobs(tmp_path: Path) -> 
         database.executescript("CREATE TABLE unfinished(x); DROP TABLE unfinished;")  # a page, and no version
     assert paths.has_ledger()
     assert (Ledger.open_read_only(paths).jobs(), Ledger.listed(paths)) == ((), ())
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path / "disk", 3) as place:
+        yield place
+
+
+def test_an_accepted_batch_is_written_down_on_a_full_disk_and_what_is_not_is_not_shown(disk: Path) -> None:
+    paths = Paths(disk / "data")
+    paths.create()
+    ledger = Ledger.open(paths)
+    assert paths.reserve_file.stat().st_size == RESERVE_BYTES
+    batch = Batch("job00001", 1, BatchState.SENDING, 1, 1, 10)
+    ledger.put(a_job("job00001", "n" * 3_000), [batch])
+    fill_up(disk)
+    ledger.put(a_job("job00002", "n" * 3_000), [])  # deletes the reserve file
+    assert not paths.reserve_file.exists()
+    with pytest.raises(DiskFull):
+        for number in range(3, 400):
+            ledger.put(a_job(f"job{number:05}", "n" * 3_000))
+    known = {job.id for job in ledger.jobs()}
+    assert {"job00001", "job00002"} <= known
+    free_up(disk)
+    ledger.put(a_job("job00999", "n" * 3_000))
+    ledger.close()
+    again = Ledger.open(paths)
+    assert {job.id for job in again.jobs()} == known | {"job00999"}
+    again.close()

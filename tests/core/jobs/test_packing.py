@@ -3,6 +3,7 @@ sent once for all its rows, and a long one in parts, of which the best counts.
 """
 
 import json
+import random
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,11 +24,12 @@ from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.run.collecting import collect
 from cfbatch_gui.core.jobs.run.job_actions import sent
 from cfbatch_gui.core.jobs.states import Job, JobOptions
+from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
-from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, find_model
-from cfbatch_gui.core.workers_ai.estimate import count_tokens, tokens_lower, tokens_upper
+from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, MODELS, find_model
+from cfbatch_gui.core.workers_ai.estimate import count_tokens, tokens_lower, tokens_most, tokens_upper
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES
-from tests.core.jobs.conftest import Bench
+from tests.core.jobs.conftest import Bench, Clock, opened_bench
 from tests.parsed_requests import parse_requests
 from tests.support.inputs import as_suggested
 from tests.thorough import tries
@@ -206,10 +208,10 @@ def test_texts_of_which_the_model_may_read_the_beginning_only_are_named(
 
 
 async def test_what_is_not_laid_out_as_the_ledger_knows_it_is_not_packed(
-    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 20)
-    draft = bench.draft(write("texts.txt", "\n".join(f"text number {n}" for n in range(95))), Kind.EMBED)
+    draft = bench.draft(bench.write("texts.txt", "\n".join(f"text number {n}" for n in range(95))), Kind.EMBED)
     folder = bench.store.folder(draft.id)
     planned = sent(draft, plan(folder, draft), 0.0, draft)
     assert len(planned.batches) == 5
@@ -275,3 +277,50 @@ def test_tokens_of_many_texts_are_those_of_each(texts: list[str]) -> None:
     upper, lower = count_tokens(texts)
     assert upper.tolist() == [tokens_upper(text) for text in texts]
     assert lower.tolist() == [tokens_lower(text) for text in texts]
+
+
+PIECES = ("why", " ", "", "\n", "=1+1", '"', "\\", "\0", "\ud800", "🌍", "日本語", "ß", "\u2028", "<|endoftext|>")
+REPEATED = ("wort ", "語", "🌍", "é", "x", " ", "9,", "a\n", "AB-47 ", "{}")
+
+
+def text(chance: random.Random) -> str:
+    if chance.random() < 0.15:
+        return chance.choice(REPEATED) * chance.choice((100, 511, 513, 8_193, 30_000))
+    return "".join(chance.choices(PIECES, k=chance.randrange(1, 6)))
+
+
+def rows(chance: random.Random, kind: Kind) -> list[dict[str, str]]:
+    count = chance.choice((1, 2, 5, 101, 250))
+    texts = [f"text {number}" for number in range(count)] if count > 100 else [text(chance) for _ in range(count)]
+    if kind is Kind.EMBED:
+        return [{"text": each} for each in texts]
+    queries = [text(chance) for _ in range(chance.randrange(1, 5))]
+    return [{"query": query, "context": each} for query in queries for each in texts]
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(tries(120, 3600))
+@pytest.mark.parametrize("kind", list(Kind))
+async def test_what_passes_the_checks_is_accepted(tmp_path: Path, clock: Clock, kind: Kind) -> None:
+    accepted, at_once = 0, {"seconds_queued": 0.0, "seconds_running": 0.0}
+    async with opened_bench(tmp_path, clock, **at_once, load_model=HashedNgrams) as bench:
+        for number in range(tries(4, 600)):
+            chance = random.Random(f"{kind} {number}")
+            made, path = rows(chance, kind), tmp_path / f"{number}.jsonl"
+            path.write_text("".join(json.dumps(row) + "\n" for row in made))
+            model = chance.choice([each for each in MODELS if each.can_rank or kind is Kind.EMBED])
+            split = Split(chance.choice((16, 100, 500)), chance.choice((0, 4))) if chance.random() < 0.3 else None
+            job = bench.draft(path, kind, model=model.name, split=split)
+            pooling = chance.choice(("", *model.poolings))
+            chosen = JobOptions(chance.random() < 0.6, pooling, at_once=chance.random() < 0.3, reuse=False)
+            job = bench.drafts.change(job.id, options=chosen)
+            seen = bench.drafts.examine(job.id)
+            if seen.blocker:
+                continue
+            job = await bench.run(job)
+            # A query of "up to 9,000 tokens" may be too long; the checks have warned of it.
+            is_warned = seen.too_long > 0 or any(tokens_most(row.get("query", "")) > model.max_tokens for row in made)
+            refused = {batch.error_detail or batch.error for batch in job.batches if batch.error}
+            assert all(is_warned and "Sequence too long" in error for error in refused), refused
+            accepted += len(job.batches)
+    assert accepted > 0

@@ -16,11 +16,8 @@ from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.system.paths import Paths
 from tests.canary import TOKEN
-from tests.core.jobs.conftest import Bench
-from tests.core.jobs.test_runner import CLOUDS, scores
+from tests.core.jobs.conftest import CLOUDS, Bench
 from tests.support import faults
-
-Write = Callable[[str, str], Path]
 
 
 def delete(ledger: Path) -> None:
@@ -53,9 +50,9 @@ async def queued(bench: Bench, job: Job) -> Job:
 
 @pytest.mark.parametrize("harm", [delete, garble, flip])
 async def test_a_job_on_its_way_is_collected_after_the_ledger_was_lost(
-    bench: Bench, write: Write, harm: Callable[[Path], None]
+    bench: Bench, harm: Callable[[Path], None]
 ) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    job = bench.clouds()
     await bench.actions.send(job.id)
     request_id = (await queued(bench, job)).batches[0].request_id
     await bench.stop()
@@ -67,14 +64,14 @@ async def test_a_job_on_its_way_is_collected_after_the_ledger_was_lost(
     assert bench.ledger.job(job.id).state is JobState.PAUSED and bench.opened.damage
     assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
     assert len(bench.faulty.submits) == 1
-    assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
+    assert bench.scores(job.id)[0][0] == "This is a story about an orange cloud"
 
 
 @pytest.mark.parametrize("are_lines_lost", [False, True])
-async def test_a_batch_that_may_have_left_is_not_sent_again(bench: Bench, write: Write, are_lines_lost: bool) -> None:
+async def test_a_batch_that_may_have_left_is_not_sent_again(bench: Bench, are_lines_lost: bool) -> None:
     """By submissions.jsonl, or by what its own folder says."""
     bench.faulty.follow(faults.reset_after_body(billed=True))
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    job = await bench.run(bench.clouds())
     if are_lines_lost:
         for path in bench.paths.root.parent.rglob("*.jsonl"):
             path.unlink()
@@ -84,8 +81,8 @@ async def test_a_batch_that_may_have_left_is_not_sent_again(bench: Bench, write:
 
 
 @pytest.mark.parametrize("harm", ["the file", "a value in it"])
-async def test_a_folder_whose_job_cannot_be_read_is_named(bench: Bench, write: Write, harm: str) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+async def test_a_folder_whose_job_cannot_be_read_is_named(bench: Bench, harm: str) -> None:
+    job = bench.clouds()
     folder = bench.store.folder(job.id)
     if harm == "the file":
         folder.data.write_bytes(b"no database" * 1_000)
@@ -97,8 +94,8 @@ async def test_a_folder_whose_job_cannot_be_read_is_named(bench: Bench, write: W
     assert [str(folder.path) in sentence for sentence in bench.opened.damage] == [True]
 
 
-async def test_a_job_of_earlier_results_alone_is_finished_after_the_ledger_was_lost(bench: Bench, write: Write) -> None:
-    path = write("clouds.csv", CLOUDS)
+async def test_a_job_of_earlier_results_alone_is_finished_after_the_ledger_was_lost(bench: Bench) -> None:
+    path = bench.write("clouds.csv", CLOUDS)
     await bench.run(bench.draft(path, Kind.RANK))
     job = await bench.run(bench.draft(path, Kind.RANK, reuse=True))
     assert job.batches == () and job.finished_at
@@ -107,16 +104,16 @@ async def test_a_job_of_earlier_results_alone_is_finished_after_the_ledger_was_l
     assert (found.state, found.paused_because, found.finished_at) == (JobState.DONE, "", job.finished_at)
 
 
-async def test_answers_in_the_folder_are_enough_when_ledger_and_ids_are_lost(bench: Bench, write: Write) -> None:
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+async def test_answers_in_the_folder_are_enough_when_ledger_and_ids_are_lost(bench: Bench) -> None:
+    job = await bench.run(bench.clouds())
     asked = len(bench.faulty.arrivals)
     await start_without(bench, bench.paths.ledger, bench.paths.submissions)
     assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
     assert len(bench.faulty.arrivals) == asked
 
 
-async def test_a_copy_of_a_finished_jobs_folder_is_not_sent(bench: Bench, write: Write) -> None:
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+async def test_a_copy_of_a_finished_jobs_folder_is_not_sent(bench: Bench) -> None:
+    job = await bench.run(bench.clouds())
     await bench.stop()
     shutil.copytree(bench.paths.job(job.id), bench.paths.job("copied"))
     bench.start()
@@ -127,22 +124,22 @@ async def test_a_copy_of_a_finished_jobs_folder_is_not_sent(bench: Bench, write:
     assert bench.ledger.job("copied").batches_done == 1
 
 
-async def test_what_was_sent_again_is_collected_after_the_ledger_was_lost(bench: Bench, write: Write) -> None:
+async def test_what_was_sent_again_is_collected_after_the_ledger_was_lost(bench: Bench) -> None:
     rows = "".join(f"query {n},context {n} {c}\n" for n in range(4) for c in range(2))
     bench.faulty.follow(faults.fail_requests(on="poll", times=0, requests=(1, 3)))
-    job = await bench.run(bench.draft(write("four.csv", "question,answer\n" + rows), Kind.RANK))
+    job = await bench.run(bench.draft(bench.write("four.csv", "question,answer\n" + rows), Kind.RANK))
     bench.faulty.follow()
     await bench.actions.send_failed_again(job.id)
     await bench.until(lambda: bench.store.job(job.id).batches[1].state.is_at_service)
     await start_without(bench)
     assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
     assert len(bench.faulty.submits) == 2
-    assert all(score is not None for _, score in scores(bench, job.id))
+    assert all(score is not None for _, score in bench.scores(job.id))
 
 
-async def test_the_answer_to_an_earlier_attempt_does_not_end_the_later_one(bench: Bench, write: Write) -> None:
+async def test_the_answer_to_an_earlier_attempt_does_not_end_the_later_one(bench: Bench) -> None:
     bench.faulty.follow(faults.mutate(on="poll", times=0, how="element_repeated"))
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    job = await bench.run(bench.clouds())
     assert job.batches[0].state is BatchState.FAILED
     bench.faulty.follow()
     await bench.actions.send_again(job.id, 1)
@@ -153,10 +150,10 @@ async def test_the_answer_to_an_earlier_attempt_does_not_end_the_later_one(bench
 
 
 async def test_a_start_that_is_cut_short_leaves_no_attempt_to_be_taken_for_a_later_one(
-    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench.faulty.follow(faults.reset_after_body(on="submit"))
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    job = await bench.run(bench.clouds())
     job = await bench.ended(bench.actions.send_again(job.id, 1))
     await bench.stop()
     bench.paths.ledger.unlink()
@@ -169,11 +166,9 @@ async def test_a_start_that_is_cut_short_leaves_no_attempt_to_be_taken_for_a_lat
 
 
 @pytest.mark.parametrize("was_draft", [False, True])
-async def test_an_older_ledger_does_not_send_what_was_accepted_since(
-    bench: Bench, write: Write, was_draft: bool
-) -> None:
+async def test_an_older_ledger_does_not_send_what_was_accepted_since(bench: Bench, was_draft: bool) -> None:
     """In the older one the batch has not been sent, or it knows a draft only."""
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    job = bench.clouds()
     bench.faulty.follow(faults.refuse(on="submit"))
     if not was_draft:
         await bench.run(job)
@@ -192,9 +187,9 @@ async def test_an_older_ledger_does_not_send_what_was_accepted_since(
     assert len(bench.faulty.submits) == 1
 
 
-async def test_a_batch_that_is_sent_again_on_the_users_word_still_leaves(bench: Bench, write: Write) -> None:
+async def test_a_batch_that_is_sent_again_on_the_users_word_still_leaves(bench: Bench) -> None:
     bench.faulty.follow(faults.mutate(on="poll", times=0, how="element_repeated"))
-    again = await bench.run(bench.draft(write("again.csv", CLOUDS), Kind.RANK, reuse=False))
+    again = await bench.run(bench.clouds("again", reuse=False))
     assert again.state is JobState.FAILED
     await bench.actions.send_again(again.id, 1)
     await bench.stop()
@@ -204,17 +199,15 @@ async def test_a_batch_that_is_sent_again_on_the_users_word_still_leaves(bench: 
     assert (await bench.runner.wait(again.id)).state is JobState.DONE
 
 
-async def test_a_backup_has_all_that_was_paid_for_and_sends_nothing_by_itself(
-    bench: Bench, write: Write, tmp_path: Path
-) -> None:
+async def test_a_backup_has_all_that_was_paid_for_and_sends_nothing_by_itself(bench: Bench, tmp_path: Path) -> None:
     bench.faulty.follow(faults.refuse(on="submit"))
-    unsent = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    unsent = await bench.run(bench.clouds())
     bench.faulty.follow()
-    paid = bench.draft(write("paid.csv", CLOUDS.replace("orange", "green")), Kind.RANK)
+    paid = bench.draft(bench.write("paid.csv", CLOUDS.replace("orange", "green")), Kind.RANK)
     await bench.actions.send(paid.id)
     await queued(bench, paid)
     draft = bench.draft(
-        write("texts.txt", "\n".join(f"text {n} with “quotes” and a \\ in it" for n in range(150))), Kind.EMBED
+        bench.write("texts.txt", "\n".join(f"text {n} with “quotes” and a \\ in it" for n in range(150))), Kind.EMBED
     )
     folder = bench.store.folder(draft.id)
     body = body_of(folder, draft, plan(folder, draft).batches[0])
@@ -240,10 +233,10 @@ DAY = 86_400.0
 
 
 @pytest.fixture
-async def waiting(bench: Bench, write: Write) -> AsyncIterator[Job]:
+async def waiting(bench: Bench) -> AsyncIterator[Job]:
     """A job with a batch that could not be sent; the service can be reached again, and the program is stopped."""
     bench.faulty.follow(faults.refuse(on="submit", times=0))
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    job = await bench.run(bench.clouds())
     assert job.batches[0].state is BatchState.PLANNED and not bench.accepted_bodies()
     bench.faulty.follow()
     await bench.stop()
@@ -315,10 +308,10 @@ async def test_an_older_ledger_does_not_send_what_left_since_whatever_the_clock_
 
 
 async def test_what_is_at_the_service_is_collected_while_the_question_is_open(
-    bench: Bench, write: Write, waiting: Job, tmp_path: Path
+    bench: Bench, waiting: Job, tmp_path: Path
 ) -> None:
     bench.start()
-    other = bench.draft(write("other.csv", CLOUDS), Kind.RANK)
+    other = bench.clouds("other")
     await bench.actions.send(other.id)
     await bench.until(lambda: bench.store.job(other.id).batches[0].state.is_at_service)
     await bench.stop()
@@ -329,8 +322,8 @@ async def test_what_is_at_the_service_is_collected_while_the_question_is_open(
     assert bench.ledger.batch(waiting.id, 1).state is BatchState.PLANNED
 
 
-async def test_a_folder_in_which_nothing_waits_is_not_asked_about(bench: Bench, write: Write, tmp_path: Path) -> None:
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+async def test_a_folder_in_which_nothing_waits_is_not_asked_about(bench: Bench, tmp_path: Path) -> None:
+    job = await bench.run(bench.clouds())
     await bench.stop()
     before = read_identity(bench.paths.identity)
     use(bench, bench.paths.root.rename(tmp_path / "moved"))

@@ -4,7 +4,6 @@ import asyncio
 import json
 import shutil
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,12 +20,16 @@ from cfbatch_gui.core.jobs.verifying import Outcome, asked_for_again, verify_job
 from tests.core.jobs.conftest import Bench, Clock, opened_bench
 from tests.thorough import tries
 
-Write = Callable[[str, str], Path]
-
 
 def catalogue(changed: frozenset[int] = frozenset(), count: int = 2_000) -> str:
     rows = (f"A-{n:05},Product number {n}{' with a new handle' if n in changed else ''}\n" for n in range(count))
     return "id,text\n" + "".join(rows)
+
+
+async def in_may(bench: Bench, count: int) -> tuple[Path, Job]:
+    """A file of so many texts, and the finished job that they were sent in."""
+    path = bench.write("may.csv", catalogue(count=count))
+    return path, await bench.run(bench.draft(path, Kind.EMBED))
 
 
 def rankings(queries: int, contexts: int) -> str:
@@ -53,11 +56,8 @@ def results(bench: Bench, job: Job) -> object:
         return parts, database.execute("SELECT item_no, score FROM items ORDER BY item_no").fetchall()
 
 
-async def test_each_result_says_the_job_and_the_request_it_came_from_however_often_it_was_taken(
-    bench: Bench, write: Write
-) -> None:
-    path = write("may.csv", catalogue(count=300))
-    may = await bench.run(bench.draft(path, Kind.EMBED))
+async def test_each_result_says_the_job_and_the_request_it_came_from_however_often_it_was_taken(bench: Bench) -> None:
+    path, may = await in_may(bench, 300)
     second = await bench.run(bench.draft(path, Kind.EMBED))
     bench.drafts.delete(may.id)
     third = await bench.run(bench.draft(path, Kind.EMBED))
@@ -70,9 +70,8 @@ async def test_each_result_says_the_job_and_the_request_it_came_from_however_oft
     assert (rows, second.reused) == (300, 300)
 
 
-async def test_a_source_that_goes_between_the_check_and_the_sending_is_sent_instead(bench: Bench, write: Write) -> None:
-    path = write("may.csv", catalogue(count=300))
-    may = await bench.run(bench.draft(path, Kind.EMBED))
+async def test_a_source_that_goes_between_the_check_and_the_sending_is_sent_instead(bench: Bench) -> None:
+    path, may = await in_may(bench, 300)
     june = bench.draft(path, Kind.EMBED)
     found = bench.drafts.examine(june.id)
     assert found.reuse is not None
@@ -83,10 +82,10 @@ async def test_a_source_that_goes_between_the_check_and_the_sending_is_sent_inst
 
 @pytest.mark.parametrize(("kind", "most", "reused", "anew"), [(Kind.EMBED, 100, 200, 100), (Kind.RANK, 8, 12, 8)])
 async def test_a_batch_with_a_damaged_result_is_sent_instead_of_taken(
-    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch, kind: Kind, most: int, reused: int, anew: int
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, kind: Kind, most: int, reused: int, anew: int
 ) -> None:
     monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", most)
-    path = write("may.csv", catalogue(count=300) if kind is Kind.EMBED else rankings(5, 4))
+    path = bench.write("may.csv", catalogue(count=300) if kind is Kind.EMBED else rankings(5, 4))
     may = await bench.run(bench.draft(path, kind))
     right = results(bench, may)
     damage(bench.drafts.folder(may.id))
@@ -107,9 +106,8 @@ def damage(folder: JobFolder) -> None:
             database.execute("UPDATE items SET score = score + 0.25 WHERE item_no = 7")
 
 
-async def test_a_result_is_taken_only_for_the_very_text(bench: Bench, write: Write) -> None:
-    path = write("may.csv", catalogue(count=300))
-    may = await bench.run(bench.draft(path, Kind.EMBED))
+async def test_a_result_is_taken_only_for_the_very_text(bench: Bench) -> None:
+    path, may = await in_may(bench, 300)
     with bench.drafts.folder(may.id).open() as database:  # the hashes that are kept go on saying that it is the same
         database.execute("UPDATE texts SET text = 'Another product' WHERE text_no = 5")
     before = len(bench.accepted_bodies())
@@ -119,16 +117,15 @@ async def test_a_result_is_taken_only_for_the_very_text(bench: Bench, write: Wri
 
 
 @pytest.mark.parametrize("damage", ["DELETE FROM kept_arrays", "UPDATE kept_arrays SET content = x'504b0304'"])
-async def test_the_hashes_are_made_anew_when_they_cannot_be_used(bench: Bench, write: Write, damage: str) -> None:
-    path = write("may.csv", catalogue(count=300))
-    may = await bench.run(bench.draft(path, Kind.EMBED))
+async def test_the_hashes_are_made_anew_when_they_cannot_be_used(bench: Bench, damage: str) -> None:
+    path, may = await in_may(bench, 300)
     with bench.drafts.folder(may.id).open() as database:
         assert database.execute(damage).rowcount == 1
     assert bench.drafts.examine(bench.draft(path, Kind.EMBED).id).sent_texts == 0
 
 
-async def test_other_models_options_and_services_are_not_mixed(bench: Bench, write: Write) -> None:
-    path = write("may.csv", catalogue(count=50))
+async def test_other_models_options_and_services_are_not_mixed(bench: Bench) -> None:
+    path = bench.write("may.csv", catalogue(count=50))
     await bench.run(bench.draft(path, Kind.EMBED))
 
     def new(job: Job) -> int:
@@ -145,9 +142,8 @@ async def test_other_models_options_and_services_are_not_mixed(bench: Bench, wri
     assert new(bench.draft(path, Kind.EMBED, reuse=False)) == 50
 
 
-async def test_chosen_rows_are_sent_all_the_same(bench: Bench, write: Write) -> None:
-    path = write("may.csv", catalogue(count=50))
-    may = await bench.run(bench.draft(path, Kind.EMBED))
+async def test_chosen_rows_are_sent_all_the_same(bench: Bench) -> None:
+    path, may = await in_may(bench, 50)
     june = bench.draft(path, Kind.EMBED)
     bench.drafts.send_anew(june.id, [3, 7, 8])
     assert bench.drafts.examine(june.id).sent_texts == 3
@@ -158,20 +154,18 @@ async def test_chosen_rows_are_sent_all_the_same(bench: Bench, write: Write) -> 
     assert results(bench, june) == results(bench, may)
 
 
-async def test_texts_that_were_removed_are_known_no_more(bench: Bench, write: Write) -> None:
-    path = write("may.csv", catalogue(count=50))
-    may = await bench.run(bench.draft(path, Kind.EMBED))
+async def test_texts_that_were_removed_are_known_no_more(bench: Bench) -> None:
+    path, may = await in_may(bench, 50)
     await bench.actions.forget_texts(may.id)
     assert bench.drafts.examine(bench.draft(path, Kind.EMBED).id).sent_texts == 50
     with bench.drafts.folder(may.id).open(read_only=True) as database:
         assert database.execute("SELECT count(*) FROM kept_arrays").fetchone() == (0,)
 
 
-async def test_a_draft_whose_sending_was_cut_short_is_planned_again(bench: Bench, write: Write) -> None:
+async def test_a_draft_whose_sending_was_cut_short_is_planned_again(bench: Bench) -> None:
     """The data has the plan and the results, and the ledger does not know of it: the draft is as it was."""
-    path = write("may.csv", catalogue(count=50))
-    may = await bench.run(bench.draft(path, Kind.EMBED))
-    june = bench.draft(write("june.csv", catalogue(frozenset({4}), count=50)), Kind.EMBED)
+    _, may = await in_may(bench, 50)
+    june = bench.draft(bench.write("june.csv", catalogue(frozenset({4}), count=50)), Kind.EMBED)
     bench.actions._laid_out(june)  # and then the program is killed
     bench.drafts.change(june.id, options=JobOptions(reuse=False))
     june = await bench.run(june)
@@ -185,11 +179,9 @@ async def test_a_draft_whose_sending_was_cut_short_is_planned_again(bench: Bench
 
 
 @pytest.mark.parametrize("kind", list(Kind))
-async def test_what_was_taken_and_is_damaged_later_is_named_and_can_be_sent(
-    bench: Bench, write: Write, kind: Kind
-) -> None:
+async def test_what_was_taken_and_is_damaged_later_is_named_and_can_be_sent(bench: Bench, kind: Kind) -> None:
     content = catalogue(count=300) if kind is Kind.EMBED else rankings(5, 4)
-    path = write("may.csv", content)
+    path = bench.write("may.csv", content)
     may = await bench.run(bench.draft(path, kind))
     june = await bench.run(bench.draft(path, kind))
     folder = bench.drafts.folder(june.id)

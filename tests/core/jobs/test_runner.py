@@ -1,40 +1,29 @@
-"""The normal course of a job: planned, sent, polled and stored; and its state after a restart."""
+"""The normal course of a job: planned, sent, polled and stored; and what happens when it is changed meanwhile."""
 
+import asyncio
 import json
-from collections.abc import Callable
+import threading
 from dataclasses import replace
-from pathlib import Path
 
-from cfbatch_gui.core.errors import DataError
+import pytest
+
+from cfbatch_gui.core.errors import DataError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.plan.packing import body_of, repack_failed
-from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, STOPPED_HERE, BatchState, JobState
+from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, STOPPED_HERE, Batch, BatchState, Job, JobState
 from cfbatch_gui.core.workers_ai.catalogue import find_model
-from tests.core.jobs.conftest import Bench
+from tests.core.jobs.conftest import CLOUDS, Bench
 from tests.support import faults
-
-Write = Callable[[str, str], Path]
-
-CLOUDS = (
-    "question,answer\n"
-    "This is a story about Cloudflare,This is a story about a llama\n"
-    "This is a story about Cloudflare,This is a story about an orange cloud\n"
-    "This is a story about Cloudflare,This is a story about a hugging emoji\n"
-)
+from tests.support.inputs import as_suggested
 
 
-def scores(bench: Bench, job_id: str) -> list[tuple[str, float]]:
-    with bench.store.folder(job_id).open(read_only=True) as database:
-        rows = database.execute("SELECT t.text, i.score FROM items i JOIN texts t USING(text_no) ORDER BY i.score DESC")
-        return rows.fetchall()
-
-
-async def test_states_are_seen_in_their_order(bench: Bench, write: Write) -> None:
+async def test_states_are_seen_in_their_order(bench: Bench) -> None:
     # A forced answer: on a busy machine the clock of these tests may pass the time in the queue before the first poll.
     running = '{"result":{"status":"running"},"success":true,"errors":[],"messages":[]}'
     bench.faulty.follow(faults.any_reply(on="poll", body=running))
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    job = await bench.run(bench.clouds())
     states = [seen.batches[0].state for seen in bench.seen if seen.id == job.id]
     assert list(dict.fromkeys(states)) == [
         BatchState.PLANNED,
@@ -46,19 +35,8 @@ async def test_states_are_seen_in_their_order(bench: Bench, write: Write) -> Non
     ]
 
 
-async def test_a_job_is_picked_up_after_a_restart(bench: Bench, write: Write) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    await bench.actions.send(job.id)
-    await bench.until(lambda: any(seen.batches and seen.batches[0].state is BatchState.QUEUED for seen in bench.seen))
-    await bench.restart()
-    done = await bench.runner.wait(job.id)
-    assert done.state is JobState.DONE
-    assert len(bench.faulty.submits) == 1
-    assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
-
-
-async def test_a_paused_job_asks_nothing_until_it_is_carried_on(bench: Bench, write: Write) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+async def test_a_paused_job_asks_nothing_until_it_is_carried_on(bench: Bench) -> None:
+    job = bench.clouds()
     await bench.actions.send(job.id)
     await bench.until(lambda: bench.faulty.submits)
     paused = await bench.runner.pause(job.id)
@@ -70,20 +48,16 @@ async def test_a_paused_job_asks_nothing_until_it_is_carried_on(bench: Bench, wr
     assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
 
 
-async def test_a_job_that_never_left_and_is_stopped_is_not_said_to_be_at_the_service(
-    bench: Bench, write: Write
-) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+async def test_a_job_that_never_left_and_is_stopped_is_not_said_to_be_at_the_service(bench: Bench) -> None:
+    job = bench.clouds()
     await bench.actions.send(job.id)
     paused = await bench.runner.pause(job.id)
     assert paused.paused_because == STOPPED_HERE and bench.faulty.submits == []
     assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
 
 
-async def test_a_folder_that_cannot_be_written_stops_the_job_and_loses_nothing(
-    bench: Bench, write: Callable[[str, str], Path]
-) -> None:
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+async def test_a_folder_that_cannot_be_written_stops_the_job_and_loses_nothing(bench: Bench) -> None:
+    job = bench.clouds()
     place = bench.store.folder(job.id).path / "replies"
     place.rmdir()
     place.write_bytes(b"in the way")
@@ -95,27 +69,27 @@ async def test_a_folder_that_cannot_be_written_stops_the_job_and_loses_nothing(
     place.unlink()
     place.mkdir()
     assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
-    assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
+    assert bench.scores(job.id)[0][0] == "This is a story about an orange cloud"
     assert len(bench.faulty.submits) == 1
 
 
-async def test_only_the_refused_requests_are_sent_again(bench: Bench, write: Write) -> None:
+async def test_only_the_refused_requests_are_sent_again(bench: Bench) -> None:
     rows = "".join(f"query {n},context {n} {c}\n" for n in range(4) for c in range(2))
     bench.faulty.follow(faults.fail_requests(on="poll", times=0, requests=(1, 3)))
-    job = await bench.run(bench.draft(write("four.csv", "question,answer\n" + rows), Kind.RANK))
+    job = await bench.run(bench.draft(bench.write("four.csv", "question,answer\n" + rows), Kind.RANK))
     assert job.state is JobState.PARTLY_DONE and job.batches[0].failed_requests == 2
     bench.faulty.follow()
     done = await bench.ended(bench.actions.send_failed_again(job.id))
     assert done.state is JobState.DONE and len(done.batches) == 2
     again = json.loads(bench.accepted_bodies()[1])["requests"]
     assert [request["query"] for request in again] == ["query 1", "query 3"]
-    assert all(score is not None for _, score in scores(bench, job.id))
+    assert all(score is not None for _, score in bench.scores(job.id))
 
 
-async def test_refused_requests_of_many_batches_keep_to_the_limits_of_one(bench: Bench, write: Write) -> None:
+async def test_refused_requests_of_many_batches_keep_to_the_limits_of_one(bench: Bench) -> None:
     rows = "".join(f"query {n},context {n} {c}\n" for n in range(8) for c in range(2))
     bench.faulty.follow(faults.fail_requests(on="poll", times=0, requests=tuple(range(1, 8))))
-    job = await bench.run(bench.draft(write("eight.csv", "question,answer\n" + rows), Kind.RANK))
+    job = await bench.run(bench.draft(bench.write("eight.csv", "question,answer\n" + rows), Kind.RANK))
     folder = JobFolder(bench.paths.job(job.id))
     small = replace(find_model(job.model), body_bytes=400)
     packed = repack_failed(folder, job, small)
@@ -130,10 +104,114 @@ async def test_refused_requests_of_many_batches_keep_to_the_limits_of_one(bench:
     assert (again.number, again.requests) == (2, 7)
 
 
-async def test_a_refused_batch_is_sent_again_as_it_was(bench: Bench, write: Write) -> None:
+async def test_a_refused_batch_is_sent_again_as_it_was(bench: Bench) -> None:
     bench.faulty.follow(faults.refusal(code=5006, message="AiError: bad input"))
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    job = await bench.run(bench.clouds())
     assert job.state is JobState.FAILED
     assert (await bench.ended(bench.actions.send_failed_again(job.id))).state is JobState.DONE
     refused, accepted = bench.faulty.submits
     assert refused.sha256 == accepted.sha256
+
+
+async def test_what_happens_to_a_job_while_it_is_planned_stays(bench: Bench) -> None:
+    job = bench.clouds()
+    sending = asyncio.create_task(bench.actions.send(job.id))
+    await asyncio.sleep(0)  # planning has begun, with the old state of the job
+    bench.drafts.rename(job.id, "My clouds")
+    bench.drafts.archive(job.id)
+    await sending
+    sent = await bench.runner.wait(job.id)
+    assert (sent.name, sent.archived, sent.state) == ("My clouds", True, JobState.DONE)
+
+
+async def test_a_draft_that_changes_while_it_is_planned_is_not_sent(bench: Bench) -> None:
+    job = bench.clouds()
+    sending = asyncio.create_task(bench.actions.send(job.id))
+    await asyncio.sleep(0)
+    bench.drafts.change(job.id, options=replace(job.options, truncate_inputs=False))
+    with pytest.raises(UsageError, match="was changed while"):
+        await sending
+    assert not bench.ledger.job(job.id).is_sent and bench.accepted_bodies() == []
+
+
+async def test_sending_twice_at_the_same_moment_sends_once(bench: Bench) -> None:
+    job = bench.clouds()
+    answers = await asyncio.gather(bench.actions.send(job.id), bench.actions.send(job.id), return_exceptions=True)
+    assert [type(answer) for answer in answers] == [Job, UsageError]
+    await bench.runner.wait(job.id)
+    assert len(bench.accepted_bodies()) == 1
+
+
+async def test_stopping_and_carrying_on_while_a_batch_leaves_sends_it_once(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = bench.clouds()
+    begun, go_on = threading.Event(), threading.Event()
+    body_of = packing.body_of
+
+    def slowly(*arguments: object) -> bytes:
+        begun.set()
+        go_on.wait(30.0)
+        return body_of(*arguments)  # type: ignore[arg-type]  # passed on as they came
+
+    monkeypatch.setattr(packing, "body_of", slowly)
+    await bench.actions.send(job.id)
+    assert await asyncio.to_thread(begun.wait, 30.0)  # its body is being packed; nothing has been sent
+    await bench.runner.pause(job.id)
+    await bench.runner.carry_on(job.id)
+    go_on.set()
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert len(bench.accepted_bodies()) == 1
+
+
+async def test_sending_the_failed_ones_again_leaves_what_is_under_way(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch that is sent while the refused requests are packed must not return to the state PLANNED."""
+    rows = "".join(f"query {n},context {n} {c}\n" for n in range(4) for c in range(2))
+    bench.faulty.follow(faults.fail_requests(on="poll", times=0, requests=(1, 3)))
+    job = await bench.run(bench.draft(bench.write("four.csv", "question,answer\n" + rows), Kind.RANK))
+    bench.faulty.follow()
+    other = Batch(job.id, 2, BatchState.PLANNED, 1, 1, 1)
+    bench.ledger.put(job, (*job.batches, other))
+    repack = packing.repack_failed
+
+    def while_the_other_leaves(*arguments: object) -> object:
+        bench.ledger.save_batch(replace(other, state=BatchState.OUTCOME_UNKNOWN, error="Nobody knows."))
+        return repack(*arguments)  # type: ignore[arg-type]  # passed on as they came
+
+    monkeypatch.setattr(packing, "repack_failed", while_the_other_leaves)
+    done = await bench.ended(bench.actions.send_failed_again(job.id))
+    assert [batch.state for batch in done.batches] == [BatchState.DONE, BatchState.OUTCOME_UNKNOWN, BatchState.DONE]
+    assert done.batches[1].error == "Nobody knows."
+    assert [len(json.loads(body)["requests"]) for body in bench.accepted_bodies()] == [4, 2]
+
+
+async def test_a_batch_is_sent_again_while_another_is_at_the_service(bench: Bench) -> None:
+    texts = "text\n" + "".join(f"text {n}\n" for n in range(2_001))
+    bench.faulty.follow(faults.refusal(code=5006, message="AiError: bad input", times=1))
+    job = await bench.run(bench.draft(bench.write("texts.csv", texts), Kind.EMBED))
+    assert [batch.state for batch in job.batches] == [BatchState.FAILED, BatchState.FAILED]
+    bench.faulty.follow()
+    await bench.actions.send_again(job.id, 1)
+    await bench.until(lambda: bench.ledger.batch(job.id, 1).state is BatchState.QUEUED)
+    assert (await bench.ended(bench.actions.send_again(job.id, 2))).state is JobState.DONE
+
+
+async def test_a_file_that_is_read_while_the_job_is_sent_does_not_take_its_place(bench: Bench) -> None:
+    path = bench.write("clouds.csv", CLOUDS)
+    job = bench.draft(path, Kind.RANK)
+    loop = asyncio.get_running_loop()
+
+    async def sent() -> None:
+        await bench.actions.send(job.id)
+        await bench.until(lambda: bench.store.job(job.id).batches[0].state.is_at_service)
+
+    def meanwhile(_: int) -> None:
+        if not bench.ledger.job(job.id).is_sent:
+            asyncio.run_coroutine_threadsafe(sent(), loop).result(20)
+
+    with pytest.raises(UsageError, match="was sent already"):
+        await asyncio.to_thread(bench.drafts.load, job.id, *as_suggested(path, Kind.RANK), progress=meanwhile)
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert bench.scores(job.id)[0][0] == "This is a story about an orange cloud"

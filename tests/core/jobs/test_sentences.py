@@ -1,8 +1,6 @@
 """A sentence is sent once, through the job's own connection, and gives a vector comparable with the job's."""
 
-from collections.abc import Callable
 from hashlib import sha256
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,20 +14,19 @@ from cfbatch_gui.core.results.nearest import LONGEST, embed_sentence, nearest_to
 from tests.core.jobs.conftest import Bench
 from tests.support import faults
 
-Write = Callable[[str, str], Path]
 TEXTS = "desk lamp of brass\ngarden hose\nsteel saucepan\ncotton towel\n"
 SMALL = "@cf/baai/bge-small-en-v1.5"
 
 
-async def embedded(bench: Bench, write: Write, *, model: str = SMALL, pooling: str = "") -> tuple[Job, Embeddings]:
-    draft = bench.draft(write("texts.txt", TEXTS), Kind.EMBED, model=model)
+async def embedded(bench: Bench, *, model: str = SMALL, pooling: str = "") -> tuple[Job, Embeddings]:
+    draft = bench.draft(bench.write("texts.txt", TEXTS), Kind.EMBED, model=model)
     job = await bench.run(bench.drafts.change(draft.id, options=JobOptions(pooling=pooling)))
     return job, Embeddings(bench.store.folder(job.id))
 
 
 @pytest.mark.parametrize("pooling", ["", "mean", "cls"])
-async def test_a_text_of_the_job_comes_back_as_its_own_vector(bench: Bench, write: Write, pooling: str) -> None:
-    job, embeddings = await embedded(bench, write, pooling=pooling)
+async def test_a_text_of_the_job_comes_back_as_its_own_vector(bench: Bench, pooling: str) -> None:
+    job, embeddings = await embedded(bench, pooling=pooling)
     found = await embed_sentence(bench.client, metadata_of(job, "Cloudflare"), embeddings, "  garden hose\n")
     stored = embeddings.vector(2)
     assert stored is not None
@@ -39,8 +36,8 @@ async def test_a_text_of_the_job_comes_back_as_its_own_vector(bench: Bench, writ
     assert first.similarity == pytest.approx(1)
 
 
-async def test_it_is_one_request_and_changes_nothing_in_the_job(bench: Bench, write: Write) -> None:
-    job, embeddings = await embedded(bench, write)
+async def test_it_is_one_request_and_changes_nothing_in_the_job(bench: Bench) -> None:
+    job, embeddings = await embedded(bench)
     before = {path: path.stat().st_mtime_ns for path in bench.store.folder(job.id).path.rglob("*")}
     calls = len(bench.faulty.arrivals)
     await embed_sentence(bench.client, metadata_of(job, "Cloudflare"), embeddings, "a lamp")
@@ -49,8 +46,8 @@ async def test_it_is_one_request_and_changes_nothing_in_the_job(bench: Bench, wr
     assert {path: path.stat().st_mtime_ns for path in bench.store.folder(job.id).path.rglob("*")} == before
 
 
-async def test_when_no_answer_came_it_says_that_it_may_be_billed(bench: Bench, write: Write) -> None:
-    job, embeddings = await embedded(bench, write)
+async def test_when_no_answer_came_it_says_that_it_may_be_billed(bench: Bench) -> None:
+    job, embeddings = await embedded(bench)
     bench.faulty.follow(faults.reset_after_body())
     calls = len(bench.faulty.arrivals)
     with pytest.raises(OutcomeUnknown, match="may have been billed"):
@@ -58,16 +55,16 @@ async def test_when_no_answer_came_it_says_that_it_may_be_billed(bench: Bench, w
     assert len(bench.faulty.arrivals) == calls + 1
 
 
-async def test_a_vector_of_another_pooling_is_refused(bench: Bench, write: Write) -> None:
-    job, embeddings = await embedded(bench, write, pooling="mean")
+async def test_a_vector_of_another_pooling_is_refused(bench: Bench) -> None:
+    job, embeddings = await embedded(bench, pooling="mean")
     with bench.store.folder(job.id).open() as database:
         database.execute("UPDATE facts SET value = '\"cls\"' WHERE name = 'pooling'")
     with pytest.raises(ReplyError, match="pooled in another way"):
         await embed_sentence(bench.client, metadata_of(job, "Cloudflare"), embeddings, "a lamp")
 
 
-async def test_nothing_is_sent_for_what_cannot_be_looked_for(bench: Bench, write: Write) -> None:
-    job, embeddings = await embedded(bench, write)
+async def test_nothing_is_sent_for_what_cannot_be_looked_for(bench: Bench) -> None:
+    job, embeddings = await embedded(bench)
     calls = len(bench.faulty.arrivals)
     for sentence in ("", "  \n ", "x" * (LONGEST + 1)):
         with pytest.raises(UsageError):

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from tests.core.jobs.conftest import Clock
 from tests.support.faulty_service import FaultyService
 from tests.support.http import Answer, Head, application, as_json, ask
 
-Write = Callable[[str, str], Path]
 TEXTS = [f"text number {n}" for n in range(4_250)]
 REFUSALS = {
     "by the schema": (5006, "AiError: Bad input: Error: Length of '/requests/0/text' must be <= {most}"),
@@ -73,7 +72,6 @@ async def bench(tmp_path: Path, clock: Clock, picky: Picky) -> AsyncIterator[Fau
 )
 async def test_a_list_that_is_too_long_is_halved_and_every_text_is_paid_for_once(
     bench: FaultBench,
-    write: Write,
     picky: Picky,
     monkeypatch: pytest.MonkeyPatch,
     kind: Kind,
@@ -84,7 +82,7 @@ async def test_a_list_that_is_too_long_is_halved_and_every_text_is_paid_for_once
     texts = TEXTS[:250] if at_once else TEXTS
     rows = texts if kind is Kind.EMBED else ["query,text", *(f"{n // 100},{text}" for n, text in enumerate(texts))]
     name = "texts.txt" if kind is Kind.EMBED else "pairs.csv"
-    job = bench.draft(write(name, "\n".join(rows)), kind, reuse=False)
+    job = bench.draft(bench.write(name, "\n".join(rows)), kind, reuse=False)
     job = await bench.run(bench.drafts.change(job.id, options=replace(job.options, at_once=at_once)))
     assert job.state is JobState.DONE and not any(batch.error for batch in job.batches)
     assert Counter(picky.taken) == Counter(texts) and picky.refused == refused
@@ -94,13 +92,13 @@ async def test_a_list_that_is_too_long_is_halved_and_every_text_is_paid_for_once
 
 @pytest.mark.parametrize("at_once", [False, True])
 async def test_a_layout_that_the_ledger_does_not_learn_of_is_made_again(
-    bench: FaultBench, write: Write, picky: Picky, monkeypatch: pytest.MonkeyPatch, at_once: bool
+    bench: FaultBench, picky: Picky, monkeypatch: pytest.MonkeyPatch, at_once: bool
 ) -> None:
     def fail(*_: object) -> None:
         raise DataError("The disk is full.")
 
     monkeypatch.setattr("cfbatch_gui.core.workers_ai.limits.PRACTICE_DIMENSIONS", frozenset({TinyModel.dimension}))
-    job = bench.draft(write("texts.txt", "\n".join(TEXTS[:250])), Kind.EMBED, reuse=False)
+    job = bench.draft(bench.write("texts.txt", "\n".join(TEXTS[:250])), Kind.EMBED, reuse=False)
     with monkeypatch.context() as full:
         full.setattr(submitting, "write_manifest", fail)
         job = await bench.run(bench.drafts.change(job.id, options=replace(job.options, at_once=at_once)))
@@ -111,8 +109,8 @@ async def test_a_layout_that_the_ledger_does_not_learn_of_is_made_again(
     assert bench.results(job.id) == 250
 
 
-async def test_what_cannot_be_halved_fails_as_the_service_said(bench: FaultBench, write: Write, picky: Picky) -> None:
+async def test_what_cannot_be_halved_fails_as_the_service_said(bench: FaultBench, picky: Picky) -> None:
     picky.most = 0
-    job = await bench.run(bench.draft(write("texts.txt", "\n".join(TEXTS[:250])), Kind.EMBED))
+    job = await bench.run(bench.draft(bench.write("texts.txt", "\n".join(TEXTS[:250])), Kind.EMBED))
     assert [batch.state for batch in job.batches] == [BatchState.FAILED] and picky.taken == []
     assert "must be <= 0" in job.batches[0].error_detail

@@ -3,7 +3,6 @@
 import os
 import shutil
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +20,6 @@ from cfbatch_gui.core.results.rankings import Rankings
 from tests.core.jobs.conftest import Bench
 from tests.support import faults
 
-Write = Callable[[str, str], Path]
 PutBack = Callable[[Kind], Awaitable[tuple[Job, JobFolder, bytes]]]
 PAIRS = "question,answer\n" + "".join(f"q{n // 5},answer {n}\n" for n in range(20))
 TEXTS = "\n".join(f"text {n % 40}" for n in range(60))
@@ -35,15 +33,19 @@ def results(folder: JobFolder) -> list[object]:
     return [*held, folder.vectors.read_bytes() if folder.vectors.exists() else b""]
 
 
-async def done(bench: Bench, write: Write, kind: Kind) -> tuple[Job, JobFolder]:
+def drafted(bench: Bench, kind: Kind) -> Job:
     name, text = ("pairs.csv", PAIRS) if kind is Kind.RANK else ("texts.txt", TEXTS)
-    job = await bench.run(bench.draft(write(name, text), kind, reuse=False))
+    return bench.draft(bench.write(name, text), kind, reuse=False)
+
+
+async def done(bench: Bench, kind: Kind) -> tuple[Job, JobFolder]:
+    job = await bench.run(drafted(bench, kind))
     assert job.state is JobState.DONE
     return job, bench.store.folder(job.id)
 
 
-async def test_a_lost_batch_is_asked_for_again_at_the_service(bench: Bench, write: Write) -> None:
-    job, folder = await done(bench, write, Kind.EMBED)
+async def test_a_lost_batch_is_asked_for_again_at_the_service(bench: Bench) -> None:
+    job, folder = await done(bench, Kind.EMBED)
     right = results(folder)
     content = bytearray(folder.vectors.read_bytes())
     content[-3] ^= 1
@@ -60,11 +62,11 @@ async def test_a_lost_batch_is_asked_for_again_at_the_service(bench: Bench, writ
 
 
 @pytest.mark.parametrize("kind", list(Kind))
-async def test_answers_in_each_others_place_are_recognised(bench: Bench, write: Write, kind: Kind) -> None:
-    one, folder = await done(bench, write, kind)
+async def test_answers_in_each_others_place_are_recognised(bench: Bench, kind: Kind) -> None:
+    one, folder = await done(bench, kind)
     bench.faulty.follow()
     texts = PAIRS.replace("answer ", "other ") if kind is Kind.RANK else TEXTS.replace("text", "other")
-    other = await bench.run(bench.draft(write("other.csv" if kind is Kind.RANK else "other.txt", texts), kind))
+    other = await bench.run(bench.draft(bench.write("other.csv" if kind is Kind.RANK else "other.txt", texts), kind))
     shutil.copyfile(bench.store.folder(other.id).reply(1), folder.reply(1))
     with folder.open() as database:
         database.execute("UPDATE batches SET results = results + 1")
@@ -72,9 +74,9 @@ async def test_answers_in_each_others_place_are_recognised(bench: Bench, write: 
     assert [(found.damage, found.outcome) for found in check.findings] == [(Damage.RESULTS, Outcome.LOST)]
 
 
-async def test_requests_that_failed_and_were_sent_again_are_no_damage(bench: Bench, write: Write) -> None:
+async def test_requests_that_failed_and_were_sent_again_are_no_damage(bench: Bench) -> None:
     bench.faulty.follow(faults.fail_requests(on="poll", times=0, requests=(0, 2)))
-    job = await bench.run(bench.draft(write("pairs.csv", PAIRS), Kind.RANK))
+    job = await bench.run(bench.draft(bench.write("pairs.csv", PAIRS), Kind.RANK))
     folder = bench.store.folder(job.id)
     assert job.batches[0].failed_requests == 2 and verify_job(folder, job).is_whole
     bench.faulty.follow()
@@ -87,9 +89,9 @@ async def test_requests_that_failed_and_were_sent_again_are_no_damage(bench: Ben
     assert results(folder) == right
 
 
-async def test_altered_scores_are_not_shown(bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_altered_scores_are_not_shown(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 10)
-    _, folder = await done(bench, write, Kind.RANK)
+    _, folder = await done(bench, Kind.RANK)
     rankings = Rankings(folder)
     with folder.open() as database:
         database.execute("UPDATE items SET score = score + 1e-15 WHERE item_no = 12")
@@ -98,11 +100,9 @@ async def test_altered_scores_are_not_shown(bench: Bench, write: Write, monkeypa
             read()
 
 
-async def test_vectors_are_refused_wherever_they_are_read(
-    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_vectors_are_refused_wherever_they_are_read(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 20)
-    _, folder = await done(bench, write, Kind.EMBED)
+    _, folder = await done(bench, Kind.EMBED)
     content = bytearray(folder.vectors.read_bytes())
     content[128] ^= 1  # the first number of row 1
     folder.vectors.write_bytes(content)
@@ -119,10 +119,8 @@ async def test_vectors_are_refused_wherever_they_are_read(
     assert embeddings.vector(21) is not None
 
 
-async def test_vectors_that_were_right_are_refused_each_time_when_they_are_so_no_more(
-    bench: Bench, write: Write
-) -> None:
-    _, folder = await done(bench, write, Kind.EMBED)
+async def test_vectors_that_were_right_are_refused_each_time_when_they_are_so_no_more(bench: Bench) -> None:
+    _, folder = await done(bench, Kind.EMBED)
     embeddings = Embeddings(folder)
     os.utime(folder.data, (1, 1))  # as long after the last change: what was right is known
     assert embeddings.vector(1) is not None
@@ -134,8 +132,8 @@ async def test_vectors_that_were_right_are_refused_each_time_when_they_are_so_no
             embeddings.vector(1)
 
 
-async def test_a_text_that_is_not_what_was_sent_is_named_and_its_results_are_left(bench: Bench, write: Write) -> None:
-    job, folder = await done(bench, write, Kind.RANK)
+async def test_a_text_that_is_not_what_was_sent_is_named_and_its_results_are_left(bench: Bench) -> None:
+    job, folder = await done(bench, Kind.RANK)
     right = results(folder)
     with folder.open() as database:
         database.execute("UPDATE texts SET text = 'something else' WHERE text_no = 3")
@@ -144,8 +142,8 @@ async def test_a_text_that_is_not_what_was_sent_is_named_and_its_results_are_lef
     assert results(folder) == right
 
 
-async def test_a_job_that_was_made_elsewhere_is_put_right_too(bench: Bench, write: Write) -> None:
-    sent, _ = await done(bench, write, Kind.RANK)
+async def test_a_job_that_was_made_elsewhere_is_put_right_too(bench: Bench) -> None:
+    sent, _ = await done(bench, Kind.RANK)
     bench.drafts.delete(sent.id)
     names = {"usual_model": sent.model, "name": "elsewhere"}
     pasted = sent.batches[0].request_id
@@ -161,14 +159,14 @@ async def test_a_job_that_was_made_elsewhere_is_put_right_too(bench: Bench, writ
 
 
 @pytest.fixture
-def put_back(bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch) -> PutBack:
+def put_back(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> PutBack:
     """A function (kind) that runs a job of several batches, and puts its data back as it was before the first answer;
     also gives its results as a CSV file.
     """
     monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 10)
 
     async def run(kind: Kind) -> tuple[Job, JobFolder, bytes]:
-        draft = bench.draft(write("texts.txt", TEXTS) if kind is Kind.EMBED else write("pairs.csv", PAIRS), kind)
+        draft = drafted(bench, kind)
         await bench.actions.send(draft.id)
         folder = bench.store.folder(draft.id)
         older = folder.data.read_bytes()

@@ -1,6 +1,7 @@
-"""Intervals between polls keep their bounds, also when the clock is changed."""
+"""Intervals between polls keep their bounds, also when the clock is changed; “Check now” polls at once."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,10 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.poll_schedule import LONGEST, LONGEST_FAULT, Waits, interval
 from cfbatch_gui.core.jobs.states import JobState
-from tests.core.jobs.conftest import Bench, Clock
-from tests.core.jobs.test_runner import CLOUDS
+from tests.core.jobs.conftest import Bench, Clock, opened_bench
 from tests.support import faults
 from tests.support.faults import Fault
+from tests.support.faulty_service import Arrival
 
 
 @given(st.floats(0, 1e7), st.floats(0.1, 60))
@@ -32,11 +33,11 @@ OUTAGES: dict[str, Fault | None] = {
 
 @pytest.mark.parametrize("outage", OUTAGES.values(), ids=OUTAGES)
 async def test_an_outage_is_waited_out_by_one_for_all_and_over_within_a_minute(
-    bench: Bench, write: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch, outage: Fault | None
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, outage: Fault | None
 ) -> None:
     monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 2)
     bench.start_runner(patience=None)
-    job = bench.draft(write("texts.txt", "".join(f"text {n}\n" for n in range(24))), Kind.EMBED)
+    job = bench.draft(bench.write("texts.txt", "".join(f"text {n}\n" for n in range(24))), Kind.EMBED)
     await bench.actions.send(job.id)
     await bench.until(lambda: all(batch.request_id for batch in bench.store.job(job.id).batches))
     began, asked = bench.clock.now, len(bench.faulty.arrivals)
@@ -64,11 +65,9 @@ async def test_a_clock_that_is_set_back_costs_no_more_than_a_slice(clock: Clock)
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])
-async def test_a_batch_is_collected_though_the_clock_was_set_back(
-    bench: Bench, write: Callable[[str, str], Path], is_restarted: bool
-) -> None:
+async def test_a_batch_is_collected_though_the_clock_was_set_back(bench: Bench, is_restarted: bool) -> None:
     bench.faulty.follow(faults.refusal(on="poll", status=429, code=3040, retry_after="900"))
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    job = bench.clouds()
     await bench.actions.send(job.id)
     await bench.until(lambda: bench.ledger.batch(job.id, 1).next_check_at)
     bench.clock.set_by = -86_400.0
@@ -80,14 +79,52 @@ async def test_a_batch_is_collected_though_the_clock_was_set_back(
     assert len(bench.faulty.arrivals) < 60
 
 
-async def test_carrying_on_sends_at_once_although_the_service_asked_for_time(
-    bench: Bench, write: Callable[[str, str], Path]
-) -> None:
+async def test_carrying_on_sends_at_once_although_the_service_asked_for_time(bench: Bench) -> None:
     bench.faulty.follow(faults.refusal(on="submit", status=429, code=3040, retry_after="900"))
-    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    job = bench.clouds()
     await bench.actions.send(job.id)
     await bench.until(lambda: bench.store.job(job.id).batches[0].next_check_at)
     await bench.runner.pause(job.id)
     paused = bench.clock.now
     assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
     assert bench.faulty.arrivals[1].at < paused + 60
+
+
+class HaltingClock(Clock):
+    """A clock that can be halted: sleeping then never ends."""
+
+    is_halted = False
+
+    async def sleep(self, seconds: float) -> None:
+        if self.is_halted and seconds > 0:
+            await asyncio.Event().wait()
+        await super().sleep(seconds)
+
+
+@pytest.fixture
+async def halting(tmp_path: Path) -> AsyncIterator[Bench]:
+    async with opened_bench(tmp_path, HaltingClock(), faults.stall(on="poll", seconds=0.1, billed=True)) as made:
+        yield made
+
+
+def polls(bench: Bench) -> list[Arrival]:
+    return [arrival for arrival in bench.faulty.arrivals if arrival.kind == "poll"]
+
+
+@pytest.mark.parametrize("is_under_way", [True, False])
+async def test_check_now_asks_at_once_and_only_once_also_while_a_question_is_under_way(
+    halting: Bench, is_under_way: bool
+) -> None:
+    bench = halting
+    job = bench.clouds()
+    await bench.actions.send(job.id)
+    await bench.until(lambda: len(polls(bench)) == 1)
+    assert isinstance(bench.clock, HaltingClock)
+    bench.clock.is_halted = True
+    if not is_under_way:
+        await bench.until(lambda: bench.ledger.job(job.id).batches[0].checks == 1)
+    bench.runner.check_now(job.id)
+    await bench.until(lambda: bench.ledger.job(job.id).batches[0].checks == 2)
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert len(polls(bench)) == 2

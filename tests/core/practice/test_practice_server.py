@@ -101,19 +101,9 @@ def test_the_page_of_the_model(server: PracticeServer) -> None:
 
 @contextmanager
 def command(folder: Path, *options: str, token: str = "") -> Iterator[subprocess.Popen[str]]:
+    arguments = ["-m", "cfbatch_gui.cli.main", "practice", "serve", "--data-dir", str(folder), *options]
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-W",
-            "error",
-            "-m",
-            "cfbatch_gui.cli.main",
-            "practice",
-            "serve",
-            "--data-dir",
-            str(folder),
-            *options,
-        ],
+        [sys.executable, "-W", "error", *arguments],
         cwd=ROOT,
         env={**os.environ, "CFBATCH_PRACTICE_TOKEN": token},
         stdout=subprocess.PIPE,

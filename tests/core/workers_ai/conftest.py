@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
 from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_request
 from tests.account_service import ACCOUNT
 from tests.canary import TOKEN
+from tests.core.endpoints.conftest import service
+from tests.core.jobs.conftest import Clock
 from tests.support.clients import client_of
 from tests.support.faulty_service import FaultyService
 
@@ -25,8 +25,11 @@ def connected(url: str, token: str = TOKEN, **options: Any) -> WorkersAI:
 
 
 @pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
 async def faulty(tmp_path: Path) -> AsyncIterator[FaultyService]:
-    async with FaultyService(
-        practice_app(tmp_path / "service", seconds_queued=0, seconds_running=0, token=TOKEN, load_model=HashedNgrams)
-    ) as made:
+    async with FaultyService(service(tmp_path / "service")) as made:
         yield made

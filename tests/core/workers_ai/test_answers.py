@@ -249,6 +249,7 @@ def test_a_usage_that_is_none_spoils_no_result(usage: str, tokens: int) -> None:
         b"{}",
         b'{"result":null,"success":true,"errors":[]}',
         b'{"result":{"status":"queued","request_id":"a"},"success":false,"errors":[{"code":1}]}',
+        b'{"request_id":"a","result":{"request_id":"b","responses":[]},"success":true}',
         b'{"responses":{"id":0}}',
         b'{"responses":[{"id":0}],"results":[{"id":0}]}',
         b'{"responses":[{"id":0}]',
@@ -261,7 +262,7 @@ def test_a_usage_that_is_none_spoils_no_result(usage: str, tokens: int) -> None:
 def test_anything_else_is_a_reply_error(data: bytes) -> None:
     with pytest.raises(ReplyError):
         read_answer(data)
-    if not data.startswith((b"{}", b'{"res')):  # what a frame may hold
+    if not data.startswith((b"{}", b'{"re')):  # what a frame may hold
         with pytest.raises(ReplyError):
             read_envelope(data, 200)
 
@@ -385,11 +386,6 @@ def test_a_backslash_before_an_escape_is_no_surrogate() -> None:
 def test_an_answer_says_which_batch_it_is_of(frame: str, rest: str) -> None:
     body = '{"request_id":"r-7",' + rest + "}"
     assert read_answer(frame.format(body).encode()).request_id == "r-7"
-
-
-def test_an_answer_that_names_two_batches_is_none() -> None:
-    with pytest.raises(ReplyError):
-        read_answer(b'{"request_id":"a","result":{"request_id":"b","responses":[]},"success":true}')
 
 
 @pytest.mark.parametrize("status", [401, 429, 500, 200])

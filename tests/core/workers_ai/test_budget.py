@@ -3,51 +3,43 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.transport import MAX_BYTES, Exchange, TrafficLog, traffic
+from tests.core.jobs.conftest import Clock
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        self.now += seconds
-        await asyncio.sleep(0)
+@pytest.fixture
+def limited(clock: Clock) -> RateBudget:
+    return RateBudget(clock=clock, sleep=clock.sleep)
 
 
-async def test_the_services_word_shrinks_it() -> None:
-    clock = Clock()
-    limited = RateBudget(clock=clock, sleep=clock.sleep)
+async def test_the_services_word_shrinks_it(limited: RateBudget, clock: Clock) -> None:
+    began = clock.now
     limited.heed('"default";r=2;t=30')
     assert limited.left == 2
     for _ in range(3):
         await limited.take()
-    assert clock.now >= 130
+    assert clock.now >= began + 30
 
 
-async def test_a_block_is_waited_out() -> None:
-    clock = Clock()
-    limited = RateBudget(clock=clock, sleep=clock.sleep)
+async def test_a_block_is_waited_out(limited: RateBudget, clock: Clock) -> None:
+    began = clock.now
     limited.block(300)
     assert limited.left == 0
     await limited.take()
-    assert clock.now >= 400
+    assert clock.now >= began + 300
 
 
-async def test_ten_thousand_questions_stay_within_the_budget_for_hours() -> None:
-    clock = Clock()
-    limited = RateBudget(clock=clock, sleep=clock.sleep)
-    times: list[float] = []
+async def test_ten_thousand_questions_stay_within_the_budget_for_hours(limited: RateBudget, clock: Clock) -> None:
+    began, times = clock.now, list[float]()
 
     async def ask_on_and_on() -> None:
-        while clock.now < 100.0 + 2 * 3600:
+        while clock.now < began + 2 * 3600:
             await limited.take()
             times.append(clock.now)
-            await clock.sleep(0)
+            await asyncio.sleep(0)
 
     await asyncio.gather(*(ask_on_and_on() for _ in range(10)))
     assert len(times) > 12_500

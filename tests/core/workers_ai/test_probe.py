@@ -1,6 +1,5 @@
 """A probe says of each assumption whether it held: against the stand-in with each of them broken, exactly that one."""
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -42,6 +41,7 @@ from cfbatch_gui.core.workers_ai.probe import (
 from tests.canary import SECRET, TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
+from tests.core.jobs.conftest import Clock
 from tests.support import faults
 from tests.support.clients import client_of
 from tests.support.faults import Fault
@@ -158,20 +158,6 @@ def changed(inner: Application, change: Break) -> Application:
     return application(answer)
 
 
-class Clock:
-    """Goes on only when something sleeps."""
-
-    def __init__(self) -> None:
-        self.now = 1_790_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        self.now += seconds
-        await asyncio.sleep(0)
-
-
 class Bench:
     """Makes probes through a connection, and keeps what they write down and show."""
 
@@ -265,39 +251,27 @@ async def test_a_model_that_does_not_rank_is_probed_by_texts_alone(bench: Bench,
 # Worker and gateway
 
 
-def _through_worker(url: str) -> Connection:
-    return worker(url.removesuffix("/client/v4"), connection_id="w", title="Mine")
-
-
 async def test_a_worker_is_judged_by_what_is_assumed_of_a_worker(bench: Bench) -> None:
     async with FaultyService(stand_ins.worker(bench.app())) as service:
-        result = await bench.through(_through_worker(service.url), token=SECRET)
+        mine = worker(service.url.removesuffix("/client/v4"), connection_id="w", title="Mine")
+        result = await bench.through(mine, token=SECRET)
     assert named(result, Outcome.NOT_HELD) == set()
     of_lists = {each.id for each in ASSUMPTIONS if each.is_visible and ConnectionKind.WORKER not in each.kinds}
     assert named(result, Outcome.NOT_SEEN) == NO_OCCASION | of_lists
 
 
-def _through_gateway(service: FaultyService, api: FaultyService) -> Connection:
-    return gateway(ACCOUNT, GATEWAY, connection_id="g", title="G", base_url=service.url, api_base_url=api.url)
-
-
-async def test_a_gateway_that_passes_batches_on(bench: Bench) -> None:
-    app = bench.app()
-    async with FaultyService(app) as api, FaultyService(stand_ins.gateway(app)) as service:
-        result = await bench.through(_through_gateway(service, api))
-    assert named(result, Outcome.NOT_HELD) == set()
-    assert named(result, Outcome.NOT_SEEN) == NO_OCCASION
-
-
-async def test_a_gateway_that_takes_no_batches_is_named(bench: Bench) -> None:
+@pytest.mark.parametrize("takes_batches", [True, False])
+async def test_a_gateway_passes_batches_on_or_is_named(bench: Bench, takes_batches: bool) -> None:
     def refuse(call: Call) -> None:
-        if call.is_submit:
+        if call.is_submit and not takes_batches:
             call.refuse(2005, "Unsupported body")
 
     app = bench.app()
     async with FaultyService(app) as api, FaultyService(changed(stand_ins.gateway(app), refuse)) as service:
-        result = await bench.through(_through_gateway(service, api))
-    assert named(result, Outcome.NOT_HELD) == {"gateway-batches"}
+        through = gateway(ACCOUNT, GATEWAY, connection_id="g", title="G")
+        result = await bench.through(replace(through, base_url=service.url, api_base_url=api.url))
+    assert named(result, Outcome.NOT_HELD) == (set() if takes_batches else {"gateway-batches"})
+    assert not takes_batches or named(result, Outcome.NOT_SEEN) == NO_OCCASION
 
 
 # What it sends, and what becomes of it

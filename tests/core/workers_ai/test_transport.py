@@ -1,4 +1,4 @@
-"""TLS settings of the transport, and the use of the system's proxy."""
+"""Exchanges over real sockets: TLS and proxies, whether a byte of the body was sent, and what must not be."""
 
 import asyncio
 import base64
@@ -13,17 +13,18 @@ from typing import Any
 
 import pytest
 
-from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
-from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.local_models import HashedNgrams
+from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable, UnreadableReply
 from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, HttpAnswer, Transport
 from tests.canary import CORE, TOKEN
+from tests.core.endpoints.conftest import service
 from tests.core.workers_ai.conftest import BODY, MODEL, connected
 from tests.core.workers_ai.telling import everything_told, holds_token
+from tests.support import faults
 from tests.support.faulty_service import CERTIFICATE, FaultyService, load_certificate
 
 FAR_AWAY = "https://service.example/client/v4"  # not a name of this computer, so the system's proxy applies
+NOT_PROXIED = b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n"
 NAMES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
 
@@ -46,41 +47,10 @@ async def failure(url: str = FAR_AWAY, token: str = TOKEN, *, match: str | None 
     return everything_told(caught.value)
 
 
-@asynccontextmanager
-async def service(folder: Path, tls: ssl.SSLContext) -> AsyncIterator[FaultyService]:
-    application = practice_app(folder, seconds_queued=0, seconds_running=0, token=TOKEN, load_model=HashedNgrams)
-    async with FaultyService(application, tls=tls) as faulty:
-        yield faulty
-
-
-class Proxy:
-    """A proxy that records what it receives and refuses every request."""
-
-    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
-        self._tls = tls
-        self.heard = b""
-        self.connections = 0
-
-    async def __aenter__(self) -> "Proxy":
-        self._server = await asyncio.start_server(self._refuse, "127.0.0.1", 0, ssl=self._tls)
-        self.port = self._server.sockets[0].getsockname()[1]
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self._server.close()
-        await self._server.wait_closed()
-
-    async def _refuse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        self.heard += await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n")
-        writer.close()
-
-
 async def test_no_keys_of_a_session_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: None) -> None:
     keys = tmp_path / "keys.log"
     monkeypatch.setenv("SSLKEYLOGFILE", str(keys))
-    async with service(tmp_path / "service", load_certificate()) as faulty:
+    async with FaultyService(service(tmp_path / "service"), tls=load_certificate()) as faulty:
         client = connected(faulty.url)
         queued = await client.submit(MODEL, BODY)
         await client.ask(MODEL, queued.request_id)
@@ -96,7 +66,7 @@ async def test_the_session_with_a_proxy_is_as_safe_as_the_services(
     monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "keys.log"))
     if is_trusted:
         monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
-    async with Proxy(load_certificate()) as proxy:
+    async with raw(NOT_PROXIED, tls=load_certificate()) as proxy:
         monkeypatch.setenv("HTTPS_PROXY", f"https://127.0.0.1:{proxy.port}")
         await failure()
     assert proxy.heard.startswith(b"CONNECT service.example:443 ") if is_trusted else proxy.heard == b""
@@ -114,7 +84,7 @@ def old_tls() -> ssl.SSLContext:
 
 
 async def test_tls_1_1_is_refused(tmp_path: Path, trusted: None) -> None:
-    async with service(tmp_path / "service", old_tls()) as faulty:
+    async with FaultyService(service(tmp_path / "service"), tls=old_tls()) as faulty:
         await failure(faulty.url)
         assert faulty.arrivals == []
 
@@ -136,7 +106,7 @@ async def test_a_proxy_hears_where_to_and_no_token(
 ) -> None:
     """The canary is in the proxy's password here, which may be sent to the proxy only."""
     caplog.set_level("DEBUG")
-    async with Proxy() as proxy:
+    async with raw(NOT_PROXIED) as proxy:
         monkeypatch.setenv("HTTPS_PROXY", f"http://user:{CORE}@127.0.0.1:{proxy.port}")
         told = await failure(token=TOKEN.replace(CORE, "0" * 24))
     assert proxy.heard.startswith(b"CONNECT service.example:443 ")
@@ -206,17 +176,17 @@ async def test_other_proxies_of_the_environment_are_not_used(
     monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...], url: str, none_for: str
 ) -> None:
     monkeypatch.setenv("NO_PROXY", none_for)
-    async with Proxy() as proxy:
+    async with raw(NOT_PROXIED) as proxy:
         for name in names:
             monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
             monkeypatch.setenv(name.lower(), f"http://127.0.0.1:{proxy.port}")
         await failure(url)
-    assert proxy.connections == 0
+    assert proxy.heads == []
 
 
 async def test_the_proxy_for_all_schemes_is_used_where_https_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     client = connected(FAR_AWAY)
-    async with Proxy() as general, Proxy() as own:
+    async with raw(NOT_PROXIED) as general, raw(NOT_PROXIED) as own:
         monkeypatch.setenv("ALL_PROXY", f"http://127.0.0.1:{general.port}")
         with pytest.raises(Unreachable, match="proxy"):
             await client.ask(MODEL, "x")
@@ -224,7 +194,7 @@ async def test_the_proxy_for_all_schemes_is_used_where_https_has_none(monkeypatc
         monkeypatch.setenv("HTTPS_PROXY", f"127.0.0.1:{own.port}")  # without a scheme, as curl takes it too
         with pytest.raises(Unreachable, match="proxy"):
             await client.ask(MODEL, "x")
-    assert (general.connections, own.connections) == (1, 1)
+    assert (len(general.heads), len(own.heads)) == (1, 1)
 
 
 @pytest.mark.parametrize("name", ["ALL_PROXY", "HTTPS_PROXY"])
@@ -233,10 +203,10 @@ async def test_a_proxy_that_does_not_speak_http_is_refused_aloud(
     monkeypatch: pytest.MonkeyPatch, name: str, scheme: str
 ) -> None:
     """It is neither used nor passed by: whoever sets one may not wish a connection without it."""
-    async with Proxy() as proxy:
+    async with raw(NOT_PROXIED) as proxy:
         monkeypatch.setenv(name, f"{scheme}://user:{CORE}@127.0.0.1:{proxy.port}/")
         told = await failure(match=rf"127\.0\.0\.1:{proxy.port}, is not an HTTP proxy")
-    assert proxy.connections == 0 and not holds_token(told)
+    assert proxy.heads == [] and not holds_token(told)
 
 
 async def test_a_handshake_that_is_cancelled_leaves_no_socket_open() -> None:
@@ -296,6 +266,10 @@ class Raw:
         self._serving: set[asyncio.Task[None] | None] = set()
         self.heads: list[list[bytes]] = []
 
+    @property
+    def heard(self) -> bytes:
+        return b"".join(head for heads in self.heads for head in heads)
+
     async def __aenter__(self) -> "Raw":
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls)
         self.port = self._server.sockets[0].getsockname()[1]
@@ -350,14 +324,11 @@ async def test_every_call_has_a_connection_of_its_own_and_says_that_it_is_the_la
 
 @pytest.mark.parametrize("left", [reply(WAITING), b"{}", b"\0"], ids=["an answer", "a body", "a byte"])
 @pytest.mark.parametrize("form", [reply, chunked], ids=["with its length", "chunked"])
-async def test_bytes_behind_an_answer_put_it_in_doubt(form: Callable[[bytes], bytes], left: bytes) -> None:
-    async with raw(form(WAITING) + left) as server:
-        with pytest.raises(ExchangeError, match="mixed: bytes after the end"):
-            await get(server.url)
-
-
-async def test_bytes_behind_an_answer_put_it_in_doubt_under_tls_too(trusted: None) -> None:
-    async with raw(reply(WAITING) + reply(WAITING), tls=load_certificate()) as server:
+@pytest.mark.parametrize("tls", [load_certificate(), None], ids=["TLS", "plain"])
+async def test_bytes_behind_an_answer_put_it_in_doubt(
+    trusted: None, form: Callable[[bytes], bytes], left: bytes, tls: ssl.SSLContext | None
+) -> None:
+    async with raw(form(WAITING) + left, tls=tls) as server:
         with pytest.raises(ExchangeError, match="mixed: bytes after the end"):
             await get(server.url)
 
@@ -428,3 +399,51 @@ async def test_an_answer_through_a_tunnel_is_checked_too(monkeypatch: pytest.Mon
             await get("https://127.0.0.1/client/v4")
         await proxy
     assert heard[0].startswith(b"CONNECT 127.0.0.1:443 ")
+
+
+async def test_nothing_left_when_a_proxy_makes_way_to_someone_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def make_way(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        await reader.read(100)
+        writer.write(b"this is no TLS at all\r\n\r\n")
+        writer.close()
+
+    async with Raw(make_way) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+        with pytest.raises(Unreachable, match="not trusted"):
+            await connected("https://service.invalid").submit(MODEL, BODY)
+    assert proxy.heard.startswith(b"CONNECT service.invalid:443 ")
+
+
+async def test_a_redirect_is_not_followed_with_the_token(faulty: FaultyService, tmp_path: Path) -> None:
+    async with FaultyService(service(tmp_path / "other")) as elsewhere:
+        faulty.follow(faults.redirect(status=307, location=elsewhere.url))
+        with pytest.raises(OutcomeUnknown):
+            await connected(faulty.url).submit(MODEL, BODY)
+        assert elsewhere.arrivals == []
+
+
+@pytest.mark.parametrize("frame", ['{{"result":{},"success":true,"errors":[],"messages":[]}}', "{}"])
+@pytest.mark.parametrize(
+    "body",
+    ['{"status":"running","request_id":"r-2"}', '{"responses":[],"request_id":"r-2"}', '{"request_id":"r-2"}'],
+    ids=["waiting", "finished", "queued"],
+)
+async def test_an_answer_about_another_batch_is_not_taken(faulty: FaultyService, frame: str, body: str) -> None:
+    faulty.follow(faults.any_reply(body=frame.format(body), times=0))
+    service = connected(faulty.url)
+    with pytest.raises(UnreadableReply, match="answered about another batch") as caught:
+        await service.ask(MODEL, "r-1")
+    assert caught.value.raw == frame.format(body).encode()
+    await service.ask(MODEL, "r-2")
+
+
+@pytest.mark.parametrize(
+    "request_id", ["x" * 1_000_000, "x" * 201, "two words", "ümlaut", "line\\nend", TOKEN], ids=lambda text: text[:3]
+)
+async def test_what_cannot_be_a_request_id_leaves_the_outcome_unknown(faulty: FaultyService, request_id: str) -> None:
+    body = f'{{"result":{{"status":"queued","request_id":"{request_id}"}},"success":true,"errors":[],"messages":[]}}'
+    faulty.follow(faults.any_reply(body=body))
+    with pytest.raises(OutcomeUnknown) as caught:
+        await connected(faulty.url).submit(MODEL, BODY)
+    assert len(caught.value.detail) < 200
