@@ -81,14 +81,9 @@ class VectorChecks:
 
 
 def lengths_of(block: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Lengths in double, as the square of a small float32 underflows; in blocks that fit into the processor's cache.
-
-    NaN and infinity give NaN and infinity.
-    """
-    lengths = np.empty(len(block), dtype=np.float64)
-    for start in range(0, len(block), 256):
-        wide = block[start : start + 256].astype(np.float64)
-        lengths[start : start + 256] = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+    """Lengths in double, as the square of a small float32 underflows. NaN and infinity give NaN and infinity."""
+    wide = block.astype(np.float64)
+    lengths: NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", wide, wide))
     return lengths
 
 

@@ -89,7 +89,7 @@ _IDS_AT_ONCE = 100_000  # numbers of texts in one statement
 
 def ranked_order(database: sqlite3.Connection, table: ScoreTable, ids: RetrievalIds) -> NDArray[np.int64]:
     """The indices (pairs,) that sort by query, falling score and id; without a score last. Raises sqlite3.Error."""
-    order = _by_score(table)
+    order = np.lexsort((table.positions, -table.scores, table.queries))  # NaN last
     run = np.cumsum(starts(table.queries[order], table.scores[order])) - 1  # NaN differs from NaN: no tie
     tied = np.flatnonzero(np.bincount(run, minlength=1)[run] > 1) if len(order) else order
     if len(tied):
@@ -98,15 +98,6 @@ def ranked_order(database: sqlite3.Connection, table: ScoreTable, ids: Retrieval
         falling = np.array(sorted(range(len(names)), key=names.__getitem__, reverse=True), dtype=np.int64)
         order[tied] = members[falling[np.argsort(run[tied][falling], kind="stable")]]
     return order
-
-
-def _by_score(table: ScoreTable) -> NDArray[np.int64]:
-    """The indices that sort the table by query number, descending score (NaN last) and position."""
-    queries, positions = table.queries, table.positions
-    same = queries[1:] == queries[:-1]
-    rises = bool((queries[1:] >= queries[:-1]).all() and (positions[1:] > positions[:-1])[same].all())
-    # Mostly the rows are sorted by query and position already: then a stable sort needs no third key.
-    return np.lexsort((-table.scores, queries) if rises else (positions, -table.scores, queries))
 
 
 def _names(database: sqlite3.Connection, table: ScoreTable, pairs: NDArray[np.int64], ids: RetrievalIds) -> list[bytes]:

@@ -167,11 +167,6 @@ class WorkersAI:
         search = f"search={quote(words, safe='')}&per_page={PER_PAGE}&page={page}"
         return await self.call_api(f"accounts/{self.connection.account_id}/ai/models/search?{search}")
 
-    async def find_schema(self, model: str) -> ServiceAnswer:
-        """The JSON Schemas of a model's input and output."""
-        name = quote(model, safe="")
-        return await self.call_api(f"accounts/{self.connection.account_id}/ai/models/schema?model={name}")
-
     async def call_api(
         self,
         rest: str,

@@ -32,7 +32,7 @@ MAX_ANSWER_BYTES: Final = 50_000_000
 # Strings in `text`. JSON Schema of the input in workers-ai/models/bge-m3/, 2026-08. `contexts` has no limit.
 MAX_TEXTS_PER_REQUEST: Final = 100
 
-# Strings in `text` of qwen3-embedding-0.6b, by its page's schema, 2026-11. Assumed of models whose schema is not known.
+# Strings in `text` of qwen3-embedding-0.6b, by its page's schema, 2026-11. Assumed of models that are not known.
 SMALLEST_TEXTS_PER_REQUEST: Final = 32
 
 # Tokens of one text. workers-ai/models/bge-m3/ and workers-ai/models/bge-base-en-v1.5/, 2026-08.

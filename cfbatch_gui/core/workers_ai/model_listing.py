@@ -5,7 +5,7 @@ Source: https://developers.cloudflare.com/api/resources/ai/subresources/models/m
 
 import logging
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -20,7 +20,6 @@ from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.workers_ai.answers import decode
 from cfbatch_gui.core.workers_ai.catalogue import DOLLARS_PER_NEURON, LISTED_ON, MODELS, ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.client import PER_PAGE, WorkersAI
-from cfbatch_gui.core.workers_ai.limits import MAX_TEXTS_PER_REQUEST
 
 _TASK: Final = "text embeddings"  # jobs give scores or vectors; the README says what generating text would need
 _MOST_PAGES: Final = 20
@@ -69,7 +68,6 @@ class Entry(msgspec.Struct):
         return {each.property_id: each.value for each in self.properties}
 
 
-_schema_decoder: Final = msgspec.json.Decoder(dict[str, object])
 _list_decoder: Final = msgspec.json.Decoder(list[msgspec.Raw])
 _entry_decoder: Final = msgspec.json.Decoder(Entry)
 
@@ -88,24 +86,6 @@ def read_entries(result: msgspec.Raw) -> list[Entry]:
 def read_models(entries: Iterable[Entry]) -> tuple[ModelMetadata, ...]:
     """The embedding models among them."""
     return tuple(_metadata(each) for each in entries if each.name and each.task and each.task.name.casefold() == _TASK)
-
-
-def read_most_texts(result: msgspec.Raw) -> int:
-    """How many strings `text` may hold by a model's schema, 0 where it does not say. Raises ReplyError."""
-    limits = _most_items(decode(_schema_decoder, result, "schema").get("input"), "")
-    return min((limit for limit in limits if 0 < limit < MAX_TEXTS_PER_REQUEST), default=0)
-
-
-def _most_items(schema: object, name: str) -> Iterator[int]:
-    match schema:
-        case {"maxItems": int(limit)} if name == "text":
-            yield limit
-        case list():
-            for each in schema:
-                yield from _most_items(each, name)
-        case dict():
-            for key, value in schema.items():
-                yield from _most_items(value, name if key in ("oneOf", "anyOf") else key)
 
 
 class ModelLists:
@@ -135,11 +115,6 @@ class ModelLists:
             models |= {model.name: model for model in read_models(entries)}
             if len(entries) < PER_PAGE:
                 break
-        for name in models:
-            if not find_model(name).is_listed:
-                with suppress(UserError):  # the limit is a cautious one then
-                    most = read_most_texts((await client.find_schema(name)).result)
-                    models[name] = replace(models[name], texts_per_request=most or models[name].texts_per_request)
         if not models:
             raise ReplyError(message("The list of models has none that makes vectors. The program's own list is used."))
         catalogue = Catalogue(tuple(models.values()), self._clock(), True)

@@ -69,7 +69,14 @@ class JudgePage(QWidget):
         self.pause_button = QuietButton("", on_click=self._leave)
         self.files_button = MenuButton(self.tr("Files"))
         self.files_button.add(self.tr("Import judgements…"), lambda: self.tasks.start("files", self._import()))
-        for form, name in self._forms().items():
+        forms = {
+            Form.CSV: self.tr("Save as CSV with texts…"),
+            Form.TREC: self.tr("Save as TREC qrels…"),
+            Form.BEIR: self.tr("Save as TSV for BEIR…"),
+            Form.QUEPID: self.tr("Save as CSV for Quepid…"),
+            Form.LINES: self.tr("Save everything as JSON Lines…"),
+        }
+        for form, name in forms.items():
             self.files_button.add(name, partial(self._start_export, form))
         self.header.add_button(self.files_button)
         self.header.add_button(self.pause_button)
@@ -98,15 +105,14 @@ class JudgePage(QWidget):
     # Before
 
     async def _read(self) -> None:
-        self._runs = await asyncio.to_thread(self._read_runs)
+        self._runs = await asyncio.to_thread(
+            lambda: tuple(read_run(self._program.folder(job.id), metadata_of(job, "")) for job in self.jobs)
+        )
         judgements, settings = self._program.judgements, self._program.settings
         names = await asyncio.to_thread(judgements.shelf.names)
         self.start.show_choices(names, judgements.used_name(), settings.judge)
         await self._prepare()
         self.start.begin_button.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _read_runs(self) -> tuple[Run, ...]:
-        return tuple(read_run(self._program.folder(job.id), metadata_of(job, "")) for job in self.jobs)
 
     async def _prepare(self) -> None:
         if not self._runs:
@@ -229,16 +235,13 @@ class JudgePage(QWidget):
         if session is None or book is None:
             return
         words = [display.plural(session.texts, "{n} text is judged.", "All {n} texts are judged.")]
-        steady = await asyncio.to_thread(with_themselves, book)
-        if steady.pairs:
-            words.append(
-                self.tr("Of {n} texts that came twice you gave {same} the same grade.").format(
-                    n=display.number(steady.pairs), same=display.number(steady.same)
-                )
-            )
-        together = await asyncio.to_thread(between_judges, book)
-        if together.pairs:
-            words.append(self.tr("With other judges: {agreement}.").format(agreement=said(agreement_words(together))))
+        for pattern, agreement in (
+            (self.tr("Texts that came twice: {agreement}."), with_themselves),
+            (self.tr("With other judges: {agreement}."), between_judges),
+        ):
+            found = await asyncio.to_thread(agreement, book)
+            if found.pairs:
+                words.append(pattern.format(agreement=said(agreement_words(found))))
         self.end.set_sentence(" ".join(words))
         several = len(self.jobs) > 1
         self.end.button.setText(self.tr("Show which is better") if several else self.tr("Show the quality"))
@@ -262,15 +265,6 @@ class JudgePage(QWidget):
         self._notices.show_error(error)
 
     # Judgements in and out of files
-
-    def _forms(self) -> dict[Form, str]:
-        return {
-            Form.CSV: self.tr("Save as CSV with texts…"),
-            Form.TREC: self.tr("Save as TREC qrels…"),
-            Form.BEIR: self.tr("Save as TSV for BEIR…"),
-            Form.QUEPID: self.tr("Save as CSV for Quepid…"),
-            Form.LINES: self.tr("Save everything as JSON Lines…"),
-        }
 
     def _book_name(self) -> str:
         return self.start.book.text().strip() or self._program.judgements.used_name()

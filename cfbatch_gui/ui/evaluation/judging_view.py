@@ -38,6 +38,7 @@ from cfbatch_gui.ui.widgets import (
     boxed,
     column,
     line,
+    restyle,
     row,
     scrolled,
 )
@@ -64,7 +65,6 @@ class StartPanel(QWidget):
 
     def __init__(self, changed: Callable[[], object]) -> None:
         super().__init__()
-        self._changed = changed
         self.book = QLineEdit()
         self.book.setMaxLength(80)
         self.judge = QLineEdit()
@@ -84,7 +84,8 @@ class StartPanel(QWidget):
         self.show_scale(None)
         for field in (self.book, self.judge, self.words):
             field.editingFinished.connect(changed)
-        self.scales.picked.connect(lambda _: self._scale_picked())
+        self.scales.picked.connect(lambda _: self._show_words())
+        self.scales.picked.connect(lambda _: changed())
 
     def _lay_out(self) -> None:
         form = self._form = QFormLayout()
@@ -166,10 +167,6 @@ class StartPanel(QWidget):
             raise UsageError(self.tr("Type the words for your grades, the least relevant first."))
         return own_scale(tuple(self.words.text().split(",")))
 
-    def _scale_picked(self) -> None:
-        self._show_words()
-        self._changed()
-
     def _show_words(self) -> None:
         self._form.setRowVisible(self.words, self.scales.value() == _OWN)
 
@@ -201,11 +198,7 @@ class _GradeCard(Clickable):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def set_chosen(self, chosen: bool) -> None:
-        value = "true" if chosen else "false"
-        if self.property("selected") != value:
-            self.setProperty("selected", value)
-            self.style().unpolish(self)
-            self.style().polish(self)
+        restyle(self, "selected", "true" if chosen else "false")
 
 
 _FEWEST_LINES = 2  # of the text, in a small window

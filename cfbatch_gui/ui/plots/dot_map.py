@@ -37,14 +37,6 @@ class Viewport:
     scale: float
 
 
-def view_of_all(low: NDArray[np.float64], high: NDArray[np.float64], width: float, height: float) -> Viewport:
-    """From `low` to `high`, each (2,), with a margin."""
-    x, y = ((low + high) / 2).tolist()
-    across, up = np.maximum(high - low, 1e-9).tolist()
-    room = max(20.0, width - 2 * _MARGIN), max(20.0, height - 2 * _MARGIN)
-    return Viewport(x, y, min(room[0] / across, room[1] / up, _MOST_SCALE))
-
-
 _RING = 6.5
 _NEAR, _STILL = 12.0, 4.0  # pixels from the mouse to its dot; pixels that it may move in a click
 _STEP, _FACTOR = 60.0, 1.4  # of the keyboard
@@ -301,7 +293,10 @@ class DotMap(Plot):
             self.update()
 
     def _whole(self) -> Viewport:
-        return view_of_all(self._low, self._high, self.width(), self.height())
+        x, y = ((self._low + self._high) / 2).tolist()
+        across, up = np.maximum(self._high - self._low, 1e-9).tolist()
+        room = max(20.0, self.width() - 2 * _MARGIN), max(20.0, self.height() - 2 * _MARGIN)
+        return Viewport(x, y, min(room[0] / across, room[1] / up, _MOST_SCALE))
 
     def _view(self) -> Viewport:
         return self._chosen_view or self._whole()

@@ -318,11 +318,6 @@ class ExportDialog(SizedDialog):
         self._folder, self._named = folder, None
         self._show_anew()
 
-    def set_columns(self, names: Sequence[str]) -> None:
-        offered = self._extent.names if self._extent else ()
-        self._columns = None if tuple(names) == offered else tuple(names)
-        self._show()
-
     def reject(self) -> None:
         if self._stop is not None:
             self._stop.set()
@@ -437,7 +432,8 @@ class ExportDialog(SizedDialog):
         chosen = names if self._columns is None else self._columns
         dialog = ColumnsDialog(names, chosen, about=about, needs_one=is_ranking, parent=self)
         if await dialogs.finished(dialog) == QDialog.DialogCode.Accepted:
-            self.set_columns(dialog.chosen())
+            self._columns = None if dialog.chosen() == names else dialog.chosen()
+            self._show()
 
     async def _choose_path(self) -> None:
         outputs = self.outputs()

@@ -41,4 +41,5 @@ from cfbatch_gui.ui.widgets.labels import (
     Saying,
     Sentence,
     StateLabel,
+    restyle,
 )

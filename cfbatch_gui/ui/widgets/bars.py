@@ -32,7 +32,7 @@ from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE, scaled
 from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed, column, row
 from cfbatch_gui.ui.widgets.buttons import Button, IconButton, LinkButton, MoreButton
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing, follow_in_tab_order
-from cfbatch_gui.ui.widgets.labels import ElidedLabel, IconLabel, Label, Role, StateLabel
+from cfbatch_gui.ui.widgets.labels import ElidedLabel, IconLabel, Label, Role, StateLabel, restyle
 
 _ICON = 32  # pixels
 
@@ -181,10 +181,7 @@ class NoticeBar(QFrame):
         self._text.setText(text)
         self._text.set_role("body" if level == "info" else level)
         self.setAccessibleName(text)
-        if self.property("level") != level:
-            self.setProperty("level", level)
-            self.style().unpolish(self)
-            self.style().polish(self)
+        restyle(self, "level", level)
 
     def say(self, text: str, level: Level = "attention") -> None:
         """Be there only while there is something to say."""

@@ -16,6 +16,14 @@ Role = Literal[
 ]
 
 
+def restyle(widget: QWidget, name: str, value: str) -> None:
+    """Set a property that the stylesheet asks for."""
+    if widget.property(name) != value:
+        widget.setProperty(name, value)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+
+
 class Label(QLabel):
     """Plain text in a role of the visual system; Qt never interprets it as markup."""
 
@@ -45,10 +53,7 @@ class Label(QLabel):
         return self._unbroken
 
     def set_role(self, role: Role) -> None:
-        if self.property("role") != role:
-            self.setProperty("role", role)
-            self.style().unpolish(self)
-            self.style().polish(self)
+        restyle(self, "role", role)
 
 
 class Sentence(Label):

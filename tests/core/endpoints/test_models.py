@@ -47,12 +47,6 @@ LIVE = [
 ]
 
 
-def schema(most: int) -> dict[str, object]:
-    text = {"oneOf": [{"type": "string"}, {"type": "array", "maxItems": most, "items": {"type": "string"}}]}
-    batch = {"properties": {"requests": {"type": "array", "items": {"properties": {"text": text}}}}}
-    return {"input": {"oneOf": [{"properties": {"text": text, "documents": {"maxItems": 7}}}, batch]}, "output": {}}
-
-
 def reply(models: object) -> Fault:
     return faults.any_reply(body=json.dumps({"result": models, "success": True, "errors": [], "messages": []}))
 
@@ -73,10 +67,10 @@ async def test_the_service_is_asked_and_the_list_kept(program: Program, endpoint
     assert (
         program.connections.models(connection).models == MODELS and not program.connections.models(connection).is_live
     )
-    endpoints.rest.follow(reply(LIVE), reply(schema(32)), reply(schema(20)))
+    endpoints.rest.follow(reply(LIVE))
     live = await program.connections.refresh_models(connection)
     assert live.is_live and live.listed_at > 1_780_000_000 and live.find("@cf/new/embedder").dimension == 2_560
-    assert [model.texts_per_request for model in live.models] == [100, 32, 20]
+    assert [model.texts_per_request for model in live.models] == [100, 32, 32]
     kept = await Program.open(program.paths.root.with_name("other"), environ={}, credentials=Credentials(environ={}))
     place = kept.paths.catalogue(connection)
     place.parent.mkdir()

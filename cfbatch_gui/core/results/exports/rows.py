@@ -351,11 +351,8 @@ class VectorRows(_Rows):
     def _finite_blocks(self, size: int) -> Iterator[VectorBlock]:
         done = 0
         for block in self._embeddings.vector_blocks(self._present, size):
-            vectors = block[2]
-            # The sum is not finite if a value is not, but also after an overflow; then each value is checked.
-            with np.errstate(over="ignore", invalid="ignore"):
-                total = vectors.sum()
-            if not np.isfinite(total) and len(wrong := np.flatnonzero(~np.isfinite(vectors).all(axis=1))):
+            wrong = np.flatnonzero(~np.isfinite(block[2]).all(axis=1))
+            if len(wrong):
                 raise ExportError(
                     message(
                         "The vector of row {row} holds a value that is not a number. Nothing was written. Send the job "
@@ -364,8 +361,8 @@ class VectorRows(_Rows):
                     )
                 )
             yield block
-            done += len(vectors)
-            self._steps.wrote(len(vectors))
+            done += len(block[2])
+            self._steps.wrote(len(block[2]))
 
     def ids(self) -> Iterator[list[str]]:
         """The ids of the texts that have a vector, in the order of `blocks`, up to 50,000 at a time."""
