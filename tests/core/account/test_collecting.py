@@ -22,8 +22,7 @@ from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.results.exports import export
 from cfbatch_gui.core.workers_ai.collector import NO_ROOM_SENTENCE
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from tests.core.account.conftest import Account, Computer, Scene
-from tests.core.account.worker_stand_in import Delivery, Exchange, Rule
+from tests.core.account.conftest import Account, Computer, Delivery, Exchange, Rule, Scene
 from tests.support.inputs import as_suggested
 
 NewComputer = Callable[..., Awaitable[Computer]]
