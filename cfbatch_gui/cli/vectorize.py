@@ -151,12 +151,8 @@ def _problem_words(problem: PushProblem) -> str:
 
 
 def _say_check(check: PushCheck, options: PushOptions, console: Console) -> None:
-    for note in check.notes:
-        console.say(said(note))
-    words = tr("To send: {new} new and {changed} changed; {unchanged} are in the index as they are.")
-    console.say(words, new=check.new, changed=check.changed, unchanged=check.unchanged)
-    if check.without_vector:
-        console.say_count(check.without_vector, "{n} text has no vector yet.", "{n} texts have no vector yet.")
+    for words in (*check.notes, *check.sentences()):
+        console.say(said(words))
     if check.gone and not options.delete_removed:
         console.say_count(
             check.gone,

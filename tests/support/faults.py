@@ -292,10 +292,8 @@ def block(*, seconds: float = 300.0, told: bool = False, **when: Unpack[Twin]) -
     return replace(refusal(status=429, **when), name="block", blocks=seconds, retry_after="told" if told else "")
 
 
-def any_reply(
-    *, status: int = 200, content_type: str = "application/json", body: str = "", **when: Unpack[Twin]
-) -> Fault:
-    answer = Answer(status, (("content-type", content_type),), body.encode())
+def any_reply(*, status: int = 200, body: str = "", **when: Unpack[Twin]) -> Fault:
+    answer = Answer(status, JSON, body.encode())
     return Fault("any_reply", change=lambda _: answer, **when)
 
 

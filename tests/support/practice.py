@@ -30,17 +30,15 @@ class PracticeServer:
         seconds_queued: float = 0.0,
         seconds_running: float = 0.0,
         load_model: Callable[[], PracticeModel] = choose_model,
-        port: int = 0,
         **more: Any,
     ) -> None:
         self._app = practice_app(
             folder, seconds_queued=seconds_queued, seconds_running=seconds_running, load_model=load_model, **more
         )
-        self._port = port
         self.url = ""
 
     def __enter__(self) -> Self:
-        self._listener = listen(self._port)
+        self._listener = listen(0)
         self.url = f"http://{HOST}:{self._listener.getsockname()[1]}{PREFIX}"
         self._server = server_of(self._app)
         run = {"sockets": [self._listener]}

@@ -516,7 +516,7 @@ async def test_is_b_better_than_a(tmp_path: Path, theme: Theme) -> None:
             assert "As it was" not in " ".join(page.view.words())
             await person.press(Qt.Key.Key_2 if session.current.document.text.endswith(".0") else Qt.Key.Key_0)
             await person.until(lambda: not page.tasks.running())
-        await person.until_sees(f"All {ASKED * EACH} texts are judged. Of 4 texts that came twice you gave 4 the same")
+        await person.until_sees(f"All {ASKED * EACH} texts are judged. Texts that came twice: the same grade for 4 of")
         await person.press(Qt.Key.Key_Return)
         await person.until_sees("B is worse", "B is better for 0 queries, worse for 8, the same for 0.")
         await person.until_sees("By the book “My judgements”")

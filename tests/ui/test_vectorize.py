@@ -195,7 +195,7 @@ async def test_a_new_version_is_sent_as_the_one_before_and_takes_out_what_is_gon
     assert form.index.index_name() == "products"
     assert form._proposed.text() == "As “May” was sent."
     assert [each.column for each in form.options().metadata] == ["price"]
-    assert form.check.line.text() == "10 new, 0 changed, 16 in the index already as they are."
+    assert form.check.line.text() == "To send: 10 new and 0 changed; 16 are in the index as they are."
     assert form.check.gone.text() == "4 are gone from the file; take them out of the index"
     assert not form.options().delete_removed
     form.check.gone.click()

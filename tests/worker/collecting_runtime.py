@@ -32,9 +32,8 @@ class CollectingRuntime:
     """One runtime in a process group of its own, started by `start` or a `with` block.
 
     `practice_url` is the practice service behind the AI binding, as its `url` (ends in /client/v4); `scripted_url`
-    answers for the models @cf/scripted/…. `port` 0 takes a free one, which later starts take again. `main` is the
-    module that is run, the one of collect.jsonc unless another wraps it. `secret` "" deploys without one.
-    Skips the test when the runtime cannot be installed here.
+    answers for the models @cf/scripted/…. It takes a free port, which later starts take again. `main` is the module
+    that is run, the one of collect.jsonc unless another wraps it. Skips the test when it cannot be installed here.
     """
 
     def __init__(
@@ -42,26 +41,24 @@ class CollectingRuntime:
         practice_url: str,
         folder: Path,
         *,
-        secret: str = SECRET,
-        port: int = 0,
         scripted_url: str = "",
         main: Path | None = None,
     ) -> None:
         self.address = ""
-        self._port = port
+        self._port = 0
         self._log_path = folder / "runtime.log"
         self._folder = folder
         config = configuration(WORKER / "collect.jsonc")
         self._plan: dict[str, Any] = {
             "config": config,
             "main": str(main or WORKER / config["main"]),
-            "root": str(ROOT if main is None or main.is_relative_to(ROOT) else main.parent),
+            "root": str(ROOT),
             "folder": str(folder),
             "ai": str(HERE / "collecting_ai.mjs"),
             "harness": str(HERE / "collecting_harness.mjs"),
             "practice": practice_url,
             "scripted": scripted_url,
-            "secret": secret,
+            "secret": SECRET,
         }
         self._process: subprocess.Popen[bytes] | None = None
 

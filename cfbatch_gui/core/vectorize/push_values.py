@@ -1,13 +1,13 @@
 """What a push is asked for, what it goes by, what is found before it, how far it is, and how it ended."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 import msgspec
 
-from cfbatch_gui.core.messages import Message, message
+from cfbatch_gui.core.messages import Message, counted_message, message
 from cfbatch_gui.core.vectorize.client import PART_BYTES
 from cfbatch_gui.core.workers_ai.client import Sleep
 from cfbatch_gui.core.workers_ai.limits import MAX_UPLOAD_VECTORS
@@ -75,6 +75,16 @@ class PushCheck:
     numbers: tuple[str, ...] = ()
     problems: tuple[PushProblem, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def sentences(self) -> Iterator[Message]:
+        words = message("To send: {new:,} new and {changed:,} changed; {held:,} are in the index as they are.")
+        yield words.filled(new=self.new, changed=self.changed, held=self.unchanged)
+        if self.without_vector:
+            yield counted_message(
+                self.without_vector,
+                "{n:,} text has no vector and is left out.",
+                "{n:,} texts have no vector and are left out.",
+            )
 
 
 class PushStage(StrEnum):

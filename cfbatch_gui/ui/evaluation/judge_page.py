@@ -235,16 +235,13 @@ class JudgePage(QWidget):
         if session is None or book is None:
             return
         words = [display.plural(session.texts, "{n} text is judged.", "All {n} texts are judged.")]
-        steady = await asyncio.to_thread(with_themselves, book)
-        if steady.pairs:
-            words.append(
-                self.tr("Of {n} texts that came twice you gave {same} the same grade.").format(
-                    n=display.number(steady.pairs), same=display.number(steady.same)
-                )
-            )
-        together = await asyncio.to_thread(between_judges, book)
-        if together.pairs:
-            words.append(self.tr("With other judges: {agreement}.").format(agreement=said(agreement_words(together))))
+        for pattern, agreement in (
+            (self.tr("Texts that came twice: {agreement}."), with_themselves),
+            (self.tr("With other judges: {agreement}."), between_judges),
+        ):
+            found = await asyncio.to_thread(agreement, book)
+            if found.pairs:
+                words.append(pattern.format(agreement=said(agreement_words(found))))
         self.end.set_sentence(" ".join(words))
         several = len(self.jobs) > 1
         self.end.button.setText(self.tr("Show which is better") if several else self.tr("Show the quality"))

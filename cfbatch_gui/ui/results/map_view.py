@@ -110,7 +110,6 @@ class MapView(VectorPage):
         super().__init__(program, notices, "chart-scatter")
         self._memory = memory
         self.map: TextMap | None = None  # the one that is shown
-        self._maps: dict[Layout, TextMap] = {}
         self._colours = MapColours(plain(0), "", ())
         self._make_widgets(memory)
         self._lay_out()
@@ -203,7 +202,7 @@ class MapView(VectorPage):
         made = kept or await self._made(Layout.DIRECTION)
         key = str(self.colour_choice.value())
         self._colours = await asyncio.to_thread(read_colours, embeddings, made.item_numbers, key)
-        self.map, self._maps = made, {made.layout: made}
+        self.map = made
         self.dots.show_points(made.points, self._describe, self._data, self._colours.dots)
         self.list.hide()
         wanted = self._wanted_layout()  # perhaps the user has chosen meanwhile
@@ -226,9 +225,7 @@ class MapView(VectorPage):
 
     async def _show_layout(self, layout: Layout) -> None:
         """The map before stays and can be read until this one is made."""
-        if layout not in self._maps:
-            self._maps[layout] = await self._made(layout)
-        self.map = self._maps[layout]
+        self.map = await self._made(layout)
         self.dots.move_points(self.map.points)
         self._say()
 

@@ -319,7 +319,8 @@ class CheckPanel(QWidget):
 
     def show_check(self, check: PushCheck, *, is_new: bool) -> None:
         self.progress.hide()
-        self.line.setText(" ".join(self._sentences(check, is_new=is_new)))
+        refused = self.tr("Vectorize would refuse this as it is. Nothing was sent.")
+        self.line.setText(refused if check.problems else " ".join(map(said, check.sentences())))
         self._show_problems(check.problems, check.notes)
         some_gone = bool(check.gone) and not is_new
         self.gone.setVisible(some_gone)
@@ -342,25 +343,6 @@ class CheckPanel(QWidget):
                 "Send the {n} again, too, that are in the index unchanged",
             )
         )
-
-    def _sentences(self, check: PushCheck, *, is_new: bool) -> Sequence[str]:
-        if check.problems:
-            found = [self.tr("Vectorize would refuse this as it is. Nothing was sent.")]
-        elif is_new or not check.unchanged + check.changed:
-            found = [display.plural(check.vectors, "{n} vector will be sent.", "{n} vectors will be sent.")]
-        else:
-            pattern = self.tr("{new} new, {changed} changed, {held} in the index already as they are.")
-            counts = {"new": check.new, "changed": check.changed, "held": check.unchanged}
-            found = [pattern.format(**{name: display.number(count) for name, count in counts.items()})]
-        if check.without_vector:
-            found.append(
-                display.plural(
-                    check.without_vector,
-                    "{n} text has no vector and is left out.",
-                    "{n} texts have no vector and are left out.",
-                )
-            )
-        return found
 
     def _show_problems(self, problems: Sequence[PushProblem], notes: Sequence[str] = ()) -> None:
         for bar in self.bars:

@@ -296,7 +296,7 @@ class VectorizePage(ResultView):
         self._push = None
         await self._load(job)
         if self._parts.currentWidget() is self._form_part:  # the index could not be created
-            self.form.list_indexes(self.form.index.index_name())
+            self._list_again()
 
     def _push_ended(self, job_id: str, push: Push) -> None:
         if not self.isVisible() or self._job is None or self._job.id != job_id:

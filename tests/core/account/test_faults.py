@@ -8,16 +8,18 @@ from dataclasses import dataclass
 import pytest
 
 from cfbatch_gui.core.jobs.account import NOT_HANDED_OVER, REMOVED, STOPPED
-from cfbatch_gui.core.jobs.elsewhere import NO_ROOM_SENTENCE
 from cfbatch_gui.core.jobs.run.runner import NOT_SEEN
 from cfbatch_gui.core.jobs.states import BatchState, JobState, account_progress
-from tests.core.account.conftest import DAYS, Scene, is_decided
-from tests.core.account.worker_stand_in import (
+from cfbatch_gui.core.workers_ai.collector import NO_ROOM_SENTENCE
+from tests.core.account.conftest import (
+    DAYS,
     EXCEEDED_CPU,
     Call,
     Rule,
+    Scene,
     changed,
     cut_at,
+    is_decided,
     lost_after,
     lost_before,
     page,

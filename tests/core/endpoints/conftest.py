@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.practice.app import PREFIX, Application, practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.program import Program
@@ -22,7 +23,6 @@ from cfbatch_gui.core.workers_ai.connection_kinds import worker as connection_to
 from tests import canary
 from tests.support.faulty_service import FaultyService
 from tests.support.http import Answer, Head, application, as_json, ask, refused
-from tests.support.programs import opened_program
 
 TOKEN, SECRET = canary.TOKEN, canary.SECRET
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -123,6 +123,16 @@ def connection(endpoints: Endpoints, kind: str) -> Connection:
     return connection_to_gateway(
         ACCOUNT, GATEWAY, connection_id="g", title="My gateway", by_header=by_header, base_url=url, api_base_url=url
     )
+
+
+@asynccontextmanager
+async def opened_program(root: Path) -> AsyncIterator[Program]:
+    """A program that has nothing of this computer's: no variable of the environment, no keyring."""
+    program = await Program.open(root, environ={}, credentials=Credentials(environ={}))
+    try:
+        yield program
+    finally:
+        await program.close()
 
 
 @asynccontextmanager

@@ -3,18 +3,31 @@
 import json
 import re
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import NotConnected, OutcomeUnknown, RequestGone, ServiceRefused, TokenRefused, UsageError
-from cfbatch_gui.core.practice.app import Application
+from cfbatch_gui.core.errors import (
+    NotConnected,
+    OutcomeUnknown,
+    RequestGone,
+    ServiceRefused,
+    TokenRefused,
+    Unreachable,
+    UsageError,
+)
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.row_problems import row_problems
+from cfbatch_gui.core.practice.app import PREFIX, Application
+from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.answers import Embedded, Finished, Matched, Scored, Waiting, match, read_run
 from cfbatch_gui.core.workers_ai.client import _OF_GATEWAYS, Reply, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, gateway, worker
 from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_request
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import OTHER_TOKEN
+from tests.core.endpoints.collecting_room import CollectingRoom
 from tests.core.endpoints.conftest import (
     ACCOUNT,
     GATEWAY,
@@ -24,10 +37,12 @@ from tests.core.endpoints.conftest import (
     Endpoints,
     connection,
     opened,
+    opened_program,
     service,
 )
 from tests.core.endpoints.conftest import gateway as gateway_to
 from tests.parsed_requests import parse_requests
+from tests.screen.past import draft
 from tests.support import faults
 from tests.support.clients import client_of
 from tests.support.faults import Fault
@@ -77,10 +92,13 @@ async def test_a_fault_leaves_the_outcome_unknown(
         await connect(kind).submit(MODEL, encode_batch([encode_request(RANK)]))
 
 
-async def test_a_gateway_that_asks_for_its_own_token_says_so(endpoints: Endpoints) -> None:
-    client = client_of(connection(endpoints, "gateway with a token"))
+async def test_a_gateway_that_asks_for_its_own_token_or_has_another_name_says_so(endpoints: Endpoints) -> None:
+    body = encode_batch([encode_request(RANK)])
     with pytest.raises(TokenRefused, match="gateway"):
-        await client.submit(MODEL, encode_batch([encode_request(RANK)]))
+        await client_of(connection(endpoints, "gateway with a token")).submit(MODEL, body)
+    other = gateway(ACCOUNT, "other", connection_id="g", title="G", base_url=endpoints.gateway.url)
+    with pytest.raises(ServiceRefused, match="no AI Gateway"):
+        await client_of(other).submit(MODEL, body)
 
 
 def failing(behind: Application) -> Application:
@@ -112,12 +130,6 @@ async def test_a_gateway_repeats_nothing_answers_nothing_from_its_cache_and_keep
     assert (attempts > 1) is (missing == "cf-aig-max-attempts")
     assert (len(set(ids)) == 1) is (missing == "cf-aig-skip-cache")
     assert (kept != []) is (missing == "cf-aig-collect-log-payload")
-
-
-async def test_a_gateway_of_another_name_is_not_found(endpoints: Endpoints) -> None:
-    other = gateway(ACCOUNT, "other", connection_id="g", title="G", base_url=endpoints.gateway.url)
-    with pytest.raises(ServiceRefused, match="no AI Gateway"):
-        await client_of(other).submit(MODEL, b"{}")
 
 
 @pytest.mark.parametrize("address", ["http://batch.example.com", "batch.example.com", "https://u:p@example.com", ""])
@@ -234,3 +246,42 @@ async def test_state(tmp_path: Path, state: str, kind: str) -> None:
                 continue
             accepted = await client.submit(MODEL, PAGES["REST API, 2026"])
             assert await client.ask(MODEL, accepted.request_id) == Waiting(state, accepted.request_id, MODEL)
+
+
+async def test_the_page_of_another_network_is_told_from_the_rooms_answer(tmp_path: Path) -> None:
+    room = CollectingRoom(service(tmp_path / "service"))
+    service_of_network = FaultyService(room.application, [faults.page(on="check")])
+    async with service_of_network as worker, opened_program(tmp_path / "data") as program:
+        record = SavedConnection("", "Mine", "worker", url=worker.url.removesuffix(PREFIX))
+        saved = await program.connections.save(record, secret=SECRET)
+        with pytest.raises(Unreachable, match="sign in first"):
+            await program.elsewhere.listed(saved.id)
+        assert await program.elsewhere.listed(saved.id) == ()
+
+
+@pytest.mark.parametrize(("paid_plan", "most", "batches"), [(False, 1_000_000, 4), (True, 10_000_000, 2)])
+async def test_batches_stay_small_unless_the_plan_is_a_paid_one(
+    tmp_path: Path, paid_plan: bool, most: int, batches: int
+) -> None:
+    texts = tmp_path / "texts.txt"
+    texts.write_text("".join(f"{number} {'orange clouds ' * 100}\n" for number in range(2_200)), encoding="utf-8")
+    record = SavedConnection("", "Mine", "worker", url="https://batch.example.workers.dev", paid_plan=paid_plan)
+    async with opened_program(tmp_path / "data") as program:
+        record = await program.connections.save(record, secret=SECRET)
+        job = await draft(program, "Clouds", texts, Kind.EMBED, record.id)
+        found = program.drafts.examine(job.id)
+    assert found.texts == 2_200
+    assert len(found.batches) == batches and all(batch.bytes < most for batch in found.batches)
+
+
+async def test_one_that_is_changed_counts_from_then_on(tmp_path: Path) -> None:
+    texts = tmp_path / "texts.txt"
+    texts.write_text("\n".join(["a very long text " * 70_000, "a short one"]), encoding="utf-8")
+    record = SavedConnection("", "Mine", "worker", url="https://batch.example.workers.dev")
+    async with opened_program(tmp_path / "data") as program:
+        record = await program.connections.save(record, secret=SECRET)
+        job = await draft(program, "Clouds", texts, Kind.EMBED, record.id)
+        assert program.drafts.examine(job.id).texts == 1
+        assert ["(1 MB)" in row.reason for row in row_problems(program.folder(job.id))] == [True]
+        await program.connections.save(replace(record, paid_plan=True))
+        assert program.drafts.examine(job.id).texts == 2 and not list(row_problems(program.folder(job.id)))

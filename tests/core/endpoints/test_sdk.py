@@ -28,9 +28,9 @@ def client(server: PracticeServer) -> Iterator[Cloudflare]:
         yield made
 
 
-def run(client: Cloudflare, body: dict[str, Any], *, queued: bool = False, model: str = MODEL) -> Any:
+def run(client: Cloudflare, body: dict[str, Any], *, queued: bool = False) -> Any:
     answer = client.post(
-        f"/accounts/{ACCOUNT}/ai/run/{model}",
+        f"/accounts/{ACCOUNT}/ai/run/{MODEL}",
         body=body,
         cast_to=object,
         options={"params": {"queueRequest": "true"} if queued else {}},

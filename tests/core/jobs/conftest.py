@@ -26,6 +26,7 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
 from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.transport import Transport
+from tests.support import faults
 from tests.support.clients import client_of
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
@@ -151,6 +152,18 @@ class Bench:
     def clouds(self, name: str = "clouds", *, reuse: bool = True) -> Job:
         """A draft with one query and three texts to rank."""
         return self.draft(self.write(f"{name}.csv", CLOUDS), Kind.RANK, reuse=reuse)
+
+    async def partly_done(self) -> Job:
+        """A job of four queries, of which the service refused the second and the fourth; it refuses nothing more."""
+        rows = "".join(f"query {n},context {n} {c}\n" for n in range(4) for c in range(2))
+        self.faulty.follow(faults.fail_requests(on="poll", times=0, requests=(1, 3)))
+        job = await self.run(self.draft(self.write("four.csv", f"question,answer\n{rows}"), Kind.RANK))
+        self.faulty.follow()
+        return job
+
+    async def sent(self) -> Job:
+        """A job that was told to be sent, and has not ended."""
+        return await self.actions.send(self.clouds().id)
 
     def scores(self, job_id: str) -> list[tuple[str, float]]:
         """The texts of a job with their scores, best first."""

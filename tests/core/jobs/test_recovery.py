@@ -52,8 +52,7 @@ async def queued(bench: Bench, job: Job) -> Job:
 async def test_a_job_on_its_way_is_collected_after_the_ledger_was_lost(
     bench: Bench, harm: Callable[[Path], None]
 ) -> None:
-    job = bench.clouds()
-    await bench.actions.send(job.id)
+    job = await bench.sent()
     request_id = (await queued(bench, job)).batches[0].request_id
     await bench.stop()
     harm(bench.paths.ledger)
@@ -125,10 +124,7 @@ async def test_a_copy_of_a_finished_jobs_folder_is_not_sent(bench: Bench) -> Non
 
 
 async def test_what_was_sent_again_is_collected_after_the_ledger_was_lost(bench: Bench) -> None:
-    rows = "".join(f"query {n},context {n} {c}\n" for n in range(4) for c in range(2))
-    bench.faulty.follow(faults.fail_requests(on="poll", times=0, requests=(1, 3)))
-    job = await bench.run(bench.draft(bench.write("four.csv", "question,answer\n" + rows), Kind.RANK))
-    bench.faulty.follow()
+    job = await bench.partly_done()
     await bench.actions.send_failed_again(job.id)
     await bench.until(lambda: bench.store.job(job.id).batches[1].state.is_at_service)
     await start_without(bench)
@@ -243,9 +239,9 @@ async def waiting(bench: Bench) -> AsyncIterator[Job]:
     yield job
 
 
-def use(bench: Bench, root: Path, state: Path | None = None) -> None:
-    """Start the program with another data folder; `state` for another home."""
-    bench.paths = Paths(root, state or bench.paths.state)
+def use(bench: Bench, root: Path) -> None:
+    """Start the program with another data folder."""
+    bench.paths = Paths(root, bench.paths.state)
     bench.start()
 
 

@@ -1,21 +1,28 @@
-"""The normal course of a job: planned, sent, polled and stored; and what happens when it is changed meanwhile."""
+"""The course of a job: planned, sent, polled at its intervals and stored; and what is changed meanwhile."""
 
 import asyncio
 import json
 import threading
+from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import DataError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.plan import packing
+from cfbatch_gui.core.jobs.plan import packing, requests
 from cfbatch_gui.core.jobs.plan.packing import body_of, repack_failed
+from cfbatch_gui.core.jobs.poll_schedule import LONGEST, LONGEST_FAULT, Waits, interval
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, STOPPED_HERE, Batch, BatchState, Job, JobState
 from cfbatch_gui.core.workers_ai.catalogue import find_model
-from tests.core.jobs.conftest import CLOUDS, Bench
+from tests.core.jobs.conftest import CLOUDS, Bench, Clock, opened_bench
 from tests.support import faults
+from tests.support.faults import Fault
+from tests.support.faulty_service import Arrival
 from tests.support.inputs import as_suggested
 
 
@@ -36,8 +43,7 @@ async def test_states_are_seen_in_their_order(bench: Bench) -> None:
 
 
 async def test_a_paused_job_asks_nothing_until_it_is_carried_on(bench: Bench) -> None:
-    job = bench.clouds()
-    await bench.actions.send(job.id)
+    job = await bench.sent()
     await bench.until(lambda: bench.faulty.submits)
     paused = await bench.runner.pause(job.id)
     await bench.until(lambda: bench.store.job(job.id).batches[0].state is not BatchState.SENDING)
@@ -49,8 +55,7 @@ async def test_a_paused_job_asks_nothing_until_it_is_carried_on(bench: Bench) ->
 
 
 async def test_a_job_that_never_left_and_is_stopped_is_not_said_to_be_at_the_service(bench: Bench) -> None:
-    job = bench.clouds()
-    await bench.actions.send(job.id)
+    job = await bench.sent()
     paused = await bench.runner.pause(job.id)
     assert paused.paused_because == STOPPED_HERE and bench.faulty.submits == []
     assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
@@ -74,11 +79,8 @@ async def test_a_folder_that_cannot_be_written_stops_the_job_and_loses_nothing(b
 
 
 async def test_only_the_refused_requests_are_sent_again(bench: Bench) -> None:
-    rows = "".join(f"query {n},context {n} {c}\n" for n in range(4) for c in range(2))
-    bench.faulty.follow(faults.fail_requests(on="poll", times=0, requests=(1, 3)))
-    job = await bench.run(bench.draft(bench.write("four.csv", "question,answer\n" + rows), Kind.RANK))
+    job = await bench.partly_done()
     assert job.state is JobState.PARTLY_DONE and job.batches[0].failed_requests == 2
-    bench.faulty.follow()
     done = await bench.ended(bench.actions.send_failed_again(job.id))
     assert done.state is JobState.DONE and len(done.batches) == 2
     again = json.loads(bench.accepted_bodies()[1])["requests"]
@@ -168,10 +170,7 @@ async def test_sending_the_failed_ones_again_leaves_what_is_under_way(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A batch that is sent while the refused requests are packed must not return to the state PLANNED."""
-    rows = "".join(f"query {n},context {n} {c}\n" for n in range(4) for c in range(2))
-    bench.faulty.follow(faults.fail_requests(on="poll", times=0, requests=(1, 3)))
-    job = await bench.run(bench.draft(bench.write("four.csv", "question,answer\n" + rows), Kind.RANK))
-    bench.faulty.follow()
+    job = await bench.partly_done()
     other = Batch(job.id, 2, BatchState.PLANNED, 1, 1, 1)
     bench.ledger.put(job, (*job.batches, other))
     repack = packing.repack_failed
@@ -215,3 +214,112 @@ async def test_a_file_that_is_read_while_the_job_is_sent_does_not_take_its_place
         await asyncio.to_thread(bench.drafts.load, job.id, *as_suggested(path, Kind.RANK), progress=meanwhile)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     assert bench.scores(job.id)[0][0] == "This is a story about an orange cloud"
+
+
+@given(st.floats(0, 1e7), st.floats(0.1, 60))
+def test_the_interval_grows_between_its_bounds(age: float, first: float) -> None:
+    assert first <= interval(age, first) <= LONGEST
+    assert interval(age, first) <= interval(age + 100, first)
+
+
+OUTAGES: dict[str, Fault | None] = {
+    "offline": None,
+    "a fault of the service": faults.refusal(on="poll", times=0, status=503),
+    "a page of something on the way": faults.page(on="poll", times=0, status=502),
+}
+
+
+@pytest.mark.parametrize("outage", OUTAGES.values(), ids=OUTAGES)
+async def test_an_outage_is_waited_out_by_one_for_all_and_over_within_a_minute(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, outage: Fault | None
+) -> None:
+    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 2)
+    bench.start_runner(patience=None)
+    job = bench.draft(bench.write("texts.txt", "".join(f"text {n}\n" for n in range(24))), Kind.EMBED)
+    await bench.actions.send(job.id)
+    await bench.until(lambda: all(batch.request_id for batch in bench.store.job(job.id).batches))
+    began, asked = bench.clock.now, len(bench.faulty.arrivals)
+    bench.faulty.shut() if outage is None else bench.faulty.follow(outage)
+    await bench.until(lambda: bench.clock.now >= began + 3_600)
+    during, back = len(bench.faulty.arrivals), bench.clock.now
+    bench.faulty.open() if outage is None else bench.faulty.follow()
+    done = await bench.runner.wait(job.id)
+    assert (done.state, len(done.batches), done.error) == (JobState.DONE, 12, "")
+    assert during - asked < 300, "a dozen batches do not ask a dozen times"
+    assert max(arrival.at for arrival in bench.faulty.arrivals[during:]) <= back + 2 * LONGEST_FAULT
+    assert bench.faulty.arrivals[during].at <= back + LONGEST_FAULT
+
+
+async def test_a_clock_that_is_set_back_costs_no_more_than_a_slice(clock: Clock) -> None:
+    async def sleep(seconds: float) -> None:
+        await clock.sleep(seconds)
+        if sum(clock.slept) == 90:
+            clock.set_by = -86_400.0
+
+    waits = Waits(clock, sleep, patience=None)
+    waits.answered("service", seconds=600)
+    await waits.over("service")
+    assert 600 <= sum(clock.slept) <= 600 + 30
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+async def test_a_batch_is_collected_though_the_clock_was_set_back(bench: Bench, is_restarted: bool) -> None:
+    bench.faulty.follow(faults.refusal(on="poll", status=429, code=3040, retry_after="900"))
+    job = await bench.sent()
+    await bench.until(lambda: bench.ledger.batch(job.id, 1).next_check_at)
+    bench.clock.set_by = -86_400.0
+    slept = sum(bench.clock.slept)
+    if is_restarted:
+        await bench.restart()
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert sum(bench.clock.slept) - slept < 3_600
+    assert len(bench.faulty.arrivals) < 60
+
+
+async def test_carrying_on_sends_at_once_although_the_service_asked_for_time(bench: Bench) -> None:
+    bench.faulty.follow(faults.refusal(on="submit", status=429, code=3040, retry_after="900"))
+    job = await bench.sent()
+    await bench.until(lambda: bench.store.job(job.id).batches[0].next_check_at)
+    await bench.runner.pause(job.id)
+    paused = bench.clock.now
+    assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
+    assert bench.faulty.arrivals[1].at < paused + 60
+
+
+class HaltingClock(Clock):
+    """A clock that can be halted: sleeping then never ends."""
+
+    is_halted = False
+
+    async def sleep(self, seconds: float) -> None:
+        if self.is_halted and seconds > 0:
+            await asyncio.Event().wait()
+        await super().sleep(seconds)
+
+
+@pytest.fixture
+async def halting(tmp_path: Path) -> AsyncIterator[Bench]:
+    async with opened_bench(tmp_path, HaltingClock(), faults.stall(on="poll", seconds=0.1, billed=True)) as made:
+        yield made
+
+
+def polls(bench: Bench) -> list[Arrival]:
+    return [arrival for arrival in bench.faulty.arrivals if arrival.kind == "poll"]
+
+
+@pytest.mark.parametrize("is_under_way", [True, False])
+async def test_check_now_asks_at_once_and_only_once_also_while_a_question_is_under_way(
+    halting: Bench, is_under_way: bool
+) -> None:
+    bench = halting
+    job = await bench.sent()
+    await bench.until(lambda: len(polls(bench)) == 1)
+    assert isinstance(bench.clock, HaltingClock)
+    bench.clock.is_halted = True
+    if not is_under_way:
+        await bench.until(lambda: bench.ledger.job(job.id).batches[0].checks == 1)
+    bench.runner.check_now(job.id)
+    await bench.until(lambda: bench.ledger.job(job.id).batches[0].checks == 2)
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert len(polls(bench)) == 2

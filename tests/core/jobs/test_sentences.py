@@ -18,8 +18,8 @@ TEXTS = "desk lamp of brass\ngarden hose\nsteel saucepan\ncotton towel\n"
 SMALL = "@cf/baai/bge-small-en-v1.5"
 
 
-async def embedded(bench: Bench, *, model: str = SMALL, pooling: str = "") -> tuple[Job, Embeddings]:
-    draft = bench.draft(bench.write("texts.txt", TEXTS), Kind.EMBED, model=model)
+async def embedded(bench: Bench, *, pooling: str = "") -> tuple[Job, Embeddings]:
+    draft = bench.draft(bench.write("texts.txt", TEXTS), Kind.EMBED, model=SMALL)
     job = await bench.run(bench.drafts.change(draft.id, options=JobOptions(pooling=pooling)))
     return job, Embeddings(bench.store.folder(job.id))
 

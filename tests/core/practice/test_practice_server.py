@@ -1,4 +1,4 @@
-"""The practice service on a port: restarts, large bodies, the lines of Cloudflare's pages, and the command."""
+"""The practice service on a port: large bodies, the lines of Cloudflare's pages, and the command."""
 
 import http.client
 import json
@@ -30,19 +30,10 @@ STORIES = {0: "orange cloud", 1: "llama", 2: "hugging emoji"}
 needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 
 
-def client(server: PracticeServer) -> httpx.Client:
-    return httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {TOKEN}"}, trust_env=False, timeout=60)
-
-
-def test_a_batch_survives_a_restart_and_a_body_that_is_too_large_is_read(tmp_path: Path) -> None:
-    with PracticeServer(tmp_path, load_model=HashedNgrams, seconds_queued=3600) as server, client(server) as http:
-        request_id = http.post(ADDRESS, json={"requests": [{"text": "a"}]}).json()["result"]["request_id"]
-        assert http.post(ADDRESS, json={"request_id": request_id}).json()["result"]["status"] == "queued"
-        assert http.post(ADDRESS, content=b" " * 30_000_000).status_code == 413
-    with PracticeServer(tmp_path, load_model=HashedNgrams) as server, client(server) as http:
-        result = http.post(ADDRESS, json={"request_id": request_id}).json()["result"]
-    assert [element["id"] for element in result["responses"]] == [0]
-    assert [line.request_id for line in accepted(tmp_path)] == [request_id]
+def test_a_body_that_is_too_large_is_read(tmp_path: Path) -> None:
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    with PracticeServer(tmp_path, load_model=HashedNgrams) as server, httpx.Client(trust_env=False, timeout=60) as http:
+        assert http.post(f"{server.url}{ADDRESS}", content=b" " * 30_000_000, headers=headers).status_code == 413
 
 
 def test_the_body_of_an_answer_does_not_wait_for_the_acknowledgement_of_its_headers() -> None:
