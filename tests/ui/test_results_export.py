@@ -21,7 +21,7 @@ from tests.screen.past import run
 from tests.screen.stage import Stage
 from tests.ui.conftest import Until
 from tests.ui.connections import choose_path, drag
-from tests.ui.job_page_driver import TIED, JobPageDriver
+from tests.ui.job_page_driver import TEXTS, TIED, JobPageDriver
 
 LEFT = Qt.MouseButton.LeftButton
 
