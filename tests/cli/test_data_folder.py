@@ -67,7 +67,7 @@ def test_a_damaged_line_of_the_ids_is_said_once(tmp_path: Path, url: str) -> Non
     damaged = ids.read_bytes().replace(b"sending", b"sen\xffing", 1)
     ids.write_bytes(damaged)
     said = terminal(tmp_path / "data", url).run("resume")
-    assert "One line of “submissions.jsonl”" in said.err and said.status == 0
+    assert "Damaged lines of “submissions.jsonl”" in said.err and said.status == 0
     assert [path.read_bytes() for path in ids.parent.glob(f"{ids.name}.damaged-*")] == [damaged]
     assert "submissions.jsonl" not in terminal(tmp_path / "data", url).run("resume").err
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from cfbatch_gui.core.errors import ReplyError, RequestGone, ServiceRefused, Unreachable, UserError
-from cfbatch_gui.core.jobs.elsewhere import NO_ROOM_SENTENCE, layout_of
+from cfbatch_gui.core.jobs.elsewhere import layout_of
 from cfbatch_gui.core.jobs.poll_schedule import LONGEST, SLICE, Waits, interval
 from cfbatch_gui.core.jobs.states import (
     Batch,
@@ -31,6 +31,7 @@ from cfbatch_gui.core.workers_ai.client import Reply, is_passing
 from cfbatch_gui.core.workers_ai.collector import (
     LONGEST_TITLE,
     NO_ROOM,
+    NO_ROOM_SENTENCE,
     NOT_THERE,
     OTHER_ORDER,
     AccountCollector,

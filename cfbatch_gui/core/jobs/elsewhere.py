@@ -46,15 +46,11 @@ from cfbatch_gui.core.workers_ai.answers import (
     read_answer,
     what_it_holds,
 )
-from cfbatch_gui.core.workers_ai.collector import NOT_THERE, AccountCollector, ListedShard
+from cfbatch_gui.core.workers_ai.collector import NO_ROOM_SENTENCE, NOT_THERE, AccountCollector, ListedShard
 
 if TYPE_CHECKING:
     from cfbatch_gui.core.jobs.run.runner import Runner
 
-NO_ROOM_SENTENCE = message(
-    "This Worker has no collecting room, so your account keeps no answers, and this program asks for them itself. Put "
-    "the Worker on Cloudflare again with “npx wrangler deploy --config collect.jsonc”, then try again."
-)
 _NOT_THE_FILE = message(
     "This is not the file that was sent, or it is read in another way. Choose that file, or add the job without one."
 )

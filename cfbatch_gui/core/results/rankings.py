@@ -387,7 +387,6 @@ class Rankings:
             between = (min(numbers), max(numbers))
             queries = {number: (name, text) for number, name, text in database.execute(_QUERIES_OF, between)}
         cells_of = self._original.cells
-        no_cells = () if not self._original.names else None
         found: list[RankedContext] = []
         for item, score, rank, tie_group in ranking.rows(wanted):
             _, query_no, text, text_id, label, position, row_no, request, first, second, reason = rows[item]
@@ -398,7 +397,7 @@ class Rankings:
                 item, query_no, query_id, query,
                 rank or None, tie_group > 0, tie_group, score if rank else None,
                 text, text_id, label, position, position - rank if rank else None,
-                row_no, cells_of(first, second) if no_cells is None else no_cells,
+                row_no, cells_of(first, second),
                 status, why, sent.reference or "", sent.batch or 0, parts.get(item),
             )  # fmt: skip
             found.append(context)

@@ -21,7 +21,7 @@ from cfbatch_gui.core.errors import (
 from cfbatch_gui.core.messages import Message, counted_message, day_in_words, message
 from cfbatch_gui.core.workers_ai.answers import decode
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.collector import NO_ROOM, AccountCollector
+from cfbatch_gui.core.workers_ai.collector import NO_ROOM, NO_ROOM_SENTENCE, AccountCollector
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
 from cfbatch_gui.core.workers_ai.model_listing import is_marked_for_batches, read_entries
 from cfbatch_gui.core.workers_ai.refusals import without_going_on
@@ -59,10 +59,6 @@ _WRONG_ID = message("{service} has no account with this id. Copy it from the das
 _EXPIRED = message("The token expired on {day}. Create a new one, or give this one more time, in the dashboard.")
 _DISABLED = message("The token has been switched off. Switch it on in the dashboard, or create a new one.")
 _NOT_YET = message("The token is valid from {day} on. Wait until then, or create another one.")
-_NO_ROOM = message(
-    "This Worker has no collecting room, so the program asks for answers itself. In the Worker's folder enter “npx "
-    "wrangler r2 bucket create cf-batch-answers”, then “npx wrangler deploy --config collect.jsonc”, and test again."
-)
 _CAN_COLLECT = message("It can. Switch “Collect answers in my account” on to use it.")
 
 
@@ -167,7 +163,7 @@ async def _check_collecting(client: WorkersAI) -> tuple[CheckResult, ...]:
         has_room = False
     if has_room:
         return (CheckResult(COLLECTING_TITLE, True, "" if is_wanted else _CAN_COLLECT, is_needed=False),)
-    return (CheckResult(COLLECTING_TITLE, False, _NO_ROOM, is_needed=False),) if is_wanted else ()
+    return (CheckResult(COLLECTING_TITLE, False, NO_ROOM_SENTENCE, is_needed=False),) if is_wanted else ()
 
 
 async def _why_refused(client: WorkersAI, error: TokenRefused) -> str:

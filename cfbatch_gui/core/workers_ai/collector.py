@@ -106,6 +106,11 @@ def read_status(data: bytes) -> ShardStatus:
 
 
 NO_ROOM: Final = 7003  # the Worker's code for an address that it does not have
+NO_ROOM_SENTENCE: Final = message(
+    "This Worker has no collecting room, so your account keeps no answers, and this program asks for them itself. In "
+    "the Worker's folder enter “npx wrangler r2 bucket create cf-batch-answers”, then “npx wrangler deploy --config "
+    "collect.jsonc”, and try again."
+)
 NOT_THERE: Final = 10404  # its code for something that is not in the account
 OTHER_ORDER: Final = 10409  # its code for a shard that was handed over with other batches
 _JOB: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")

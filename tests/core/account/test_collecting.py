@@ -14,11 +14,12 @@ from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.jobs.account import order_of
 from cfbatch_gui.core.jobs.as_code import save_bodies
-from cfbatch_gui.core.jobs.elsewhere import NO_ROOM_SENTENCE, AccountJob
+from cfbatch_gui.core.jobs.elsewhere import AccountJob
 from cfbatch_gui.core.jobs.states import Job, JobState, account_progress
 from cfbatch_gui.core.jobs.verifying import verify_job
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.results.exports import export
+from cfbatch_gui.core.workers_ai.collector import NO_ROOM_SENTENCE
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from tests.core.account.conftest import Account, Computer, Delivery, Exchange, Rule, Scene
 from tests.support.inputs import as_suggested

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import pytest
 
 from cfbatch_gui.core.jobs.account import NOT_HANDED_OVER, REMOVED, STOPPED
-from cfbatch_gui.core.jobs.elsewhere import NO_ROOM_SENTENCE
 from cfbatch_gui.core.jobs.run.runner import NOT_SEEN
 from cfbatch_gui.core.jobs.states import BatchState, JobState, account_progress
+from cfbatch_gui.core.workers_ai.collector import NO_ROOM_SENTENCE
 from tests.core.account.conftest import (
     DAYS,
     EXCEEDED_CPU,

@@ -23,7 +23,7 @@ from cfbatch_gui.core.jobs.store.submissions import (
     put_damage_aside,
     read_submissions,
 )
-from cfbatch_gui.core.messages import counted_message, message
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import move_file
 from cfbatch_gui.core.system.paths import Paths
 
@@ -129,13 +129,11 @@ class _Recovering:
         except DataError:
             name = path.name  # a full disk: at the next start
         self._damage.append(
-            counted_message(
-                damaged,
-                "One line of “{file}”, which holds the ids of your batches, is damaged. Nothing was sent because of it;"
-                " “{copy}” keeps the file as it was.",
-                "{n:,} lines of “{file}”, which holds the ids of your batches, are damaged. Nothing was sent because of"
-                " it; “{copy}” keeps the file as it was.",
+            message(
+                "Damaged lines of “{file}”, which holds the ids of your batches: {n:,}. Nothing was sent because of"
+                " them; “{copy}” keeps the file as it was.",
                 file=path.name,
+                n=damaged,
                 copy=name,
             )
         )
