@@ -14,7 +14,6 @@ import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -64,8 +63,6 @@ class CollectingRuntime:
 
     def start(self) -> str:
         """Start, or start again with what the folder holds; the Worker's address, the same as before."""
-        if self._process is not None:
-            raise RuntimeError("the runtime is already running")
         node = shutil.which("node")
         if node is None:
             pytest.skip("the collecting Worker runs in miniflare, which needs Node.js")
@@ -133,9 +130,7 @@ class CollectingRuntime:
         self.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:

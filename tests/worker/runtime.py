@@ -25,14 +25,6 @@ SECRET = TOKEN  # like every secret of the tests, searched for at the end of the
 _INSTALL_SECONDS = 240
 
 
-def find_runtime() -> Path:
-    """The path of the workerd binary. Skips the test when there is none."""
-    found = next(installed_runtime().glob("node_modules/@cloudflare/workerd-*/bin/workerd*"), None)
-    if found is None:
-        pytest.skip("package-lock.json names no build of workerd for this kind of computer")
-    return found
-
-
 def installed_runtime() -> Path:
     """The folder with node_modules, installed once for each package-lock.json. Skips the test if that fails."""
     npm = shutil.which("npm")
@@ -84,9 +76,12 @@ def peak_megabytes(process_id: int) -> float:
 def running_worker(practice_address: str) -> Iterator[Running]:
     """Run the Worker until the block ends.
 
-    `practice_address` is host:port of the practice service, which the binding calls.
+    `practice_address` is host:port of the practice service, which the binding calls. Skips the test when there is none
+    for this computer.
     """
-    runtime = find_runtime()
+    runtime = next(installed_runtime().glob("node_modules/@cloudflare/workerd-*/bin/workerd*"), None)
+    if runtime is None:
+        pytest.skip("package-lock.json names no build of workerd for this kind of computer")
     ours, theirs = os.pipe()
     options = [f"--control-fd={theirs}", f"--external-addr=practice={practice_address}"]
     process = subprocess.Popen(

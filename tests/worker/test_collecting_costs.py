@@ -14,7 +14,6 @@ from benchmarks import collecting_costs
 from benchmarks.collecting_costs import (
     FREE,
     PAID,
-    Taken,
     batches_within,
     costs,
     most_steps_of_instance,
@@ -56,12 +55,9 @@ def test_a_hundred_batches_take_what_is_computed(counted: CountedRoom) -> None:
         computed = of_instance(shard.batches, shard.size, shard.empty_rounds, announced=shard.announced)
         assert instances[instance_of(path)] == computed
         program = of_program(shard.batches)
-        assert difference(after, before) == (program.class_a, program.class_b)
+        taken = after.class_a - before.class_a, after.class_b - before.class_b
+        assert taken == (program.class_a, program.class_b)
         assert (program.steps, after.steps, after.asks) == (0, 0, 0)
-
-
-def difference(after: Taken, before: Taken) -> tuple[int, int]:
-    return after.class_a - before.class_a, after.class_b - before.class_b
 
 
 def test_the_page_has_the_table_as_computed(request: pytest.FixtureRequest) -> None:

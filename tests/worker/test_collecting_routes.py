@@ -77,13 +77,8 @@ def test_a_hundred_batches_and_a_title_of_200_characters_are_taken(room: Room) -
     batches = [(number, "done") for number in range(1, 101)]
     shard = room.collect(batches, title="題" * 200)
     assert [batch["number"] for batch in room.state(shard)["batches"]] == list(range(1, 101))
-    handed_over = room.http.get(f"{shard}/order").json()
-    assert handed_over == {
-        "model": MODEL,
-        "title": "題" * 200,
-        "kind": "embed",
-        "batches": [list(each) for each in batches],
-    }
+    handed_over = {"model": MODEL, "title": "題" * 200, "kind": "embed", "batches": [list(each) for each in batches]}
+    assert room.http.get(f"{shard}/order").json() == handed_over
 
 
 def test_to_hand_over_twice_is_the_same_as_once(room: Room, shard: str) -> None:

@@ -5,7 +5,6 @@ Between them may stand one on a loopback port that passes calls on, but for thos
 
 import asyncio
 import gzip
-import json
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -416,8 +415,9 @@ class Scene:
 
     async def _service_says(self, batch: Batch) -> bytes:
         url = f"{self.account.practice.url}/accounts/{ACCOUNT_ID}/ai/run/{BGE_M3}?queueRequest=true"
-        async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
-            answer = await client.post(url, headers={"Authorization": f"Bearer {TOKEN}"}, content=_ask_for(batch))
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        async with httpx.AsyncClient(trust_env=False, timeout=60, headers=headers) as client:
+            answer = await client.post(url, json={"request_id": batch.request_id})
         assert answer.content.startswith(_BEFORE) and answer.content.endswith(_AFTER)
         return answer.content[len(_BEFORE) : -len(_AFTER)]
 
@@ -425,10 +425,6 @@ class Scene:
         async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
             headers = {"Authorization": f"Bearer {TOKEN}"}
             return await client.request(method, f"{self.account.address}/{path}", headers=headers)
-
-
-def _ask_for(batch: Batch) -> bytes:
-    return json.dumps({"request_id": batch.request_id}).encode()
 
 
 def is_decided(job: Job) -> bool:

@@ -5,7 +5,6 @@ is asked how far a shard is, and can be told to wait.
 """
 
 import asyncio
-import hashlib
 import json
 import re
 import time
@@ -91,7 +90,7 @@ class CollectingRoom:
             return await self._state(shard)
         if part.isdigit() and int(part) in shard.answers:
             await self.gives.wait()
-            return _sent(head, shard.answers[int(part)])
+            return Answer(200, (("content-type", "application/json"),), shard.answers[int(part)])
         if part.isdigit() and int(part) in shard.refusals:
             return shard.refusals[int(part)]
         return refused(404, 10404, "Nothing is stored here.")
@@ -105,7 +104,7 @@ class CollectingRoom:
         finally:
             self.looking -= 1
         stored: list[dict[str, Any]] = [
-            {"number": number, "size": len(answer), "etag": _etag(answer)} for number, answer in shard.answers.items()
+            {"number": number, "size": len(answer)} for number, answer in shard.answers.items()
         ]
         stored += [{"number": number, "refused": True} for number in shard.refusals]
         state = "ended" if len(stored) == len(shard.order["batches"]) else "collecting"
@@ -124,28 +123,9 @@ class CollectingRoom:
     def _listed(self) -> list[dict[str, Any]]:
         return [
             {
-                "job": job,
-                "shard": number,
-                "title": shard.order["title"],
-                "kind": shard.order["kind"],
-                "model": shard.order["model"],
-                "batches": len(shard.order["batches"]),
-                "at": shard.at,
+                **{name: shard.order[name] for name in ("title", "kind", "model")},
+                **{"job": job, "shard": number, "batches": len(shard.order["batches"]), "at": shard.at},
             }
             for (job, number), shard in self.shards.items()
             if shard.order
         ]
-
-
-def _sent(head: Head, answer: bytes) -> Answer:
-    first = int(head.header("range").removeprefix("bytes=").removesuffix("-") or 0)
-    is_rest = first > 0 and head.header("if-range") == _etag(answer)
-    headers = [("content-type", "application/json"), ("etag", _etag(answer)), ("accept-ranges", "bytes")]
-    if not is_rest:
-        return Answer(200, tuple(headers), answer)
-    headers.append(("content-range", f"bytes {first}-{len(answer) - 1}/{len(answer)}"))
-    return Answer(206, tuple(headers), answer[first:])
-
-
-def _etag(answer: bytes) -> str:
-    return f'"{hashlib.sha256(answer).hexdigest()[:32]}"'

@@ -77,9 +77,6 @@ class FaultBench(Bench):
         lines = "".join(f"query {n},context {n} {c}\n" for n in range(3) for c in range(2))
         return self.draft(self.write("pairs.csv", f"query,context\n{lines}"), Kind.RANK, reuse=reuse)
 
-    def wrong_results(self, job_id: str) -> list[object]:
-        return wrong_results(self.store.folder(job_id))
-
     def results(self, job_id: str) -> int:
         with self.store.folder(job_id).open(read_only=True) as database:
             found: int = database.execute(

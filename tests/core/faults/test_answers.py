@@ -216,7 +216,7 @@ async def test_an_answer_that_names_another_batch(open_bench: Open, times: int, 
         job = await play(bench, faults.any_reply(on="poll", body=FOREIGN, times=times))
         (batch,) = job.batches
         assert batch.state is state
-        assert bench.wrong_results(job.id) == []
+        assert wrong_results(bench.store.folder(job.id)) == []
         assert bench.results(job.id) == (3 if state is DONE else 0)
         if state is FAILED:
             assert batch.error.startswith("Cloudflare answered about another batch than the one it was asked for.")
@@ -231,7 +231,7 @@ async def test_references_that_came_back_once_have_to_come_back(
         fault = faults.mutate(on="poll", number=2, times=times, how="references_null")
         job = await play(bench, fault, texts=limits.MAX_TEXTS_PER_BATCH + 1)
         assert [batch.state for batch in job.batches] == [DONE, state]
-        assert bench.wrong_results(job.id) == []
+        assert wrong_results(bench.store.folder(job.id)) == []
         with bench.store.folder(job.id).open(read_only=True) as database:
             assert metadata_value(database, "references_echoed") is True
         if state is FAILED:
@@ -244,7 +244,7 @@ async def test_a_service_that_never_gives_references_back_is_taken(open_bench: O
         fault = faults.mutate(on="poll", times=0, how="references_null")
         job = await play(bench, fault, texts=limits.MAX_TEXTS_PER_BATCH + 1)
         assert job.state is JobState.DONE
-        assert bench.wrong_results(job.id) == []
+        assert wrong_results(bench.store.folder(job.id)) == []
         with bench.store.folder(job.id).open(read_only=True) as database:
             assert metadata_value(database, "references_echoed") is None
 

@@ -25,7 +25,7 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.workers_ai.transport import What
-from tests.core.faults.conftest import FaultBench, Open
+from tests.core.faults.conftest import FaultBench, Open, wrong_results
 from tests.support import faults
 from tests.support.faults import Fault
 from tests.support.faulty_service import Arrival
@@ -189,7 +189,7 @@ def check(bench: FaultBench, job: Job, row: Row, ending: Ending) -> None:
     said = {batch.error for seen in (*bench.seen, job) for batch in seen.batches}
     check_sentences((said | {seen.paused_because for seen in (*bench.seen, job)}) - {""}, row)
     assert (job.batches[0].state, job.state) == ending
-    assert bench.wrong_results(job.id) == []
+    assert wrong_results(bench.store.folder(job.id)) == []
     assert ending is DONE or bench.results(job.id) == 0
 
 
@@ -283,7 +283,7 @@ async def done(bench: FaultBench, fault: Fault) -> None:
     bench.faulty.follow(fault)
     async with asyncio.timeout(240):
         assert (await bench.run(job)).state is JobState.DONE
-    assert bench.wrong_results(job.id) == []
+    assert wrong_results(bench.store.folder(job.id)) == []
 
 
 @pytest.mark.parametrize(("fault", "how", "seconds"), WAITS)

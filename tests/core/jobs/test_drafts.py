@@ -56,13 +56,6 @@ async def test_doubtful_rows_are_saved_and_exported_as_read_and_as_they_stand(be
     assert [(line[3], line[5]) for line in lines] == raw
 
 
-async def test_the_whole_file_is_kept_and_may_vanish(bench: Bench) -> None:
-    path = bench.write("clouds.csv", CLOUDS)
-    job = bench.draft(path, Kind.RANK)
-    path.unlink()
-    assert (await bench.run(job)).state is JobState.DONE
-
-
 async def test_stopping_to_read_leaves_the_draft_as_it_was(bench: Bench) -> None:
     job = bench.clouds()
     many = bench.write("many.csv", CLOUDS * 20_000)
@@ -79,8 +72,10 @@ async def test_stopping_to_read_leaves_the_draft_as_it_was(bench: Bench) -> None
     assert not list(bench.drafts.folder(job.id).path.glob("*.new.db"))
 
 
-async def test_a_copy_of_a_finished_job_is_a_clean_draft(bench: Bench) -> None:
-    done = await bench.run(bench.clouds())
+async def test_a_copy_of_a_finished_job_whose_file_is_gone_is_a_clean_draft(bench: Bench) -> None:
+    job = bench.clouds()
+    (bench.paths.root.parent / "clouds.csv").unlink()
+    done = await bench.run(job)
     bench.ledger.change(done.id, lambda job: replace(job, account_problem="It has stopped.", account_cleared_at=1.0))
     copy = bench.drafts.duplicate(done.id, "again")
     assert copy.state is JobState.DRAFT and copy.batches == () and copy.sent_at == 0
@@ -171,12 +166,8 @@ async def test_a_ranking_keeps_scores_and_says_rows(bench: Bench) -> None:
     assert is_anywhere(folder, b"zebrafish") == []
     assert [score for _, score in bench.scores(job.id)] == [score for _, score in before]
     ranked = [context for block in Rankings(folder).blocks() for context in block]
-    assert {context.query for context in ranked} == {
-        "Row 2",
-        "Row 5",
-        "Row 8",
-        "Row 11",
-    }  # as a spreadsheet counts, with the header
+    # as a spreadsheet counts, with the header
+    assert {context.query for context in ranked} == {"Row 2", "Row 5", "Row 8", "Row 11"}
     assert {context.text for context in ranked} == {f"Row {row}" for row in range(2, 14)}
     assert texts_forgotten(folder) is not None
 

@@ -133,15 +133,22 @@ async def test_what_was_sent_again_is_collected_after_the_ledger_was_lost(bench:
     assert all(score is not None for _, score in bench.scores(job.id))
 
 
-async def test_the_answer_to_an_earlier_attempt_does_not_end_the_later_one(bench: Bench) -> None:
+@pytest.mark.parametrize("is_ledger_lost", [False, True])
+async def test_a_batch_that_is_sent_again_leaves_and_no_earlier_answer_ends_it(
+    bench: Bench, is_ledger_lost: bool
+) -> None:
     bench.faulty.follow(faults.mutate(on="poll", times=0, how="element_repeated"))
     job = await bench.run(bench.clouds())
     assert job.batches[0].state is BatchState.FAILED
     bench.faulty.follow()
     await bench.actions.send_again(job.id, 1)
-    await queued(bench, job)
-    await start_without(bench)
-    assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
+    if is_ledger_lost:
+        await queued(bench, job)
+        await start_without(bench)
+        await bench.runner.carry_on(job.id)
+    else:
+        await bench.restart()
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
     assert len(bench.faulty.submits) == 2
 
 
@@ -181,18 +188,6 @@ async def test_an_older_ledger_does_not_send_what_was_accepted_since(bench: Benc
     done = await bench.ended(bench.runner.carry_on(job.id))
     assert done.state is JobState.DONE and done.batches[0].request_id == known.batches[0].request_id
     assert len(bench.faulty.submits) == 1
-
-
-async def test_a_batch_that_is_sent_again_on_the_users_word_still_leaves(bench: Bench) -> None:
-    bench.faulty.follow(faults.mutate(on="poll", times=0, how="element_repeated"))
-    again = await bench.run(bench.clouds("again", reuse=False))
-    assert again.state is JobState.FAILED
-    await bench.actions.send_again(again.id, 1)
-    await bench.stop()
-    bench.faulty.follow()
-    bench.start()
-    await bench.runner.resume_all()
-    assert (await bench.runner.wait(again.id)).state is JobState.DONE
 
 
 async def test_a_backup_has_all_that_was_paid_for_and_sends_nothing_by_itself(bench: Bench, tmp_path: Path) -> None:

@@ -45,7 +45,8 @@ class Picky:
 
 
 @pytest.fixture
-def picky(tmp_path: Path, clock: Clock, request: pytest.FixtureRequest) -> Picky:
+def picky(tmp_path: Path, clock: Clock, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Picky:
+    monkeypatch.setattr("cfbatch_gui.core.workers_ai.limits.PRACTICE_DIMENSIONS", frozenset({TinyModel.dimension}))
     behind = practice_app(
         tmp_path / "service", seconds_queued=0, seconds_running=0, clock=clock.of_service, load_model=TinyModel
     )
@@ -71,14 +72,8 @@ async def bench(tmp_path: Path, clock: Clock, picky: Picky) -> AsyncIterator[Fau
     indirect=["picky"],
 )
 async def test_a_list_that_is_too_long_is_halved_and_every_text_is_paid_for_once(
-    bench: FaultBench,
-    picky: Picky,
-    monkeypatch: pytest.MonkeyPatch,
-    kind: Kind,
-    at_once: bool,
-    refused: int,
+    bench: FaultBench, picky: Picky, kind: Kind, at_once: bool, refused: int
 ) -> None:
-    monkeypatch.setattr("cfbatch_gui.core.workers_ai.limits.PRACTICE_DIMENSIONS", frozenset({TinyModel.dimension}))
     texts = TEXTS[:250] if at_once else TEXTS
     rows = texts if kind is Kind.EMBED else ["query,text", *(f"{n // 100},{text}" for n, text in enumerate(texts))]
     name = "texts.txt" if kind is Kind.EMBED else "pairs.csv"
@@ -97,7 +92,6 @@ async def test_a_layout_that_the_ledger_does_not_learn_of_is_made_again(
     def fail(*_: object) -> None:
         raise DataError("The disk is full.")
 
-    monkeypatch.setattr("cfbatch_gui.core.workers_ai.limits.PRACTICE_DIMENSIONS", frozenset({TinyModel.dimension}))
     job = bench.draft(bench.write("texts.txt", "\n".join(TEXTS[:250])), Kind.EMBED, reuse=False)
     with monkeypatch.context() as full:
         full.setattr(submitting, "write_manifest", fail)

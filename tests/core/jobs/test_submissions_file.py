@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import ReplyError, UsageError, UserError
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.submissions import Event, Submission, read_submissions, submissions, write_down
-from tests.core.jobs.conftest import CLOUDS, Bench
+from tests.core.jobs.conftest import Bench
 from tests.support import faults
 from tests.support.faults import Fault
 from tests.support.practice import accepted
@@ -84,20 +83,14 @@ def make_writable(path: Path) -> None:
     kept.unlink()
 
 
-async def run_without_room_for_the_id(bench: Bench, path: Path) -> Job:
-    """Run a job during which the submissions file becomes unwritable after its batch has left."""
+@pytest.mark.parametrize("is_restarted", [False, True])
+async def test_an_id_that_could_not_be_written_down_is_written_later(bench: Bench, is_restarted: bool) -> None:
     bench.faulty.follow(faults.stall(on="submit", seconds=0.3, billed=True))
-    running = asyncio.create_task(bench.run(bench.draft(path, Kind.RANK)))
+    running = asyncio.create_task(bench.run(bench.clouds()))
     await bench.until(lambda: bench.faulty.submits)
     make_unwritable(bench.paths.submissions)
     job = await running
     assert job.state is JobState.DONE  # the ledger has the id, so the job goes on
-    return job
-
-
-@pytest.mark.parametrize("is_restarted", [False, True])
-async def test_an_id_that_could_not_be_written_down_is_written_later(bench: Bench, is_restarted: bool) -> None:
-    job = await run_without_room_for_the_id(bench, bench.write("clouds.csv", CLOUDS))
     if is_restarted:
         await bench.restart()  # without room as before
         await bench.stop()

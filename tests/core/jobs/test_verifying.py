@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from collections.abc import Awaitable, Callable
 
 import numpy as np
 import pytest
@@ -20,7 +19,6 @@ from cfbatch_gui.core.results.rankings import Rankings
 from tests.core.jobs.conftest import Bench
 from tests.support import faults
 
-PutBack = Callable[[Kind], Awaitable[tuple[Job, JobFolder, bytes]]]
 PAIRS = "question,answer\n" + "".join(f"q{n // 5},answer {n}\n" for n in range(20))
 TEXTS = "\n".join(f"text {n % 40}" for n in range(60))
 
@@ -158,25 +156,18 @@ async def test_a_job_that_was_made_elsewhere_is_put_right_too(bench: Bench) -> N
     assert results(folder) == right
 
 
-@pytest.fixture
-def put_back(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> PutBack:
-    """A function (kind) that runs a job of several batches, and puts its data back as it was before the first answer;
-    also gives its results as a CSV file.
-    """
+async def put_back(bench: Bench, monkeypatch: pytest.MonkeyPatch, kind: Kind) -> tuple[Job, JobFolder, bytes]:
+    """Run a job of several batches, and put its data back as it was before the first answer; its results as CSV too."""
     monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 10)
-
-    async def run(kind: Kind) -> tuple[Job, JobFolder, bytes]:
-        draft = drafted(bench, kind)
-        await bench.actions.send(draft.id)
-        folder = bench.store.folder(draft.id)
-        older = folder.data.read_bytes()
-        job = await bench.runner.wait(draft.id)
-        assert job.state is JobState.DONE and len(job.batches) > 1
-        right = exported(job, folder)
-        folder.data.write_bytes(older)
-        return job, folder, right
-
-    return run
+    draft = drafted(bench, kind)
+    await bench.actions.send(draft.id)
+    folder = bench.store.folder(draft.id)
+    older = folder.data.read_bytes()
+    job = await bench.runner.wait(draft.id)
+    assert job.state is JobState.DONE and len(job.batches) > 1
+    right = exported(job, folder)
+    folder.data.write_bytes(older)
+    return job, folder, right
 
 
 def exported(job: Job, folder: JobFolder) -> bytes:
@@ -187,17 +178,17 @@ def exported(job: Job, folder: JobFolder) -> bytes:
 
 @pytest.mark.parametrize("kind", list(Kind))
 async def test_data_put_back_without_its_last_commits_is_completed_from_the_answers(
-    put_back: PutBack, kind: Kind
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, kind: Kind
 ) -> None:
-    job, folder, right = await put_back(kind)
+    job, folder, right = await put_back(bench, monkeypatch, kind)
     with pytest.raises(ResultsDamaged):
         exported(job, folder)
     complete_results(folder, job)
     assert exported(job, folder) == right and verify_job(folder, job).is_whole
 
 
-async def test_what_no_answer_completes_is_not_exported_and_asked_for_again(put_back: PutBack, bench: Bench) -> None:
-    job, folder, right = await put_back(Kind.RANK)
+async def test_what_no_answer_completes_is_asked_for_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    job, folder, right = await put_back(bench, monkeypatch, Kind.RANK)
     folder.reply(2).unlink()
     for attempt in (lambda: complete_results(folder, job), lambda: exported(job, folder)):
         with pytest.raises(ResultsDamaged):
@@ -210,17 +201,13 @@ async def test_what_no_answer_completes_is_not_exported_and_asked_for_again(put_
     assert exported(job, folder) == right and len(bench.faulty.submits) == submits
 
 
-async def test_answers_are_not_put_into_data_that_was_not_sent(put_back: PutBack) -> None:
-    job, folder, _ = await put_back(Kind.RANK)
+async def test_answers_are_not_put_into_data_that_was_not_sent(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    job, folder, _ = await put_back(bench, monkeypatch, Kind.RANK)
     with folder.open() as database:
         database.execute("UPDATE texts SET text = 'of an older file' WHERE text_no = 3")
     with pytest.raises(ResultsDamaged):
         complete_results(folder, job)
     assert Damage.INPUTS in {found.damage for found in verify_job(folder, job, mend=True).findings}
-    assert results_of_batch(folder, 1) == {None}
-
-
-def results_of_batch(folder: JobFolder, batch: int) -> set[float | None]:
+    question = "SELECT DISTINCT score FROM items JOIN requests USING(request_no) WHERE batch = 1"
     with folder.open(read_only=True) as database:
-        found = database.execute("SELECT score FROM items JOIN requests USING(request_no) WHERE batch = ?", (batch,))
-        return {score for (score,) in found}
+        assert database.execute(question).fetchall() == [(None,)]

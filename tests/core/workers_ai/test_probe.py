@@ -14,10 +14,6 @@ from cfbatch_gui.core.errors import (
     DataError,
     OverBudget,
     ReplyError,
-    ServiceBusy,
-    ServiceRefused,
-    TokenRefused,
-    Unreachable,
     UserError,
 )
 from cfbatch_gui.core.practice.app import Application, practice_app
@@ -333,19 +329,9 @@ async def test_an_id_that_cannot_be_written_down_is_shown(bench: Bench) -> None:
     assert sum(each.startswith("Accepted as ") for each in bench.shown) == 3
 
 
-@pytest.mark.parametrize(
-    ("fault", "error"),
-    [
-        (faults.refusal(times=0, status=401, code=10000, message="Authentication error"), TokenRefused),
-        (faults.refusal(times=0, status=404, code=7003, message="Could not route"), ServiceRefused),
-        (faults.refusal(times=0, status=429), ServiceBusy),
-        (faults.page(times=0), Unreachable),
-        (faults.reset_after_body(times=0), Unreachable),
-    ],
-    ids=["token", "account", "busy", "page", "reset"],
-)
-async def test_when_the_free_calls_fail_nothing_is_sent(bench: Bench, fault: Fault, error: type[UserError]) -> None:
-    with pytest.raises(error):
+@pytest.mark.parametrize("fault", [faults.refusal(times=0, status=401, code=10000), faults.page(times=0)])
+async def test_when_the_free_calls_fail_nothing_is_sent(bench: Bench, fault: Fault) -> None:
+    with pytest.raises(UserError):
         await bench.probe(unbroken, fault)
     assert bench.service is not None and not bench.service.submits
 

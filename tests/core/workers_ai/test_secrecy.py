@@ -54,7 +54,8 @@ FAULTS: dict[str, Fault] = {
     "fault without words": faults.refusal(status=502, envelope=False),
 }
 connected = partial(patient, limits=LIMITS)
-CALLS: dict[str, Callable[[WorkersAI], Awaitable[object]]] = {
+Call = Callable[[WorkersAI], Awaitable[object]]
+CALLS: dict[str, Call] = {
     "submit": lambda client: client.submit(MODEL, BODY),
     "ask": lambda client: client.ask(MODEL, "00000000-0000-4000-8000-000000000000"),
     "check": lambda client: client.find_models("bge"),
@@ -70,7 +71,7 @@ def all_logged(caplog: pytest.LogCaptureFixture) -> Callable[[], str]:
 
 @pytest.mark.parametrize(("name", "call"), list(zip(FAULTS, cycle(CALLS.values()), strict=False)), ids=FAULTS)
 async def test_no_failure_tells_the_token(
-    faulty: FaultyService, name: str, call: Callable[[WorkersAI], Awaitable[object]], all_logged: Callable[[], str]
+    faulty: FaultyService, name: str, call: Call, all_logged: Callable[[], str]
 ) -> None:
     faulty.follow(FAULTS[name])
     with pytest.raises(UserError) as caught:
@@ -88,11 +89,7 @@ async def test_no_failure_tells_the_token(
     ids=["nobody there", "no TLS there", "letter", "header"],
 )
 async def test_what_does_not_leave_tells_no_token(
-    faulty: FaultyService,
-    address: str,
-    before: str,
-    call: Callable[[WorkersAI], Awaitable[object]],
-    all_logged: Callable[[], str],
+    faulty: FaultyService, address: str, before: str, call: Call, all_logged: Callable[[], str]
 ) -> None:
     """A service that cannot be reached, and a token that no header can hold, which `check_form` refuses before."""
     address = address if "//" in address else faulty.url.replace("http", address, 1)
