@@ -7,9 +7,9 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -21,9 +21,8 @@ os.environ.setdefault("QT_API", "pyside6")
 
 from keyring.backend import KeyringBackend
 from PySide6.QtCore import QCoreApplication, QEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 
-from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import Scheme, Theme
@@ -75,9 +74,6 @@ def until() -> Until:
     return Person().until
 
 
-Page = TypeVar("Page", bound=QWidget)
-
-
 class InMemory:
     """What the window remembers of its tables and pages."""
 
@@ -89,22 +85,6 @@ class InMemory:
 
     def set(self, key: str, value: str) -> None:
         self.kept[key] = value
-
-
-@asynccontextmanager
-async def shown_page(root: Path, make: Callable[[Program, Notices], Page]) -> AsyncIterator[tuple[Program, Page]]:
-    """A page with tasks on the screen, in a program of its own."""
-    program = await Program.open(root / "data", environ={}, on_change=lambda job: None)
-    notices = Notices()
-    page = make(program, notices)
-    page.resize(1004, 820)
-    page.show()
-    yield program, page
-    await page.tasks.close()  # type: ignore[attr-defined]  # of every page
-    await program.close()
-    for widget in (page, notices):
-        widget.close()
-        widget.deleteLater()
 
 
 @pytest.fixture
@@ -119,6 +99,13 @@ async def driver(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
     """A program with its job page on the screen."""
     async with open_job_page(tmp_path) as driver:
         yield driver
+
+
+@pytest.fixture
+def notices(qtbot: Any) -> Notices:
+    notices = Notices()
+    qtbot.addWidget(notices)
+    return notices
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """The page of connections on the screen, over a real program, as its tests need it; and what a user does there."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,6 +28,32 @@ from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.widgets import Choice
 
+Page = TypeVar("Page", bound=QWidget)
+
+
+@asynccontextmanager
+async def shown_page(
+    root: Path,
+    make: Callable[[Program, Notices], Page],
+    *,
+    prepare: Callable[[Program], Awaitable[object]] | None = None,
+    **opening: Any,
+) -> AsyncIterator[tuple[Program, Page]]:
+    """A page with tasks on the screen, in a program of its own, which is opened so and prepared."""
+    program = await Program.open(root / "data", practice_times=(0.0, 0.0), **{"environ": {}, **opening})
+    if prepare is not None:
+        await prepare(program)
+    notices = Notices()
+    page = make(program, notices)
+    page.resize(1004, 820)
+    page.show()
+    yield program, page
+    await page.tasks.close()  # type: ignore[attr-defined]  # of every page
+    await program.close()
+    for widget in (page, notices):
+        widget.close()
+        widget.deleteLater()
+
 
 @asynccontextmanager
 async def opened_page(
@@ -37,24 +63,17 @@ async def opened_page(
     url: str = "",
     *,
     browser: Callable[[str], bool] = lambda address: False,
-    prepare: Callable[[Program], Any] | None = None,
+    prepare: Callable[[Program], Awaitable[object]] | None = None,
     **environ: str,
 ) -> AsyncIterator[ConnectionPage]:
+    def make(program: Program, notices: Notices) -> ConnectionPage:
+        return ConnectionPage(program, notices, open_in_browser=browser)
+
     environ |= {"CLOUDFLARE_API_BASE_URL": url} if url else {}
-    credentials = Credentials(backend, environ)
-    program = await Program.open(root / "data", environ=environ, credentials=credentials, practice_times=(0.0, 0.0))
-    if prepare is not None:
-        await prepare(program)
-    page = ConnectionPage(program, Notices(), open_in_browser=browser)
-    page.resize(1000, 820)
-    page.show()
-    await until(lambda: not page.tasks.is_running("refresh"))
-    try:
+    opening = {"environ": environ, "credentials": Credentials(backend, environ)}
+    async with shown_page(root, make, prepare=prepare, **opening) as (_, page):
+        await until(lambda: not page.tasks.is_running("refresh"))
         yield page
-    finally:
-        await page.tasks.close()
-        await program.close()
-        page.close()
 
 
 D = TypeVar("D", bound=QDialog)

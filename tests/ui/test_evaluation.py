@@ -37,8 +37,8 @@ from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.widgets import EmptyPlace, Label
 from tests.core.results.folders import Pair, Table
 from tests.screen.stage import opened
-from tests.ui.conftest import Until, shown_page
-from tests.ui.connections import pick
+from tests.ui.conftest import Until
+from tests.ui.connections import pick, shown_page
 
 FIRST = (
     Pair("reset my password", "Choose a new password", 0.9, "A-1", "3"),

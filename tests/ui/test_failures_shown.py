@@ -51,13 +51,11 @@ def press(seen: list[str]) -> None:
 
 
 @pytest.fixture
-def notices(qtbot: Any) -> Iterator[Notices]:
-    shown = Notices()
-    qtbot.addWidget(shown)
+def notices(notices: Notices) -> Iterator[Notices]:
     handler = CrashHandler("9")
-    handler.crashed.connect(shown.show_crash)
+    handler.crashed.connect(notices.show_crash)
     handler.install()
-    yield shown
+    yield notices
     handler.uninstall()
 
 

@@ -26,10 +26,15 @@ EDGES, COUNTS = np.array([0.0, 0.25, 0.5, 1.0]), np.array([3, 0, 8])
 
 
 @pytest.fixture
-def histogram(qtbot: QtBot) -> Chart:
+def chart(qtbot: QtBot) -> Chart:
     chart = Chart("Scores")
     qtbot.addWidget(chart)
     chart.resize(500, 300)
+    return chart
+
+
+@pytest.fixture
+def histogram(chart: Chart) -> Chart:
     outline = Steps(EDGES, COUNTS * 0.5, "Unrelated")
     layers = (Bars(EDGES, COUNTS, "These"), outline, Mark(0.4, "Threshold"))
     data = PlotData(("series", "from", "to"), [("These", 0.0, 0.25)])
@@ -38,10 +43,7 @@ def histogram(qtbot: QtBot) -> Chart:
 
 
 @pytest.fixture
-def scatter(qtbot: QtBot) -> Chart:
-    chart = Chart("Two models")
-    qtbot.addWidget(chart)
-    chart.resize(500, 300)
+def scatter(chart: Chart) -> Chart:
     x, y = np.array([0.0, 0.5, np.nan, 1.0]), np.array([0.0, 0.9, 0.5, 1.0])
     dots = Dots(x, y, describe=lambda index: ("=1+1", "second", "third", "fourth")[index])
     data = PlotData(("one", "text"), [(0.5, "=1+1")])
@@ -67,8 +69,7 @@ def test_a_click_on_a_dot_brings_its_index(scatter: Chart) -> None:
     assert (found.text, found.index) == ("second", 1)
 
 
-async def test_it_is_saved_as_picture_drawing_and_table(histogram: Chart, tmp_path: Path) -> None:
-    notices = Notices()
+async def test_it_is_saved_as_picture_drawing_and_table(histogram: Chart, notices: Notices, tmp_path: Path) -> None:
     buttons = PictureButtons(histogram, notices, Tasks(histogram, lambda error: None), None, "scores")
     for suffix in ("png", "svg", "csv"):
         await buttons.write(tmp_path / f"scores.{suffix}")
@@ -78,8 +79,7 @@ async def test_it_is_saved_as_picture_drawing_and_table(histogram: Chart, tmp_pa
     assert "Threshold" in "".join(root.itertext())
     assert (tmp_path / "scores.csv").read_text(encoding="utf-8-sig").startswith("series,from,to")
     assert notices.texts()[-1] == "Wrote “scores.csv”."
-    for widget in (buttons, notices):
-        widget.deleteLater()
+    buttons.deleteLater()
     QApplication.sendPostedEvents()
 
 
@@ -95,10 +95,7 @@ def test_ticks_are_round_and_their_labels_exact() -> None:
         assert low < value < high, "a range of one value is widened"
 
 
-def test_differences_are_bars_from_the_best_to_the_worst_over_their_interval(qtbot: QtBot) -> None:
-    chart = Chart("Differences")
-    qtbot.addWidget(chart)
-    chart.resize(400, 240)
+def test_differences_are_bars_from_the_best_to_the_worst_over_their_interval(qtbot: QtBot, chart: Chart) -> None:
     texts, edges = ("best", "none", "worst"), np.arange(4.0)
     better = Bars(edges, np.array([0.4, 0.0, 0.0]), "B better", describe=texts.__getitem__)
     worse = Bars(edges, np.array([0.0, 0.0, -0.6]), "B worse", "attention", texts.__getitem__)

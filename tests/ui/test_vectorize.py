@@ -26,7 +26,7 @@ from tests.support import faults
 from tests.support.faulty_service import ThreadedService
 from tests.support.keyrings import MemoryKeyring
 from tests.ui.conftest import Until
-from tests.ui.connections import click, pick
+from tests.ui.connections import click, pick, shown_page
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 WORDS = ("Desk lamp of brass", "Garden hose with a nozzle", "Saucepan of steel", "Cotton towel in green")
@@ -78,30 +78,23 @@ class Desk:
 
 @asynccontextmanager
 async def desk_over(root: Path, until: Until, environ: dict[str, str]) -> AsyncIterator[Desk]:
-    """A window over a data folder; at its end it is closed as the program closes it."""
-    program = await Program.open(
-        root / "data", environ=environ, practice_times=(0.0, 0.0), credentials=Credentials(MemoryKeyring(), {})
-    )
-    if environ:
-        await program.connections.save_cloudflare(ACCOUNT, TOKEN)
-    parts = (program.ledger, program.address_book, program.paths, program._metadata_for)
-    program.vectorize = vectorize_of(*parts, clock=program.clock, most_vectors=PART)
-    notices = Notices()
-    pushes = RunningPushes(program, notices.show_error, notices)
-    page = VectorizePage(program, notices, pushes)
-    desk = Desk(root, program, notices, pushes, page, until)
-    page.rows_wanted.connect(lambda items, name: desk.wanted.append((items, name)))
-    page.resize(1000, 700)
-    page.show()
-    try:
+    """The page over a data folder, with its account where the environment names a service."""
+
+    async def prepare(program: Program) -> None:
+        if environ:
+            await program.connections.save_cloudflare(ACCOUNT, TOKEN)
+        parts = (program.ledger, program.address_book, program.paths, program._metadata_for)
+        program.vectorize = vectorize_of(*parts, clock=program.clock, most_vectors=PART)
+
+    def make(program: Program, notices: Notices) -> VectorizePage:
+        return VectorizePage(program, notices, RunningPushes(program, notices.show_error, notices))
+
+    opening = {"environ": environ, "credentials": Credentials(MemoryKeyring(), {})}
+    async with shown_page(root, make, prepare=prepare, **opening) as (program, page):
+        desk = Desk(root, program, page._notices, page._pushes, page, until)
+        page.rows_wanted.connect(lambda items, name: desk.wanted.append((items, name)))
         yield desk
-    finally:
-        await page.tasks.close()
-        await pushes.tasks.close()
-        await program.close()
-        page.close()
-        page.deleteLater()
-        notices.deleteLater()
+        await desk.pushes.tasks.close()
 
 
 @pytest.fixture

@@ -192,9 +192,9 @@ def test_the_bell_says_what_faded_unseen_and_opens_the_list(qtbot: Any, window: 
     dialog.accept()
 
 
-def test_a_written_file_can_be_dragged_from_its_notice_and_from_the_list(qtbot: Any, tmp_path: Path) -> None:
-    notices = Notices()
-    qtbot.addWidget(notices)
+def test_a_written_file_can_be_dragged_from_its_notice_and_from_the_list(
+    qtbot: Any, notices: Notices, tmp_path: Path
+) -> None:
     there, gone = tmp_path / "ränked.xlsx", tmp_path / "gone.csv"
     there.write_text("rows")
     bar = notices.show_written("Wrote 2 files.", gone, there)

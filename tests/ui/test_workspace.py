@@ -7,9 +7,7 @@ import sys
 import threading
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
@@ -309,13 +307,6 @@ async def test_escape_and_done_leave_the_page(stage: Stage, until: Until) -> Non
 async def begin(stage: Stage) -> None:
     await stage.person.press(Qt.Key.Key_N, CTRL)  # the keyboard is in the window from here on
     await stage.person.until_sees("Your data")
-
-
-@pytest.fixture
-def notices(qtbot: Any) -> Notices:
-    notices = Notices()
-    qtbot.addWidget(notices)
-    return notices
 
 
 def test_the_latest_is_undone_first_and_each_once(notices: Notices) -> None:
