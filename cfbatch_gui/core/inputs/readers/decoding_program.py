@@ -30,7 +30,7 @@ _NO_ROW = "\0"  # in place of the first cell; in a text every NUL is replaced
 _LONGEST_ELEMENT = 512 * 1024**2  # bytes of XML
 _MOST_MEMORY = 4 * 1024**3  # bytes
 _MOST_SECONDS = 600  # of computing; some damaged workbooks keep the library in a loop, also after the program has ended
-_CELLS_IN_BLOCK = 20_000
+_CELLS_IN_BLOCK = 6_000  # what waits for a block to be used waits a few milliseconds
 _EXACT_INTEGERS = 2.0**53  # above, a float cannot distinguish neighbouring integers
 _TRUE = ("1", "true")
 # What the standard library raises on archives and XML that are cut, altered, encrypted, or packed in unknown ways.

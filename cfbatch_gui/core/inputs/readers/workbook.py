@@ -12,7 +12,7 @@ import msgspec
 
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import complete_names, is_context, is_text
-from cfbatch_gui.core.inputs.input_values import Candidate, ProblemKind, ReadOptions, Row, Source
+from cfbatch_gui.core.inputs.input_values import Block, Candidate, ProblemKind, ReadOptions, Row, Source, single_rows
 from cfbatch_gui.core.inputs.open_file import (
     damaged,
     is_old_workbook,
@@ -105,7 +105,6 @@ def _other_zip(path: Path, names: frozenset[str]) -> str:
 
 
 _CURE = message("Open it in a spreadsheet program, save it again, and choose that file.")
-_PROGRESS_EVERY = 1000  # rows
 _NO_VALUE = message(
     "The formula in {column}{row} has no stored value. Open the file in a spreadsheet program, save it, and choose it "
     "again."
@@ -117,40 +116,49 @@ _OUT_OF_RANGE = message(
 )
 
 
-def read_workbook(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+def read_workbook(source: Source, progress: Callable[[int], None] | None) -> Generator[Block | Row, None, None]:
     """Yield the rows of `source.sheet` with their numbers there.
 
     A formula without a value makes the row a problem; cells with an error such as #N/A are empty.
     """
     skip_header = source.has_header
-    blank = 0
-    count = 0
+    blank = count = 0
     with open_sheet(source.path, source.sheet) as sheet:
         for found in sheet.rows:
-            is_read = found.problem_kind is ProblemKind.HIDDEN_ROW and not source.leaves_hidden
-            row = Row(found.number, found.cells) if is_read else found
-            count += 1
-            if progress is not None and count % _PROGRESS_EVERY == 0:
+            first = found.numbers[0] if isinstance(found, Block) else found.number
+            count += len(found.rows) if isinstance(found, Block) else 1
+            if progress is not None:
                 progress(count)
-            if row.number < source.first_line:
-                continue
-            if skip_header:
-                skip_header = False
-            elif any(row.cells) or row.problem:
-                yield from (Row(earlier, ("",) * len(row.cells)) for earlier in range(row.number - blank, row.number))
+            if isinstance(found, Block) and not skip_header and first >= source.first_line:
+                yield from _blank_rows(first, blank, len(found.rows[0]))
                 blank = 0
-                yield row
-            else:
-                blank += 1
-    if progress is not None:
-        progress(count)
+                yield found
+                continue
+            for each in single_rows((found,)):
+                is_read = each.problem_kind is ProblemKind.HIDDEN_ROW and not source.leaves_hidden
+                row = Row(each.number, each.cells) if is_read else each
+                if row.number < source.first_line:
+                    continue
+                if skip_header:
+                    skip_header = False
+                elif any(row.cells) or row.problem:
+                    yield from _blank_rows(row.number, blank, len(row.cells))
+                    blank = 0
+                    yield row
+                else:
+                    blank += 1
+
+
+def _blank_rows(number: int, count: int, width: int) -> Iterator[Row]:
+    """The blank rows before the one with this number; those at the end of a sheet are none."""
+    return (Row(earlier, ("",) * width) for earlier in range(number - count, number))
 
 
 @dataclass(frozen=True, slots=True)
 class OpenSheet:
     """A sheet that is being read; `hidden` counts its hidden rows, which come as problems of that kind."""
 
-    rows: Iterator[Row]
+    rows: Iterator[Block | Row]
     hidden: int
 
 
@@ -165,10 +173,14 @@ def open_sheet(path: Path, sheet: str) -> Iterator[OpenSheet]:
         yield OpenSheet(_rows(lines), hidden)
 
 
-def _rows(blocks: Iterator[Any]) -> Iterator[Row]:
+def _rows(blocks: Iterator[Any]) -> Iterator[Block | Row]:
     number = 0
     started = False
     for block, marks in blocks:
+        if started and block and not marks and all(map(any, block)):
+            yield Block(range(number + 1, number + 1 + len(block)), block)
+            number += len(block)
+            continue
         marked = {index: (mark, column) for index, mark, column in marks}
         for index, cells in enumerate(block):
             number += 1
@@ -319,7 +331,7 @@ class _Sheet:
 
 def _first_rows(path: Path, name: str) -> _Sheet:
     with open_sheet(path, name) as sheet:
-        rows = list(islice(sheet.rows, ROWS_FOR_HEADER))
+        rows = list(islice(single_rows(sheet.rows), ROWS_FOR_HEADER))
         return _Sheet(name, rows, _first_row(rows), hidden=sheet.hidden)
 
 
