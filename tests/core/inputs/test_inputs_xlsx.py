@@ -319,6 +319,17 @@ def test_a_cell_merged_over_several_rows_fills_them(tmp_path: Path) -> None:
     assert [row.cells for row in read(path)] == [("why", "a"), ("why", "b"), ("why", "c"), ("who", "d")]
 
 
+def test_a_header_merged_over_two_rows_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        found = book.add_worksheet()
+        for column, name in enumerate(["id", "text"]):
+            found.merge_range(0, column, 1, column, name)
+        found.write_column(0, 2, ["size", "in cm"])
+        found.write_row(2, 0, ["1", "a lamp", "5"])
+    assert [row.cells for row in read(path)] == [("", "", "in cm"), ("1", "a lamp", "5")]
+
+
 @pytest.mark.parametrize(
     "rows",
     [

@@ -232,18 +232,27 @@ def _duration(total: float) -> str:
 
 
 def _filled(rows: Iterator[Cells], merged: Merged, left: int) -> Iterator[Cells]:
-    """The rows with the text of merged cells in every row that they cover, as a spreadsheet program shows them."""
+    """The rows with the text of merged cells in every row that they cover, as a spreadsheet program shows them.
+
+    Cells of the first row with several texts are left as they are: a header over two rows names its columns once.
+    """
     starts: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for (top, column), (bottom, _) in merged:
         starts[top].append((column - left, bottom))
     open_cells: dict[int, tuple[int, str]] = {}  # the last row and the text, by column
+    is_below_header = False
     for number, found in enumerate(rows):
         cells = tuple([cell or open_cells.get(column, (0, ""))[1] for column, cell in enumerate(found)])
         open_cells = {column: each for column, each in open_cells.items() if number < each[0]}
-        for column, bottom in starts.get(number, ()):
+        for column, bottom in starts.get(number, ()) if is_below_header else ():
             if 0 <= column < len(cells):
                 open_cells[column] = (bottom, cells[column])
+        is_below_header = is_below_header or _may_be_header(cells)
         yield cells
+
+
+def _may_be_header(cells: Sequence[str]) -> bool:
+    return sum(map(bool, cells)) > 1
 
 
 _CELL_TAG = re.compile(rb"<(?:\w+:)?c(?=[\s/>])")
@@ -472,10 +481,14 @@ def _open_document_sheet(path: Path, name: str) -> Sheet:
     hidden: set[int] = set()
     spanned: dict[int, tuple[int, str]] = {}  # how many rows below have a merged cell, and its text, by column
     blank = cells_read = 0
+    is_below_header = False
     for element in _open_document_elements(path):
         if element.tag == f"{_TABLE}table-row":
             repeated = min(int(element.get(f"{_TABLE}number-rows-repeated", "1")), _MOST_ROWS)
             cells, formulas = _open_document_cells(element, spanned)
+            if not is_below_header:
+                spanned.clear()
+                is_below_header = _may_be_header(cells)
             if not any(cells) and not formulas:
                 blank += repeated
             else:
@@ -495,6 +508,7 @@ def _open_document_sheet(path: Path, name: str) -> Sheet:
             if element.get(f"{_TABLE}name") == name:
                 break
             table, spanned, not_computed, hidden, blank, cells_read = [], {}, {}, set(), 0, 0
+            is_below_header = False
     else:
         raise KeyError(name)
     width = max(map(len, table), default=0)
