@@ -256,14 +256,13 @@ def _options(call: Call) -> ReadOptions:
         sheet=call.sheet,
         unit=_UNITS.get(call.texts_by or ""),
         sends_doubtful=call.doubtful == "send",
-        leaves_hidden=call.hidden == "skip",
         candidates=call.candidates,
     )
     recipe: Recipe | None = call.recipe
-    if recipe is None:
-        return options
-    said = {each.name: value for each in fields(options) if (value := getattr(options, each.name)) is not None}
-    return replace(recipe.options, **said)
+    if recipe is not None:
+        said = {each.name: value for each in fields(options) if (value := getattr(options, each.name)) is not None}
+        options = replace(recipe.options, **{**said, "leaves_hidden": recipe.options.leaves_hidden})
+    return replace(options, leaves_hidden=call.hidden == "skip") if call.hidden else options
 
 
 def _over(mapping: Mapping, call: Call) -> Mapping:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import xlsxwriter
 
 from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, ReadOptions, Role
@@ -52,6 +53,26 @@ def test_the_command_line_stands_above_the_recipe(run: Run, products: Path) -> N
     assert facts["split"] == {"tokens": 400, "overlap": 0}
     products.write_text("body,title,sku\na,b,c\n")
     assert run("check", products, "--recipe", "Products", "--separator", ",", "--embed")[0] == 0
+
+
+def test_a_recipe_leaves_hidden_rows_out_unless_the_command_line_sends_them(
+    run: Run, paths: Paths, tmp_path: Path
+) -> None:
+    path = tmp_path / "may.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet()
+        sheet.write_column(0, 0, ["text", "one", "two", "three"])
+        sheet.set_row(2, None, None, {"hidden": True})
+    mapping = Mapping(Kind.EMBED, Layout.TEXTS, (Role.TEXT,))
+    RecipeBook(paths.recipes).save(Recipe("Shown", ("text",), mapping, ReadOptions(leaves_hidden=True)))
+    by_arguments: dict[tuple[str, ...], int] = {
+        ("--recipe", "Shown"): 2,
+        ("--recipe", "Shown", "--hidden", "send"): 3,
+        ("--embed",): 3,
+    }
+    for arguments, texts in by_arguments.items():
+        status, out, _ = run("check", path, *arguments, "--json")
+        assert (status, json.loads(out)["texts"]) == (0, texts), arguments
 
 
 def test_a_recipe_that_does_not_do_is_a_sentence(run: Run, products: Path, tmp_path: Path) -> None:
