@@ -20,7 +20,7 @@ if sys.platform.startswith("linux"):
 os.environ.setdefault("QT_API", "pyside6")
 
 from keyring.backend import KeyringBackend
-from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
@@ -66,6 +66,17 @@ def _no_leftovers(qapp: QApplication) -> Iterator[None]:
     for left in qapp.topLevelWidgets():
         left.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Stop the timers of the windows with the test's last step: pytest-qt then handles events while no loop runs."""
+    try:
+        yield
+    finally:
+        for window in QApplication.topLevelWidgets() if QApplication.instance() else []:
+            for timer in window.findChildren(QTimer):
+                timer.stop()
 
 
 @pytest.fixture
