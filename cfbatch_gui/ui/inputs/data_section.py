@@ -16,8 +16,7 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.display import number, one_line, plural, tr
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
-from cfbatch_gui.ui.inputs.draft_files import MOST_PREVIEWED, PREVIEW_ROWS, DraftState, OpenFile
-from cfbatch_gui.ui.inputs.drafts import Drafts
+from cfbatch_gui.ui.inputs.drafts import MOST_PREVIEWED, PREVIEW_ROWS, Drafts, DraftState, OpenFile
 from cfbatch_gui.ui.inputs.editors import (
     DEFAULT_SPLIT,
     CandidateChoice,
@@ -60,7 +59,7 @@ def pop_up(menu: QMenu, below: QWidget) -> QMenu:
 class DropPlace(QWidget):
     """What is shown instead of data."""
 
-    def __init__(self, acts: DraftActions) -> None:
+    def __init__(self, drafts: DraftActions) -> None:
         super().__init__()
         self._title = Label("", "strong")
         formats = Label(
@@ -69,10 +68,10 @@ class DropPlace(QWidget):
             wrap=True,
         )
         formats.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.open_button = PrimaryButton(self.tr("Open…"), "folder-open", acts.choose_file)
-        self.paste_button = Button(self.tr("Paste"), "clipboard-paste", acts.paste)
-        self.folder_link = LinkButton(self.tr("Open a folder"), on_click=acts.choose_folder)
-        self.example_link = LinkButton(self.tr("Use the example"), on_click=acts.use_example)
+        self.open_button = PrimaryButton(self.tr("Open…"), "folder-open", drafts.choose_file)
+        self.paste_button = Button(self.tr("Paste"), "clipboard-paste", drafts.paste)
+        self.folder_link = LinkButton(self.tr("Open a folder"), on_click=drafts.choose_folder)
+        self.example_link = LinkButton(self.tr("Use the example"), on_click=drafts.use_example)
         head = (row(None, IconLabel("file-up", "quiet", 28), None), row(None, self._title, None), formats, SMALL)
         buttons = row(None, self.open_button, self.paste_button, None)
         links = row(None, self.folder_link, Label("·", "quiet"), self.example_link, None)
@@ -249,20 +248,20 @@ class WhatSection(SectionCard):
 
 
 class DataSection(SectionCard):
-    def __init__(self, acts: DraftActions) -> None:
+    def __init__(self, drafts: DraftActions) -> None:
         super().__init__(self.tr("Your data"))
-        self._acts, self._drafts = acts, acts.drafts
+        self._drafts = drafts
         self._drafts.progressed.connect(self._show_progress)
-        self.recipes = RecipesButton(acts)
-        self.open_button = Button(self.tr("Open another…"), "folder-open", acts.choose_file)
-        self.folder_button = IconButton("folder", self.tr("Open a folder"), acts.choose_folder)
-        self.paste_button = IconButton("clipboard-paste", self.tr("Paste"), acts.paste)
+        self.recipes = RecipesButton(drafts)
+        self.open_button = Button(self.tr("Open another…"), "folder-open", drafts.choose_file)
+        self.folder_button = IconButton("folder", self.tr("Open a folder"), drafts.choose_folder)
+        self.paste_button = IconButton("clipboard-paste", self.tr("Paste"), drafts.paste)
         for button in (self.recipes, self.open_button, self.folder_button, self.paste_button):
             self.actions_row.addWidget(button)
-        self.drop = DropPlace(acts)
+        self.drop = DropPlace(drafts)
         self.encoding = EncodingChooser(self._drafts)
         self.missing = NoticeBar("", "attention")
-        self.missing.add_link(self.tr("Choose the file"), acts.choose_file)
+        self.missing.add_link(self.tr("Choose the file"), drafts.choose_file)
         self.first, self.second = FilePart(self._drafts), FilePart(self._drafts, is_second=True)
         for part in (self.first, self.second):
             part.join_wanted.connect(self._begin_template)
@@ -277,7 +276,7 @@ class DataSection(SectionCard):
         self.change = LinkButton(self.tr("Change"), "", self.open_layout_menu, tip=tip)
         self.add_second = Button("", "file-up", self._add_second)
         sentence = boxed(row(self.sentence_icon, self.sentence))
-        self.type_query = Button(self.tr("Type one query…"), "pencil", acts.type_query)
+        self.type_query = Button(self.tr("Type one query…"), "pencil", drafts.type_query)
         added = boxed(row(self.add_second, self.type_query, gap=SMALL))  # one below the other would look like two steps
         self.first.below.addWidget(boxed(Flow(sentence, added, self.change)))
         tip = self.tr("Look at the file as if it were the first of its kind")
@@ -363,7 +362,7 @@ class DataSection(SectionCard):
         return whole if state.is_read else self.tr("{layout} …").format(layout=whole.rpartition(":")[0])
 
     def _add_second(self) -> None:
-        self._acts.choose_file(self._drafts.shown.missing_file or Role.CONTEXT)
+        self._drafts.choose_file(self._drafts.shown.missing_file or Role.CONTEXT)
 
     def _begin_template(self, column: int = -1) -> None:
         state = self._drafts.shown
@@ -392,7 +391,7 @@ class DataSection(SectionCard):
                 menu.addSeparator()
                 words = self.tr("Add a second file with contexts for every query…")
                 if state.second is None:
-                    add_action(menu, words, partial(self._acts.choose_file, Role.CONTEXT), "file-up")
+                    add_action(menu, words, partial(self._drafts.choose_file, Role.CONTEXT), "file-up")
                 else:
                     add_action(menu, self.tr("Remove the second file"), drafts.remove_second)
         return pop_up(menu, self.change)

@@ -12,8 +12,7 @@ from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, K
 from cfbatch_gui.core.inputs.layouts import read_template
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.display import number, one_line
-from cfbatch_gui.ui.inputs.draft_files import DraftState, OpenFile
-from cfbatch_gui.ui.inputs.drafts import Drafts
+from cfbatch_gui.ui.inputs.drafts import Drafts, DraftState, OpenFile
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView

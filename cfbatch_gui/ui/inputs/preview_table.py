@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.items import is_sent
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display, icons, theme
-from cfbatch_gui.ui.inputs.draft_files import OpenFile
+from cfbatch_gui.ui.inputs.drafts import OpenFile
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView

@@ -87,16 +87,16 @@ _MEASURED = 40  # rows
 class ProblemBars(QWidget):
     """A bar for each reason; `view` shows the rows of one, which are read in a thread."""
 
-    def __init__(self, acts: DraftActions, reveal: Callable[..., None]) -> None:
+    def __init__(self, drafts: DraftActions, reveal: Callable[..., None]) -> None:
         super().__init__()
-        self._acts, self._drafts, self._reveal = acts, acts.drafts, reveal
+        self._drafts, self._reveal = drafts, reveal
         self._shown: tuple[object, ...] = ()
         self._next_kind = ""
         self.kinds: tuple[str, ...] = ()
         self.view = ProblemsView(self._choose_doubtful)
         self.bars: list[NoticeBar] = []
         self._lines = column()
-        self.save_all = LinkButton("", on_click=acts.save_problems)
+        self.save_all = LinkButton("", on_click=drafts.save_problems)
         self.save_all.hide()
         self.notes = Saying("info")
         self.setLayout(column(self._lines, row(self.save_all, None), self.notes))
@@ -157,7 +157,7 @@ class ProblemBars(QWidget):
             links[:0] = [self._cut_link(), self._truncate_link(True)]
         if kind is ProblemKind.DOUBTFUL_ROW:
             links.append(self._doubtful_link(True))
-        links.append((self.tr("Save them…"), partial(self._acts.save_problems, str(kind))))
+        links.append((self.tr("Save them…"), partial(self._drafts.save_problems, str(kind))))
         return _bar(said(problem.sentence), "attention", *links)
 
     def _too_long_bar(self, count: int, job: Job, metadata: ModelMetadata) -> NoticeBar:

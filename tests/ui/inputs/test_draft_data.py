@@ -66,7 +66,7 @@ async def test_a_file_that_cannot_be_read_is_said_once_and_the_old_data_stays(
     before = driver.figures()
     picture = tmp_path / "picture.csv"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
-    driver.page.acts.open_paths([picture])
+    driver.page.drafts.open_paths([picture])
     await until(lambda: len(driver.notices.texts()) == 1)
     assert driver.notices.texts()[0].startswith("picture.csv is a picture")
     await until(driver.is_ready)
