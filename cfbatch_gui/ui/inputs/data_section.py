@@ -3,9 +3,8 @@
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from cfbatch_gui.core.inputs.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Shape, Source
@@ -13,7 +12,6 @@ from cfbatch_gui.core.inputs.layouts import describe, read_template
 from cfbatch_gui.core.inputs.readers.formats import format_of, visible
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.display import number, one_line, plural, tr
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
 from cfbatch_gui.ui.inputs.drafts import MOST_PREVIEWED, PREVIEW_ROWS, Drafts, DraftState, OpenFile
@@ -26,7 +24,7 @@ from cfbatch_gui.ui.inputs.editors import (
     proposed_template,
 )
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
-from cfbatch_gui.ui.theme import MEDIUM, RADIUS_CARD, SMALL, WIDE
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     Button,
     Card,
@@ -56,11 +54,12 @@ def pop_up(menu: QMenu, below: QWidget) -> QMenu:
     return menu
 
 
-class DropPlace(QWidget):
+class DropPlace(QFrame):
     """What is shown instead of data."""
 
     def __init__(self, drafts: DraftActions) -> None:
         super().__init__()
+        self.setProperty("kind", "place")
         self._title = Label("", "strong")
         formats = Label(
             self.tr("CSV, Excel and other sheets, plain text, Word, JSON, Parquet, or a folder of texts"),
@@ -81,17 +80,6 @@ class DropPlace(QWidget):
     def show_opening(self, name: str) -> None:
         opening = self.tr("Opening {name}…").format(name=name)
         self._title.setText(opening if name else self.tr("Drop a file here, or a folder"))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        quiet = theme.mixed(theme.colour("quiet"), theme.colour("card"), 0.45)
-        pen = QPen(quiet, 1)
-        pen.setStyle(Qt.PenStyle.CustomDashLine)
-        pen.setDashPattern([5, 4])
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(pen)
-        painter.setBrush(theme.colour("inset"))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
 
 
 class FilePart(QWidget):

@@ -268,7 +268,8 @@ class PreviewTable(TableView):
         """Give each column what it wants and the text the rest; where there is too little, long ones have the same."""
         others = len(self.columns()) - len(self._widths)
         room = self.viewport().width() - others * self.roles.defaultSectionSize()
-        wanted = [max(width, self.roles.wanted_width(index)) for index, width in enumerate(self._widths)]
+        least = self.roles.minimumSectionSize()
+        wanted = [max(width, least, self.roles.wanted_width(index)) for index, width in enumerate(self._widths)]
         fitted = (wanted, room, self.roles.shown)
         if not wanted or fitted == self._fitted:
             return
