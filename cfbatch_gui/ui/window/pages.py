@@ -243,10 +243,16 @@ class ResultViews:
         show_help: Callable[[], object],
         show_table: Callable[[], object],
         judge: Callable[[str], object],
+        export: Callable[[str], object],
     ) -> None:
         self._program, self._window, self._show_table = program, window, show_table
         notices = window.notices
-        receivers = {"rows_wanted": self._show_rows, "score_help_wanted": show_help, "judge_wanted": judge}
+        receivers = {
+            "rows_wanted": self._show_rows,
+            "score_help_wanted": show_help,
+            "judge_wanted": judge,
+            "export_wanted": export,
+        }
 
         def late(
             module: str,
