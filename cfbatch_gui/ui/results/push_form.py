@@ -28,10 +28,10 @@ from cfbatch_gui.core.versions import find_predecessor
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.core.workers_ai.limits import MAX_METADATA_BYTES
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.results.running_pushes import dimension_words, proposed_name, short_name
 from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, TINY, scaled
-from cfbatch_gui.ui.vectorize.running_pushes import dimension_words, proposed_name, short_name
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
     Card,

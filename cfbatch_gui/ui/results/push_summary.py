@@ -11,10 +11,10 @@ from cfbatch_gui.core.vectorize.vectorize import TOP_K
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.memory import Memory
+from cfbatch_gui.ui.results.running_pushes import RunningPush, dimension_words, short_name
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import HEADER_HEIGHT, TableView
 from cfbatch_gui.ui.theme import MEDIUM, ROW_HEIGHT, SMALL, scaled
-from cfbatch_gui.ui.vectorize.running_pushes import RunningPush, dimension_words, short_name
 from cfbatch_gui.ui.widgets import (
     Button,
     Card,

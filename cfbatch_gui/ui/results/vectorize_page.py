@@ -18,11 +18,11 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices, action_words
 from cfbatch_gui.ui.results.loaded_results import LOADING, ResultsPage
+from cfbatch_gui.ui.results.push_form import CHECK, JobVectors, PushForm, read_job
+from cfbatch_gui.ui.results.push_summary import PushView, SearchPanel
+from cfbatch_gui.ui.results.running_pushes import RunningPushes
 from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
-from cfbatch_gui.ui.vectorize.push_form import CHECK, JobVectors, PushForm, read_job
-from cfbatch_gui.ui.vectorize.push_summary import PushView, SearchPanel
-from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
     Button,
