@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cfbatch_gui.core.connections.user_connections import Learned, LearnedFacts, learn
+from cfbatch_gui.core.connections.user_connections import learn
 from cfbatch_gui.core.errors import (
     DataError,
     OverBudget,
@@ -18,6 +18,7 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.practice.app import Application, practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
+from cfbatch_gui.core.system.settings import Learned
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, MODELS, find_model
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind, cloudflare, gateway, worker
 from cfbatch_gui.core.workers_ai.probe import (
@@ -374,45 +375,16 @@ async def test_the_users_name_for_the_connection_is_in_no_report(bench: Bench) -
         assert result.evidence.sentences[Form.SCORES]
 
 
-async def test_what_is_learned(bench: Bench) -> None:
-    for broken, queue, references in (("", True, True), ("references", True, False), ("queue-taken", False, None)):
+async def test_what_is_learned_is_known_of_this_connection_model_and_account(bench: Bench) -> None:
+    known: tuple[Learned, ...] = (Learned("lisbon", DEFAULT_MODEL, "mark", False, False, 1.0),)
+    lisbon, seen = known[0], [("references", True, False), ("queue-taken", False, False), ("", True, True)]
+    for broken, queue, references in seen:  # without a batch no reference is seen, and what was known of them stays
         result = await bench.probe(breaking(broken))
-        found = learn(result)
-        assert (found.queue, found.references) == (queue, references)
-
-
-MODEL, OTHER = "@cf/baai/bge-m3", "@cf/baai/bge-small-en-v1.5"
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "learned" / "berlin.json"
-
-
-def facts(path: Path) -> LearnedFacts:
-    return LearnedFacts(lambda connection_id: path.with_name(f"{connection_id}.json"))
-
-
-def test_what_is_learned_is_there_at_the_next_start_for_this_connection_model_and_account(path: Path) -> None:
-    facts(path).keep("berlin", MODEL, Learned(True, False, 5.0, "mark"))
-    known = facts(path)
-    assert known.of("berlin", MODEL, "mark") == Learned(True, False, 5.0, "mark")
-    for other in (("berlin", OTHER, "mark"), ("lisbon", MODEL, "mark"), ("berlin", MODEL, "other")):
-        assert known.of(*other) == Learned()
-    known.keep("berlin", MODEL, Learned(False, None, 6.0, "mark"))  # what was not seen this time stays
-    assert known.of("berlin", MODEL, "mark") == Learned(False, False, 6.0, "mark")
-    known.keep("berlin", MODEL, Learned(True, None, 7.0, "other"))  # another account behind the same connection
-    assert known.of("berlin", MODEL, "other") == Learned(True, None, 7.0, "other")
-
-
-@pytest.mark.parametrize("damaged", [b"", b"[]", b'{"a": 1}', b"\xff\xfe", b"[" * 100_000])
-def test_a_damaged_file_is_as_none(path: Path, damaged: bytes) -> None:
-    path.parent.mkdir()
-    path.write_bytes(damaged)
-    known = facts(path)
-    assert known.of("berlin", MODEL, "mark") == Learned()
-    known.keep("berlin", MODEL, Learned(True, True, 5.0, "mark"))
-    assert facts(path).of("berlin", MODEL, "mark").queue is True
+        known = learn(result, "berlin", known)
+        facts = (DEFAULT_MODEL, result.account_mark, queue, references, result.started)
+        assert known == (lisbon, Learned("berlin", *facts))
+    known = learn(await bench.probe(breaking("queue-taken")), "berlin", [replace(known[1], account_mark="other")])
+    assert [(each.queue, each.references) for each in known] == [(False, None)]
 
 
 ROOT = Path(__file__).parents[3]
