@@ -24,7 +24,7 @@ def learn(result: ProbeResult, connection_id: str, known: Iterable[Learned]) -> 
     """What is known with what a probe has shown; what was not seen this time stays."""
     is_held = {Outcome.HELD: True, Outcome.NOT_HELD: False, Outcome.NOT_SEEN: None}
     seen = {each.assumption.id: is_held[each.outcome] for each in result.findings}
-    key = (connection_id, result.evidence.plan.model.name, result.account_mark)
+    key = (connection_id, result.plan.model.name, result.connection.account_mark)
     old = next((each for each in known if (each.connection, each.model, each.account_mark) == key), Learned())
     queue = old.queue if seen["queue-taken"] is None else seen["queue-taken"]
     references = old.references if seen["references"] is None else seen["references"]
