@@ -36,9 +36,11 @@ def verdicts(judgements: Iterable[Judgement]) -> list[Judgement]:
     return sorted(middle, key=lambda each: (-each.source, not (each.query.text and each.document.text), -each.time))
 
 
-def disagreeing(judgements: Iterable[Judgement]) -> list[list[Judgement]]:
-    """The judgements by people of each pair to which these gave different grades and that nobody settled."""
-    of_people = graded(each for each in newest(judgements) if each.source >= Source.PERSON)
+def disagreeing(book: "Book") -> list[list[Judgement]]:
+    """The judgements by people of each pair to which these gave different grades and that nobody settled. Raises
+    DataError.
+    """
+    of_people = graded(each for each in newest(book.judgements()) if each.source >= Source.PERSON)
     return [of_pair for of_pair in of_people if len({each.grade for each in _strongest(of_pair)}) > 1]
 
 

@@ -97,7 +97,7 @@ def test_of_several_sources_the_strongest_counts_and_of_judges_the_middle(path: 
         book.add([said("q", "d", 0, judge="one"), said("q", "d", 3, judge="two")])
         book.add([said("q", "d", 2, judge="one", source=Source.SETTLED)])
         assert read(book) == {("q", "a"): 3, ("q", "b"): 3, ("q", "c"): 1, ("q", "d"): 2}
-        found = [[each.document.text for each in of_pair] for of_pair in disagreeing(book.judgements())]
+        found = [[each.document.text for each in of_pair] for of_pair in disagreeing(book)]
         assert found == [["b"] * 3, ["c"] * 2]
 
 
