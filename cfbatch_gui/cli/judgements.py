@@ -105,7 +105,7 @@ async def _export(call: Call) -> None:
 
 
 def _shelf(call: Call) -> Shelf:
-    return Shelf(call.paths.judgements, read_only=True, clock=time.time)
+    return Shelf(call.paths.judgements, read_only=True)
 
 
 def _write(call: Call, book: Book, job: Job | None) -> int:
