@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import astuple
 
 from cfbatch_gui.core.errors import DataError, UsageError, UserError
 from cfbatch_gui.core.job_folder.schema import transaction, translated
@@ -168,13 +169,7 @@ class Book:
             if each.grade is not None and abs(each.grade) > _GRADES:
                 raise UsageError(message("A grade must be below two thousand million."))
         subjects = dict.fromkeys(subject for each in judgements for subject in (each.query, each.document))
-        rows = (
-            (
-                *(_key(each.query), _key(each.document), each.grade, each.judge, each.source, each.time),
-                *(each.again, each.taken_back, each.note),
-            )
-            for each in judgements
-        )
+        rows = ((_key(each.query), _key(each.document), *astuple(each)[2:]) for each in judgements)
         with self._lock, _translating(self.path), transaction(self._database):
             statement = "INSERT OR IGNORE INTO subjects(key, id, text) VALUES(?, ?, ?)"
             self._database.executemany(statement, ((_key(each), each.id, each.text) for each in subjects))
@@ -240,12 +235,7 @@ class Book:
 
 def _judgement(query: Subject, document: Subject, row: Sequence[Any]) -> Judgement:
     grade, judge, source, time, again, taken_back, note = row
-    return Judgement(
-        *(query, document, grade, judge, Source(source), time),
-        again=bool(again),
-        taken_back=bool(taken_back),
-        note=note,
-    )
+    return Judgement(query, document, grade, judge, Source(source), time, bool(again), bool(taken_back), note)
 
 
 _RESTORED = message(
