@@ -271,7 +271,7 @@ class Tour:
         page.search.sentence.setText("something warm for the bed")
         page.search.button.click()
         await self._stop("vectorize-found")
-        page.summary.change_button.click()
+        page.state.choose_button.click()
         await self._stop("vectorize-form")
 
     async def account(self) -> None:

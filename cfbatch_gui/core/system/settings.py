@@ -147,7 +147,6 @@ class FolderUse(StrEnum):
     PICTURES = "pictures"
     COMPARISONS = "comparisons"
     JUDGEMENTS = "judgements"  # in and out
-    KEEP_LISTS = "keep-lists"
     PROBLEM_ROWS = "problem-rows"
     REQUESTS = "requests"  # of a job, beside its code
     WORKERS = "workers"

@@ -86,6 +86,7 @@ class Workspace:
             show_help=lambda: self.menus.show_help(Topic.SCORES),
             show_table=lambda: self.job_page.tabs.choose("vectors"),
             judge=self.evaluating.judge,
+            export=lambda job_id: self.menus.show_export(job_id),  # noqa: PLW0108 - made below
         )
         self.in_use, self.new_jobs = ConnectionInUse(self), NewJobs(self)
         self.settings = SettingsPages(self)
