@@ -130,7 +130,7 @@ class Program:
         from cfbatch_gui.core.evaluation.judged import JobJudgements
         from cfbatch_gui.core.judgements.book import Shelf
 
-        shelf = Shelf(self.paths.judgements, clock=self.clock)
+        shelf = Shelf(self.paths.judgements)
         return JobJudgements(shelf, lambda: self.settings.judgement_book, clock=self.clock)
 
     @made_once
