@@ -55,7 +55,7 @@ class Paths:
     recipes = _Below("recipes.json")
     traffic = _Below("traffic.jsonl")  # a line for each exchange with a host
     catalogues = _Below("catalogues")
-    window_socket = _Below("window")  # that the open window listens on; see later_start.py
+    window_socket = _Below("window")  # that the open window listens on; see ui/window/app.py
     logs = _Below("logs")
 
     @property
