@@ -116,7 +116,7 @@ def _packed_folder(candidate: Candidate) -> Source | None:
     path, names = candidate.path, candidate.members
     if candidate.head.startswith(ZIP):
         if not names or any(name.startswith(("ppt/", "index/")) for name in names):
-            check_archive(path)  # raises the InputError that says what the file is
+            check_archive(path, names)  # raises the InputError that says what the file is
         return _open_packed_folder(candidate)
     if not candidate.head.startswith(GZIP):
         _refuse_unsupported(path, candidate.head)
