@@ -1,6 +1,5 @@
 """Vectors: their table, the map, similar texts, near duplicates and clusters of a job of the practice service."""
 
-import csv
 import json
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -67,7 +66,13 @@ async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
         wanted: list[bool] = []
         window, memory = MainWindow(InMemory()), InMemory()
         views = ResultViews(
-            driver.program, window, memory=memory, show_help=list, show_table=lambda: wanted.append(True), judge=str
+            driver.program,
+            window,
+            memory=memory,
+            show_help=list,
+            show_table=lambda: wanted.append(True),
+            judge=str,
+            export=str,
         )
         job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
         await driver.show(job)
@@ -217,7 +222,7 @@ async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> 
     await pages.until(lambda: not page.tasks.running())
 
 
-async def test_near_duplicates_change_with_the_threshold_and_are_written(pages: Pages, tmp_path: Path) -> None:
+async def test_near_duplicates_change_with_the_threshold_and_are_left_out_of_an_export(pages: Pages) -> None:
     page = await pages.open("duplicates")
     found = page.found
     assert found is not None
@@ -229,12 +234,12 @@ async def test_near_duplicates_change_with_the_threshold_and_are_written(pages: 
     names = offered(pages.views.pages["duplicates"])
     assert names["without near duplicates"] == 80 - found.gone and names["near duplicates that go"] == found.gone
     assert names["this group"] == page.members.rows.rowCount() and page.minimumSizeHint().width() <= 700
-    await page.write(tmp_path / "keep.csv")
-    with (tmp_path / "keep.csv").open(encoding="utf-8-sig", newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    assert len(rows) == 80 - found.gone
-    assert "dim_0" not in rows[0] and group.text.text in {row["text"] for row in rows}
-    assert str(found.gone) in pages.window.notices.texts()[-1]
+    (proposed,) = (each.name for each in pages.views.pages["duplicates"].row_choices() if each.is_proposed)
+    assert proposed == "without near duplicates"
+    exported: list[str] = []
+    page.export_wanted.connect(exported.append)
+    page.save_button.click()
+    assert exported == [pages.job.id]
     page.threshold.setValue(1.0)
     await pages.until(lambda: page.found is not found and not page.tasks.running())
     stricter = page.found

@@ -244,8 +244,6 @@ class RankingView(ResultsPage[RankingRead]):
         super().begin(job)
         if self.shown is not None:
             self._limits_of[self.shown.id] = self.limits()
-        for name in ("find", "contexts", "count", "figures"):
-            self.tasks.cancel(name)
         self.limits_bar.show_limits(self._limits_of.get(job.id, ExportOptions()))
         self.find_field.reset()
         self._mark("")

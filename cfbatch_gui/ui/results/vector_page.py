@@ -142,8 +142,6 @@ class VectorPage(ResultsPage[VectorsRead]):
             self.notices.show_error(error)
 
     def begin(self, job: Job) -> None:
-        for name in self.tasks.running():
-            self.tasks.cancel(name)
         self.vectors_read = None
         super().begin(job)
         self.clear()

@@ -131,8 +131,8 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
     from cfbatch_gui.ui.evaluation.judge_page import JudgePage
     from cfbatch_gui.ui.results.ranking_view import RankingView
+    from cfbatch_gui.ui.results.running_pushes import RunningPushes
     from cfbatch_gui.ui.settings import SettingsPage, TrafficPage
-    from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
     from cfbatch_gui.ui.window.workspace import Workspace
 
 
@@ -243,10 +243,16 @@ class ResultViews:
         show_help: Callable[[], object],
         show_table: Callable[[], object],
         judge: Callable[[str], object],
+        export: Callable[[str], object],
     ) -> None:
         self._program, self._window, self._show_table = program, window, show_table
         notices = window.notices
-        receivers = {"rows_wanted": self._show_rows, "score_help_wanted": show_help, "judge_wanted": judge}
+        receivers = {
+            "rows_wanted": self._show_rows,
+            "score_help_wanted": show_help,
+            "judge_wanted": judge,
+            "export_wanted": export,
+        }
 
         def late(
             module: str,
@@ -285,7 +291,7 @@ class ResultViews:
                 ),
             ),
             "vectorize": late(
-                *("vectorize.vectorize_page", "VectorizePage", lambda: self._pushes),
+                *("results.vectorize_page", "VectorizePage", lambda: self._pushes),
                 has_something=lambda job: job.state in FORGETTABLE,
                 memory=memory,
             ),
@@ -298,7 +304,7 @@ class ResultViews:
 
     @made_once
     def _pushes(self) -> "RunningPushes":
-        from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
+        from cfbatch_gui.ui.results.running_pushes import RunningPushes
 
         return RunningPushes(self._program, self._window.notices.show_error, self._window)
 
