@@ -175,7 +175,7 @@ class Tour:
         await self._stop("welcome")
         await space.new_jobs.begin()
         await self._stop("draft-empty")
-        space.draft_page.acts.use_example()
+        space.draft_page.drafts.use_example()
         await self._stop("draft")
         draft_page.check.options_button.setChecked(True)
         await self._stop("draft-options")
@@ -198,7 +198,7 @@ class Tour:
                 await self._stop(f"draft-{name}-rows")
         await space.new_jobs.begin()
         draft_page.drafts.choose_kind(Kind.EMBED)
-        draft_page.acts.use_example()
+        draft_page.drafts.use_example()
         await self._stop("draft-vectors")
 
     async def jobs(self) -> None:

@@ -3,9 +3,8 @@
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from cfbatch_gui.core.inputs.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Shape, Source
@@ -13,11 +12,9 @@ from cfbatch_gui.core.inputs.layouts import describe, read_template
 from cfbatch_gui.core.inputs.readers.formats import format_of, visible
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.display import number, one_line, plural, tr
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
-from cfbatch_gui.ui.inputs.draft_files import MOST_PREVIEWED, PREVIEW_ROWS, DraftState, OpenFile
-from cfbatch_gui.ui.inputs.drafts import Drafts
+from cfbatch_gui.ui.inputs.drafts import MOST_PREVIEWED, PREVIEW_ROWS, Drafts, DraftState, OpenFile
 from cfbatch_gui.ui.inputs.editors import (
     DEFAULT_SPLIT,
     CandidateChoice,
@@ -27,7 +24,7 @@ from cfbatch_gui.ui.inputs.editors import (
     proposed_template,
 )
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
-from cfbatch_gui.ui.theme import MEDIUM, RADIUS_CARD, SMALL, WIDE
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     Button,
     Card,
@@ -57,11 +54,12 @@ def pop_up(menu: QMenu, below: QWidget) -> QMenu:
     return menu
 
 
-class DropPlace(QWidget):
+class DropPlace(QFrame):
     """What is shown instead of data."""
 
-    def __init__(self, acts: DraftActions) -> None:
+    def __init__(self, drafts: DraftActions) -> None:
         super().__init__()
+        self.setProperty("kind", "place")
         self._title = Label("", "strong")
         formats = Label(
             self.tr("CSV, Excel and other sheets, plain text, Word, JSON, Parquet, or a folder of texts"),
@@ -69,10 +67,10 @@ class DropPlace(QWidget):
             wrap=True,
         )
         formats.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.open_button = PrimaryButton(self.tr("Open…"), "folder-open", acts.choose_file)
-        self.paste_button = Button(self.tr("Paste"), "clipboard-paste", acts.paste)
-        self.folder_link = LinkButton(self.tr("Open a folder"), on_click=acts.choose_folder)
-        self.example_link = LinkButton(self.tr("Use the example"), on_click=acts.use_example)
+        self.open_button = PrimaryButton(self.tr("Open…"), "folder-open", drafts.choose_file)
+        self.paste_button = Button(self.tr("Paste"), "clipboard-paste", drafts.paste)
+        self.folder_link = LinkButton(self.tr("Open a folder"), on_click=drafts.choose_folder)
+        self.example_link = LinkButton(self.tr("Use the example"), on_click=drafts.use_example)
         head = (row(None, IconLabel("file-up", "quiet", 28), None), row(None, self._title, None), formats, SMALL)
         buttons = row(None, self.open_button, self.paste_button, None)
         links = row(None, self.folder_link, Label("·", "quiet"), self.example_link, None)
@@ -82,17 +80,6 @@ class DropPlace(QWidget):
     def show_opening(self, name: str) -> None:
         opening = self.tr("Opening {name}…").format(name=name)
         self._title.setText(opening if name else self.tr("Drop a file here, or a folder"))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        quiet = theme.mixed(theme.colour("quiet"), theme.colour("card"), 0.45)
-        pen = QPen(quiet, 1)
-        pen.setStyle(Qt.PenStyle.CustomDashLine)
-        pen.setDashPattern([5, 4])
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(pen)
-        painter.setBrush(theme.colour("inset"))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
 
 
 class FilePart(QWidget):
@@ -249,20 +236,20 @@ class WhatSection(SectionCard):
 
 
 class DataSection(SectionCard):
-    def __init__(self, acts: DraftActions) -> None:
+    def __init__(self, drafts: DraftActions) -> None:
         super().__init__(self.tr("Your data"))
-        self._acts, self._drafts = acts, acts.drafts
+        self._drafts = drafts
         self._drafts.progressed.connect(self._show_progress)
-        self.recipes = RecipesButton(acts)
-        self.open_button = Button(self.tr("Open another…"), "folder-open", acts.choose_file)
-        self.folder_button = IconButton("folder", self.tr("Open a folder"), acts.choose_folder)
-        self.paste_button = IconButton("clipboard-paste", self.tr("Paste"), acts.paste)
+        self.recipes = RecipesButton(drafts)
+        self.open_button = Button(self.tr("Open another…"), "folder-open", drafts.choose_file)
+        self.folder_button = IconButton("folder", self.tr("Open a folder"), drafts.choose_folder)
+        self.paste_button = IconButton("clipboard-paste", self.tr("Paste"), drafts.paste)
         for button in (self.recipes, self.open_button, self.folder_button, self.paste_button):
             self.actions_row.addWidget(button)
-        self.drop = DropPlace(acts)
+        self.drop = DropPlace(drafts)
         self.encoding = EncodingChooser(self._drafts)
         self.missing = NoticeBar("", "attention")
-        self.missing.add_link(self.tr("Choose the file"), acts.choose_file)
+        self.missing.add_link(self.tr("Choose the file"), drafts.choose_file)
         self.first, self.second = FilePart(self._drafts), FilePart(self._drafts, is_second=True)
         for part in (self.first, self.second):
             part.join_wanted.connect(self._begin_template)
@@ -277,7 +264,7 @@ class DataSection(SectionCard):
         self.change = LinkButton(self.tr("Change"), "", self.open_layout_menu, tip=tip)
         self.add_second = Button("", "file-up", self._add_second)
         sentence = boxed(row(self.sentence_icon, self.sentence))
-        self.type_query = Button(self.tr("Type one query…"), "pencil", acts.type_query)
+        self.type_query = Button(self.tr("Type one query…"), "pencil", drafts.type_query)
         added = boxed(row(self.add_second, self.type_query, gap=SMALL))  # one below the other would look like two steps
         self.first.below.addWidget(boxed(Flow(sentence, added, self.change)))
         tip = self.tr("Look at the file as if it were the first of its kind")
@@ -363,7 +350,7 @@ class DataSection(SectionCard):
         return whole if state.is_read else self.tr("{layout} …").format(layout=whole.rpartition(":")[0])
 
     def _add_second(self) -> None:
-        self._acts.choose_file(self._drafts.shown.missing_file or Role.CONTEXT)
+        self._drafts.choose_file(self._drafts.shown.missing_file or Role.CONTEXT)
 
     def _begin_template(self, column: int = -1) -> None:
         state = self._drafts.shown
@@ -392,7 +379,7 @@ class DataSection(SectionCard):
                 menu.addSeparator()
                 words = self.tr("Add a second file with contexts for every query…")
                 if state.second is None:
-                    add_action(menu, words, partial(self._acts.choose_file, Role.CONTEXT), "file-up")
+                    add_action(menu, words, partial(self._drafts.choose_file, Role.CONTEXT), "file-up")
                 else:
                     add_action(menu, self.tr("Remove the second file"), drafts.remove_second)
         return pop_up(menu, self.change)

@@ -250,7 +250,7 @@ class Workspace:
 
     def paste_into_page(self) -> None:
         if self.is_shown("draft_page"):
-            self.draft_page.acts.paste()
+            self.draft_page.drafts.paste()
         elif not self.settings.paste_into(self.window.pages.currentWidget()):
             self.new_jobs.paste()
 
