@@ -45,7 +45,7 @@ def main(figures: Figures) -> None:
 
 def _open_book(figures: Figures, root: Path) -> None:
     path, plain = root / "book.db", root / "plain.db"
-    with closing(Book.create(path, "many", clock=time.time)) as book:
+    with closing(Book.create(path, "many")) as book:
         book.add(
             [
                 Judgement(
@@ -63,7 +63,7 @@ def _open_book(figures: Figures, root: Path) -> None:
         database.commit()
 
     def ours() -> None:
-        Book(path, read_only=False, clock=time.time).close()
+        Book(path).close()
 
     def theirs() -> None:
         with closing(sqlite3.connect(plain)) as database:

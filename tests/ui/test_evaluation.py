@@ -360,7 +360,7 @@ class Judging:
         """What another program would read in the book now."""
         book = self.program.judgements.book_in_use()
         assert book is not None
-        with closing(Book(book.path, read_only=True, clock=lambda: 0.0)) as read:
+        with closing(Book(book.path, read_only=True)) as read:
             return {each.document.text: each.grade or 0 for each in read.verdicts()}
 
 

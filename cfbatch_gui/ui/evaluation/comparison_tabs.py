@@ -40,7 +40,7 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.plots import Band, Bars, Chart, Dots, Line, PictureButtons, PlotData
+from cfbatch_gui.ui.plots import Band, Bars, Chart, Diagonal, Dots, PictureButtons, PlotData
 from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import TableView
@@ -379,9 +379,9 @@ class ScoresTab(QWidget):
             queries = (comparison.queries[index].text for index in comparison.query.tolist())
             return PlotData((self.tr("Query"), one.name, two.name), zip(queries, x.tolist(), y.tolist(), strict=True))
 
-        layers: list[Dots | Line] = [Dots(x, y, describe=describe)]
+        layers: list[Dots | Diagonal] = [Dots(x, y, describe=describe)]
         if same:
-            layers.append(Line(0, 1))
+            layers.append(Diagonal())
         words = self.tr("Each dot is a text with a query. On the dashed line both jobs give the same score.")
         if not same:
             words = self.tr(

@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QCompleter, QFormLayout, QLineEdit, QStackedWidget
 
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.evaluation.joining import Run, label_judgements, read_run
-from cfbatch_gui.core.evaluation.judged import Disagreement, Pool, disagreements
+from cfbatch_gui.core.evaluation.judged import Pool, make_pool
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.agreement import agreement_words, between_judges, with_themselves
-from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.book import Book, disagreeing
 from cfbatch_gui.core.judgements.files import (
     Form,
     JobSubjects,
@@ -26,8 +26,8 @@ from cfbatch_gui.core.judgements.files import (
     read_judgements,
     write_judgements,
 )
-from cfbatch_gui.core.judgements.session import Session
-from cfbatch_gui.core.judgements.values import FOUR, THREE, TWO, Scale, Source, own_scale
+from cfbatch_gui.core.judgements.session import Session, Shown
+from cfbatch_gui.core.judgements.values import FOUR, THREE, TWO, Judgement, Scale, Source, own_scale
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
@@ -67,7 +67,7 @@ class _Prepared:
     judge: str
     scale: Scale
     pool: Pool
-    disagreements: tuple[Disagreement, ...]
+    disagreements: list[list[Judgement]]  # of each pair about which judges disagree
 
 
 class JudgePage(QWidget):
@@ -201,8 +201,8 @@ class JudgePage(QWidget):
             book = await asyncio.to_thread(judgements.shelf.book, name) if judgements.shelf.has(name) else None
             scale = self._chosen_scale(book)
             top = self.tops.currentData()
-            pool = await asyncio.to_thread(judgements.pool, self._runs, book, judge=judge, k=top)
-            found = await asyncio.to_thread(disagreements, book) if book is not None else ()
+            pool = await asyncio.to_thread(make_pool, self._runs, book, judge=judge, k=top)
+            found = await asyncio.to_thread(disagreeing, book) if book is not None else []
         except UserError as error:
             self._show_possible(said(error.message))
             return
@@ -263,11 +263,11 @@ class JudgePage(QWidget):
         items = prepared.pool.items
         self._book = book = await self._open_book(prepared)
         if settles:
-            pairs, source = [each.shown for each in prepared.disagreements], Source.SETTLED
+            pairs, source = [Shown(each.query, each.document) for each, *_ in prepared.disagreements], Source.SETTLED
             foot = self.tr("The judges disagree about these texts. Your answer is the last word; theirs are kept.")
             self._words = [("", self._grades_in_words(each, book)) for each in prepared.disagreements]
         else:
-            pairs, source = [item.shown for item in items], Source.PERSON
+            pairs, source = list(items), Source.PERSON
             foot = self.tr("Score, rank and job are hidden here, so that they cannot sway you.")
             if any(pair.again for pair in pairs):
                 foot += " " + self.tr("Some texts come twice, to see how steady judgements are.")
@@ -288,10 +288,10 @@ class JudgePage(QWidget):
             await asyncio.to_thread(judgements.keep_labels, run)
         return book
 
-    def _grades_in_words(self, disagreement: Disagreement, book: Book) -> str:
+    def _grades_in_words(self, disagreement: Sequence[Judgement], book: Book) -> str:
         pattern, scale = self.tr("{judge}: {grade}"), book.scale
-        grades = disagreement.grades
-        return " · ".join(pattern.format(judge=judge, grade=said(scale.name_of(grade))) for judge, grade in grades)
+        grades = ((each.judge, said(scale.name_of(each.grade or 0))) for each in disagreement)
+        return " · ".join(pattern.format(judge=judge, grade=grade) for judge, grade in grades)
 
     def _write(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
         if not self.tasks.is_running("answer"):

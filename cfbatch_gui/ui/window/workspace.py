@@ -1,8 +1,10 @@
 """Connects the pages: decides which one is open and what the sidebar shows, and handles the signals of all pages."""
 
 import asyncio
+import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
@@ -14,7 +16,6 @@ from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.later_start import Request
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
@@ -40,6 +41,25 @@ _SETTLE = 40  # milliseconds; changes within this time are shown in the sidebar 
 
 # The pages by the modules that are imported for them.
 _JOB, _DRAFT = "cfbatch_gui.ui.jobs.job_page", "cfbatch_gui.ui.inputs.draft_page"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A later start's: come to the front and open these files; `activation` is the desktop's token, "" for none."""
+
+    files: tuple[str, ...] = ()
+    activation: str = ""
+
+    def encoded(self) -> bytes:
+        return json.dumps(asdict(self)).encode() + b"\n"
+
+    @classmethod
+    def decoded(cls, line: bytes) -> "Request":
+        """Read such a line. Raises ValueError for any other."""
+        match json.loads(line):
+            case {"files": list(files), "activation": str(activation)} if all(isinstance(file, str) for file in files):
+                return cls(tuple(files), activation)
+        raise ValueError("not a request")
 
 
 class Workspace:
