@@ -151,8 +151,6 @@ class MapView(VectorPage):
                 " seen; takes seconds."
             )
         )
-        self.stop_link = LinkButton(self.tr("Stop"), on_click=self._stop)
-        self.stop_link.hide()
         self.lasso_button = QuietButton(
             self.tr("Lasso"), "lasso", tip=self.tr("Draw around texts to list them; with Shift it works at any time")
         )
@@ -188,7 +186,7 @@ class MapView(VectorPage):
             self.picture,
         )
         body = split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True)
-        self.lay_out_content(body, above=bar, after_foot=self.stop_link)
+        self.lay_out_content(body, above=bar)
 
     # Reading
 
@@ -234,12 +232,8 @@ class MapView(VectorPage):
             count = display.plural(embeddings.count, "{n} text", "{n} texts")
             sentence = self.tr("Laying out {texts}…").format(texts=count)
             return await self.worked_out(sentence, lambda tell: make_map(embeddings, tell))
-        self.stop_link.show()
         sentence = self.tr("Putting beside each other what is alike. You can read the map meanwhile.")
-        try:
-            return await self.worked_out(sentence, lambda tell: tsne_map(folder, embeddings, tell))
-        finally:
-            self.stop_link.hide()
+        return await self.worked_out(sentence, lambda tell: tsne_map(folder, embeddings, tell))
 
     def _say(self) -> None:
         made = self.map
@@ -322,19 +316,9 @@ class MapView(VectorPage):
             self.list.show()
 
     def _layout_picked(self, key: object) -> None:
-        self._remember(Layout(str(key)))
+        memory.set(_MEMORY, str(key))
         if self.map is not None:
             self.tasks.start("layout", self._show_layout(Layout(str(key))))
-
-    def _stop(self) -> None:
-        self.tasks.cancel("layout")
-        if self.map is not None:
-            self._remember(self.map.layout)
-            self.layout_choice.set_value(self.map.layout)
-        self._say()
-
-    def _remember(self, layout: Layout) -> None:
-        memory.set(_MEMORY, layout)
 
     # The data behind it
 

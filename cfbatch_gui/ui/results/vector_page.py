@@ -56,16 +56,9 @@ class VectorPage(ResultsPage[VectorsRead]):
         size_policy.setRetainSizeWhenHidden(True)  # the content above must not move
         self._progress.setSizePolicy(size_policy)
 
-    def lay_out_content(
-        self,
-        body: QWidget,
-        *,
-        above: QLayout | None = None,
-        after_foot: QWidget | None = None,
-        bar: QWidget | None = None,
-    ) -> None:
+    def lay_out_content(self, body: QWidget, *, above: QLayout | None = None, bar: QWidget | None = None) -> None:
         """`above` the body are its fields; the `bar` is shown without the rest, too."""
-        foot = row((self.foot, 1), *filter(None, [after_foot]), margins=(LARGE, SMALL, MEDIUM, MEDIUM))
+        foot = row((self.foot, 1), margins=(LARGE, SMALL, MEDIUM, MEDIUM))
         fields = column(boxed(above), margins=(WIDE, SMALL, MEDIUM, SMALL)) if above is not None else None
         whole = column(*filter(None, [fields]), (body, 1), self._progress, line(), foot, gap=0)
         self.lay_out(boxed(whole), bar)

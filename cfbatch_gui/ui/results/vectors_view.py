@@ -119,22 +119,17 @@ class VectorsView(VectorPage):
         self._items: Sequence[int] = range(0)  # those in the table; all of them are a range
         self._found_name = ""  # what chose the rows that are shown, "" for a search or all
         self._chosen: ListedText | None = None
-        self._asked_for: tuple[tuple[int, ...], str] | None = None  # requested before the rows were read
         self._make_widgets()
         self._lay_out()
 
-    def show_items(self, items: tuple[int, ...], name: str) -> None:
+    def show_items(self, items: Sequence[int], name: str) -> None:
         """Show these texts alone, in this order; `name` says what chose them. A search, or “Show all”, ends it."""
-        if self.vectors_read is not None:
-            self._clear_search()
-            self._show_found(items, name)
-            self.table.setFocus(Qt.FocusReason.OtherFocusReason)  # the widget that was clicked is hidden now
-        else:
-            self._asked_for = (items, name)
+        self._clear_search()
+        self._show_found(items, name)
+        self.table.setFocus(Qt.FocusReason.OtherFocusReason)  # the widget that was clicked is hidden now
 
     def show_all(self) -> None:
-        self._clear_search()
-        self._show_found(self._all())
+        self.show_items(self._all(), "")
 
     def row_choices(self) -> tuple[RowChoice, ...]:
         found = self._found_name or self.tr("“{text}”").format(text=self.find_field.text())
@@ -153,7 +148,7 @@ class VectorsView(VectorPage):
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
         self.find_field.textChanged.connect(self._mark)
         self.count = Label("", "quiet")
-        self.all_link = LinkButton(self.tr("Show all"), "x", self._all_clicked)
+        self.all_link = LinkButton(self.tr("Show all"), "x", self.show_all)
         self.all_link.hide()
         self.table = TableView("vectors/texts", self.tr("Texts"), on_picked=self._picked)
         self.table.too_much_to_copy.connect(partial(say_too_much, self.notices))
@@ -180,7 +175,7 @@ class VectorsView(VectorPage):
         self._clear_search()
         self._table_stack.show_content()
         self._items, self._chosen = range(0), None
-        self._found_name, self._asked_for = "", None
+        self._found_name = ""
         self.rows.refresh(0)
         self.near.show_items(())
         self.all_link.hide()
@@ -194,15 +189,12 @@ class VectorsView(VectorPage):
         if is_first:
             embeddings = read.embeddings
             columns = vector_columns(embeddings.columns(), with_ids=embeddings.has_ids, labelled=read.labelled)
-            self.rows = PagedRows(columns, count=embeddings.count, fetch=self._fetch, parent=self)
+            self.rows = PagedRows(columns, count=len(self._items), fetch=self._fetch, parent=self)
             self.table.show_rows(self.rows)
             self.table.selectRow(0)
         else:
             self._refresh()
-        if self._asked_for is not None:
-            (items, name), self._asked_for = self._asked_for, None
-            self._show_found(items, name)
-        elif is_first and self.find_field.text():
+        if is_first and self.find_field.text():
             self.tasks.start("find", self._find())
         self._show_count()
         self.foot.set_line(self.tr("Looking at the vectors…"), "hourglass")
@@ -269,10 +261,6 @@ class VectorsView(VectorPage):
         vector = self.embeddings.vector(self._chosen.text.item_no) if self._chosen is not None else None
         if vector is not None:
             QGuiApplication.clipboard().setText(vector_texts(vector[None, :])[0].decode())
-
-    def _all_clicked(self) -> None:
-        self.table.setFocus(Qt.FocusReason.OtherFocusReason)  # the link is about to be hidden
-        self.show_all()
 
     def _picked(self, index: int) -> None:
         chosen = self.rows.row(index)

@@ -306,8 +306,8 @@ class ResultViews:
 
     def _show_rows(self, items: object, name: str) -> None:
         if isinstance(items, tuple):
-            self.pages["vectors"].view.show_items(items, name)
             self._show_table()
+            self.pages["vectors"].view.show_items(items, name)
 
 
 _MODULES = (
