@@ -24,7 +24,7 @@ from cfbatch_gui.core.workers_ai.probe import Outcome
 from cfbatch_gui.ui.connections.connection_fields import ACCOUNT_PAGE, TOKEN_PAGE, url_of
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.service_check import FindingRow, ServiceCheck
-from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
+from cfbatch_gui.ui.connections.worker_dialogs import WorkerGuide
 from tests.canary import OTHER_TOKEN as OTHER
 from tests.canary import SECRET, TOKEN
 from tests.core.endpoints import conftest as stand_ins
