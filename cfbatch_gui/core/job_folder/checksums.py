@@ -4,8 +4,7 @@ which item had which place in which request, over its score, and over its vector
 
 import sqlite3
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import data_version, metadata_value
+from cfbatch_gui.core.job_folder.schema import data_version, metadata_value, one_moment
 from cfbatch_gui.core.job_folder.vector_file import rows_apart
 from cfbatch_gui.core.messages import Message, counted_message, enumerated, message
 
@@ -156,20 +155,6 @@ def check_stored(folder: JobFolder, batches: Collection[int]) -> None:
             ),
             detail=f"{folder.path.name}: batches {sorted(lacking)} are not in data.db",
         )
-
-
-@contextmanager
-def one_moment(database: sqlite3.Connection) -> Iterator[None]:
-    """All that is read within the block is of one moment; a running job waits that long to store an answer."""
-    if database.in_transaction:
-        yield
-        return
-    database.execute("BEGIN")
-    try:
-        yield
-    finally:
-        if database.in_transaction:
-            database.execute("COMMIT")
 
 
 def read_scores(database: sqlite3.Connection, path: Path) -> Items:

@@ -20,13 +20,18 @@ from cfbatch_gui.core.job_folder.checksums import (
     items_of_batches,
     note_results,
     noted_checksums,
-    one_moment,
     rows_in_words,
     rows_of_items,
     wrong_by_their_parts,
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import NOT_SENT, metadata_value, put_metadata_value, transaction
+from cfbatch_gui.core.job_folder.schema import (
+    NOT_SENT,
+    metadata_value,
+    one_moment,
+    put_metadata_value,
+    transaction,
+)
 from cfbatch_gui.core.job_folder.vector_file import stored_vectors
 from cfbatch_gui.core.jobs.elsewhere import by_id_alone
 from cfbatch_gui.core.jobs.plan.packing import body_in

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, ServiceRefused, UsageError
-from cfbatch_gui.core.job_folder.checksums import one_moment, read_scores
+from cfbatch_gui.core.job_folder.checksums import read_scores
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.schema import one_moment
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.outcomes import JobMetadata
