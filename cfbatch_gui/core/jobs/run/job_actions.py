@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.job_folder.fingerprints import fingerprints_of
+from cfbatch_gui.core.job_folder.fingerprints import hashes_of_items
 from cfbatch_gui.core.job_folder.folder import check_has_texts, forget_texts
 from cfbatch_gui.core.jobs.elsewhere import check_is_new
 from cfbatch_gui.core.jobs.plan import packing
@@ -74,7 +74,7 @@ class JobActions:
     def _laid_out(self, job: Job) -> Plan:
         folder, metadata = self._store.folder(job.id), self._metadata_for(job)
         plan = packing.plan(folder, job, metadata, reusable=self._earlier.find(job))
-        fingerprints_of(folder)  # by which later jobs find what this one has
+        hashes_of_items(folder)  # by which later jobs find what this one has
         return plan
 
     async def adopt(self, job_id: str, number: int, request_id: str) -> Job:
