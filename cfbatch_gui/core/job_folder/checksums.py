@@ -37,6 +37,13 @@ _PARTS = f"""
 SELECT batch, item_no, part, start, stop, {_PLACE}
 FROM parts JOIN requests USING(request_no) WHERE {{}} ORDER BY item_no, part
 """  # noqa: S608
+_BEST_PARTS = """
+WITH best AS (
+    SELECT item_no, iif(count(*) = sum(typeof(score) = 'real'), max(score), -9e999) AS score FROM parts
+    GROUP BY item_no HAVING count(request_no))
+SELECT i.item_no, best.score FROM items i LEFT JOIN repeats r USING(item_no)
+JOIN best ON best.item_no = coalesce(r.first, i.item_no) WHERE query_no IS NOT NULL
+"""
 _IN_BATCHES = "request_no IN (SELECT request_no FROM requests WHERE batch IN (SELECT value FROM json_each(?)))"
 _AT_ONCE = 8_000_000  # bytes of vectors
 
@@ -45,12 +52,18 @@ Numbers = NDArray[np.int64]
 Checksums = dict[int, int]  # by batch
 
 
-def read_items(database: sqlite3.Connection, where: str, values: Sequence[object] = ()) -> Items:
-    """Items and scores, ITEM_SCORE, by number; `where` is a constant. Raises DataError."""
-    return _read(database, _ITEMS.format(where), values)
+def read_pairs(database: sqlite3.Connection) -> Items:
+    """All pairs of a ranking by number, ITEM_SCORE; one in parts has the score of its best part, once all parts have
+    one. Raises DataError.
+    """
+    items = _read(database, _ITEMS.format("query_no IS NOT NULL"))
+    if database.execute("SELECT 1 FROM parts WHERE request_no IS NOT NULL LIMIT 1").fetchone():
+        best = np.fromiter(database.execute(_BEST_PARTS), np.dtype([("item", "<i8"), ("score", "<f8")]))
+        items["score"][np.searchsorted(items["item"], best["item"])] = best["score"]
+    return items
 
 
-def _read(database: sqlite3.Connection, statement: str, values: Sequence[object]) -> Items:
+def _read(database: sqlite3.Connection, statement: str, values: Sequence[object] = ()) -> Items:
     try:
         return np.fromiter(database.execute(statement, values), dtype=ITEM_SCORE)
     except (TypeError, ValueError, OverflowError) as error:
@@ -73,10 +86,10 @@ def checksums_of(
     else:
         where, values = _IN_BATCHES, (str(list(batches)),)
     found = dict.fromkeys(batches, 0)
-    items = read_items(database, where, values) if items is None else items
+    items = _read(database, _ITEMS.format(where), values) if items is None else items
     parts = _read(database, _PARTS.format(where), values)
     rows = np.concatenate((items, parts)) if len(parts) else items  # a job has up to a million: no copy without need
-    # An item in parts has no place: its score is that of the best of them.
+    # An item in parts has no place, and no score of its own.
     counts = (rows["batch"] >= 0) & (rows["place"] >= 0) & ((rows["request"] > 0) | ~np.isneginf(rows["score"]))
     rows = rows if counts.all() else rows[counts]
     if np.any(np.diff(rows["batch"]) < 0):
@@ -147,27 +160,10 @@ def read_scores(database: sqlite3.Connection, path: Path) -> Items:
     Raises ResultsDamaged and DataError.
     """
     with one_moment(database):
-        items = read_items(database, "query_no IS NOT NULL")
-        wrong = wrong_by_their_parts(database)
-        damaged = differing(checksums_of(database, items=items), noted_checksums(database))
-        if damaged or wrong:
-            raise results_damaged(database, path, damaged, wrong)
+        items = read_pairs(database)
+        if damaged := differing(checksums_of(database, items=items), noted_checksums(database)):
+            raise results_damaged(database, path, damaged)
     return items
-
-
-_BY_PARTS = """
-SELECT i.item_no FROM items i LEFT JOIN repeats r USING(item_no)
-WHERE i.query_no IS NOT NULL AND i.score IS NOT (
-    SELECT CASE count(*) WHEN 0 THEN i.score WHEN count(score) THEN max(score) END FROM parts
-    WHERE item_no = coalesce(r.first, i.item_no) AND request_no IS NOT NULL)
-"""
-
-
-def wrong_by_their_parts(database: sqlite3.Connection) -> list[int]:
-    """The items in parts whose score is not that of the best part, or that have one too early."""
-    if database.execute("SELECT 1 FROM parts WHERE request_no IS NOT NULL LIMIT 1").fetchone() is None:
-        return []
-    return [item_no for (item_no,) in database.execute(_BY_PARTS)]
 
 
 def items_of_batches(database: sqlite3.Connection, batches: Collection[int]) -> list[int]:
@@ -179,11 +175,9 @@ def items_of_batches(database: sqlite3.Connection, batches: Collection[int]) -> 
     return [item for (item,) in found]
 
 
-def results_damaged(
-    database: sqlite3.Connection, path: Path, batches: Collection[int], items: Iterable[int] = ()
-) -> ResultsDamaged:
+def results_damaged(database: sqlite3.Connection, path: Path, batches: Collection[int]) -> ResultsDamaged:
     """The user's sentence; `path` is the job's folder."""
-    rows = rows_in_words(rows_of_items(database, (*items_of_batches(database, batches), *items)))
+    rows = rows_in_words(rows_of_items(database, items_of_batches(database, batches)))
     return ResultsDamaged(
         message(
             "The results of {rows} are damaged on the disk, so they are not shown. “cfbatch verify {id} --mend” puts"

@@ -21,8 +21,7 @@ from cfbatch_gui.core.job_folder.checksums import (
     differing,
     items_of_batches,
     noted_checksums,
-    read_items,
-    wrong_by_their_parts,
+    read_pairs,
 )
 from cfbatch_gui.core.job_folder.fingerprints import Hashes, hashes_of_items, places
 from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
@@ -36,7 +35,6 @@ SELECT NOT EXISTS(SELECT 1 FROM requests WHERE state <> 'done')
     AND NOT EXISTS(SELECT 1 FROM items WHERE request_no IS NULL)
 """
 _WITH_VECTOR = "SELECT item_no FROM items JOIN requests USING(request_no) WHERE state = 'done'"
-_WITH_SCORE = "SELECT item_no FROM items WHERE score IS NOT NULL"
 # Items that repeat another, and those that the user wants to be sent all the same; of repeats of these, the first.
 _NOT_TAKEN = """
 SELECT item_no FROM repeats UNION SELECT coalesce(first, item_no) FROM sent_anew LEFT JOIN repeats USING(item_no)
@@ -136,8 +134,12 @@ def _matched(ours: Hashes, waiting: Numbers, theirs: JobFolder, kind: Kind) -> t
     here, there = waiting[at >= 0], items[at[at >= 0]]
     with theirs.open(read_only=True) as database:
         if len(there) and not database.execute(_IS_WHOLE).fetchone()[0]:
-            rows = database.execute(_WITH_SCORE if kind is Kind.RANK else _WITH_VECTOR)
-            has_result = np.isin(there, np.fromiter((number for (number,) in rows), np.int64))
+            if kind is Kind.RANK:
+                pairs = read_pairs(database)
+                done = pairs["item"][~np.isneginf(pairs["score"])]
+            else:
+                done = np.fromiter((number for (number,) in database.execute(_WITH_VECTOR)), np.int64)
+            has_result = np.isin(there, done)
             return here[has_result], there[has_result]
     return here, there
 
@@ -240,12 +242,12 @@ class _Taking:
             database.execute("BEGIN")  # several reads of one state: more answers may be stored meanwhile
             pooling = str(metadata_value(database, "pooling") or "")
             if self._kind is Kind.RANK:
-                items = read_items(database, "query_no IS NOT NULL")
-                found, damaged = checksums_of(database, items=items), wrong_by_their_parts(database)
+                items = read_pairs(database)
+                found = checksums_of(database, items=items)
             else:
                 vectors = stored_vectors(earlier.folder.vectors)
-                found, damaged = checksums_of(database, vectors, batches_of_items(database, theirs)), []
-            damaged += items_of_batches(database, differing(found, noted_checksums(database)))
+                found = checksums_of(database, vectors, batches_of_items(database, theirs))
+            damaged = items_of_batches(database, differing(found, noted_checksums(database)))
             for start in range(0, len(order), _BLOCK):
                 chosen = order[start : start + _BLOCK]
                 mine, there = ours[chosen], theirs[chosen]
