@@ -175,7 +175,7 @@ class Tour:
         await self._stop("welcome")
         await space.new_jobs.begin()
         await self._stop("draft-empty")
-        space.draft_page.acts.use_example()
+        space.draft_page.drafts.use_example()
         await self._stop("draft")
         draft_page.check.options_button.setChecked(True)
         await self._stop("draft-options")
@@ -198,7 +198,7 @@ class Tour:
                 await self._stop(f"draft-{name}-rows")
         await space.new_jobs.begin()
         draft_page.drafts.choose_kind(Kind.EMBED)
-        draft_page.acts.use_example()
+        draft_page.drafts.use_example()
         await self._stop("draft-vectors")
 
     async def jobs(self) -> None:
@@ -245,7 +245,7 @@ class Tour:
         """Before judging, and while judging."""
         self._space.evaluating.judge(self._stage.job("Support articles, April").id)
         await self._stop("judging-start")
-        self._space.evaluating.judging.start.begin_button.click()
+        self._space.evaluating.judging.begin_button.click()
         await self._stop("judging")
 
     async def vectors(self) -> None:
@@ -271,7 +271,7 @@ class Tour:
         page.search.sentence.setText("something warm for the bed")
         page.search.button.click()
         await self._stop("vectorize-found")
-        page.summary.change_button.click()
+        page.state.choose_button.click()
         await self._stop("vectorize-form")
 
     async def account(self) -> None:

@@ -19,8 +19,9 @@ from cfbatch_gui.core.jobs.states import (
     most_batches,
     next_shard,
 )
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, worker
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from tests.core.account.conftest import BGE_M3
+from tests.support.clients import worker
 
 ADDRESS = "https://batch.example.workers.dev"
 

@@ -23,8 +23,8 @@ from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.ui.inputs.draft_files import DraftState
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
+from cfbatch_gui.ui.inputs.drafts import DraftState
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import styled_once
 from tests.canary import SECRET, TOKEN
@@ -63,7 +63,7 @@ class DraftDriver:
     def begin(self, *paths: Path, kind: Kind = Kind.RANK, connection: str = "practice") -> Job:
         """Open one file or two in a new draft."""
         job = self.new_draft(kind=kind, connection=connection)
-        self.page.acts.open_paths(paths)
+        self.page.drafts.open_paths(paths)
         return job
 
     async def open(self, path: Path, until: Until, *, kind: Kind = Kind.RANK, connection: str = "practice") -> None:

@@ -95,10 +95,10 @@ async def test_models_come_from_the_service_with_their_day(
     assert not connected.program.connections.models("cloudflare").is_live
     connected.click(connected.page.check.options_button)
     await until(lambda: connected.program.connections.models("cloudflare").is_live)
-    await until(lambda: not connected.page.drafts.tasks.is_running("models"))
+    await until(lambda: not connected.page.drafts.tasks.running())
     assert options.hint.text().startswith("Models as Cloudflare listed them on 20")
     listed_at = connected.program.connections.models("cloudflare").listed_at
     connected.click(connected.page.check.options_button)
     connected.click(connected.page.check.options_button)
-    assert not connected.page.drafts.tasks.is_running("models")  # it is of today
-    assert connected.program.connections.models("cloudflare").listed_at == listed_at
+    await until(lambda: not connected.page.drafts.tasks.running())
+    assert connected.program.connections.models("cloudflare").listed_at == listed_at  # of today
