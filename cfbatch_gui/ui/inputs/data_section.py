@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from cfbatch_gui.core.inputs.encodings import shown_name
@@ -84,10 +84,6 @@ class DropPlace(QFrame):
 
 
 class FilePart(QWidget):
-    """`join_wanted` carries the index of a column to be joined with others."""
-
-    join_wanted = Signal(int)
-
     def __init__(self, drafts: Drafts, *, is_second: bool = False) -> None:
         super().__init__()
         self._drafts, self._is_second = drafts, is_second
@@ -118,9 +114,8 @@ class FilePart(QWidget):
         # Each with the dot before it.
         self._links = {link: boxed(row(Label("·", "quiet"), link, gap=SMALL)) for link in self._words}
         self.table = PreviewTable()
-        header = self.table.roles
-        header.role_chosen.connect(lambda column, role: drafts.choose_role(column, role, second=is_second))
-        header.join_wanted.connect(self.join_wanted)
+        choose = drafts.choose_role
+        self.table.roles.role_chosen.connect(lambda column, role: choose(column, role, second=is_second))
         self.frame = Card((self.table, 1), inset=True, margins=(MEDIUM, 6, MEDIUM, 6))
         self.notice = Saying("info")
         self.below = column()  # between the line and the preview
@@ -237,8 +232,6 @@ class DataSection(SectionCard):
         self.missing = NoticeBar("", "attention")
         self.missing.add_link(self.tr("Choose the file"), drafts.choose_file)
         self.first, self.second = FilePart(self._drafts), FilePart(self._drafts, is_second=True)
-        for part in (self.first, self.second):
-            part.join_wanted.connect(self._begin_template)
         self.progress = ThinProgress()
         policy = self.progress.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # showing and hiding it moves nothing
@@ -338,11 +331,11 @@ class DataSection(SectionCard):
     def _add_second(self) -> None:
         self._drafts.choose_file(self._drafts.shown.missing_file or Role.CONTEXT)
 
-    def _begin_template(self, column: int = -1) -> None:
+    def _begin_template(self) -> None:
         state = self._drafts.shown
         if state.mapping is not None and state.texts is not None and not state.mapping.template:
-            columns, is_second = state.texts.columns, state.second is not None
-            self._drafts.choose_template(proposed_template(state.mapping, columns, column, second=is_second))
+            is_second = state.second is not None
+            self._drafts.choose_template(proposed_template(state.mapping, state.texts.columns, second=is_second))
         self.template.field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def open_layout_menu(self) -> QMenu:
@@ -361,13 +354,10 @@ class DataSection(SectionCard):
             is_split = mapping.split is not None
             split = partial(drafts.choose_mapping, split=None if is_split else DEFAULT_SPLIT)
             add_action(menu, self.tr("Cut long texts into parts…"), split, checked=is_split)
-            if mapping.kind is Kind.RANK:
+            if mapping.kind is Kind.RANK and state.second is None:
                 menu.addSeparator()
                 words = self.tr("Add a second file with contexts for every query…")
-                if state.second is None:
-                    add_action(menu, words, partial(self._drafts.choose_file, Role.CONTEXT), "file-up")
-                else:
-                    add_action(menu, self.tr("Remove the second file"), drafts.remove_second)
+                add_action(menu, words, partial(drafts.choose_file, Role.CONTEXT), "file-up")
         return pop_up(menu, self.change)
 
 

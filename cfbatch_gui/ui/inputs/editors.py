@@ -109,15 +109,13 @@ class TemplateEditor(Card):
         self._edited()
 
 
-def proposed_template(mapping: Mapping, columns: tuple[str, ...], column: int, *, second: bool) -> str:
-    """The current text column, a title column if there is one, and `column` (an index, -1 for none), in file order."""
+def proposed_template(mapping: Mapping, columns: tuple[str, ...], *, second: bool) -> str:
+    """The current text column, and a title column if there is one, in file order."""
     roles = mapping.second_roles if second else mapping.roles
     chosen = [index for index, role in enumerate(roles) if role in (Role.TEXT, Role.CONTEXT)][:1]
     free = [index for index, role in enumerate(roles) if role in (Role.KEEP, Role.IGNORE)]
     chosen += [index for index in free if columns[index].strip().casefold() in _TITLES][:1]
-    if 0 <= column < len(columns):
-        chosen.append(column)
-    names = [columns[index] for index in sorted(set(chosen)) if _is_usable(columns[index])]
+    names = [columns[index] for index in sorted(chosen) if _is_usable(columns[index])]
     return ". ".join("{" + name + "}" for name in names or [each for each in columns[:2] if _is_usable(each)])
 
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Role, Split
@@ -55,9 +54,7 @@ async def test_columns_are_joined_with_a_live_result(driver: DraftDriver, produc
     await opened(driver, products, until)
     editor = driver.page.data.template
     assert not editor.isVisible()
-    header = driver.page.data.first.table.roles
-    driver.qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=header.chip(2).center())
-    driver.pick(lambda action: action.text().startswith("Join several columns"))
+    choose_from_layouts(driver, "Join several columns")
     await until(lambda: editor.isVisible() and driver.is_ready())
     assert editor.field.text() == "{title}. {body}"
     assert editor.results.texts() == ["Row 2", "Lamp. It is warm", "Row 3", "Chair. It is cold"]
