@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, QTimer
-from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QRadioButton, QSizePolicy, QSpinBox, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QSizePolicy, QSpinBox, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.encodings import CHOICES, shown_name
@@ -200,29 +200,23 @@ def _spin(least: int, most: int, step: int, name: str) -> QSpinBox:
 class CandidateChoice(Card):
     def __init__(self, drafts: Drafts) -> None:
         super().__init__(inset=True, margins=_MARGINS)
-        self._rules: dict[CandidatePool, CandidateRule] = {}
+        self.choice = Choice(self.tr("Candidates"), on_picked=drafts.choose_candidates)
         question = self.tr("No file says which texts are the candidates of each query. Take:")
-        self.body.addWidget(Label(question, "strong", wrap=True))
-        self.choices: dict[CandidatePool, QRadioButton] = {}
-        for pool in CandidatePool:
-            choice = self.choices[pool] = QRadioButton()
-            choice.clicked.connect(lambda _checked=False, pool=pool: drafts.choose_candidates(self._rules[pool]))
-            self.body.addWidget(choice)
+        self.body.addWidget(boxed(Flow(Sentence(question, "strong"), self.choice)))
 
     def show_state(self, state: DraftState) -> None:
         rule = state.file.source.candidates if state.file else None
         self.setVisible(rule is not None)
-        if rule is None:
-            return
-        for pool, choice in self.choices.items():
-            self._rules[pool] = rule if pool is rule.pool else CandidateRule(pool)
-            sample = self.tr("A sample of {n} for each query").format(n=number(self._rules[pool].size))
+        if rule is not None:
+            rules = {pool: rule if pool is rule.pool else CandidateRule(pool) for pool in CandidatePool}
+            sample = self.tr("A sample of {n} for each query").format(n=number(rules[CandidatePool.SAMPLE].size))
             words = {
                 CandidatePool.JUDGED: self.tr("Judged texts only"),
                 CandidatePool.CORPUS: self.tr("The whole corpus"),
+                CandidatePool.SAMPLE: sample,
             }
-            choice.setText(words.get(pool, sample))
-            choice.setChecked(pool is rule.pool)
+            self.choice.refill((words[pool], each) for pool, each in rules.items())
+            self.choice.set_value(rule)
 
 
 _HEIGHT = 320  # pixels
@@ -376,18 +370,13 @@ class FilePart(QWidget):
         known = ("" if rows < 0 else counted, columns, format_words(source))
         self._show_name(source.path.name, " · ".join(filter(None, known)))
         self.notice.set_line(" ".join(map(said, source.notices)))
-        self._show_more(len(file.sample), rows)
+        is_all = len(file.sample) % PREVIEW_ROWS > 0 or not file.sample
+        self.more.setVisible(not is_all and len(file.sample) < MOST_PREVIEWED)
         for link, words in self._words.items():
             link.setText(words(source))
             self._links[link].setVisible(bool(link.text()))
         roles = mapping.second_roles if self._is_second else mapping.roles
         self.table.show_file(file, roles, roles_for(mapping, second=self._is_second), self._joined(file, mapping))
-
-    def _show_more(self, shown: int, rows: int) -> None:
-        self.more.setVisible(rows > shown or (rows < 0 and shown % PREVIEW_ROWS == 0 and shown > 0))
-        first = self.tr("The first {n} rows are shown.").format(n=number(shown))
-        self.more.set_possible("" if shown < MOST_PREVIEWED else first)
-        self.more.setToolTip(first)
 
     def _joined(self, file: OpenFile, mapping: Mapping) -> frozenset[int]:
         has_texts = bool(mapping.second_roles) is self._is_second
