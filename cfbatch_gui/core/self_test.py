@@ -384,9 +384,8 @@ class _PracticeJobs:
         import numpy as np
 
         from cfbatch_gui.core.job_folder.folder import JobFolder
-        from cfbatch_gui.core.results.embeddings import Embeddings
+        from cfbatch_gui.core.results.embeddings import Embeddings, unit_vectors
         from cfbatch_gui.core.results.text_map import make_map, make_tsne_map
-        from cfbatch_gui.core.results.unit_vectors import unit_vectors
 
         if "embed" not in self._jobs:
             return _no_job()

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, UnitVectors, unit_vectors
 from cfbatch_gui.core.results.exports.base import CheckedStream, Steps, Work, Written, command, not_as_written
 from cfbatch_gui.core.results.exports.rows import ScoreRows, VectorRows
 from cfbatch_gui.core.results.text_map import Layout, cached_map, make_map
-from cfbatch_gui.core.results.unit_vectors import UnitVectors, unit_vectors
 from cfbatch_gui.core.system.files import atomic_writer
 
 _ROWS_AT_ONCE = 8192  # in a row group, which arro3 holds in memory: 32 MB for vectors of 1,024 numbers
