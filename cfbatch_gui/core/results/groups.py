@@ -20,8 +20,6 @@ MOST_CLUSTERS = 200
 _SAMPLE = 8_192
 _ROUNDS = 30
 _SEED = 20_250_402
-_MOST_STARTS, _LEAST_STARTS = 5, 2
-_CENTRES = 100  # of all starts together, about: with many clusters a start takes seconds, and gains less
 _TEXTS_FOR_EACH = 40
 
 
@@ -68,7 +66,7 @@ def find_clusters(
         return Clusters(nobody, nobody, np.empty(0, dtype=np.float32), (), unit.missing, unit.without_direction)
     progress(0.1)
     number = max(1, min(number, MOST_CLUSTERS, unit.count))
-    centres = _from_sample(unit.rows(unit.sample(_SAMPLE)), number, lambda share: progress(0.1 + 0.5 * share))
+    centres = _from_sample(unit.rows(unit.sample(_SAMPLE)), number)
     progress(0.6)
     if unit.count > _SAMPLE:
         sums = [_sums(rows, members, len(centres)) for rows, members, _ in _assigned(unit, centres)]
@@ -81,19 +79,9 @@ def find_clusters(
     return Clusters(unit.item_numbers, members, similarities, found, unit.missing, unit.without_direction)
 
 
-def _from_sample(sample: NDArray[np.float32], number: int, progress: Progress) -> NDArray[np.float32]:
-    """The centres of the start whose texts are nearest to their centres, the first of equal ones."""
-    starts = max(_LEAST_STARTS, min(_MOST_STARTS, _CENTRES // number))
-    found = []
-    for start in range(starts):
-        progress(start / starts)
-        found.append(_one_start(sample, number, _SEED + start))
-    return max(found, key=lambda each: each[0])[1]
-
-
-def _one_start(sample: NDArray[np.float32], number: int, seed: int) -> tuple[float, NDArray[np.float32]]:
-    """The mean cosine of the texts to their centres, and the centres, (at most `number`, dimension)."""
-    centres = _first_centres(sample, number, seed)
+def _from_sample(sample: NDArray[np.float32], number: int) -> NDArray[np.float32]:
+    """The centres, (at most `number`, dimension)."""
+    centres = _first_centres(sample, number)
     before: NDArray[np.int64] | None = None
     for _ in range(_ROUNDS):
         members = (sample @ centres.T).argmax(axis=1)
@@ -101,12 +89,12 @@ def _one_start(sample: NDArray[np.float32], number: int, seed: int) -> tuple[flo
             break
         before = members
         centres = _normalised(_sums(sample, members, len(centres)), centres)
-    return float((sample @ centres.T).max(axis=1).astype(np.float64).mean()), centres
+    return centres
 
 
-def _first_centres(sample: NDArray[np.float32], number: int, seed: int) -> NDArray[np.float32]:
+def _first_centres(sample: NDArray[np.float32], number: int) -> NDArray[np.float32]:
     """k-means++ (D. Arthur, S. Vassilvitskii, SODA 2007): of some centres that are drawn, the best."""
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(_SEED)
     candidates = 2 + int(np.log(number))
     chosen = [int(draw.integers(len(sample)))]
     away = _distances(sample, chosen)[:, 0]

@@ -205,8 +205,8 @@ MOST_TEXTS = 20_000  # of 1,024 numbers: some ten seconds on two cores
 _BLOCK, _CHUNK = 1_024, 4_096  # texts whose neighbours are looked for together, and texts they are compared with
 
 
-# For each row an index into the other two, -1 for none; rows (int32), and distances (1 − cosine), both (m, k).
-NearestRows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
+# Of each row, whether it has neighbours, (n,); these as rows (int32), and distances (1 − cosine), both (n, k).
+NearestRows = tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[np.float32]]
 
 
 def find_nearest_rows(unit: UnitVectors, item_numbers: NDArray[np.int64], count: int, steps: Steps) -> NearestRows:
@@ -214,12 +214,11 @@ def find_nearest_rows(unit: UnitVectors, item_numbers: NDArray[np.int64], count:
     Raises DataError.
     """
     indices = np.flatnonzero(np.isin(unit.item_numbers, item_numbers))
-    row_of = np.searchsorted(item_numbers, unit.item_numbers[indices])
-    of_row = np.full(len(item_numbers), -1, dtype=np.int64)
-    of_row[row_of] = np.arange(len(indices))
+    has_direction = np.isin(item_numbers, unit.item_numbers)
+    row_of = np.flatnonzero(has_direction)
     most = max(0, min(count, len(indices) - 1))
-    nearest = np.zeros((len(indices), most), dtype=np.int64)
-    cosines = np.zeros((len(indices), most), dtype=np.float32)
+    nearest = np.zeros((len(item_numbers), most), dtype=np.int32)
+    cosines = np.zeros((len(item_numbers), most), dtype=np.float32)
     rows = unit.rows(indices)
     for start in range(0, len(indices) if most else 0, _BLOCK):
         lines = rows[start : start + _BLOCK].copy()  # of one array with itself NumPy sums in another order
@@ -229,11 +228,11 @@ def find_nearest_rows(unit: UnitVectors, item_numbers: NDArray[np.int64], count:
         found = np.argpartition(product, len(indices) - most, axis=1)[:, len(indices) - most :]
         values = np.take_along_axis(product, found, axis=1)
         order = np.lexsort((found, -values))
-        nearest[start : start + _BLOCK] = np.take_along_axis(found, order, axis=1)
-        cosines[start : start + _BLOCK] = np.take_along_axis(values, order, axis=1)
+        block = row_of[start : start + _BLOCK]
+        nearest[block] = row_of[np.take_along_axis(found, order, axis=1)]
+        cosines[block] = np.take_along_axis(values, order, axis=1)
         steps.wrote(len(product))
-    distances = np.clip(np.float32(1) - cosines, 0, 2)
-    return of_row, row_of[nearest].astype(np.int32), distances
+    return has_direction, nearest, np.clip(np.float32(1) - cosines, 0, 2)
 
 
 class AtlasColumns:
@@ -276,14 +275,13 @@ class AtlasColumns:
     def _neighbours(self, nearest: NearestRows, first: int, count: int) -> Any:
         from arro3.core import Array, list_array, struct_array
 
-        of_row, rows, distances = nearest
-        lines = of_row[first : first + count]
-        lengths = np.where(lines >= 0, rows.shape[1], 0)
-        offsets = Array.from_numpy(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
-        there = lines[lines >= 0]
+        has_neighbours, *both = nearest
+        block = has_neighbours[first : first + count]
+        offsets = Array.from_numpy(np.append(0, np.cumsum(block * both[0].shape[1])).astype(np.int32))
+        there = first + np.flatnonzero(block)
         parts = self.fields[-1].type.fields
         lists = [
             list_array(offsets, Array.from_numpy(np.ascontiguousarray(values[there]).reshape(-1)), type=part.type)
-            for part, values in zip(parts, (rows, distances), strict=True)
+            for part, values in zip(parts, both, strict=True)
         ]
         return struct_array(lists, fields=parts)
