@@ -125,7 +125,9 @@ def tsne_layout(
         gathers = number < _GATHERING
         push, total = repulsion.push(points)
         force = springs.pull(points) * np.float32(_HARDER if gathers else 1.0) + push / np.float32(total)
-        _adapt(gains, force, speed)
+        # Gains rise where force and speed have the same sign and fall elsewhere (Jacobs, 1988).
+        same = ((force.view(np.float32) > 0) == (speed.view(np.float32) > 0)).reshape(gains.shape)
+        gains = np.maximum(np.where(same, gains + np.float32(0.2), gains * np.float32(0.8)), np.float32(0.01))
         speed *= np.float32(0.5 if gathers else 0.8)
         speed.view(np.float32)[:] += rate * gains.ravel() * force.view(np.float32)
         np.clip(speed.view(np.float32), -_FARTHEST, _FARTHEST, out=speed.view(np.float32))
@@ -133,12 +135,6 @@ def tsne_layout(
         points -= points.mean()
         progress((number + 1) / rounds)
     return points.view(np.float32).reshape(-1, 2)
-
-
-def _adapt(gains: NDArray[np.float32], force: NDArray[np.complex64], speed: NDArray[np.complex64]) -> None:
-    """Raise the gains where force and speed have the same sign and lower them elsewhere (Jacobs, 1988), in place."""
-    same = ((force.view(np.float32) > 0) == (speed.view(np.float32) > 0)).reshape(gains.shape)
-    np.copyto(gains, np.maximum(np.where(same, gains + np.float32(0.2), gains * np.float32(0.8)), np.float32(0.01)))
 
 
 def _first_points(plane: NDArray[np.float32]) -> NDArray[np.complex64]:
