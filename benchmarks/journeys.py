@@ -148,7 +148,7 @@ class Walk:
             *(("export to Excel", self._export), ("vectors", self._vectors), ("map", self._map)),
             *(("neighbours", self._similar), ("duplicates", self._duplicates), ("clusters", self._clusters)),
             *((f"{ROWS:,} rows opened", self._draft), ("settings", self._settings), ("help", self._help)),
-            *(("archive", self._archive), ("dark and light", self._dark), ("from job to job", self._to_and_fro)),
+            *(("archive", self._archive), ("from job to job", self._to_and_fro)),
         ):
             await self._measure(name, way)
         await workspace.close()
@@ -285,11 +285,6 @@ class Walk:
     async def _archive(self) -> None:
         self._workspace.job_actions.archive(self._job(EARLIER).id)
         await asyncio.sleep(REST)
-
-    async def _dark(self) -> None:
-        for scheme in (Scheme.DARK, Scheme.LIGHT):
-            self._workspace.choose_scheme(scheme)
-            await asyncio.sleep(REST)
 
     async def _to_and_fro(self) -> None:
         for name in (RANKING, VECTORS, LABELLED, UNLABELLED, RANKING):
