@@ -52,8 +52,8 @@ class Workspace:
         window = self.window = MainWindow(self.memory)
         self.notices = window.notices
         self.tasks = Tasks(window, self.notices.show_error)
-        self._announcements = Announcements(program, window)
-        self._announcements.opened.connect(self._open_from_desktop)
+        self.announcements = Announcements(program, window)
+        self.announcements.opened.connect(self._open_from_desktop)
         self._accepted: dict[str, int] = {}  # how many batches of a job the service has accepted
         self._is_closing = False
         self._settle = QTimer(window, singleShot=True)
@@ -96,13 +96,13 @@ class Workspace:
 
     async def begin(self, files: Sequence[str], *, with_example: bool) -> None:
         """Show a draft for `files`, else the last job, else one that needs the user, else the welcome page."""
-        self._announcements.begin(self.program.ledger.jobs())
+        self.announcements.begin(self.program.ledger.jobs())
         self.show_jobs()
         if not files and not with_example:
             self._open_or_welcome(self._last_job())
         self.window.show()
         self.in_use.show()
-        self.tasks.start("desktop", self._announcements.connect_to_desktop())
+        self.tasks.start("desktop", self.announcements.serve_desktop())
         if files:
             self.open_each(files)
         elif with_example:
@@ -115,7 +115,7 @@ class Workspace:
         """Cancel the tasks of all pages and wait for their end; later changes of jobs are not shown."""
         self._is_closing = True
         self._settle.stop()
-        self._announcements.close()
+        self.announcements.close()
         await close_all(self.window)
 
     async def take(self, request: Request) -> None:
@@ -138,7 +138,7 @@ class Workspace:
         self._accepted[job.id] = accepted
         if job.state is JobState.PAUSED:
             self.in_use.has_paused(job)
-        self._announcements.job_changed(job)
+        self.announcements.job_changed(job)
 
     # The pages, each with its signals
 
