@@ -118,7 +118,7 @@ class Workspace:
         self.announcements.close()
         await close_all(self.window)
 
-    async def take(self, request: Request) -> None:
+    def take(self, request: Request) -> None:
         self.window.come_forward(request.activation)
         self.open_each(request.files)
 
