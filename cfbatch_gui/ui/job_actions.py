@@ -65,20 +65,14 @@ class JobActions:
 
         self._tasks.start("duplicate", duplicate())
 
-    def rename(self, job_id: str, name: str) -> None:
+    def rename(self, job_id: str) -> None:
         async def rename() -> None:
-            self._changed(await self._program.store.on_disk(self._program.drafts.rename, job_id, name))
-
-        self._tasks.start(f"change {job_id}", rename())
-
-    def ask_name(self, job_id: str) -> None:
-        async def ask() -> None:
             job = self._program.ledger.job(job_id)
             name = (await dialogs.ask_text(self._window, tr("Rename"), tr("Name"), text=job.name) or "").strip()
             if name and name != job.name:
-                self.rename(job_id, name)
+                self._changed(await self._program.store.on_disk(self._program.drafts.rename, job_id, name))
 
-        self._tasks.start("name", ask())
+        self._tasks.start(f"rename {job_id}", rename())
 
     def archive(self, *job_ids: str) -> None:
         """Archive jobs, or take them out again if all are archived; a notice can undo it."""

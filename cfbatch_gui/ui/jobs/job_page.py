@@ -109,9 +109,8 @@ class JobPage(QWidget):
     # The header
 
     def _make_header(self) -> None:
-        self.header = PageHeader(renamable=True)
         actions, runner, of_job = self._actions, self._program.runner, self._of_job
-        self.header.renamed.connect(lambda name: self._with_job(lambda job_id: actions.rename(job_id, name)))
+        self.header = PageHeader(rename=of_job(actions.rename))
         self.check_button = Button(self.tr("Check now"), "refresh-cw", of_job(runner.check_now))
         stop = of_job(lambda job_id: self.tasks.start("stop", runner.pause(job_id)))
         self.stop_button = Button(self.tr("Stop watching"), "pause", stop)
@@ -138,7 +137,7 @@ class JobPage(QWidget):
             return lambda job_id: self.tasks.start("account", work(job_id))
 
         over, is_ranking, ids = is_over(job), can_be_compared(job), request_ids(job.batches)
-        add(self.tr("Rename") + "\tF2", lambda _: self.header.rename(), "pencil")
+        add(self.tr("Rename") + "\tF2", actions.rename, "pencil")
         duplicate = add(self.tr("Duplicate"), actions.duplicate, "copy")
         duplicate.setEnabled(not job.has_named_texts and not job.texts_forgotten_at)
         if is_ranking and not over:

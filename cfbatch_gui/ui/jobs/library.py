@@ -109,7 +109,7 @@ class Library(QFrame):
         actions, ids, is_one = self.job_actions, [job.id for job in jobs], len(jobs) == 1
         rankings = [job.id for job in jobs if can_be_compared(job)]
         if is_one:
-            rename = add_action(menu, self.tr("Rename"), lambda: actions.ask_name(*ids), "pencil")
+            rename = add_action(menu, self.tr("Rename"), lambda: actions.rename(*ids), "pencil")
             rename.setShortcut(QKeySequence("F2"))
             add_action(menu, self.tr("Duplicate"), lambda: actions.duplicate(*ids), "copy")
         if len(rankings) > 1 or (is_one and rankings):

@@ -240,7 +240,7 @@ class Menus(QObject):
 
     def _rename(self) -> None:
         header = getattr(self._window.pages.currentWidget(), "header", None)
-        if isinstance(header, PageHeader):
+        if isinstance(header, PageHeader) and header.rename is not None:
             header.rename()
 
     def _open_first(self) -> None:
