@@ -25,7 +25,6 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import Scheme, Theme
-from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.window import loop
 from cfbatch_gui.ui.window.workspace import Workspace
 from tests.screen import material, past
@@ -59,7 +58,6 @@ def walk() -> dict[str, Beats]:
     app = QApplication(["cfbatch"])
     theme = Theme(Scheme.LIGHT)
     theme.apply(app)
-    keyboard.watch(app)
     found: dict[str, Beats] = {}
     with tempfile.TemporaryDirectory() as name:
         loop.run(app, lambda: Walk(Path(name), theme, found).walk())

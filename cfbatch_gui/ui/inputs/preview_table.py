@@ -148,7 +148,7 @@ class RoleHeader(QHeaderView):
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         if event.reason() is not Qt.FocusReason.PopupFocusReason:
-            self.has_ring = came_by_keyboard(event)
+            self.has_ring = came_by_keyboard(self, event)
         self._describe()
         self.viewport().update()
 

@@ -459,7 +459,7 @@ class JobList(QListView):
             self.viewport().update(self.visualRect(topLeft))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        self.setProperty("keyboard", came_by_keyboard(event))
+        self.setProperty("keyboard", came_by_keyboard(self, event))
         super().focusInEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

@@ -43,7 +43,6 @@ from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.help import about_versions
 from cfbatch_gui.ui.notices import install_roles
 from cfbatch_gui.ui.theme import Scheme, Theme
-from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.window import loop
 from cfbatch_gui.ui.window.main_window import DESKTOP_ID
 from cfbatch_gui.ui.window.workspace import Workspace
@@ -248,7 +247,6 @@ def _open_window(start: Start, environ: Mapping[str, str]) -> int:
     chosen = settings.theme
     theme = Theme(Scheme(chosen) if chosen in set(Scheme) else Scheme.SYSTEM)
     theme.apply(app)
-    keyboard.watch(app)
     install_roles()
     return loop.run(app, lambda: _main(start, environ, theme, app))
 
