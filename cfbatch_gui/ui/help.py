@@ -8,12 +8,11 @@ from importlib import metadata
 from pathlib import Path
 
 import PySide6
-from PySide6.QtCore import QLocale, QSize, QSysInfo, Qt, QTimer, QUrl, qVersion
+from PySide6.QtCore import QLocale, QSize, QSysInfo, Qt, QUrl, qVersion
 from PySide6.QtGui import (
     QDesktopServices,
     QGuiApplication,
     QImage,
-    QResizeEvent,
     QTextBlockFormat,
     QTextCursor,
     QTextDocument,
@@ -81,32 +80,14 @@ class HelpWindow(SizedDialog):
 class _Page(QTextBrowser):
     def __init__(self) -> None:
         super().__init__()
-        self._text, self._laid_out_for = "", 0
-        self._later = QTimer(self, singleShot=True, interval=0)
-        self._later.timeout.connect(self._lay_out)
         self.setOpenLinks(False)
         self.anchorClicked.connect(QDesktopServices.openUrl)
         self.document().setDocumentMargin(LARGE + 8)
 
     def show_page(self, text: str) -> None:
         """`text` is Markdown, with pictures by their names alone."""
-        self._text = text
-        self._lay_out()
-        self.moveCursor(self.textCursor().MoveOperation.Start)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        if self._text and self.width() != self._laid_out_for:
-            self._later.start()  # with pictures of another width; not in the middle of laying out
-
-    def _lay_out(self) -> None:
-        at, self._laid_out_for = self.verticalScrollBar().value(), self.width()
         self.document().clear()
-        self.setMarkdown(self._text)
-        self._space_out()
-        self.verticalScrollBar().setValue(at)
-
-    def _space_out(self) -> None:
+        self.setMarkdown(text)
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()
         block = self.document().begin()
@@ -121,6 +102,7 @@ class _Page(QTextBrowser):
             cursor.setBlockFormat(form)
             block = block.next()
         cursor.endEditBlock()
+        self.moveCursor(QTextCursor.MoveOperation.Start)
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
         if kind != QTextDocument.ResourceType.ImageResource.value:
@@ -131,7 +113,7 @@ class _Page(QTextBrowser):
             image = QImage(str(resource(f"help/pictures/{path}-{shade}.png")))
         except FileNotFoundError:
             return None
-        room = max(200, self.width() - 2 * (LARGE + 16) - self.verticalScrollBar().sizeHint().width())
+        room = scaled(_WIDTH - _TOPICS_WIDTH) - 2 * (LARGE + 16) - self.verticalScrollBar().sizeHint().width()
         return image.scaledToWidth(room, Qt.TransformationMode.SmoothTransformation) if image.width() > room else image
 
 
