@@ -16,7 +16,6 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import made_once
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.display import key_name
 from cfbatch_gui.ui.job_actions import JobActions, can_be_compared, can_be_forgotten
 from cfbatch_gui.ui.jobs.job_summary import (
     can_be_sent_again,
@@ -125,8 +124,13 @@ class JobPage(QWidget):
 
     def _fill_more(self) -> None:
         """Fill the "…" menu with what can be done with the job as it is."""
-        menu, job, actions = self.header.more.menu(), self._job, self._actions
-        menu.clear()
+        self.header.more.menu().clear()
+        if self._job is not None:
+            self._actions.fill_menu(self.header.more.menu(), [self._job], self._add_own)
+
+    def _add_own(self) -> None:
+        """What can be done with it on this page alone."""
+        job, actions = self._job, self._actions
         if job is None:
             return
 
@@ -136,17 +140,10 @@ class JobPage(QWidget):
         def on_account(work: Callable[[str], Coroutine[Any, Any, object]]) -> Callable[[str], object]:
             return lambda job_id: self.tasks.start("account", work(job_id))
 
-        over, is_ranking, ids = is_over(job), can_be_compared(job), request_ids(job.batches)
-        add(self.tr("Rename") + "\tF2", actions.rename, "pencil")
-        duplicate = add(self.tr("Duplicate"), actions.duplicate, "copy")
-        duplicate.setEnabled(not job.has_named_texts and not job.texts_forgotten_at)
-        if is_ranking and not over:
-            add(self.tr("Compare with…") + "\t" + key_name("Ctrl+Shift+C"), actions.compare, "git-compare")
-        if is_ranking and not job.texts_forgotten_at:
-            add(self.tr("Judge its texts…") + "\t" + key_name("Ctrl+J"), actions.judge, "list-ordered")
+        ids = request_ids(job.batches)
         if self.tabs.is_shown(VECTORIZE):
             add(self.tr("Send to Vectorize…"), lambda _: self.tabs.choose(VECTORIZE), "send")
-        if job.has_results and not over:
+        if job.has_results and not is_over(job):
             add(self.tr("Export what is here…"), actions.export, "download")
         connection = connection_of(self._program, job)
         if connection is not None and can_change_account(job, connection):
@@ -164,10 +161,6 @@ class JobPage(QWidget):
             add(self.tr("Copy as Worker code"), partial(self._copy_code_in, "worker"), "file-text")
         if can_be_forgotten(job):
             add(self.tr("Remove its texts…"), actions.forget_texts, "eye-off")
-        add(self.tr("Tags…"), actions.tag, "tag")
-        add(self.tr("Take out of the archive") if job.archived else self.tr("Archive"), actions.archive, "archive")
-        menu.addSeparator()
-        add(self.tr("Delete"), actions.delete, "trash-2")
 
     def _show_header(self, job: Job) -> None:
         state = words_of_job(job)

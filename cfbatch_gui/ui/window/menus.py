@@ -230,7 +230,7 @@ class Menus(QObject):
         page = self._window.pages.currentWidget()
         header = getattr(page, "header", None)
         if library.selection():
-            library.fill_menu(self._job, library.selection())
+            library.job_actions.fill_menu(self._job, library.selection())
         elif library.opened_job() and isinstance(header, PageHeader):
             header.fill_menu(self._job)
         else:
