@@ -263,7 +263,7 @@ async def test_a_job_is_taken_over_without_its_file(
     await until(taking.problem.isVisible)
     assert taking.problem.text().startswith("This is not the file that was sent")
     assert stage.program.ledger.jobs() == () and taking.take_button.isEnabled()
-    click(taking.files.removes[0])
+    click(taking.files.remove)
     assert not taking.problem.isVisible()
     click(taking.take_button)
     await until(lambda: stage.workspace.window.library.opened_job() == job.id)

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
@@ -79,9 +78,11 @@ class AttachedFiles(QWidget):
         self.choose_file = Button(self.tr("Choose the file…"), "file-up", self._choosing())
         self.choose_folder = Button(self.tr("Choose a folder…"), "folder", self._choosing(is_folder=True))
         self._buttons = boxed(Flow(self.choose_file, self.choose_folder))
-        self.names = (ElidedLabel(""), ElidedLabel(""))
-        self.removes = (LinkButton(self.tr("Remove")), LinkButton(self.tr("Remove")))
-        self._lines = tuple(map(_line, self.names, self.removes))
+        self.names = ElidedLabel("")
+        self.remove = LinkButton(self.tr("Remove"), on_click=self._remove)
+        self.remove.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self._chosen = boxed(row(IconLabel("file-text", "text", 16), (self.names, 1), self.remove))
+        self._chosen.setMinimumHeight(scaled(CONTROL_HEIGHT))
         self.add_second = LinkButton(self.tr("Add the file of contexts…"), "plus", self._choosing(is_second=True))
         kinds = ((self.tr("Ranked texts"), Kind.RANK), (self.tr("Vectors"), Kind.EMBED))
         self.kind = Choice(self.tr("Kind"), kinds, lambda kind: self._read_as(Kind(str(kind))))
@@ -90,9 +91,7 @@ class AttachedFiles(QWidget):
         self._below = boxed(row(read_as, self.kind, None, self.add_second, gap=SMALL))
         for each in (read_as, self.kind):
             each.setVisible(kind is None)
-        self.setLayout(column(self._buttons, *self._lines, self._below, self._about, gap=SMALL))
-        for index, remove in enumerate(self.removes):
-            remove.clicked.connect(partial(self._remove, index))
+        self.setLayout(column(self._buttons, self._chosen, self._below, self._about, gap=SMALL))
         self._show()
 
     def inputs(self) -> AttachedInput | None:
@@ -135,10 +134,7 @@ class AttachedFiles(QWidget):
         self.kind.set_value(inputs.mapping.kind)
         self._show()
 
-    def _remove(self, index: int) -> None:
-        if index == 1:
-            self._tasks.start("choose", self._read(self._paths[:1], None))
-            return
+    def _remove(self) -> None:
         self._paths, self._inputs, self._missing = (), None, ""
         self._show()
         self.choose_file.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -146,32 +142,17 @@ class AttachedFiles(QWidget):
     def _show(self) -> None:
         count = len(self._paths)
         self._buttons.setVisible(not count)
+        self._chosen.setVisible(count > 0)
+        self.names.setText(display.listed([path.name for path in self._paths]))
         takes_second = self._known_kind is not Kind.EMBED  # vectors are made of one file
         self._below.setVisible(count > 0 and (self._known_kind is None or (takes_second and count == 1)))
-        for index, line in enumerate(self._lines):
-            line.setVisible(index < count)
-            name = self._paths[index].name if index < count else ""
-            self.names[index].setText(name)
-            self.removes[index].setAccessibleName(self.tr("Remove {name}").format(name=name))
         self.add_second.setVisible(count == 1)
-        if self._missing:
-            self._about.set_line(self._missing, "triangle-alert", "attention")
-        elif count:
-            self._about.set_line(
-                self.tr("The answer is put in the order of what was sent; it is checked to fit."), "info"
-            )
-        else:
-            self._about.set_line(
-                self.tr("Without the file, results are named by their order: “Query 1 · Context 2”."), "info"
-            )
+        about = self.tr("Without the file, results are named by their order: “Query 1 · Context 2”.")
+        if count:
+            about = self.tr("The answer is put in the order of what was sent; it is checked to fit.")
+        look = ("triangle-alert", "attention") if self._missing else ("info", "quiet")
+        self._about.set_line(self._missing or about, *look)
         self.changed.emit()
-
-
-def _line(name: ElidedLabel, remove: LinkButton) -> QWidget:
-    remove.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-    line = boxed(row(IconLabel("file-text", "text", 16), (name, 1), remove))
-    line.setMinimumHeight(scaled(CONTROL_HEIGHT))
-    return line
 
 
 def _read_inputs(paths: tuple[Path, ...], kind: Kind | None) -> AttachedInput:
