@@ -290,13 +290,17 @@ class Notices(QWidget):
 
     def show_error(self, error: UserError, on_action: Callable[[], None] | None = None) -> NoticeBar:
         """An expected failure: its sentence, its details to copy, and a button for its action if there is one."""
-        own = {Action.OPEN_CONNECTION: self.connection_wanted.emit, Action.UNLOCK: self.unlock_wanted.emit}
-        act = on_action or own.get(error.action)
+        act = on_action or self.act_of(error.action)
         words = action_words(error.action) if act else ""
         bar = self.show_notice(said(error.message), "attention", button=words, on_button=act)
         if error.detail:
             self._offer_details(bar, f"{said(error.message)}\n{error.detail}")
         return bar
+
+    def act_of(self, action: Action) -> Callable[[], None] | None:
+        """What the window itself can do."""
+        own = {Action.OPEN_CONNECTION: self.connection_wanted.emit, Action.UNLOCK: self.unlock_wanted.emit}
+        return own.get(action)
 
     def show_crash(self, details: str) -> NoticeBar:
         bar = self._bar(

@@ -59,7 +59,6 @@ async def test_the_menus_name_every_command_and_its_key(stage: Stage) -> None:
     for title, menu in shown.items():
         names = [action.text() for action in menu.actions() if not action.isSeparator()]
         assert len(names) == len({*names}), title
-    assert entries(shown["View"])["Light"].isChecked()
     assert entries(shown["File"])["Settings"].shortcut().toString() == "Ctrl+,"
     listed = {keys for keys, _ in ShortcutsDialog(window).shortcuts()}
     keys = {action.shortcut().toString() for action in (*actions, *window.actions())}

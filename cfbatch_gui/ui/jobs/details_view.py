@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.spending import Planned
@@ -13,7 +13,6 @@ from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.jobs.batch_table import BatchTable
 from cfbatch_gui.ui.jobs.job_summary import price_words, size_words, token_words
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.state_names import (
     connection_of,
     connection_title,
@@ -22,7 +21,7 @@ from cfbatch_gui.ui.state_names import (
     title_words,
 )
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
-from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, Card, Label, boxed, column, row, scrolled
+from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, Card, Label, boxed, column, form, row, scrolled
 
 _HIDDEN = ("note", "texts", "size", "time", "answer", "next")  # columns of the table
 _LABELS_WIDTH = 170
@@ -32,20 +31,16 @@ Line = tuple[str, str]
 
 
 class DetailsView(QWidget):
-    def __init__(self, program: Program, *, memory: Memory | None = None) -> None:
+    def __init__(self, program: Program) -> None:
         super().__init__()
         self._program = program
         self._job: Job | None = None
         self._lines: tuple[Line, ...] = ()
-        self._form = QGridLayout()
-        self._form.setHorizontalSpacing(LARGE)
-        self._form.setVerticalSpacing(SMALL)
-        self._form.setColumnMinimumWidth(0, _LABELS_WIDTH)
-        self._form.setColumnStretch(1, 1)
+        self._form = form(gap=LARGE)
         self.copy_button = Button(self.tr("Copy"), "copy", self.copy)
         self.folder_button = Button(self.tr("Show folder"), "folder-open", self.show_folder)
         title = self.tr("Batches and their answers")
-        self.table = BatchTable(program, "details/batches", title, _HIDDEN, memory=memory)
+        self.table = BatchTable(program, "details/batches", title, _HIDDEN)
         self.table.setMinimumHeight(_TABLE_HEIGHT)
         self._hint = Label(self.tr("A double click opens the answer as it came."), "small")
         self._lay_out()
@@ -88,16 +83,15 @@ class DetailsView(QWidget):
         if lines == self._lines:
             return  # a selection stays
         self._lines = lines
-        while (item := self._form.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
-        for index, (name, words) in enumerate(lines):
+        while self._form.rowCount():
+            self._form.removeRow(0)
+        for name, words in lines:
+            label = Label(name, "quiet")
+            label.setMinimumWidth(_LABELS_WIDTH)
             value = Label(words, "body", wrap=True)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             value.setAccessibleDescription(name)
-            self._form.addWidget(Label(name, "quiet"), index, 0, Qt.AlignmentFlag.AlignTop)
-            self._form.addWidget(value, index, 1)
+            self._form.addRow(label, value)
 
     def _words(self, job: Job, planned: Planned) -> tuple[Line, ...]:
         lines = (

@@ -42,8 +42,7 @@ from cfbatch_gui.ui.jobs.job_summary import (
     running_words,
     usual_words,
 )
-from cfbatch_gui.ui.memory import Memory
-from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.notices import Notices, action_words
 from cfbatch_gui.ui.state_names import (
     connection_of,
     is_practice,
@@ -190,7 +189,7 @@ class ProgressView(QWidget):
 
     look_wanted = Signal()
 
-    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+    def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__()
         self._program, self._notices = program, notices
         self._job: Job | None = None
@@ -202,7 +201,7 @@ class ProgressView(QWidget):
         self.cards: dict[int, UnknownOutcomeCard] = {}
         self._troubles: list[Trouble] = []
         self.trouble_bars: list[NoticeBar] = []
-        self.table = BatchTable(program, "batches", tr("Batches"), _HIDDEN, memory=memory)
+        self.table = BatchTable(program, "batches", tr("Batches"), _HIDDEN)
         self._make_widgets()
         self._lay_out()
         self._seconds = QTimer(self, interval=_SECOND)
@@ -264,10 +263,8 @@ class ProgressView(QWidget):
         self.pause_bar.set_text(said(job.paused_because), "info" if by_user else "attention")
         self.pause_bar.clear_links()
         trouble = self._program.runner.pause_error(job.id)
-        if trouble is not None and trouble.action is Action.OPEN_CONNECTION:
-            self.pause_bar.add_link(self.tr("Open connection"), self._notices.connection_wanted.emit)
-        if trouble is not None and trouble.action is Action.UNLOCK:
-            self.pause_bar.add_link(self.tr("Unlock"), self._notices.unlock_wanted.emit)
+        if trouble is not None and (act := self._notices.act_of(trouble.action)):
+            self.pause_bar.add_link(action_words(trouble.action), act)
         self.pause_bar.add_link(self.tr("Carry on"), self.carry_on)
 
     def carry_on(self) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QUrl
-from PySide6.QtGui import QAction, QActionGroup, QDesktopServices, QKeySequence
+from PySide6.QtGui import QAction, QDesktopServices, QKeySequence
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QTextEdit
 
 from cfbatch_gui.core.errors import UserError
@@ -18,7 +18,6 @@ from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.help import AboutDialog, HelpWindow, ShortcutsDialog, Topic
 from cfbatch_gui.ui.job_actions import AT_WORK
 from cfbatch_gui.ui.result_view import imported
-from cfbatch_gui.ui.theme import Scheme, scheme_words
 from cfbatch_gui.ui.widgets import PageHeader, SearchField, add_action
 
 if TYPE_CHECKING:
@@ -79,21 +78,13 @@ class Menus(QObject):
         )
         for keys, act in hidden:
             window.addAction(self._action("", keys, act))
-        names = scheme_words()
         view = self._menu(
             tr("&View"),
-            *((name, "", partial(workspace.choose_scheme, each)) for each, name in names.items()),
-            None,
             (tr("Show the archive"), "", window.library.toggle_archive),
             (tr("Notices"), "Ctrl+Shift+M", window.show_notices),
             (tr("What leaves this computer"), "", workspace.settings.show_traffic),
         )
-        self._schemes = dict(zip(names, view.actions(), strict=False))
-        group = QActionGroup(self)
-        for action in self._schemes.values():
-            action.setCheckable(True)
-            group.addAction(action)
-        self.archive = view.actions()[len(names) + 1]
+        self.archive = view.actions()[0]
         view.aboutToShow.connect(self._show_archive)
         menu = self._menu(
             tr("&Help"),
@@ -190,9 +181,6 @@ class Menus(QObject):
         if self._help is None:
             self._help = HelpWindow(self._window)
         self._help.show_topic(topic)
-
-    def show_scheme(self, scheme: Scheme) -> None:
-        self._schemes[scheme].setChecked(True)
 
     def show_shortcuts(self) -> None:
         ShortcutsDialog(self._window).open()

@@ -348,7 +348,7 @@ class SettingsPages:
     def traffic(self) -> "TrafficPage":
         from cfbatch_gui.ui.settings import TrafficPage
 
-        page = TrafficPage(self._program, self._notices, memory=self._workspace.memory)
+        page = TrafficPage(self._program, self._notices)
         page.done.connect(lambda: self._workspace.show(self.page))
         return page
 

@@ -24,7 +24,6 @@ from cfbatch_gui.ui.memory import SettingsMemory
 from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.tasks import Tasks, close_all
 from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
-from cfbatch_gui.ui.widgets import NoticeBar
 from cfbatch_gui.ui.window.announcements import Announcements
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.menus import Menus
@@ -70,7 +69,6 @@ class Workspace:
         self.in_use, self.new_jobs = ConnectionInUse(self), NewJobs(self)
         self.settings = SettingsPages(self)
         self.menus = Menus(self)
-        self.menus.show_scheme(theme.scheme)
         self.job_actions = window.library.job_actions = JobActions(
             program,
             self.tasks,
@@ -83,7 +81,6 @@ class Workspace:
             judge=self.evaluating.judge,
             export=self.menus.show_export,
         )
-        self._data_folder = DataFolder(self)
         window.files_dropped.connect(lambda files: self.new_jobs.start(*files))
         self.notices.connection_wanted.connect(self.settings.show_connections)
         window.close_requested.connect(self._close)
@@ -108,7 +105,7 @@ class Workspace:
         elif with_example:
             await self.new_jobs.begin_example()
         await self.window.painted()
-        await self._data_folder.tell()
+        await self._tell_of_data_folder()
         await self.program.resume_all()
 
     async def close(self) -> None:
@@ -167,7 +164,7 @@ class Workspace:
     def job_page(self) -> "JobPage":
         from cfbatch_gui.ui.jobs.job_page import JobPage
 
-        page = JobPage(self.program, self.notices, self.results.pages, self.job_actions, memory=self.memory)
+        page = JobPage(self.program, self.notices, self.results.pages, self.job_actions)
         self.window.add_page(page)
         self._paste_on(page)
         return page
@@ -272,10 +269,8 @@ class Workspace:
             self.draft_page.show_job(job)
 
     def choose_scheme(self, name: str) -> None:
-        scheme = Scheme(name)
-        self._theme.set_scheme(scheme)
-        self.menus.show_scheme(scheme)
-        self.tasks.start("look", self.program.keep_settings(theme=scheme.value))
+        self._theme.set_scheme(Scheme(name))
+        self.tasks.start("look", self.program.keep_settings(theme=name))
 
     def leave_settings(self) -> None:
         self.in_use.show()
@@ -294,39 +289,30 @@ class Workspace:
 
         self.tasks.start("close", close())
 
+    # The data folder
 
-_ANSWERS = (FolderAnswer.COPIED, FolderAnswer.MOVED)
-
-
-class DataFolder:
-    def __init__(self, workspace: Workspace) -> None:
-        self._program, self._window, self._tasks = workspace.program, workspace.window, workspace.tasks
-        self._reminder: NoticeBar | None = None
-
-    async def tell(self) -> None:
+    async def _tell_of_data_folder(self) -> None:
         """Show what was found damaged, and ask what only the user knows."""
-        notices = self._window.notices
-        for sentence in (*self._program.damage, *await self._program.check_books()):
-            notices.show_notice(said(sentence), "attention")
-        if self._program.doubt is not None:
-            self._ask_later()
-            self._ask()
+        for sentence in (*self.program.damage, *await self.program.check_books()):
+            self.notices.show_notice(said(sentence), "attention")
+        if self.program.doubt is not None:
+            self._ask_about_folder()
 
-    def _ask(self) -> None:
-        self._tasks.start("data folder", self._question())
+    def _ask_about_folder(self) -> None:
+        self.tasks.start("data folder", self._question())
 
     def _ask_later(self) -> None:
-        self._reminder = self._window.notices.show_notice(
+        self.notices.show_notice(
             tr("Nothing is sent until you have said whether this data folder was copied or restored."),
             "attention",
             button=tr("Say what happened"),
-            on_button=self._ask,
+            on_button=self._ask_about_folder,
             stays=True,
         )
 
     async def _question(self) -> None:
         chosen = await dialogs.choose(
-            self._window,
+            self.window,
             tr("Was this folder copied or restored?"),
             tr(
                 "The folder with your jobs is not where it was, or is older than it was. What waits in it to be sent"
@@ -341,16 +327,14 @@ class DataFolder:
             self._ask_later()
             return
         try:
-            paused = await self._program.settle_doubt(_ANSWERS[chosen])
+            paused = await self.program.settle_doubt((FolderAnswer.COPIED, FolderAnswer.MOVED)[chosen])
         except UserError:  # a full disk: nothing is sent, and the question stays
             self._ask_later()
             raise
-        if self._reminder is not None:
-            self._window.notices.dismiss(self._reminder)
         if paused:
             waiting = display.plural(
                 len(paused),
                 "{n} job waits for your word. Open it and carry on to send the rest of it.",
                 "{n} jobs wait for your word. Open one and carry on to send the rest of it.",
             )
-            self._window.notices.show_notice(waiting)
+            self.notices.show_notice(waiting)
