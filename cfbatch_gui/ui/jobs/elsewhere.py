@@ -143,7 +143,9 @@ class AttachedFiles(QWidget):
         count = len(self._paths)
         self._buttons.setVisible(not count)
         self._chosen.setVisible(count > 0)
-        self.names.setText(display.listed([path.name for path in self._paths]))
+        names = display.listed([path.name for path in self._paths])
+        self.names.setText(names)
+        self.remove.setAccessibleName(self.tr("Remove {name}").format(name=names))
         takes_second = self._known_kind is not Kind.EMBED  # vectors are made of one file
         self._below.setVisible(count > 0 and (self._known_kind is None or (takes_second and count == 1)))
         self.add_second.setVisible(count == 1)
