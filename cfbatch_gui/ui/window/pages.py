@@ -45,7 +45,6 @@ class ConnectionInUse(QObject):
         self._locked.timeout.connect(self._look_again)
 
     def show(self) -> None:
-        self._show_known()
         if not self._tasks.is_running("connection"):
             self._tasks.start("connection", self._show())
 
@@ -63,7 +62,7 @@ class ConnectionInUse(QObject):
 
     async def _show(self) -> None:
         try:
-            await self._show_chosen()
+            self._foot.show_connection(*await self._words())
         finally:
             self._watch()
 
@@ -77,42 +76,31 @@ class ConnectionInUse(QObject):
         elif not self._locked.isActive():
             self._locked.start()
 
-    def _show_known(self) -> bool:
-        chosen, foot = self._program.settings.connection, self._foot
-        saved = {each.id for each in self._program.address_book.saved()}
-        if chosen == PRACTICE.id or (chosen not in saved and self._program.ledger.jobs()):
-            foot.show_connection(self.tr("Practice service"), self.tr("on this computer, free"), "practice")
-            return True
-        if chosen not in saved:
-            foot.show_connection(self.tr("Not connected"), self.tr("nothing leaves this computer"), "none")
-            return True
+    async def _words(self) -> tuple[str, str, ConnectionState]:
+        """Its name, what is said of it, and its look."""
+        book, chosen = self._program.address_book, self._program.settings.connection
+        is_saved = any(each.id == chosen for each in book.saved())
+        if chosen == PRACTICE.id or (not is_saved and self._program.ledger.jobs()):
+            return self.tr("Practice service"), self.tr("on this computer, free"), "practice"
+        if not is_saved:
+            return self.tr("Not connected"), self.tr("nothing leaves this computer"), "none"
         if self._program.credentials.state is KeyringState.UNKNOWN:
-            title = self._program.address_book.title(chosen)
-            foot.show_connection(title, self.tr("Checking the keyring…"), "waiting")
-        return False
-
-    async def _show_chosen(self) -> None:
-        if self._show_known():
-            return
-        chosen, foot = self._program.settings.connection, self._foot
-        summaries = await self._program.address_book.summaries(chosen)
-        used = next(each for each in summaries if each.id == chosen)
+            self._foot.show_connection(book.title(chosen), self.tr("Checking the keyring…"), "waiting")
+        used = next(each for each in await book.summaries(chosen) if each.id == chosen)
         keyring = self._program.credentials.state
         if used.waits_for_keyring and keyring in _WAITING:
-            foot.show_connection(used.title, self.tr("Your keyring is locked"), "locked")
-            return
+            return used.title, self.tr("Your keyring is locked"), "locked"
         if used.waits_for_keyring:
             is_broken = keyring is KeyringState.BROKEN
             words = self.tr("Your keyring cannot be used") if is_broken else self.tr("Your keyring does not answer")
-            foot.show_connection(used.title, words, "refused")
-            return
-        has_failed = self._workspace.settings.has_failed()
-        state: ConnectionState = "ready" if used.is_ready and not has_failed else "refused"
-        budget = self._program.address_book.budget(chosen)
-        left = self.tr("{left} of {all} calls left in 5 minutes").format(left=budget.left, all=CALL_BUDGET)
-        ready = left if budget.left < _SCARCE else self.tr("new jobs are sent there")
-        known = self.tr("its last test failed") if has_failed else ready
-        foot.show_connection(used.title, known if used.is_ready else said(used.sentence), state)
+            return used.title, words, "refused"
+        if not used.is_ready:
+            return used.title, said(used.sentence), "refused"
+        if self._workspace.settings.has_failed():
+            return used.title, self.tr("its last test failed"), "refused"
+        left = book.budget(chosen).left
+        words = self.tr("{left} of {all} calls left in 5 minutes").format(left=left, all=CALL_BUDGET)
+        return used.title, words if left < _SCARCE else self.tr("new jobs are sent there"), "ready"
 
     async def _resume(self) -> None:
         await self._show()
