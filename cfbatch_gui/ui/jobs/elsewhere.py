@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from cfbatch_gui.core.errors import Action, UserError
+from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.inputs.layouts import check_mapping
@@ -31,7 +31,7 @@ from cfbatch_gui.core.workers_ai.answers import Waiting
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.dialogs import FormDialog
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.notices import Notices, action_words
+from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.state_names import kind_icon, kind_words, title_words, words_of_job
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
@@ -48,7 +48,6 @@ from cfbatch_gui.ui.widgets import (
     IconLine,
     Label,
     LinkButton,
-    NoticeBar,
     PrimaryButton,
     Saying,
     boxed,
@@ -351,8 +350,7 @@ class AccountDialog(FormDialog):
         self.connection = Choice(self.tr("Worker"), names, lambda _: self.look())
         self.connection.set_value(connection_id or _usual(self._workers, program.settings.connection))
         self.look_button = Button(self.tr("Look again"), "refresh-cw", self.look)
-        self.problem = NoticeBar("", "attention")
-        self.problem.hide()
+        self.problem = Saying("triangle-alert", "attention", "body")
         self._make_table()
         self.doing = Saying("loader", "accent", "quiet", wrap=False)
         self.remove_button = DangerButton(self.tr("Remove from my account…"), "trash-2", self._remove)
@@ -456,15 +454,7 @@ class AccountDialog(FormDialog):
         self._places.setCurrentWidget(self.nothing)
 
     def _show_problem(self, error: UserError) -> None:
-        self.problem.set_text(said(error.message), "attention")
-        self.problem.clear_links()
-        if error.action is Action.OPEN_CONNECTION:
-            self.problem.add_link(action_words(error.action), self._open_connections)
-        elif error.action is Action.UNLOCK:
-            self.problem.add_link(action_words(error.action), self._notices.unlock_wanted.emit)
-        else:
-            self.problem.add_link(action_words(Action.RETRY), self.look)
-        self.problem.show()
+        self.problem.set_line(said(error.message))
 
     def _selected(self) -> None:
         chosen = self._chosen()
