@@ -92,9 +92,11 @@ async def test_details_hold_what_someone_will_ask_for_and_the_answer_as_it_came(
     QTest.mouseClick(driver.page.details.copy_button, Qt.MouseButton.LeftButton)
     assert job.batches[0].request_id in QGuiApplication.clipboard().text()
 
-    driver.page.details.table.selectRow(0)
-    QTest.keyClick(driver.page.details.table, Qt.Key.Key_Return)
-    dialog = driver.page.details.findChild(RawAnswerDialog)
+    driver.page.tabs.choose("progress")
+    table = driver.page.progress.table
+    table.selectRow(0)
+    QTest.keyClick(table, Qt.Key.Key_Return)
+    dialog = table.findChild(RawAnswerDialog)
     assert isinstance(dialog, RawAnswerDialog)
     await until(lambda: '"success":true' in dialog.text.toPlainText().replace(" ", ""))
     assert dialog.text.isReadOnly()

@@ -18,7 +18,6 @@ from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.job_actions import JobActions, can_be_compared, can_be_forgotten
 from cfbatch_gui.ui.jobs.job_summary import (
-    can_be_sent_again,
     can_change_account,
     can_clear_account,
     is_over,
@@ -248,8 +247,6 @@ class JobPage(QWidget):
         self._is_choosing_tab = True  # `_tab_chosen` must not take this for the user's choice
         results = self._results_tab()
         wanted = self._chosen.get(job.id) or _tab_of(job, results)
-        has_progress = _has_progress(job) or wanted == PROGRESS
-        self.tabs.set_shown(PROGRESS, has_progress)
         for key, view in self.results.items():
             of_kind = (key in (RANKING, QUALITY, OVERVIEW)) == (results == RANKING)
             self.tabs.set_shown(key, of_kind and (view.has_something(job) or key == wanted))
@@ -316,12 +313,6 @@ class JobPage(QWidget):
 
     def _of_job(self, do: Callable[[str], object]) -> Callable[[], None]:
         return partial(self._with_job, do)
-
-
-def _has_progress(job: Job) -> bool:
-    return not is_over(job) or any(
-        can_be_sent_again(batch) or (batch.state is BatchState.DONE and batch.error) for batch in job.batches
-    )
 
 
 def _tab_of(job: Job, results: str) -> str:
