@@ -3,6 +3,7 @@
 import platform
 import re
 from collections import Counter
+from collections.abc import Iterable
 from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import PySide6
 from PySide6.QtCore import QLocale, QSize, QSysInfo, Qt, QUrl, qVersion
 from PySide6.QtGui import (
+    QAction,
     QDesktopServices,
     QGuiApplication,
     QImage,
@@ -221,33 +223,16 @@ def diagnostics(program: Program) -> str:
 
 
 class ShortcutsDialog(ShownDialog):
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, actions: Iterable[QAction], parent: QWidget) -> None:
         super().__init__(tr("Shortcuts"), parent)
-        lines = form(gap=WIDE)
-        for keys, text in self.shortcuts():
-            lines.addRow(Label(key_name(keys), "quiet"), Label(text))
-        self.lay_out(self.windowTitle(), lines)
-
-    def shortcuts(self) -> tuple[tuple[str, str], ...]:
-        return (
-            ("Ctrl+N", self.tr("New job")),
-            ("Ctrl+O", self.tr("Open a file in a new job")),
-            ("Ctrl+V", self.tr("Paste texts, cells or a file: into the draft, or as a new job")),
+        own = [(action.shortcut().toString(), action.text()) for action in actions]
+        elsewhere = (
             ("Ctrl+Return", self.tr("Send the draft")),
-            ("Ctrl+Shift+N", self.tr("Add a job by its request ID")),
-            ("Ctrl+F", self.tr("Find in this page")),
-            ("Ctrl+Shift+F", self.tr("Find a job")),
-            ("Ctrl+Z", self.tr("Undo what the latest notice says")),
             ("Ctrl+C", self.tr("Copy the selected rows, as a spreadsheet takes them")),
-            ("Ctrl+E", self.tr("Export")),
-            ("Ctrl+Shift+C", self.tr("Compare the ranking with another job")),
-            ("Ctrl+J", self.tr("Judge the texts of the ranking, or of the comparison")),
-            ("F2", self.tr("Rename the job")),
             ("Del", self.tr("Delete the selected jobs, in the list of jobs")),
-            ("Ctrl+,", self.tr("Settings")),
-            ("Ctrl+Shift+M", self.tr("The last notices")),
-            ("F10", self.tr("Open the menu")),
-            ("Shift+F1", self.tr("Help")),
-            ("F1", self.tr("This list")),
-            ("Ctrl+Q", self.tr("Quit")),
         )
+        lines = form(gap=WIDE)
+        for keys, text in (*own, *elsewhere):
+            if keys:
+                lines.addRow(Label(key_name(keys), "quiet"), Label(text))
+        self.lay_out(self.windowTitle(), lines)

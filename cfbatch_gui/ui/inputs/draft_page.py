@@ -64,7 +64,6 @@ class DraftPage(QWidget):
         self._veil = DropOverlay(self.area, self.tr("Drop it to use it as the data of this job"))
         self.setAcceptDrops(True)
         for keys, act in (
-            (QKeySequence(QKeySequence.StandardKey.Paste), acts.paste),
             (QKeySequence("Ctrl+Return"), self.check.send_button.click),
             (QKeySequence("Ctrl+Enter"), self.check.send_button.click),
         ):

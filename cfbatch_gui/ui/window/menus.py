@@ -57,10 +57,10 @@ class Menus(QObject):
             (tr("Undo"), _Key.Undo, undos.undo),
             None,
             (_with_key(tr("Copy"), _Key.Copy), "", partial(_do_in_focus, "copy")),
-            (_with_key(tr("Paste"), _Key.Paste), "", self._paste),
+            (tr("Paste"), _Key.Paste, self._paste),
             (_with_key(tr("Select all"), _Key.SelectAll), "", partial(_do_in_focus, "selectAll")),
             None,
-            (_with_key(tr("Find in this page"), _Key.Find), "", self._find_in_page),
+            (tr("Find in this page"), _Key.Find, self._find_in_page),
             (tr("Find a job"), "Ctrl+Shift+F", lambda: self._find_in(window.library.find_field)),
         )
         self.undo = edit.actions()[0]
@@ -71,13 +71,17 @@ class Menus(QObject):
         self._job.setToolTipsVisible(True)  # a command that is not possible says why
         # The menu Job has these by the page's own words; their keys work everywhere.
         hidden = (
-            ("F2", self._rename),
-            ("Ctrl+Shift+C", partial(workspace.evaluating.with_opened, workspace.evaluating.compare)),
-            ("Ctrl+J", workspace.evaluating.judge_shown),
-            ("F10", self._open_first),
+            (tr("Rename the job"), "F2", self._rename),
+            (
+                tr("Compare the ranking with another job"),
+                "Ctrl+Shift+C",
+                partial(workspace.evaluating.with_opened, workspace.evaluating.compare),
+            ),
+            (tr("Judge the texts of the ranking, or of the comparison"), "Ctrl+J", workspace.evaluating.judge_shown),
+            (tr("Open the menu"), "F10", self._open_first),
         )
-        for keys, act in hidden:
-            window.addAction(self._action("", keys, act))
+        for text, keys, act in hidden:
+            window.addAction(self._action(text, keys, act))
         view = self._menu(
             tr("&View"),
             (tr("Show the archive"), "", window.library.toggle_archive),
@@ -183,7 +187,9 @@ class Menus(QObject):
         self._help.show_topic(topic)
 
     def show_shortcuts(self) -> None:
-        ShortcutsDialog(self._window).open()
+        menus = self._window.menuBar().findChildren(QMenu)
+        actions = (*(action for menu in menus for action in menu.actions()), *self._window.actions())
+        ShortcutsDialog(actions, self._window).open()
 
     def _menu(self, title: str, *entries: Entry) -> QMenu:
         menu = self._window.menuBar().addMenu(title)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -143,7 +142,6 @@ class Workspace:
     def welcome_page(self) -> WelcomePage:
         page = WelcomePage(self.new_jobs, self.notices)
         self.window.add_page(page)
-        self._paste_on(page)
         return page
 
     @made_once
@@ -166,7 +164,6 @@ class Workspace:
 
         page = JobPage(self.program, self.notices, self.results.pages, self.job_actions)
         self.window.add_page(page)
-        self._paste_on(page)
         return page
 
     # What is shown
@@ -249,9 +246,6 @@ class Workspace:
             self.draft_page.acts.paste()
         elif not self.settings.paste_into(self.window.pages.currentWidget()):
             self.new_jobs.paste()
-
-    def _paste_on(self, page: QWidget) -> None:
-        QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), page).activated.connect(self.new_jobs.paste)
 
     def open_new(self, job_id: str) -> None:
         self.show_jobs()
