@@ -23,7 +23,6 @@ from cfbatch_gui.ui.state_names import (
 from cfbatch_gui.ui.theme import LARGE, SMALL
 from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, Card, Label, boxed, column, form, row, scrolled
 
-_LABELS_WIDTH = 170
 _DAY = 86_400.0  # seconds
 Line = tuple[str, str]
 
@@ -70,12 +69,10 @@ class DetailsView(QWidget):
         while self._form.rowCount():
             self._form.removeRow(0)
         for name, words in lines:
-            label = Label(name, "quiet")
-            label.setMinimumWidth(_LABELS_WIDTH)
             value = Label(words, "body", wrap=True)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             value.setAccessibleDescription(name)
-            self._form.addRow(label, value)
+            self._form.addRow(Label(name, "quiet"), value)
 
     def _words(self, job: Job, planned: Planned) -> tuple[Line, ...]:
         lines = (

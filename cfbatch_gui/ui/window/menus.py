@@ -17,13 +17,13 @@ from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.help import AboutDialog, HelpWindow, ShortcutsDialog, Topic
 from cfbatch_gui.ui.job_actions import AT_WORK
-from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.widgets import PageHeader, SearchField, add_action
 
 if TYPE_CHECKING:
     from cfbatch_gui.ui.window.workspace import Workspace
 
 WEBSITE = "https://developers.cloudflare.com/workers-ai/features/batch-api/"
+_ELSEWHERE = "cfbatch_gui.ui.jobs.elsewhere"
 _Key, _Role = QKeySequence.StandardKey, QAction.MenuRole
 Entry = tuple[str, QKeySequence.StandardKey | str, Callable[[], object]] | None
 """Its text, key and command; None is a line between two of them."""
@@ -102,10 +102,9 @@ class Menus(QObject):
         menu.actions()[-1].setMenuRole(_Role.AboutRole)
 
     def show_export(self, job_id: str) -> None:
-        self._tasks.start("export", self._export(job_id))
+        self._workspace.begin_with("export", partial(self._export, job_id), "cfbatch_gui.ui.results.export_dialog")
 
-    async def _export(self, job_id: str) -> None:
-        await imported("cfbatch_gui.ui.results.export_dialog")
+    def _export(self, job_id: str) -> None:
         from cfbatch_gui.ui.results.export_dialog import ExportDialog
 
         workspace, job = self._workspace, self._program.ledger.job(job_id)
@@ -121,10 +120,9 @@ class Menus(QObject):
         dialog.open()
 
     def attach(self) -> None:
-        self._tasks.start("attach", self._attach())
+        self._workspace.begin_with("attach", self._attach, _ELSEWHERE)
 
-    async def _attach(self) -> None:
-        await imported("cfbatch_gui.ui.jobs.elsewhere")
+    def _attach(self) -> None:
         from cfbatch_gui.ui.jobs.elsewhere import AttachDialog
 
         dialog = AttachDialog(self._program, self._window)
@@ -132,11 +130,10 @@ class Menus(QObject):
         dialog.open()
 
     def show_account(self, connection_id: str = "") -> None:
-        self._tasks.start("account", self._show_account(connection_id))
+        show = partial(self._show_account, connection_id)
+        self._workspace.begin_with("account", show, _ELSEWHERE, parts=["elsewhere"])
 
-    async def _show_account(self, connection_id: str) -> None:
-        await imported("cfbatch_gui.ui.jobs.elsewhere")
-        await self._program.prepare("elsewhere")
+    def _show_account(self, connection_id: str) -> None:
         from cfbatch_gui.ui.jobs.elsewhere import AccountDialog
 
         dialog = AccountDialog(self._program, self._window.notices, self._tasks, connection_id, self._window)

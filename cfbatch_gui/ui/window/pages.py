@@ -1,7 +1,7 @@
 """The connection in use; the pages and the views of results, made when they are first shown."""
 
-import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -21,7 +21,7 @@ from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.job_actions import can_be_compared
 from cfbatch_gui.ui.jobs.library import ConnectionState
 from cfbatch_gui.ui.memory import Memory
-from cfbatch_gui.ui.result_view import LateView, imported
+from cfbatch_gui.ui.result_view import LateView
 from cfbatch_gui.ui.window.main_window import MainWindow
 
 _SCARCE = 200  # the number of calls left in 5 minutes is shown when it is below this
@@ -124,6 +124,9 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.window.workspace import Workspace
 
 
+_COMPARISON = "cfbatch_gui.ui.evaluation.comparison_page"
+
+
 class Evaluating:
     """Comparing jobs and judging their texts."""
 
@@ -160,7 +163,7 @@ class Evaluating:
             self._tasks.start("compare", self._choose(*job_ids))
         else:
             opened = self._window.library.opened_job()
-            self._tasks.start("open", self._compare(sorted(job_ids, key=lambda job_id: job_id != opened)))
+            self._compare(sorted(job_ids, key=lambda job_id: job_id != opened))
 
     async def _choose(self, job_id: str) -> None:
         from cfbatch_gui.ui.evaluation.comparison_page import ChooseJobsDialog
@@ -170,10 +173,12 @@ class Evaluating:
         accepted = await dialogs.finished(dialog) == QDialog.DialogCode.Accepted
         others = [job.id for job in dialog.chosen()]
         if accepted and others:
-            self._tasks.start("open", self._compare([job_id, *others]))
+            self._compare([job_id, *others])
 
-    async def _compare(self, job_ids: Sequence[str]) -> None:
-        await imported("cfbatch_gui.ui.evaluation.comparison_page")
+    def _compare(self, job_ids: Sequence[str]) -> None:
+        self._workspace.begin_with("open", partial(self._show_comparison, job_ids), _COMPARISON)
+
+    def _show_comparison(self, job_ids: Sequence[str]) -> None:
         from cfbatch_gui.ui.evaluation.comparison_page import MOST
 
         if len(job_ids) > MOST:
@@ -188,10 +193,9 @@ class Evaluating:
         if any(job.texts_forgotten_at for job in jobs):
             self._notices.show_notice(tr("Texts that were removed cannot be judged."), "attention")
         else:
-            self._tasks.start("open", self._judge(jobs))
+            self._workspace.begin_with("open", partial(self._judge, jobs), "cfbatch_gui.ui.evaluation.judge_page")
 
-    async def _judge(self, jobs: Sequence[Job]) -> None:
-        await imported("cfbatch_gui.ui.evaluation.judge_page")
+    def _judge(self, jobs: Sequence[Job]) -> None:
         self._workspace.show(self.judging)
         self.judging.judge(jobs)
 
@@ -210,7 +214,7 @@ class Evaluating:
         there = {job.id for job in self._program.ledger.jobs()}
         left = [each for each in job_ids if each in there]
         if len(left) > 1:
-            self._tasks.start("open", self._compare(left))
+            self._compare(left)
         elif left:
             self._workspace.open_job(left[0])
             if is_made(self._workspace, "job_page"):
@@ -341,17 +345,17 @@ class SettingsPages:
         return page
 
     def show_connections(self) -> None:
-        self._once_made(self._show_connections)
+        self._begin(self._show_connections)
 
     def show_traffic(self) -> None:
-        self._once_made(lambda: self._workspace.show(self.traffic), "traffic")
+        self._begin(lambda: self._workspace.show(self.traffic))
 
     def paste_token(self) -> None:
         def show_and_paste() -> None:
             self._show_connections()
             self.connection.paste()
 
-        self._once_made(show_and_paste)
+        self._begin(show_and_paste)
 
     def paste_into(self, page: QWidget | None) -> bool:
         if not is_made(self, "page") or page is not self.page or not self.page.shows_connections():
@@ -376,18 +380,5 @@ class SettingsPages:
         self.page.choose(CONNECTIONS)
         self._workspace.show(self.page)
 
-    def _once_made(self, show: Callable[[], object], *more: str) -> None:
-        names = ("connection", "page", *more)
-        if is_made(self, *names):
-            show()
-            return
-
-        async def make_and_show() -> None:
-            await imported(*_MODULES)
-            await self._program.prepare("connections")
-            for name in names:  # each in a turn of the loop, so that the window answers in between
-                getattr(self, name)
-                await asyncio.sleep(0)
-            show()
-
-        self._workspace.tasks.start("open", make_and_show())
+    def _begin(self, show: Callable[[], object]) -> None:
+        self._workspace.begin_with("open", show, *_MODULES, parts=["connections"])

@@ -2,7 +2,8 @@
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
@@ -170,16 +171,23 @@ class Workspace:
 
     def open_job(self, job_id: str) -> None:
         module = _JOB if self.program.ledger.job(job_id).is_sent else _DRAFT
-        if module in sys.modules:
-            self.tasks.cancel("open")  # the page that was wanted before
-            self._open_now(job_id)
-            return
+        self.begin_with("open", partial(self._open_now, job_id), module)
 
-        async def import_and_open() -> None:
-            await imported(module)
-            self._open_now(job_id)
+    def begin_with(self, name: str, show: Callable[[], object], *modules: str, parts: Sequence[str] = ()) -> None:
+        """Call `show` once these modules and these parts of the program are there: at once, or in a task of this name.
+        What was begun by this name before is left.
+        """
 
-        self.tasks.start("open", import_and_open())
+        async def prepare_and_show() -> None:
+            await imported(*modules)
+            await self.program.prepare(*parts)
+            show()
+
+        self.tasks.cancel(name)
+        if all(module in sys.modules for module in modules) and is_made(self.program, *parts):
+            show()
+        else:
+            self.tasks.start(name, prepare_and_show())
 
     def _open_now(self, job_id: str) -> None:
         job = self.program.ledger.job(job_id)
