@@ -45,7 +45,7 @@ def main(figures: Figures) -> None:
 
 def _open_book(figures: Figures, root: Path) -> None:
     path, plain = root / "book.db", root / "plain.db"
-    with closing(Book.create(path, "many", clock=time.time)) as book:
+    with closing(Book.create(path, "many")) as book:
         book.add(
             [
                 Judgement(
@@ -63,7 +63,7 @@ def _open_book(figures: Figures, root: Path) -> None:
         database.commit()
 
     def ours() -> None:
-        Book(path, read_only=False, clock=time.time).close()
+        Book(path).close()
 
     def theirs() -> None:
         with closing(sqlite3.connect(plain)) as database:
@@ -80,9 +80,9 @@ async def _answer(figures: Figures, root: Path) -> None:
     page.resize(1004, 820)
     page.show()
     page.judge([job])
-    while not page.start.begin_button.isVisible() or page.tasks.running():  # noqa: ASYNC110 - no event says so
+    while not page.begin_button.isVisible() or page.tasks.running():  # noqa: ASYNC110 - no event says so
         await asyncio.sleep(0.01)
-    page.start.begin_button.click()
+    page.begin_button.click()
     while (session := page.session) is None or page.tasks.running():  # noqa: ASYNC110
         await asyncio.sleep(0.01)
     times = []

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -131,7 +130,7 @@ def add_judgements_argument(parser: Parser) -> None:
 
 def read_judgements(call: Call) -> BookGrades | None:
     """None for a book that is not there and was not asked for. Blocking. Raises UsageError, DataError."""
-    with closing(Shelf(call.paths.judgements, read_only=True, clock=time.time)) as shelf:
+    with closing(Shelf(call.paths.judgements, read_only=True)) as shelf:
         used = call.judgements or call.settings.judgement_book or USUAL_NAME
         return read_book_grades(shelf.book(used)) if call.judgements or shelf.has(used) else None
 

@@ -15,13 +15,12 @@ from cfbatch_gui.cli.language import number, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.evaluation.joining import label_judgements, read_run
-from cfbatch_gui.core.evaluation.judged import disagreements
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements import files
 from cfbatch_gui.core.judgements.agreement import agreement_words, between_judges, with_themselves
-from cfbatch_gui.core.judgements.book import USUAL_NAME, Book, Shelf, Tally
+from cfbatch_gui.core.judgements.book import USUAL_NAME, Book, Shelf, Tally, disagreeing
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades, parse_grades, read_unusable_labels
 from cfbatch_gui.core.system.files import listing
@@ -106,7 +105,7 @@ async def _export(call: Call) -> None:
 
 
 def _shelf(call: Call) -> Shelf:
-    return Shelf(call.paths.judgements, read_only=True, clock=time.time)
+    return Shelf(call.paths.judgements, read_only=True)
 
 
 def _write(call: Call, book: Book, job: Job | None) -> int:
@@ -160,7 +159,7 @@ def _described(book: Book) -> dict[str, Any]:
         "name": book.name,
         "grades": [grade.name for grade in book.scale.grades],
         "tally": book.tally(),
-        "disagreements": len(disagreements(book)),
+        "disagreements": len(disagreeing(book)),
         "between_judges": between_judges(book),
         "with_themselves": with_themselves(book),
     }

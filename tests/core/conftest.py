@@ -1,9 +1,12 @@
-"""Fixtures for input files."""
+"""Fixtures for input files and judgements."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+
+from cfbatch_gui.core.judgements.book import Book
 
 
 @pytest.fixture
@@ -16,3 +19,9 @@ def write(tmp_path: Path) -> Callable[[str, str], Path]:
         return path
 
     return written
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Iterator[Book]:
+    with closing(Book.create(tmp_path / "judgements" / "book.db", "b")) as opened:
+        yield opened

@@ -322,7 +322,7 @@ def judge(bench: Bench, kills: int) -> None:
 
 def _judging(bench: Bench, prepare: Prepare, rounds: int) -> Iterator[list[Finding]]:
     path = bench.new_root() / "book.db"
-    Book.create(path, "killed", clock=time.time).close()
+    Book.create(path, "killed").close()
     rng, grades = random.Random(bench.seed), Grades()
     for _ in range(rounds):
         texts = [f"text {number}" for number in rng.sample(range(10 * JUDGED), JUDGED)]
@@ -331,7 +331,7 @@ def _judging(bench: Bench, prepare: Prepare, rounds: int) -> Iterator[list[Findi
             partial(_press, path, texts, keys), rng.uniform(0, LONGEST), prepare, path.with_name("child.log")
         )
         after = _grades_after(texts, keys, grades)
-        book = Book(path, read_only=False, clock=time.time)
+        book = Book(path)
         grades = {each.document.text: each.grade for each in newest(book.judgements())}
         found = [Finding(Breach.LOST, f"said to be damaged: {sentence}") for sentence in book.damage]
         book.close()
@@ -353,7 +353,7 @@ def _judged_until_killed(press: Callable[[int], int], seconds: float, prepare: P
 
 def _press(path: Path, texts: Sequence[str], keys: Sequence[Key], writing: int) -> int:
     pairs = [Shown(Subject("q", "a query"), Subject("", text)) for text in texts]
-    session = Session(Book(path, read_only=False, clock=time.time), pairs, judge="me", clock=time.time)
+    session = Session(Book(path), pairs, judge="me", clock=time.time)
     os.write(writing, b".")
     for key in keys:
         if key == UNDO:

@@ -175,7 +175,7 @@ class Tour:
         await self._stop("welcome")
         await space.new_jobs.begin()
         await self._stop("draft-empty")
-        space.draft_page.acts.use_example()
+        space.draft_page.drafts.use_example()
         await self._stop("draft")
         draft_page.check.options_button.setChecked(True)
         await self._stop("draft-options")
@@ -198,7 +198,7 @@ class Tour:
                 await self._stop(f"draft-{name}-rows")
         await space.new_jobs.begin()
         draft_page.drafts.choose_kind(Kind.EMBED)
-        draft_page.acts.use_example()
+        draft_page.drafts.use_example()
         await self._stop("draft-vectors")
 
     async def jobs(self) -> None:
@@ -246,7 +246,7 @@ class Tour:
         """Before judging, and while judging."""
         self._space.evaluating.judge(self._stage.job("Support articles, April").id)
         await self._stop("judging-start")
-        self._space.evaluating.judging.start.begin_button.click()
+        self._space.evaluating.judging.begin_button.click()
         await self._stop("judging")
 
     async def vectors(self) -> None:
@@ -272,7 +272,7 @@ class Tour:
         page.search.sentence.setText("something warm for the bed")
         page.search.button.click()
         await self._stop("vectorize-found")
-        page.summary.change_button.click()
+        page.state.choose_button.click()
         await self._stop("vectorize-form")
 
     async def account(self) -> None:
@@ -351,17 +351,17 @@ class Tour:
             show()
             await self._dialog(name)
         self._space.settings.show_connections()
-        self._space.settings.connection._check_service("cloudflare")
+        self._space.settings.connection.check_service("cloudflare")
         await self._dialog("service-check")
         page = self._space.settings.connection
         card = page._add("worker")
-        card.wanted.emit("guide")
+        page.show_guide(card)
         await self._dialog("worker-guide")
         page._set_up(card)
         await self._dialog("worker-setup")
         card.url.setText("https://cf-batch-door.anna.workers.dev")
         card.show_record(card.typed())
-        card.wanted.emit("take down")
+        page.take_down(card)
         await self._dialog("worker-removal")
 
     async def questions(self) -> None:

@@ -247,7 +247,7 @@ async def test_a_draft_that_is_read_changed_and_sent(stage: Stage) -> None:
         await person.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
         await person.until_sees("Your data")
         draft = stage.workspace.draft_page
-        draft.acts.open_paths([HELP_CENTRE])
+        draft.drafts.open_paths([HELP_CENTRE])
         await person.until(lambda: seen[-1:] == ["Ready to send"])
         mapping = draft.drafts.state(draft.job_id()).mapping
         assert mapping is not None

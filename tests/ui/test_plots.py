@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QImage, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -16,9 +16,9 @@ from pytestqt.qtbot import QtBot
 
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.plots import Band, Bars, Chart, DotMap, Dots, Line, Mark, PictureButtons, PlotData, Steps
+from cfbatch_gui.ui.plots import Band, Bars, Chart, Diagonal, DotMap, Dots, Mark, PictureButtons, PlotData, Steps
 from cfbatch_gui.ui.plots.colours import by_category, by_cells, categories, plain
-from cfbatch_gui.ui.plots.plot import Scale, describe_at, labels, padded, ticks
+from cfbatch_gui.ui.plots.plot import Frame, describe_at, labels, padded, ticks
 from cfbatch_gui.ui.tasks import Tasks
 from tests.ui.connections import drag
 
@@ -47,7 +47,7 @@ def scatter(chart: Chart) -> Chart:
     x, y = np.array([0.0, 0.5, np.nan, 1.0]), np.array([0.0, 0.9, 0.5, 1.0])
     dots = Dots(x, y, describe=lambda index: ("=1+1", "second", "third", "fourth")[index])
     data = PlotData(("one", "text"), [(0.5, "=1+1")])
-    chart.show_layers((Line(0, 1), dots), across="one", up="other", data=lambda: data, summary="")
+    chart.show_layers((Diagonal(), dots), across="one", up="other", data=lambda: data, summary="")
     return chart
 
 
@@ -60,13 +60,11 @@ def test_a_click_on_a_dot_brings_its_index(scatter: Chart) -> None:
     picked: list[int] = []
     scatter.picked.connect(picked.append)
     shown = scatter._frame(scatter.size().toSizeF())
-    at = QPointF(shown.across.pixel(0.5), shown.up.pixel(0.9))
+    at = QPointF(shown.x(0.5), shown.y(0.9))
     QTest.mouseClick(scatter, Qt.MouseButton.LeftButton, pos=(at + QPointF(2, 2)).toPoint())
     QTest.mouseClick(scatter, Qt.MouseButton.LeftButton, pos=shown.box.topLeft().toPoint())
     assert picked == [1]
-    found = describe_at(scatter.layers, shown, at)
-    assert found is not None
-    assert (found.text, found.index) == ("second", 1)
+    assert describe_at(scatter.layers, shown, at) == ("second", 1)
 
 
 async def test_it_is_saved_as_picture_drawing_and_table(histogram: Chart, notices: Notices, tmp_path: Path) -> None:
@@ -89,7 +87,8 @@ def test_ticks_are_round_and_their_labels_exact() -> None:
     assert labels(ticks(0, 40_000, 4)) == ("0", "10,000", "20,000", "30,000", "40,000")
     assert ticks(-0.31, 0.27, 3) == pytest.approx((-0.2, 0.0, 0.2))
     assert labels((-0.0, 0.1 + 0.2)) == ("0", "0.3")
-    assert Scale(0, 2, 10, 110).pixel(1) == 60
+    frame = Frame(QRectF(10, 0, 100, 50), (0, 2), (0, 1), ("", ""))
+    assert (frame.x(1.0), frame.y(0.0)) == (60, 50)
     for value in (0.0, 3.0, -2.5):
         low, high = padded(value, value)
         assert low < value < high, "a range of one value is widened"
@@ -105,7 +104,7 @@ def test_differences_are_bars_from_the_best_to_the_worst_over_their_interval(qtb
     picture, shown = chart.grab().toImage(), chart._frame(chart.size().toSizeF())
 
     def at(bar: int, value: float) -> QPoint:
-        return QPointF(shown.across.pixel(bar + 0.5), shown.up.pixel(value)).toPoint()
+        return QPointF(shown.x(bar + 0.5), shown.y(value)).toPoint()
 
     colours = {(0, 0.3): "accent", (2, -0.5): "attention", (1, 0.1): "selection", (1, 0.3): "window"}
     for (bar, value), role in colours.items():

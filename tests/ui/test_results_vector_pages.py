@@ -1,6 +1,5 @@
 """Vectors: their table, the map, similar texts, near duplicates and clusters of a job of the practice service."""
 
-import csv
 import json
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -26,7 +25,7 @@ from cfbatch_gui.ui.results import map_view
 from cfbatch_gui.ui.tasks import close_all
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.pages import ResultViews
-from tests.ui.conftest import InMemory, Until
+from tests.ui.conftest import Until
 from tests.ui.connections import drag, pick
 from tests.ui.job_page_driver import TEXTS as FOUR
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
@@ -44,7 +43,6 @@ class Pages:
     window: MainWindow
     views: ResultViews
     job: Job
-    memory: InMemory
     wanted: list[bool]  # that the table of all texts becomes the current tab
     until: Until
 
@@ -65,13 +63,18 @@ class Pages:
 async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
     async with open_job_page(tmp_path) as driver:
         wanted: list[bool] = []
-        window, memory = MainWindow(InMemory()), InMemory()
+        window = MainWindow()
         views = ResultViews(
-            driver.program, window, memory=memory, show_help=list, show_table=lambda: wanted.append(True), judge=str
+            driver.program,
+            window,
+            show_help=list,
+            show_table=lambda: wanted.append(True),
+            judge=str,
+            export=str,
         )
         job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
         await driver.show(job)
-        yield Pages(driver, window, views, job, memory, wanted, until)
+        yield Pages(driver, window, views, job, wanted, until)
         for page in views.pages.values():
             await close_all(page)
             page.close()
@@ -172,7 +175,7 @@ async def test_the_map_by_neighbours_replaces_the_first_by_itself_and_is_kept(
     pages: Pages, may_end: threading.Event
 ) -> None:
     page = pages.begin("map")
-    await pages.until(page.stop_link.isVisible)
+    await pages.until(lambda: page.tasks.is_running("layout"))
     assert page.map.layout is Layout.DIRECTION
     assert page.layout_choice.value() == Layout.NEIGHBOURS
     assert page.summary.whole_text().endswith(" % of the spread")
@@ -185,7 +188,6 @@ async def test_the_map_by_neighbours_replaces_the_first_by_itself_and_is_kept(
     assert page.dots.pixel_of(7) != before
     assert page.list.isVisible()  # the neighbours of what was picked stay
     assert "distances between islands mean little" in page.foot.text()
-    assert not page.stop_link.isVisible()
     assert len(page.dots._names) == 4  # each category is an island
 
     for layout in (Layout.DIRECTION, Layout.NEIGHBOURS):
@@ -217,7 +219,7 @@ async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> 
     await pages.until(lambda: not page.tasks.running())
 
 
-async def test_near_duplicates_change_with_the_threshold_and_are_written(pages: Pages, tmp_path: Path) -> None:
+async def test_near_duplicates_change_with_the_threshold_and_are_left_out_of_an_export(pages: Pages) -> None:
     page = await pages.open("duplicates")
     found = page.found
     assert found is not None
@@ -229,12 +231,12 @@ async def test_near_duplicates_change_with_the_threshold_and_are_written(pages: 
     names = offered(pages.views.pages["duplicates"])
     assert names["without near duplicates"] == 80 - found.gone and names["near duplicates that go"] == found.gone
     assert names["this group"] == page.members.rows.rowCount() and page.minimumSizeHint().width() <= 700
-    await page.write(tmp_path / "keep.csv")
-    with (tmp_path / "keep.csv").open(encoding="utf-8-sig", newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    assert len(rows) == 80 - found.gone
-    assert "dim_0" not in rows[0] and group.text.text in {row["text"] for row in rows}
-    assert str(found.gone) in pages.window.notices.texts()[-1]
+    (proposed,) = (each.name for each in pages.views.pages["duplicates"].row_choices() if each.is_proposed)
+    assert proposed == "without near duplicates"
+    exported: list[str] = []
+    page.export_wanted.connect(exported.append)
+    page.save_button.click()
+    assert exported == [pages.job.id]
     page.threshold.setValue(1.0)
     await pages.until(lambda: page.found is not found and not page.tasks.running())
     stricter = page.found

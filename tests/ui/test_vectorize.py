@@ -18,8 +18,8 @@ from cfbatch_gui.core.vectorize.client import Metric
 from cfbatch_gui.core.vectorize.push_values import MetadataColumn, PushOptions, PushOutcome
 from cfbatch_gui.core.vectorize.vectorize import vectorize_of
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes, proposed_name
-from cfbatch_gui.ui.vectorize.vectorize_page import VectorizePage
+from cfbatch_gui.ui.results.running_pushes import RunningPushes, proposed_name
+from cfbatch_gui.ui.results.vectorize_page import VectorizePage
 from tests.canary import TOKEN
 from tests.screen.past import run
 from tests.support import faults
@@ -71,9 +71,9 @@ class Desk:
 
     def parts(self) -> str:
         """Which part is shown."""
-        shown = self.page._parts.currentWidget()
-        names = {"form": self.page._form_part, "progress": self.page._progress_part, "after": self.page._after_part}
-        return next(name for name, part in names.items() if part is shown)
+        if self.page._parts.currentWidget() is self.page._form_part:
+            return "form"
+        return "progress" if self.page.search.isHidden() else "after"
 
 
 @asynccontextmanager
@@ -91,7 +91,7 @@ async def desk_over(root: Path, until: Until, environ: dict[str, str]) -> AsyncI
 
     opening = {"environ": environ, "credentials": Credentials(MemoryKeyring(), {})}
     async with shown_page(root, make, prepare=prepare, **opening) as (program, page):
-        desk = Desk(root, program, page._notices, page._pushes, page, until)
+        desk = Desk(root, program, page.notices, page._pushes, page, until)
         page.rows_wanted.connect(lambda items, name: desk.wanted.append((items, name)))
         yield desk
         await desk.pushes.tasks.close()
@@ -116,22 +116,22 @@ async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Des
     await desk.show(job)
     page = desk.page
     assert desk.parts() == "form"
-    assert page.form.index.name.text() == "products-june"
-    assert page.form.index.line.text() == (
+    assert page.form.name.text() == "products-june"
+    assert page.form.index_line.text() == (
         "It will be created in the practice service on this computer: 256 dimensions, cosine."
     )
     assert page.send_button.text() == "Send 24 vectors"
     assert page.line.text().startswith(
         "Practice: the index is on this computer, and nothing leaves it. What is accepted"
     )
-    page.form.columns.metadata[1].click()
-    await desk.until(lambda: page.form.is_checked() and not page.tasks.running())
-    assert page.form.columns.as_text.text() == "Send the numbers of price as texts"
+    page.form.metadata[1].click()
+    await desk.idle()
+    assert page.form.as_text.text() == "Send the numbers of price as texts"
     click(page.send_button)
     await desk.until(lambda: desk.parts() == "after" and not page.tasks.running())
-    assert page.summary.title.text() == "24 of 24 are in “products-june”."
-    assert "256 dimensions · " in page.summary.line.text() and "24 of the vectors" in page.summary.line.text()
-    assert [page.summary.sent.text(0, at) for at in range(1, 6)] == ["the job's IDs", "none", "price", "24", "0"]
+    assert page.state.title.text() == "24 of 24 are in “products-june”."
+    assert "256 dimensions · " in page.state.more.text() and "24 of the vectors" in page.state.line.text()
+    assert [page.state.sent.text(0, at) for at in range(1, 6)] == ["the job's IDs", "none", "price", "24", "0"]
     assert page.search.price.text().endswith("costs nothing here")
     assert not page.search.button.isEnabled()
     QTest.keyClicks(page.search.sentence, "a lamp of brass")
@@ -151,7 +151,7 @@ async def test_a_pause_keeps_what_was_sent_and_the_rest_can_be_sent_anew(
     await desk.show(job)
     service.follow(faults.refusal(on="upload", number=3, times=0, status=503, code=7505, message="busy"))
     click(desk.page.send_button)
-    progress = desk.page.progress
+    progress = desk.page.state
     await until(lambda: desk.parts() == "progress" and progress.waiting.isVisibleTo(desk.page))
     assert progress.line.text() == "Sending: 20 of 35 vectors"
     assert "The next try is in" in progress.waiting.text()
@@ -167,13 +167,13 @@ async def test_a_pause_keeps_what_was_sent_and_the_rest_can_be_sent_anew(
     assert desk.parts() == "progress"
     click(progress.choose_button)
     await desk.idle()
-    assert desk.page.form.index.index_name() == "products"
+    assert desk.page.form.index_name() == "products"
     assert desk.page.send_button.text() == "Send 15 vectors"
     click(desk.page.send_button)
     await until(lambda: desk.parts() == "after")
     await desk.idle()
-    assert desk.page.summary.title.text() == "35 of 35 are in “products”."
-    assert desk.page.summary.sent.row(0).sent == 15
+    assert desk.page.state.title.text() == "35 of 35 are in “products”."
+    assert desk.page.state.sent.row(0).sent == 15
 
 
 async def test_a_new_version_is_sent_as_the_one_before_and_takes_out_what_is_gone(desk: Desk) -> None:
@@ -184,17 +184,16 @@ async def test_a_new_version_is_sent_as_the_one_before_and_takes_out_what_is_gon
     june = await desk.job("June", rows(range(4, 30)))
     await desk.show(june)
     form = desk.page.form
-    await desk.until(lambda: form.is_checked() and not desk.page.tasks.running())
-    assert form.index.index_name() == "products"
+    assert form.index_name() == "products"
     assert form._proposed.text() == "As “May” was sent."
     assert [each.column for each in form.options().metadata] == ["price"]
-    assert form.check.line.text() == "To send: 10 new and 0 changed; 16 are in the index as they are."
-    assert form.check.gone.text() == "4 are gone from the file; take them out of the index"
+    assert form.check_line.text() == "To send: 10 new and 0 changed; 16 are in the index as they are."
+    assert form.gone.text() == "4 are gone from the file; take them out of the index"
     assert not form.options().delete_removed
-    form.check.gone.click()
+    form.gone.click()
     click(desk.page.send_button)
     await desk.until(lambda: desk.parts() == "after")
-    push = desk.page.summary.sent.row(0)
+    push = desk.page.state.sent.row(0)
     assert (push.sent, push.deleted, push.outcome) == (10, 4, PushOutcome.VERIFIED)
     info = await desk.program.vectorize.calls("practice").info("products")
     assert info.vector_count == 26
@@ -205,20 +204,19 @@ async def test_what_would_be_refused_is_said_before_anything_is_sent(desk: Desk)
     await desk.program.vectorize.calls("practice").create("short", 32, Metric.COSINE)
     await desk.show(job)
     page = desk.page
-    (bar,) = page.form.check.bars
+    bar = page.form.problems
     assert bar.text().startswith("Rows with an id of more than 64 bytes: 1.")
     assert not page.send_button.isEnabled()
     assert page.line.text().endswith("What Vectorize would refuse has to be changed first.")
     click(bar.links()[0])
     await desk.until(lambda: desk.wanted)
     assert desk.wanted == [((4,), "Would be refused")]
-    choice = page.form.index.choice
-    at = choice.findData("short")
-    assert choice.itemText(at) == "short: takes 32 dimensions, and these vectors have 256"
-    assert not choice.model().flags(choice.model().index(at, 0)) & Qt.ItemFlag.ItemIsEnabled
-    pick(page.form.columns.ids, "rows")
+    pick(page.form.index, "short")
+    await desk.until(lambda: "short takes vectors of 32 numbers, and these have 256." in bar.text())
+    pick(page.form.index, "")
+    pick(page.form.ids, "rows")
     await desk.until(page.send_button.isEnabled)
-    assert page.form.check.bars == []
+    assert not bar.isVisible()
 
 
 def test_a_name_for_an_index_is_made_of_the_name_of_a_job() -> None:
@@ -243,14 +241,14 @@ async def test_a_token_without_the_permission_leads_to_the_connection_and_loses_
     await desk.until(desk.notices.bars)
     await desk.idle()
     (bar,) = desk.notices.bars()
-    assert "Vectorize Write" in bar.text() and desk.page.progress.waiting.text() == bar.text()
-    assert desk.page.progress.line.text() == "10 of 25 were sent to “products”."
+    assert "Vectorize Write" in bar.text() and desk.page.state.waiting.text() == bar.text()
+    assert desk.page.state.line.text() == "10 of 25 were sent to “products”."
     opened: list[bool] = []
     desk.notices.connection_wanted.connect(lambda: opened.append(True))
     next(link for link in bar.links() if link.text() == "Open connection").click()
     assert opened == [True]
     service.follow()
-    click(desk.page.progress.carry_on_button)
+    click(desk.page.state.carry_on_button)
     await desk.until(lambda: desk.parts() == "after")
 
 
@@ -262,9 +260,9 @@ async def test_a_worker_has_no_such_api_and_another_connection_is_offered(
     worker = SavedConnection("worker", "My Worker", "worker", url="https://batch.example.workers.dev")
     await desk.program.keep_settings(connections=(*desk.program.settings.connections, worker))
     await desk.show(replace(job, connection="worker"))
-    assert desk.page.empty.sentence().startswith("My Worker is a Worker, which only passes batches on.")
-    assert desk.page.empty.button.text() == "Use “Cloudflare”"
-    click(desk.page.empty.button)
+    assert desk.page.stack.empty.sentence().startswith("My Worker is a Worker, which only passes batches on.")
+    assert desk.page.stack.empty.button.text() == "Use “Cloudflare”"
+    click(desk.page.stack.empty.button)
     await desk.until(lambda: desk.page.send_button.isVisibleTo(desk.page))
     await desk.idle()
     assert desk.page.send_button.text() == "Send 12 vectors"

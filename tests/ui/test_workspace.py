@@ -15,13 +15,13 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.system.later_start import Request
 from cfbatch_gui.core.system.paths import Paths, resource
 from cfbatch_gui.core.system.settings import Budget, FolderUse, Settings
 from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.settings import DATA, SPENDING, WINDOW, SettingsPage
 from cfbatch_gui.ui.theme import Scheme, Theme
+from cfbatch_gui.ui.window.workspace import Request
 from tests.screen.past import draft, run
 from tests.screen.stage import Stage, opened
 from tests.ui.conftest import Until

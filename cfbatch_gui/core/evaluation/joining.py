@@ -124,8 +124,7 @@ def label_judgements(run: Run, *, time: float) -> Iterator[Judgement]:
 
 
 Numbers = NDArray[np.int64]
-_MULTIPLIERS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9))
-_SHIFTS = (np.uint64(29), np.uint64(32))
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no two of some millions of groups come near each other
 
 
 class MatchedBy(StrEnum):
@@ -181,18 +180,19 @@ def match(ours: Keys, theirs: Keys) -> Matches:
 
 
 def _usable(keys: Keys, by: MatchedBy) -> tuple[Numbers, NDArray[np.uint64]]:
-    """The entries that a pass looks at, and of each the hash of what it compares, which no other one of them has; two
-    different ones collide with a probability of 2^-64.
+    """The entries that a pass looks at, and of each the hash of what it compares, which no other one of them has.
+
+    Hashes of texts and ids are random, so that two different ones collide with a probability of about 2^-64.
     """
     parts = {MatchedBy.ID_AND_TEXT: (keys.ids, keys.texts), MatchedBy.TEXT: (keys.texts,), MatchedBy.ID: (keys.ids,)}
     mixed = keys.groups.astype(np.uint64)
     for part in parts[by]:
-        mixed = mixed_hash(mixed, part.astype(np.uint64))
+        mixed = mixed * _MULTIPLIER + part.astype(np.uint64)
     if by is MatchedBy.ID:  # one that comes twice names nothing
         _, index, count = np.unique(mixed, return_inverse=True, return_counts=True)
         usable = (keys.ids != 0) & (count[index] == 1)
     else:
-        mixed = mixed_hash(mixed, _occurrence(mixed))
+        mixed = mixed * _MULTIPLIER + _occurrence(mixed)
         usable = (keys.ids != 0) | (by is MatchedBy.TEXT)
     found = np.flatnonzero(usable)
     return found, mixed[found]
@@ -204,18 +204,6 @@ def _occurrence(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
     counted = np.empty(len(keys), dtype=np.uint64)
     counted[order] = index - np.maximum.accumulate(np.where(starts(keys[order]), index, 0))
     return counted
-
-
-def mixed_hash(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """A hash of two numbers, by the steps of splitmix64."""
-    first, second, third = _MULTIPLIERS
-    mixed: NDArray[np.uint64] = np.multiply(one, first, dtype=np.uint64)
-    folded = np.bitwise_xor(other, np.right_shift(other, _SHIFTS[0]))
-    mixed += np.multiply(folded, second, dtype=np.uint64)
-    mixed ^= np.right_shift(mixed, _SHIFTS[1])
-    mixed *= third
-    mixed ^= np.right_shift(mixed, _SHIFTS[0])
-    return mixed
 
 
 Indices = NDArray[np.int32]

@@ -21,7 +21,7 @@ from cfbatch_gui.core.evaluation.joining import (
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades, BookMatch, JudgedDocuments, judge, read_book_grades
 from cfbatch_gui.core.evaluation.metrics import usual_metrics
 from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, TOLD_APART, Paired, compare_pairs
-from cfbatch_gui.core.judgements.book import USUAL_NAME, Book, Shelf, disagreeing, newest
+from cfbatch_gui.core.judgements.book import USUAL_NAME, Book, Shelf, newest
 from cfbatch_gui.core.judgements.session import Shown
 from cfbatch_gui.core.judgements.values import USUAL, Scale, Source, Subject
 from cfbatch_gui.core.messages import Message, counted_message, message
@@ -227,18 +227,10 @@ _APART = 6  # texts between the first time and the second, at least
 
 
 @dataclass(frozen=True, slots=True)
-class PoolItem:
-    """One text to judge. `query_number` counts the queries of the pool from 1 in the order in which they are shown."""
-
-    shown: Shown
-    query_number: int
-
-
-@dataclass(frozen=True, slots=True)
 class Pool:
     """`items` in the order in which they are shown. `texts` are all texts of the pool, `judged` of them are already."""
 
-    items: tuple[PoolItem, ...]
+    items: tuple[Shown, ...]
     queries: int
     texts: int
     judged: int
@@ -246,13 +238,14 @@ class Pool:
     @property
     def fresh(self) -> int:
         """How many texts are to be judged, those that come again counted once."""
-        return sum(not item.shown.again for item in self.items)
+        return sum(not item.again for item in self.items)
 
 
-def make_pool(
-    runs: Sequence[Run], joined: Sequence[Joined], book: Book | None, *, judge: str, k: int = 10, seed: int = 1
-) -> Pool:
-    """The pool of these runs, the same for one seed and book; None is an empty book. Blocking. Raises DataError."""
+def make_pool(runs: Sequence[Run], book: Book | None, *, judge: str, k: int = 10, seed: int = 1) -> Pool:
+    """What a judge has to judge of these runs, the same for one seed and book; None is an empty book. Blocking. Raises
+    DataError.
+    """
+    joined = join(runs)
     documents = documents_of(runs, joined)
     first: dict[int, tuple[int, int]] = {}  # the run and the pair that a document's text is read from
     labelled: set[int] = set()
@@ -269,16 +262,16 @@ def make_pool(
     contents = [run.texts(pair for number, pair in first.values() if runs[number] is run) for run in runs]
     asked = read_queries(runs[0].folder, runs[0].table.asked)
     said = _said(book, judge) if book is not None else {}
-    fresh: list[PoolItem] = []
-    second: list[PoolItem] = []
+    fresh: list[Shown] = []
+    second: list[Shown] = []
     judged = 0
     texts: set[object] = set()
     for document in shuffled:
         number, pair = first[document]
         query, text = asked[query_of[document]], contents[number][pair]
-        shown = Shown(Subject(query.id, query.text), Subject(text.id, text.text))
-        item = PoolItem(shown, turn[query_of[document]] + 1)
-        key = (*shown.query.key, *shown.document.key)
+        number = turn[query_of[document]] + 1
+        item = Shown(Subject(query.id, query.text), Subject(text.id, text.text), query_number=number)
+        key = (*item.query.key, *item.document.key)
         if key in texts:  # the same text under another id
             continue
         texts.add(key)
@@ -311,26 +304,17 @@ def _said(book: Book, judge: str) -> dict[object, tuple[bool, bool]]:
     return said
 
 
-def _with_some_again(items: list[PoolItem], draw: np.random.Generator) -> list[PoolItem]:
+def _with_some_again(items: list[Shown], draw: np.random.Generator) -> list[Shown]:
     if len(items) < _LEAST_AGAIN:
         return items
-    shown: list[PoolItem] = []
+    shown: list[Shown] = []
     for end in range(AGAIN_EACH, len(items) + AGAIN_EACH, AGAIN_EACH):
         block = items[end - AGAIN_EACH : end]
         shown += block
         before = items[max(0, end - 2 * AGAIN_EACH) : max(0, end - _APART)]
         if len(block) == AGAIN_EACH and before:
-            seen = before[int(draw.integers(len(before)))]
-            shown.append(PoolItem(replace(seen.shown, again=True), seen.query_number))
+            shown.append(replace(before[int(draw.integers(len(before)))], again=True))
     return shown
-
-
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """A pair to which judges gave different grades; `grades` are those of each judge."""
-
-    shown: Shown
-    grades: tuple[tuple[str, int], ...]
 
 
 class JobJudgements:
@@ -370,20 +354,6 @@ class JobJudgements:
         if not has_label(run).any() and not run.outside:
             return 0
         return self.book_for("").add_new(label_judgements(run, time=self._clock()))
-
-    def pool(self, runs: Sequence[Run], book: Book | None, *, judge: str, k: int, seed: int = 1) -> Pool:
-        """What this judge has to judge in the first k of these runs. Raises DataError."""
-        return make_pool(runs, join(runs), book, judge=judge, k=k, seed=seed)
-
-
-def disagreements(book: Book) -> tuple[Disagreement, ...]:
-    """The pairs about which people disagree and that nobody settled. Raises DataError."""
-    return tuple(
-        Disagreement(
-            Shown(of_pair[0].query, of_pair[0].document), tuple((each.judge, each.grade or 0) for each in of_pair)
-        )
-        for of_pair in disagreeing(book.judgements())
-    )
 
 
 def remarks(runs: Sequence[RunMeasures]) -> Iterator[Message]:

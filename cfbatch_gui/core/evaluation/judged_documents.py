@@ -5,7 +5,7 @@ and recall.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,17 +16,12 @@ from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from cfbatch_gui.core.results.labels import NO_LABEL
 from cfbatch_gui.core.results.numbers import distinct
-from cfbatch_gui.core.results.score_table import (
-    hashed_id,
-    read_id_hashes,
-    read_queries,
-    read_query_hashes,
-    read_text_hashes,
-)
+from cfbatch_gui.core.results.score_table import hashed_id, read_query_hashes, read_text_hashes
 
 Numbers = NDArray[np.int64]
-_Row = tuple[int, int, int]
+_Row = tuple[int, int, int]  # a document, its query index, and a grade
 _Key = tuple[int, bool, int]  # a query index, whether it is a text, and the hash of that or of an id
+_Queries = dict[tuple[bool, int], set[int]]  # by whether it is a text, and the hash of that or of an id
 _PAIRS_AT_ONCE = 50_000
 
 
@@ -43,87 +38,13 @@ def read_book_grades(book: Book) -> BookGrades:
     return BookGrades(book.name, tuple(book.verdicts()))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class BookMatch:
-    """Rows (document, query index, grade): `strong` ones overrule the files' labels, `weak` ones do not.
+    """How many judgements are about documents of the runs, about none of them, and about texts that have changed."""
 
-    Those of documents that no run has are (query index, hash, grade).
-    """
-
-    strong: list[_Row]
-    weak: list[_Row]
-    outside: list[_Row]
-    weak_outside: list[_Row]
     matched: int
     unmatched: int
     other_versions: int
-
-
-def match_book(book: BookGrades, runs: Sequence[Run], joined: Sequence[Joined], documents: Documents) -> BookMatch:
-    """Find the documents of the runs that the book is about. Blocking: seconds for a million. Raises DataError."""
-    entries = list(_with_queries(book, runs, joined, documents))
-    ranks: dict[_Key, int] = {}  # by the key that counts; the most trusted entry of each
-    known: set[_Key] = set()  # also the ids of texts
-    for rank, (query, each) in enumerate(entries):
-        keys = _keys(query, each.document)
-        ranks.setdefault(keys[0], rank)
-        known.update(keys)
-    best: dict[int, tuple[int, int]] = {}  # rank and query by document
-    seen: set[_Key] = set()
-    asked = list({query for query, _ in entries})
-    for run, each_joined, numbers in zip(runs, joined, documents.of_run, strict=True):
-        pairs = np.flatnonzero((numbers != NOT_THERE) & np.isin(each_joined.query_of, asked))
-        hashes = read_text_hashes(run.folder, run.table)
-        for start in range(0, len(pairs), _PAIRS_AT_ONCE):
-            some = pairs[start : start + _PAIRS_AT_ONCE]
-            columns = (numbers, each_joined.query_of, hashes.texts, hashes.ids)
-            for document, query, text, identifier in zip(*(column[some].tolist() for column in columns), strict=True):
-                for key in ((query, True, text), (query, False, identifier)):
-                    if key in known:
-                        seen.add(key)
-                        if key in ranks:
-                            best[document] = min(best.get(document, (ranks[key], query)), (ranks[key], query))
-    found: tuple[list[_Row], list[_Row]] = [], []
-    for document, (rank, query) in sorted(best.items()):
-        judgement = entries[rank][1]
-        found[judgement.source is Source.LABELS].append((document, query, judgement.grade or 0))
-    outside: tuple[list[_Row], list[_Row]] = [], []
-    matched = other_versions = 0
-    for query, each in entries:
-        keys = _keys(query, each.document)
-        if keys[0] in seen:
-            matched += 1
-        elif keys[-1] in seen:
-            other_versions += 1
-        else:
-            outside[each.source is Source.LABELS].append((query, keys[-1][2], each.grade or 0))
-    return BookMatch(*found, *outside, matched, sum(map(len, outside)), other_versions)
-
-
-def _keys(query: int, document: Subject) -> list[_Key]:
-    """The key by which a judged document is known, and that of its id if it has a text, too."""
-    by_text: list[_Key] = [(query, True, hash(document.text))] if document.text else []
-    return [*by_text, (query, False, hashed_id(document.id))] if document.id else by_text
-
-
-def _with_queries(
-    book: BookGrades, runs: Sequence[Run], joined: Sequence[Joined], documents: Documents
-) -> Iterator[tuple[int, Judgement]]:
-    """The entries of the book whose query all runs have, with the index of that query; one may be asked twice."""
-    indices: dict[tuple[bool, int], set[int]] = defaultdict(set)
-    usable = set(documents.queries.tolist())
-    for run, each in zip(runs, joined, strict=True):
-        hashes = read_query_hashes(run.folder, run.table)
-        in_first = np.full(len(run.table.asked), NOT_THERE, dtype=np.int64)
-        in_first[run.table.query_indices()] = each.query_of
-        for index, text, identifier in zip(in_first.tolist(), hashes.texts.tolist(), hashes.ids.tolist(), strict=True):
-            if index in usable:
-                indices[True, text].add(index)
-                indices[False, identifier].add(index)
-    for entry in book.verdicts:
-        key = (True, hash(entry.query.text)) if entry.query.text else (False, hashed_id(entry.query.id))
-        for index in sorted(indices.get(key, ())):
-            yield index, entry
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,28 +62,51 @@ class JudgedDocuments:
 def judge(
     runs: Sequence[Run], joined: Sequence[Joined], documents: Documents, book: BookGrades | None = None
 ) -> JudgedDocuments:
-    """The grades of these documents, and of those that are judged and in no run. Raises DataError."""
+    """The grades of these documents, and of those that are judged and in no run. Blocking: seconds for a million pairs
+    and a book. Raises DataError.
+    """
+    has_others = book is not None or any(run.outside for run in runs)
+    queries = [_queries_of(*each, documents) for each in zip(runs, joined, strict=True)] if has_others else []
+    entries = list(_entries(book.verdicts, queries)) if book is not None else []
+    outside = [list(_outside(run, of_run)) for run, of_run in zip(runs, queries, strict=False)]
+    wanted = {key for query, said in entries for key in _keys(query, said.document)}
+    if len(runs) > 1:  # else they are in no pair
+        wanted.update(key for of_run in outside for key, _ in of_run)
+    found = _documents_by_key(wanted, runs, joined, documents)
+    new: dict[_Key, int] = {}  # the documents that no run has
+
+    def number(key: _Key) -> int:
+        return found[key][0] if key in found else new.setdefault(key, documents.count + len(new))
+
     columns = []
-    said = match_book(book, runs, joined, documents) if book is not None else None
-    outside = _Outside(runs, joined, documents, said)
     for run, each, numbers in zip(runs, joined, documents.of_run, strict=True):
         labelled = np.flatnonzero((run.labels != NO_LABEL) & (numbers != NOT_THERE))
         labelled = labelled[np.argsort(run.table.positions[labelled], kind="stable")]
         columns.append(np.stack((numbers[labelled], each.query_of[labelled], run.labels[labelled])))
-        columns.append(outside.of_run(run, each))
+    columns += [_columns([(number(key), key[0], grade) for key, grade in of_run]) for of_run in outside]
     labels = np.concatenate(columns, axis=1)
-    known, first, same = np.unique(labels[0], return_index=True, return_inverse=True)
+    _, first, same = np.unique(labels[0], return_index=True, return_inverse=True)
     conflicts = len(distinct(labels[0][labels[2] != labels[2][first][same]]))
-    if said is not None:
-        strong, weak = outside.of_book(said.outside), outside.of_book(said.weak_outside)
-        labels = np.concatenate((_columns(said.strong), strong, labels, _columns(said.weak), weak), axis=1)
-    document, query, grade = labels
+    strong: list[_Row] = []  # which overrule the files' labels
+    weak: list[_Row] = []
+    matched = other_versions = 0
+    for query, said in entries:
+        keys = _keys(query, said.document)
+        matched += keys[0] in found
+        if keys[0] not in found and keys[-1] in found:
+            other_versions += 1
+            continue
+        about = found[keys[0]] if keys[0] in found else [number(keys[-1])]
+        rows = weak if said.source is Source.LABELS else strong
+        rows += [(document, query, said.grade or 0) for document in about]
+    document, of_query, grade = np.concatenate((_columns(strong), labels, _columns(weak)), axis=1)
     known, first = np.unique(document, return_index=True)
-    grade_of = np.full(outside.count, NO_LABEL, dtype=np.int64)
+    grade_of = np.full(documents.count + len(new), NO_LABEL, dtype=np.int64)
     grade_of[known] = grade[first]
-    order = np.argsort(query[first], kind="stable")
-    queries = query[first][order]
-    return JudgedDocuments(grade_of, queries, grade[first][order], distinct(queries), conflicts, said)
+    order = first[np.argsort(of_query[first], kind="stable")]
+    queries_judged = distinct(of_query[order])
+    match = BookMatch(matched, len(entries) - matched - other_versions, other_versions) if book is not None else None
+    return JudgedDocuments(grade_of, of_query[order], grade[order], queries_judged, conflicts, match)
 
 
 def _columns(rows: list[_Row]) -> Numbers:
@@ -170,46 +114,56 @@ def _columns(rows: list[_Row]) -> Numbers:
     return np.array(rows, dtype=np.int64).reshape(-1, 3).T
 
 
-class _Outside:
-    """The judgements of documents in no pair of their own run; `count` is of all documents so far."""
+def _keys(query: int, document: Subject) -> list[_Key]:
+    """The key by which a judged document is known, and that of its id if it has a text, too."""
+    by_text: list[_Key] = [(query, True, hash(document.text))] if document.text else []
+    return [*by_text, (query, False, hashed_id(document.id))] if document.id else by_text
 
-    def __init__(
-        self, runs: Sequence[Run], joined: Sequence[Joined], documents: Documents, book: BookMatch | None
-    ) -> None:
-        self.count = documents.count
-        self._queries = frozenset(documents.queries.tolist())
-        self._known: dict[tuple[int, int], int] = {}
-        wanted = [hashed_id(each.document_id) for run in runs for each in run.outside]
-        if book is not None:
-            wanted += [known_by for _, known_by, _ in (*book.outside, *book.weak_outside)]
-        if not wanted or len(runs) == 1:
-            return
-        for run, each, numbers in zip(runs, joined, documents.of_run, strict=True):
-            ids = read_id_hashes(run.folder, run.table)
-            found = np.flatnonzero(np.isin(ids, wanted) & (numbers != NOT_THERE))
-            columns = (each.query_of[found].tolist(), ids[found].tolist(), numbers[found].tolist())
-            for query, identifier, number in zip(*columns, strict=True):
-                self._known.setdefault((query, identifier), number)
 
-    def of_run(self, run: Run, joined: Joined) -> Numbers:
-        """Document, query and grade of each judgement of this run, of shape (3, judgements)."""
-        found: list[tuple[int, int, int]] = []
-        if run.outside:
-            asked = run.table.query_indices()
-            in_first = np.full(len(run.table.asked), NOT_THERE, dtype=np.int64)
-            in_first[asked] = joined.query_of
-            queries = {each.id: in_first[at] for at, each in enumerate(read_queries(run.folder, run.table.asked))}
-            for each in run.outside:
-                query = int(queries.get(each.query_id, NOT_THERE))
-                if query in self._queries:
-                    found.append((self._number(query, hashed_id(each.document_id)), query, each.grade))
-        return _columns(found)
+def _queries_of(run: Run, joined: Joined, documents: Documents) -> _Queries:
+    """The queries of a run that all runs have, as indices in the first; one may be asked twice."""
+    hashes = read_query_hashes(run.folder, run.table)
+    in_first = np.full(len(run.table.asked), NOT_THERE, dtype=np.int64)
+    in_first[run.table.query_indices()] = joined.query_of
+    usable = set(documents.queries.tolist())
+    found: _Queries = defaultdict(set)
+    for index, text, identifier in zip(in_first.tolist(), hashes.texts.tolist(), hashes.ids.tolist(), strict=True):
+        if index in usable:
+            found[True, text].add(index)
+            found[False, identifier].add(index)
+    return found
 
-    def of_book(self, rows: list[_Row]) -> Numbers:
-        """Document, query and grade of rows of query, hash of id or text, and grade: (3, rows)."""
-        return _columns([(self._number(query, known_by), query, grade) for query, known_by, grade in rows])
 
-    def _number(self, query: int, identifier: int) -> int:
-        number = self._known.setdefault((query, identifier), self.count)
-        self.count += number == self.count
-        return number
+def _entries(verdicts: Sequence[Judgement], queries: Sequence[_Queries]) -> Iterator[tuple[int, Judgement]]:
+    """The judgements whose query all runs have, with the index of that query."""
+    for each in verdicts:
+        key = (True, hash(each.query.text)) if each.query.text else (False, hashed_id(each.query.id))
+        for index in sorted(set[int]().union(*(of_run.get(key, ()) for of_run in queries))):
+            yield index, each
+
+
+def _outside(run: Run, queries: _Queries) -> Iterator[tuple[_Key, int]]:
+    """The grades of documents in no pair of this run."""
+    for each in run.outside:
+        for index in queries.get((False, hashed_id(each.query_id)), ()):
+            yield (index, False, hashed_id(each.document_id)), each.grade
+
+
+def _documents_by_key(
+    wanted: Collection[_Key], runs: Sequence[Run], joined: Sequence[Joined], documents: Documents
+) -> dict[_Key, list[int]]:
+    """The numbers of the documents that are known by these keys."""
+    found: dict[_Key, list[int]] = {}
+    texts, ids = (np.array([key for _, is_text, key in wanted if is_text is each], np.int64) for each in (True, False))
+    for run, each, numbers in zip(runs, joined, documents.of_run, strict=True) if wanted else ():
+        hashes = read_text_hashes(run.folder, run.table)
+        has_key = np.isin(hashes.texts, texts) | np.isin(hashes.ids, ids)
+        pairs = np.flatnonzero((numbers != NOT_THERE) & has_key)
+        for start in range(0, len(pairs), _PAIRS_AT_ONCE):
+            some = pairs[start : start + _PAIRS_AT_ONCE]
+            columns = (numbers, each.query_of, hashes.texts, hashes.ids)
+            for document, query, text, identifier in zip(*(column[some].tolist() for column in columns), strict=True):
+                for key in ((query, True, text), (query, False, identifier)):
+                    if key in wanted:
+                        found.setdefault(key, []).append(document)
+    return found

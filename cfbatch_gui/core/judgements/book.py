@@ -6,13 +6,14 @@ import sqlite3
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import astuple
 
 from cfbatch_gui.core.errors import DataError, UsageError, UserError
 from cfbatch_gui.core.job_folder.schema import transaction, translated
@@ -36,9 +37,11 @@ def verdicts(judgements: Iterable[Judgement]) -> list[Judgement]:
     return sorted(middle, key=lambda each: (-each.source, not (each.query.text and each.document.text), -each.time))
 
 
-def disagreeing(judgements: Iterable[Judgement]) -> list[list[Judgement]]:
-    """The judgements by people of each pair to which these gave different grades and that nobody settled."""
-    of_people = graded(each for each in newest(judgements) if each.source >= Source.PERSON)
+def disagreeing(book: "Book") -> list[list[Judgement]]:
+    """The judgements by people of each pair to which these gave different grades and that nobody settled. Raises
+    DataError.
+    """
+    of_people = graded(each for each in newest(book.judgements()) if each.source >= Source.PERSON)
     return [of_pair for of_pair in of_people if len({each.grade for each in _strongest(of_pair)}) > 1]
 
 
@@ -115,7 +118,7 @@ class Tally:
 class Book:
     """For any thread; `add` returns when all is on the disk. `damage` are sentences about what was found."""
 
-    def __init__(self, path: Path, *, read_only: bool, clock: Callable[[], float]) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
         """Open a book; the copy beside a damaged one takes its place. Raises DataError."""
         self.path, self.damage = path, tuple[str, ...]()
         self.count = 0  # of all judgements that were ever added
@@ -126,7 +129,7 @@ class Book:
                 self._read()
             except (sqlite3.Error, msgspec.MsgspecError, TypeError) as error:
                 is_damage = not isinstance(error, sqlite3.OperationalError) or _is_malformed(error)
-                aside = _put_copy_back(path, clock) if is_damage and not read_only else ""
+                aside = _put_copy_back(path) if is_damage and not read_only else ""
                 if not aside:
                     raise
                 self._read()
@@ -146,14 +149,14 @@ class Book:
             raise
 
     @classmethod
-    def create(cls, path: Path, name: str, scale: Scale = USUAL, *, clock: Callable[[], float]) -> "Book":
+    def create(cls, path: Path, name: str, scale: Scale = USUAL) -> "Book":
         """A new book. Raises DataError, DiskFull."""
         with _translating(path), closing(connect_durably(path)) as database, transaction(database):
             for statement in filter(str.strip, _TABLES.split(";")):
                 database.execute(statement)
             database.execute("INSERT INTO book VALUES(?, ?)", (name, encoded(scale)))
             database.execute(f"PRAGMA user_version = {VERSION}")
-        return cls(path, read_only=False, clock=clock)
+        return cls(path)
 
     def close(self) -> None:
         self._database.close()
@@ -166,13 +169,7 @@ class Book:
             if each.grade is not None and abs(each.grade) > _GRADES:
                 raise UsageError(message("A grade must be below two thousand million."))
         subjects = dict.fromkeys(subject for each in judgements for subject in (each.query, each.document))
-        rows = (
-            (
-                *(_key(each.query), _key(each.document), each.grade, each.judge, each.source, each.time),
-                *(each.again, each.taken_back, each.note),
-            )
-            for each in judgements
-        )
+        rows = ((_key(each.query), _key(each.document), *astuple(each)[2:]) for each in judgements)
         with self._lock, _translating(self.path), transaction(self._database):
             statement = "INSERT OR IGNORE INTO subjects(key, id, text) VALUES(?, ?, ?)"
             self._database.executemany(statement, ((_key(each), each.id, each.text) for each in subjects))
@@ -238,12 +235,7 @@ class Book:
 
 def _judgement(query: Subject, document: Subject, row: Sequence[Any]) -> Judgement:
     grade, judge, source, time, again, taken_back, note = row
-    return Judgement(
-        *(query, document, grade, judge, Source(source), time),
-        again=bool(again),
-        taken_back=bool(taken_back),
-        note=note,
-    )
+    return Judgement(query, document, grade, judge, Source(source), time, bool(again), bool(taken_back), note)
 
 
 _RESTORED = message(
@@ -252,7 +244,7 @@ _RESTORED = message(
 )
 
 
-def _put_copy_back(path: Path, clock: Callable[[], float]) -> str:
+def _put_copy_back(path: Path) -> str:
     """Put the damaged file aside, and the copy in its place; the damaged file's name, "" if there is no sound copy.
     Raises DiskFull, OSError.
     """
@@ -262,7 +254,7 @@ def _put_copy_back(path: Path, clock: Callable[[], float]) -> str:
             check_tables(database)
     except (sqlite3.Error, DataError):
         return ""
-    aside = path.with_name(f"{path.name}.damaged-{int(clock())}")
+    aside = path.with_name(f"{path.name}.damaged-{int(time.time())}")
     move_file(path, aside)
     # A journal belongs to the damaged file; beside the copy it would be rolled back into it.
     path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
@@ -306,22 +298,17 @@ _log = logging.getLogger(__name__)
 class Shelf:
     """Opens each book once. A book's name is never part of its path. Methods may be called from any thread."""
 
-    def __init__(self, folder: Path, *, read_only: bool = False, clock: Callable[[], float] = time.time) -> None:
-        self._folder, self._read_only, self._clock = folder, read_only, clock
+    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
+        self._folder, self._read_only = folder, read_only
         self._open: dict[Path, Book] = {}
         self._lock = threading.Lock()
 
     def names(self) -> tuple[str, ...]:
         """The names of all books, sorted. One that cannot be read is left out."""
         found = []
-        for path in sorted(self._folder.glob("*.db")) if self._folder.is_dir() else ():
-            try:
-                with closing(connect_durably(path, read_only=True)) as database:
-                    found.append(str(database.execute("SELECT name FROM book").fetchone()[0]))
-            except (sqlite3.Error, TypeError):
-                if not self._read_only:  # opening mends it
-                    with suppress(UserError):
-                        found.append(self._book(path).name)
+        for path in self._folder.glob("*.db"):
+            with suppress(UserError):
+                found.append(self._book(path).name)
         return tuple(sorted(found, key=str.casefold))
 
     def has(self, name: str) -> bool:
@@ -359,7 +346,7 @@ class Shelf:
         path = self._path(name)
         with self._lock:
             if path not in self._open and not path.exists():
-                self._open[path] = Book.create(path, name, scale, clock=self._clock)
+                self._open[path] = Book.create(path, name, scale)
         return self._book(path)
 
     def close(self) -> None:
@@ -380,5 +367,5 @@ class Shelf:
     def _book(self, path: Path) -> Book:
         with self._lock:
             if path not in self._open:
-                self._open[path] = Book(path, read_only=self._read_only, clock=self._clock)
+                self._open[path] = Book(path, read_only=self._read_only)
             return self._open[path]

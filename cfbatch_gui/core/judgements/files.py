@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from cfbatch_gui.core.errors import ExportError, InputError
 from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE
@@ -90,28 +90,13 @@ class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def _of_object(line: str) -> Judgement:
     """Raises msgspec.MsgspecError, KeyError for a source that is none, RecursionError."""
-    found = msgspec.json.decode(line, type=_Line)
-    return Judgement(
-        Subject(found.query_id, found.query),
-        Subject(found.text_id, found.text),
-        found.grade,
-        found.judge,
-        Source[found.source.upper()],
-        found.time,
-        again=found.again,
-        taken_back=found.taken_back,
-        note=found.note,
-    )
+    grade, query_id, query, text_id, text, judge, source, *rest = astuple(msgspec.json.decode(line, type=_Line))
+    return Judgement(Subject(query_id, query), Subject(text_id, text), grade, judge, Source[source.upper()], *rest)
 
 
 def _flat(said: Judgement) -> _Line:
-    query, document, source = said.query, said.document, said.source.name.lower()
-    return _Line(
-        *(said.grade, query.id, query.text, document.id, document.text, said.judge, source, said.time),
-        again=said.again,
-        taken_back=said.taken_back,
-        note=said.note,
-    )
+    query, document, grade, judge, source, *rest = astuple(said)
+    return _Line(grade, query.id, query.text, document.id, document.text, judge, source.name.lower(), *rest)
 
 
 _QRELS = re.compile(r"\s*(\S+)\s+\S+\s+(\S+)\s+(-?[0-9]+)\s*")
@@ -452,8 +437,10 @@ def _lines(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Jud
             if job is None or job.query(each.query) is not None:
                 yield msgspec.json.encode(_flat(each)) + b"\n" if form is Form.LINES else _csv_line(each)
     else:
+        pattern = "{} 0 {} {}\n" if form is Form.TREC else "{}\t{}\t{}\n"
         for (query, document), value in sorted(_pairs(book, form, job, labels).items()):
-            yield _id_line(form, query, document, value)
+            cells = (query, document, str(value))
+            yield _encoded(cells, "\n") if form is Form.QUEPID else pattern.format(*cells).encode()
 
 
 def _pairs(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Judgement]) -> dict[tuple[str, str], int]:
@@ -475,14 +462,6 @@ def _pairs(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Jud
         for identifier in ids:
             grades.setdefault((text if form is Form.QUEPID else asked, identifier), each.grade or 0)
     return grades
-
-
-def _id_line(form: Form, query: str, document: str, grade: int) -> bytes:
-    if form is Form.TREC:
-        return f"{query} 0 {document} {grade}\n".encode()
-    if form is Form.BEIR:
-        return f"{query}\t{document}\t{grade}\n".encode()
-    return _encoded((query, document, str(grade)), "\n")
 
 
 def _csv_line(each: Judgement) -> bytes:

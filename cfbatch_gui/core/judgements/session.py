@@ -16,11 +16,12 @@ _LOOKED_AT = 20  # answers
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A pair to judge; `again`: this judge has judged it before."""
+    """A pair to judge; `again`: this judge has judged it before. `query_number` counts the queries of a pool from 1."""
 
     query: Subject
     document: Subject
     again: bool = False
+    query_number: int = 0
 
 
 class Session:

@@ -19,7 +19,7 @@ from cfbatch_gui.core.results.labels import read_labels
 from cfbatch_gui.core.results.numbers import distinct, round_step
 
 _TEXTS = "SELECT text_no, text, text_id FROM texts WHERE text_no BETWEEN ? AND ?"
-_IDS = "SELECT text_no, text_id FROM texts WHERE text_id <> ''"
+_IDS = "SELECT text_no, '', text_id FROM texts WHERE text_id <> '' AND text_no BETWEEN ? AND ?"
 _QUERIES = "SELECT query_no, text, query_id FROM queries WHERE query_no BETWEEN ? AND ?"
 _BLOCK = 20_000  # texts; between two blocks a running job can store its answers
 NO_ID = 0  # the hash of a missing id
@@ -90,12 +90,7 @@ def read_text_hashes(folder: JobFolder, table: ScoreTable) -> Hashes:
 
 def read_id_hashes(folder: JobFolder, table: ScoreTable) -> NDArray[np.int64]:
     """The hashes of the ids of the pairs' texts, (pairs,), without reading the texts. Raises DataError."""
-    ids = np.zeros(int(table.texts.max(initial=0)) + 1, np.int64)
-    with folder.open(read_only=True) as database:
-        for number, identifier in database.execute(_IDS):
-            if number < len(ids):
-                ids[number] = hashed_id(identifier)
-    return ids[table.texts]
+    return _hashes(folder, _IDS, table.texts).ids
 
 
 def read_query_hashes(folder: JobFolder, table: ScoreTable) -> Hashes:

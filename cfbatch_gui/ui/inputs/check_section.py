@@ -21,7 +21,7 @@ from cfbatch_gui.core.workers_ai.model_listing import Catalogue
 from cfbatch_gui.ui.budget import BudgetFields
 from cfbatch_gui.ui.display import number, one_line, plural, prices, size, tr, usual_words
 from cfbatch_gui.ui.inputs.draft_actions import FIRST, DraftActions
-from cfbatch_gui.ui.inputs.draft_files import DraftState
+from cfbatch_gui.ui.inputs.drafts import DraftState
 from cfbatch_gui.ui.inputs.problems_view import ProblemBars
 from cfbatch_gui.ui.state_names import connection_of, short_model, title_words
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, WIDE, scaled
@@ -50,10 +50,9 @@ _LEAST_LETTERS = 12  # of a choice in a narrow window
 
 
 class OptionsPanel(Card):
-    def __init__(self, acts: DraftActions) -> None:
+    def __init__(self, drafts: DraftActions) -> None:
         super().__init__(inset=True, margins=(16, 12, 16, 12))
-        self._acts, self._drafts = acts, acts.drafts
-        self._connections: Sequence[ConnectionSummary] = ()
+        self._drafts = drafts
         self._model = ""
         self.model = _Narrowing(self.tr("Model"), on_picked=self._choose_model)
         self.typed_model = QLineEdit()
@@ -98,7 +97,6 @@ class OptionsPanel(Card):
         return _Narrowing(name, choices, lambda value: self._drafts.change_options(**{option: value}))
 
     def show_job(self, job: Job, state: DraftState, connections: Sequence[ConnectionSummary]) -> None:
-        self._connections = connections
         program, found, kind = self._drafts.program, state.preflight, state.kind or job.kind
         catalogue = program.connections.models(job.connection)
         self._show_model(job.model, kind, catalogue)
@@ -106,17 +104,13 @@ class OptionsPanel(Card):
         self.way.set_value(job.options.at_once)
         fits_synchronous = found is not None and bool(found.synchronous_sentence)
         self._form.setRowVisible(self._lines[self.way], fits_synchronous or job.options.at_once)
-        self.connection.clear()
-        for each in connections:
-            self.connection.add(_connection_words(each), each.id)
+        self.connection.refill((_connection_words(each), each.id) for each in connections)
         self.connection.set_value(job.connection)
         self._form.setRowVisible(self._lines[self.connection], len(connections) > 1)
         self.too_long.set_value(job.options.truncate_inputs)
         poolings = catalogue.find(job.model).poolings
-        self.pooling.clear()
-        self.pooling.add(self.tr("The model's own ({name})").format(name="".join(poolings[:1])), "")
-        for name in poolings[1:]:
-            self.pooling.add(name, name)
+        usual = self.tr("The model's own ({name})").format(name="".join(poolings[:1]))
+        self.pooling.refill([(usual, ""), *((name, name) for name in poolings[1:])])
         self.pooling.set_value(job.options.pooling)
         self._form.setRowVisible(self._lines[self.pooling], bool(poolings) and kind is Kind.EMBED)
         self._show_account(job, connection_of(program, job), batches=len(found.batches) if found else 0)
@@ -146,12 +140,7 @@ class OptionsPanel(Card):
 
     def choose_connection(self, connection_id: str) -> None:
         self._drafts.change_job(connection=connection_id)
-        self.ask_for_models(connection_id)
-
-    def ask_for_models(self, connection_id: str) -> None:
-        for used in self._connections:
-            if used.id == connection_id:
-                self._acts.ask_for_models(used)
+        self._drafts.ask_for_models(connection_id)
 
     async def _save_budget(self, budget: Budget) -> None:
         await self._drafts.program.keep_settings(budget=budget)
@@ -169,16 +158,14 @@ class OptionsPanel(Card):
         return said
 
     def _show_model(self, name: str, kind: Kind, catalogue: Catalogue) -> None:
-        fitting = {model.name: said(model.title) for model in catalogue.models if model.can_rank or kind is Kind.EMBED}
-        if [self.model.itemData(index) for index in range(self.model.count())] != list(fitting):
-            self.model.clear()
-            for model, title in fitting.items():
-                self.model.add(title, model)
-        if name != self._model or not self.typed_model.hasFocus():
-            self._model = name
-            self.model.setCurrentIndex(self.model.findData(name))
-            if name not in fitting:
-                self.model.setEditText(name)
+        if name == self._model and self.typed_model.hasFocus():
+            return  # what is being typed stays
+        self._model = name
+        fitting = (model for model in catalogue.models if model.can_rank or kind is Kind.EMBED)
+        self.model.refill((said(model.title), model.name) for model in fitting)
+        self.model.setCurrentIndex(self.model.findData(name))
+        if self.model.currentIndex() < 0:
+            self.model.setEditText(name)
 
     def _type_model(self) -> None:
         typed = self.typed_model.text().strip()
@@ -306,9 +293,9 @@ class CheckSection(SectionCard):
     `reveal` scrolls to widgets, the last one being worth the most.
     """
 
-    def __init__(self, acts: DraftActions, reveal: Callable[..., None]) -> None:
+    def __init__(self, drafts: DraftActions, reveal: Callable[..., None]) -> None:
         super().__init__(self.tr("Check and send"), foldable=False)
-        self._drafts, self._reveal = acts.drafts, reveal
+        self._drafts, self._reveal = drafts, reveal
         self.facts = ElidedLabel("", "quiet")
         self.facts.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self.options_button = QuietButton(self.tr("Options"), "sliders-horizontal")
@@ -316,13 +303,13 @@ class CheckSection(SectionCard):
         self.options_button.toggled.connect(self._show_options)
         self.actions_row.addWidget(self.facts)
         self.actions_row.addWidget(self.options_button)
-        self.options, self.figures = OptionsPanel(acts), FiguresRow()
-        self.problem_bars = ProblemBars(acts, lambda *parts: reveal(parts[0], self.send_button, *parts[1:]))
+        self.options, self.figures = OptionsPanel(drafts), FiguresRow()
+        self.problem_bars = ProblemBars(drafts, lambda *parts: reveal(parts[0], self.send_button, *parts[1:]))
         self.problems = self.problem_bars.view
         self.line = Label("", "quiet", wrap=True)
         drafts = self._drafts
         self._cures: dict[Cure, tuple[str, Callable[[], object]]] = {
-            "connect": (self.tr("Open connection"), acts.notices.connection_wanted.emit),
+            "connect": (self.tr("Open connection"), drafts.notices.connection_wanted.emit),
             "use bge-m3": (self.tr("Use bge-m3"), lambda: drafts.change_job(model=DEFAULT_MODEL)),
             "read again": (self.tr("Try again"), drafts.retry),
             "run at once": (self.tr("Run at once"), lambda: drafts.change_options(at_once=True)),
@@ -330,8 +317,8 @@ class CheckSection(SectionCard):
         }
         self._cure: Cure = ""
         self.cure = LinkButton(on_click=self._use_cure)
-        self.try_button = Button(self.tr("Try the first {n}").format(n=FIRST), on_click=acts.try_first)
-        self.send_button = PrimaryButton("", "send", acts.send)
+        self.try_button = Button(self.tr("Try the first {n}").format(n=FIRST), on_click=drafts.try_first)
+        self.send_button = PrimaryButton("", "send", drafts.send)
         self.line.setMinimumWidth(scaled(_LEAST_LINE))
         self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         foot = Flow(self.line, self.cure, self.try_button, self.send_button)
@@ -364,7 +351,7 @@ class CheckSection(SectionCard):
         self.options_button.setAccessibleDescription(self.tr("shown") if shown else "")
         if shown:
             self._reveal(self.options, self.send_button)
-            self.options.ask_for_models(self._drafts.job().connection)
+            self._drafts.ask_for_models(self._drafts.job().connection)
 
     def _show_foot(
         self, state: DraftState, job: Job, connection: ConnectionSummary | None, *, is_practice: bool

@@ -1,11 +1,11 @@
 """The first two parts of a draft: what to do, and with which data: each file, how it is read, and its first rows."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from cfbatch_gui.core.inputs.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Shape, Source
@@ -13,11 +13,9 @@ from cfbatch_gui.core.inputs.layouts import describe, read_template
 from cfbatch_gui.core.inputs.readers.formats import format_of, visible
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.display import number, one_line, plural, tr
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
-from cfbatch_gui.ui.inputs.draft_files import MOST_PREVIEWED, PREVIEW_ROWS, DraftState, OpenFile
-from cfbatch_gui.ui.inputs.drafts import Drafts
+from cfbatch_gui.ui.inputs.drafts import MOST_PREVIEWED, PREVIEW_ROWS, Drafts, DraftState, OpenFile
 from cfbatch_gui.ui.inputs.editors import (
     DEFAULT_SPLIT,
     CandidateChoice,
@@ -27,7 +25,7 @@ from cfbatch_gui.ui.inputs.editors import (
     proposed_template,
 )
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
-from cfbatch_gui.ui.theme import MEDIUM, RADIUS_CARD, SMALL, WIDE
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     Button,
     Card,
@@ -57,11 +55,12 @@ def pop_up(menu: QMenu, below: QWidget) -> QMenu:
     return menu
 
 
-class DropPlace(QWidget):
+class DropPlace(QFrame):
     """What is shown instead of data."""
 
-    def __init__(self, acts: DraftActions) -> None:
+    def __init__(self, drafts: DraftActions) -> None:
         super().__init__()
+        self.setProperty("kind", "place")
         self._title = Label("", "strong")
         formats = Label(
             self.tr("CSV, Excel and other sheets, plain text, Word, JSON, Parquet, or a folder of texts"),
@@ -69,10 +68,10 @@ class DropPlace(QWidget):
             wrap=True,
         )
         formats.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.open_button = PrimaryButton(self.tr("Open…"), "folder-open", acts.choose_file)
-        self.paste_button = Button(self.tr("Paste"), "clipboard-paste", acts.paste)
-        self.folder_link = LinkButton(self.tr("Open a folder"), on_click=acts.choose_folder)
-        self.example_link = LinkButton(self.tr("Use the example"), on_click=acts.use_example)
+        self.open_button = PrimaryButton(self.tr("Open…"), "folder-open", drafts.choose_file)
+        self.paste_button = Button(self.tr("Paste"), "clipboard-paste", drafts.paste)
+        self.folder_link = LinkButton(self.tr("Open a folder"), on_click=drafts.choose_folder)
+        self.example_link = LinkButton(self.tr("Use the example"), on_click=drafts.use_example)
         head = (row(None, IconLabel("file-up", "quiet", 28), None), row(None, self._title, None), formats, SMALL)
         buttons = row(None, self.open_button, self.paste_button, None)
         links = row(None, self.folder_link, Label("·", "quiet"), self.example_link, None)
@@ -82,17 +81,6 @@ class DropPlace(QWidget):
     def show_opening(self, name: str) -> None:
         opening = self.tr("Opening {name}…").format(name=name)
         self._title.setText(opening if name else self.tr("Drop a file here, or a folder"))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        quiet = theme.mixed(theme.colour("quiet"), theme.colour("card"), 0.45)
-        pen = QPen(quiet, 1)
-        pen.setStyle(Qt.PenStyle.CustomDashLine)
-        pen.setDashPattern([5, 4])
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(pen)
-        painter.setBrush(theme.colour("inset"))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
 
 
 class FilePart(QWidget):
@@ -109,19 +97,26 @@ class FilePart(QWidget):
         self.facts = Label("", "quiet")
         ask = partial(drafts.ask_encoding, second=is_second)
         self.encoding = LinkButton(tip=self.tr("Read it in another encoding"), on_click=ask)
-        self.guess = Label("", "quiet")
         tip = self.tr("Choose how cells are separated")
         self.separator = LinkButton(tip=tip, on_click=self._open_separator_menu)
-        self.header = LinkButton(on_click=lambda: self._reread(has_header=not self._source.has_header))
+        tip = self.tr("Take the first row as data, or as a header")
+        self.header = LinkButton(tip=tip, on_click=lambda: self._reread(has_header=not self._source.has_header))
         self.sheet = LinkButton(tip=self.tr("Choose another sheet"), on_click=self._open_sheet_menu)
-        self.hidden = LinkButton(on_click=lambda: self._reread(leaves_hidden=not self._source.leaves_hidden))
-        self.remove = LinkButton(self.tr("Remove"), on_click=drafts.remove_second)
+        tip = self.tr("Leave the hidden rows out, or read them")
+        self.hidden = LinkButton(tip=tip, on_click=lambda: self._reread(leaves_hidden=not self._source.leaves_hidden))
+        self.remove = LinkButton(on_click=drafts.remove_second)
         more = partial(drafts.show_more, second=is_second)
         self.more = LinkButton(self.tr("Show more rows"), on_click=more)
-        self._links: dict[LinkButton, QWidget] = {}  # each with the dot before it
-        for link in (self.encoding, self.separator, self.header, self.sheet, self.hidden, self.remove):
-            guess = (self.guess,) if link is self.encoding else ()
-            self._links[link] = boxed(row(Label("·", "quiet"), *guess, link, gap=SMALL))
+        self._words: dict[LinkButton, Callable[[Source], str]] = {  # "" where there is nothing to change
+            self.encoding: encoding_words,
+            self.separator: separator_words,
+            self.header: header_words,
+            self.sheet: sheet_words,
+            self.hidden: hidden_words,
+            self.remove: lambda _: self.tr("Remove") if is_second else "",
+        }
+        # Each with the dot before it.
+        self._links = {link: boxed(row(Label("·", "quiet"), link, gap=SMALL)) for link in self._words}
         self.table = PreviewTable()
         header = self.table.roles
         header.role_chosen.connect(lambda column, role: drafts.choose_role(column, role, second=is_second))
@@ -143,31 +138,9 @@ class FilePart(QWidget):
         self._show_name(source.path.name, " · ".join(filter(None, known)))
         self.notice.set_line(" ".join(map(said, source.notices)))
         self._show_more(len(file.sample), rows)
-        encoding = shown_name(source.encoding)
-        self.guess.setText(self.tr("{encoding}, our guess ·").format(encoding=encoding))
-        self.guess.setVisible(source.is_encoding_guessed)
-        self.encoding.setText(self.tr("Change") if source.is_encoding_guessed else encoding)
-        self.separator.setText(separator_words(source))
-        self.header.setText(header_words(source))
-        data, header = self.tr("Take the first row as data"), self.tr("Take the first row as a header")
-        self.header.setToolTip(data if source.has_header else header)
-        self.sheet.setText(self.tr("sheet “{name}”").format(name=one_line(source.sheet, 40).replace("&", "&&")))
-        without = plural(source.hidden, "without {n} hidden row", "without {n} hidden rows")
-        with_them = plural(source.hidden, "with {n} hidden row", "with {n} hidden rows")
-        self.hidden.setText(without if source.leaves_hidden else with_them)
-        read, leave = self.tr("Read the hidden rows"), self.tr("Leave the hidden rows out")
-        self.hidden.setToolTip(read if source.leaves_hidden else leave)
-        is_table = source.format == FileFormat.DELIMITED or bool(source.sheets) or source.shape is Shape.ARRAYS
-        shown = {
-            self.encoding: bool(source.encoding),
-            self.separator: bool(separator_words(source)),
-            self.header: is_table or source.format == FileFormat.LINES,
-            self.sheet: len(source.sheets) > 1,
-            self.hidden: source.hidden > 0,
-            self.remove: self._is_second,
-        }
-        for link, linked in self._links.items():
-            linked.setVisible(shown[link])
+        for link, words in self._words.items():
+            link.setText(words(source))
+            self._links[link].setVisible(bool(link.text()))
         roles = mapping.second_roles if self._is_second else mapping.roles
         self.table.show_file(file, roles, roles_for(mapping, second=self._is_second), self._joined(file, mapping))
 
@@ -249,20 +222,20 @@ class WhatSection(SectionCard):
 
 
 class DataSection(SectionCard):
-    def __init__(self, acts: DraftActions) -> None:
+    def __init__(self, drafts: DraftActions) -> None:
         super().__init__(self.tr("Your data"))
-        self._acts, self._drafts = acts, acts.drafts
+        self._drafts = drafts
         self._drafts.progressed.connect(self._show_progress)
-        self.recipes = RecipesButton(acts)
-        self.open_button = Button(self.tr("Open another…"), "folder-open", acts.choose_file)
-        self.folder_button = IconButton("folder", self.tr("Open a folder"), acts.choose_folder)
-        self.paste_button = IconButton("clipboard-paste", self.tr("Paste"), acts.paste)
+        self.recipes = RecipesButton(drafts)
+        self.open_button = Button(self.tr("Open another…"), "folder-open", drafts.choose_file)
+        self.folder_button = IconButton("folder", self.tr("Open a folder"), drafts.choose_folder)
+        self.paste_button = IconButton("clipboard-paste", self.tr("Paste"), drafts.paste)
         for button in (self.recipes, self.open_button, self.folder_button, self.paste_button):
             self.actions_row.addWidget(button)
-        self.drop = DropPlace(acts)
+        self.drop = DropPlace(drafts)
         self.encoding = EncodingChooser(self._drafts)
         self.missing = NoticeBar("", "attention")
-        self.missing.add_link(self.tr("Choose the file"), acts.choose_file)
+        self.missing.add_link(self.tr("Choose the file"), drafts.choose_file)
         self.first, self.second = FilePart(self._drafts), FilePart(self._drafts, is_second=True)
         for part in (self.first, self.second):
             part.join_wanted.connect(self._begin_template)
@@ -277,7 +250,7 @@ class DataSection(SectionCard):
         self.change = LinkButton(self.tr("Change"), "", self.open_layout_menu, tip=tip)
         self.add_second = Button("", "file-up", self._add_second)
         sentence = boxed(row(self.sentence_icon, self.sentence))
-        self.type_query = Button(self.tr("Type one query…"), "pencil", acts.type_query)
+        self.type_query = Button(self.tr("Type one query…"), "pencil", drafts.type_query)
         added = boxed(row(self.add_second, self.type_query, gap=SMALL))  # one below the other would look like two steps
         self.first.below.addWidget(boxed(Flow(sentence, added, self.change)))
         tip = self.tr("Look at the file as if it were the first of its kind")
@@ -363,7 +336,7 @@ class DataSection(SectionCard):
         return whole if state.is_read else self.tr("{layout} …").format(layout=whole.rpartition(":")[0])
 
     def _add_second(self) -> None:
-        self._acts.choose_file(self._drafts.shown.missing_file or Role.CONTEXT)
+        self._drafts.choose_file(self._drafts.shown.missing_file or Role.CONTEXT)
 
     def _begin_template(self, column: int = -1) -> None:
         state = self._drafts.shown
@@ -392,7 +365,7 @@ class DataSection(SectionCard):
                 menu.addSeparator()
                 words = self.tr("Add a second file with contexts for every query…")
                 if state.second is None:
-                    add_action(menu, words, partial(self._acts.choose_file, Role.CONTEXT), "file-up")
+                    add_action(menu, words, partial(self._drafts.choose_file, Role.CONTEXT), "file-up")
                 else:
                     add_action(menu, self.tr("Remove the second file"), drafts.remove_second)
         return pop_up(menu, self.change)
@@ -450,10 +423,29 @@ def format_words(source: Source) -> str:
     return "" if source.format in _LINKED else said(format_of(source).short)
 
 
+def encoding_words(source: Source) -> str:
+    pattern = tr("{encoding}, our guess") if source.is_encoding_guessed else "{encoding}"
+    return pattern.format(encoding=shown_name(source.encoding)) if source.encoding else ""
+
+
 def header_words(source: Source) -> str:
+    is_table = source.format in (FileFormat.DELIMITED, FileFormat.LINES) or source.shape is Shape.ARRAYS
+    if not (is_table or source.sheets):
+        return ""
     if not source.is_header_sure:
         return tr("first row looks like a header") if source.has_header else tr("first row looks like data")
     return tr("first row is a header") if source.has_header else tr("no header row")
+
+
+def sheet_words(source: Source) -> str:
+    name = one_line(source.sheet, 40).replace("&", "&&")
+    return tr("sheet “{name}”").format(name=name) if len(source.sheets) > 1 else ""
+
+
+def hidden_words(source: Source) -> str:
+    if source.leaves_hidden:
+        return plural(source.hidden, "without {n} hidden row", "without {n} hidden rows")
+    return plural(source.hidden, "with {n} hidden row", "with {n} hidden rows") if source.hidden else ""
 
 
 def kind_words(kind: Kind) -> str:

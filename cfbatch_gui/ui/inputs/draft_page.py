@@ -1,19 +1,15 @@
 """The page of a draft: the kind of job, its data, and the check with the button that sends it."""
 
-from collections.abc import Callable
-
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
-from cfbatch_gui.core.errors import Action, UserError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.inputs.check_section import CheckSection
 from cfbatch_gui.ui.inputs.data_section import DataSection, WhatSection
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions
-from cfbatch_gui.ui.inputs.drafts import Drafts
 from cfbatch_gui.ui.inputs.version_section import VersionSection
 from cfbatch_gui.ui.job_actions import JobActions
 from cfbatch_gui.ui.notices import Notices, PageUndo
@@ -30,14 +26,13 @@ class DraftPage(QWidget):
         self, program: Program, notices: Notices, actions: JobActions, *, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self._program, self._notices = program, notices
+        self._program = program
         self._connections: tuple[ConnectionSummary, ...] = ()
-        drafts = self.drafts = Drafts(program, self._show_error, self)
+        drafts = self.drafts = DraftActions(program, notices, self)
         drafts.changed.connect(self._state_changed)
         drafts.job_changed.connect(self._state_changed)
         self.phase, self.phase_changed, self.changed = drafts.phase, drafts.changed, drafts.job_changed
-        acts = self.acts = DraftActions(drafts, notices, self)
-        self.sent, self.copy_made = acts.sent, acts.copy_made
+        self.sent, self.copy_made = drafts.sent, drafts.copy_made
         self._undo = PageUndo(
             self, notices.undos, self.tr("Undo reading the file like the one before"), drafts.suggest_again
         )
@@ -53,8 +48,8 @@ class DraftPage(QWidget):
         self.area = scrolled(boxed(self._parts))
         page = column(self.header, self.area, line(), gap=0)
         self.setLayout(page)
-        self.what, self.data, self.version = WhatSection(drafts), DataSection(acts), VersionSection(drafts)
-        self.check = CheckSection(acts, self._reveal)
+        self.what, self.data, self.version = WhatSection(drafts), DataSection(drafts), VersionSection(drafts)
+        self.check = CheckSection(drafts, self._reveal)
         self.header.also_offer(self.check.send_button, self.check.try_button)
         for section in (self.what, self.data, self.version, self.check):
             self._parts.addWidget(section)
@@ -119,13 +114,6 @@ class DraftPage(QWidget):
         if job_id == self.job_id():
             self._show()
 
-    def _show_error(self, error: UserError) -> None:
-        actions: dict[Action, Callable[[], None]] = {
-            Action.CHOOSE_FILE: self.acts.choose_file,
-            Action.RETRY: self.drafts.retry,
-        }
-        self._notices.show_error(error, actions.get(error.action))
-
     def _reveal(self, *widgets: QWidget) -> None:
         def scroll() -> None:
             for widget in widgets:
@@ -157,6 +145,6 @@ class DraftPage(QWidget):
         self._veil.hide()
         take_copy(event)
         if paths := local_files(event.mimeData()):
-            self.acts.open_paths(paths)
+            self.drafts.open_paths(paths)
         else:
-            self.acts.take_text(event.mimeData().text())
+            self.drafts.take_text(event.mimeData().text())

@@ -1,50 +1,209 @@
-"""The drafts that were shown: reading and examining them in threads, and what the user chooses for them."""
+"""The drafts that were shown: their files, reading and examining them in threads, and what the user chooses."""
 
 import asyncio
 import re
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
 from cfbatch_gui.core.inputs.file_rows import preview, preview_beyond_ascii
-from cfbatch_gui.core.inputs.input_values import CandidateRule, Kind, Layout, Mapping, ReadOptions, Role, Split
-from cfbatch_gui.core.inputs.layouts import with_layout, with_role, with_template
+from cfbatch_gui.core.inputs.input_values import (
+    CandidatePool,
+    CandidateRule,
+    Kind,
+    Layout,
+    Mapping,
+    ReadOptions,
+    Role,
+    Row,
+    Source,
+    Split,
+)
+from cfbatch_gui.core.inputs.layouts import check_mapping, missing_file, with_layout, with_role, with_template
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
-from cfbatch_gui.core.inputs.recipes import Recipe, fitted
-from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed
+from cfbatch_gui.core.inputs.recipes import FileKind, Recipe, RecipeBook, fitted, recipe_of
+from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed, open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.reuse import NOTHING
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import sha256_of
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
-from cfbatch_gui.core.versions import choose_predecessor, look_at_version
+from cfbatch_gui.core.versions import DraftVersion, choose_predecessor, look_at_version
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.inputs.draft_files import (
-    DEFAULT_OPTIONS,
-    MOST_PREVIEWED,
-    DraftState,
-    OpenFile,
-    guess_for_two,
-    open_file,
-    read_as_remembered,
-    read_by_recipe,
-    remember_choice,
-)
 from cfbatch_gui.ui.state_names import DraftPhase, kept_phase
 from cfbatch_gui.ui.tasks import Tasks
 
-_SECONDS_BETWEEN_REPORTS = 0.05
-T = TypeVar("T")
+PREVIEW_ROWS = 200
+MOST_PREVIEWED = 100_000  # rows, when more are asked for; they are in memory
+DEFAULT_OPTIONS = ReadOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """`options` holds what the user has set, `guesses` a mapping for each kind, and by None the likely one.
+
+    Files with an equal `seen_as` are of the same kind.
+    """
+
+    source: Source
+    sample: tuple[Row, ...]
+    options: ReadOptions
+    guesses: dict[Kind | None, Mapping]
+    seen_as: FileKind
+
+    def with_doubtful(self, *, sent: bool) -> "OpenFile":
+        return replace(
+            self, source=replace(self.source, sends_doubtful=sent), options=replace(self.options, sends_doubtful=sent)
+        )
+
+    @property
+    def path(self) -> Path:
+        return self.source.path
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.source.columns
+
+
+Files = tuple[OpenFile, ...]
+"""One file or two, of queries and of contexts for all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftState:
+    """`is_read`: the job's data was read as `files` and `mapping` say.
+
+    `opening` is the name of a file being recognised; `missing` says why it cannot be opened any more. `as_before`: the
+    mapping chosen for the last file of this kind. `spent` is what was sent today. `version` is that of the preflight,
+    or of the one before until it is known.
+    """
+
+    kind: Kind | None = None  # None: neither chosen nor guessed yet
+    is_chosen: bool = False  # the user chose the kind; otherwise the next file opened may change it
+    files: Files = ()
+    mapping: Mapping | None = None
+    asks_second: bool | None = None  # whether the encoding of the second file is asked for, or of the first; None: none
+    opening: str = ""
+    missing: str = ""
+    unsaved: int = 0  # changes of the job's settings that are being written
+    is_reading: bool = False
+    is_read: bool = False
+    is_sending: bool = False
+    trouble: str = ""
+    preflight: Preflight | None = None
+    version: DraftVersion | None = None
+    as_before: bool = False
+    spent: Spent = field(default_factory=Spent)
+
+    @property
+    def file(self) -> OpenFile | None:
+        return self.files[0] if self.files else None
+
+    @property
+    def second(self) -> OpenFile | None:
+        return self.files[1] if len(self.files) > 1 else None
+
+    @property
+    def texts(self) -> OpenFile | None:
+        """The file in which the texts stand."""
+        return self.files[-1] if self.files else None
+
+    @property
+    def second_source(self) -> Source | None:
+        return self.second.source if self.second else None
+
+    @property
+    def has_data(self) -> bool:
+        return bool(self.files or self.missing)
+
+    @property
+    def asked(self) -> OpenFile | None:
+        """The file whose encoding the user chooses now."""
+        return None if self.asks_second is None else self.opened(second=self.asks_second)
+
+    @property
+    def incomplete(self) -> str:
+        return check_mapping(self.mapping, *_sources(self.files)) if self.files and self.mapping else ""
+
+    @property
+    def missing_file(self) -> Role | None:
+        """What a second file could hold to complete the mapping."""
+        return missing_file(self.mapping, self.second_source) if self.files and self.mapping else None
+
+    def opened(self, *, second: bool) -> OpenFile | None:
+        return self.second if second else self.file
+
+
+def _sources(files: Files) -> tuple[Source, Source | None]:
+    return files[0].source, files[1].source if len(files) > 1 else None
+
+
+def _seen_as(files: Files) -> tuple[FileKind, FileKind | None]:
+    return files[0].seen_as, files[1].seen_as if len(files) > 1 else None
+
+
+# The functions below read and write files, and are for threads.
+
+
+def open_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> OpenFile:
+    """Recognise a file and read its first rows; it may read all of a text file. Raises InputError, UsageError."""
+    source = open_source(path, options)
+    sample = preview(source, PREVIEW_ROWS)
+    guesses = {kind: suggest_mapping(source, kind, sample) for kind in (*Kind, None)}
+    return OpenFile(source, sample, options, guesses, FileKind.of(source))
+
+
+def guessed(files: Files, kind: Kind | None = None) -> Mapping:
+    file, *others = files
+    for second in others:
+        return suggest_mapping(file.source, Kind.RANK, file.sample, second.source, second.sample)
+    return file.guesses[kind]
+
+
+def mapped(book: RecipeBook, files: Files, kind: Kind | None) -> tuple[Files, Mapping, bool]:
+    """The files as they are read, their mapping, and whether it is that of the last files that were built so."""
+    recipe = book.remembered(*_seen_as(files))
+    if recipe is not None and kind in (None, recipe.mapping.kind) and (found := read_by_recipe(recipe, files)):
+        return *found, True
+    return files, guessed(files, kind), False
+
+
+def read_by_recipe(recipe: Recipe, files: Files) -> tuple[Files, Mapping] | None:
+    """Read and map files by a recipe, but in the encoding they were opened with; None when the recipe does not fit."""
+    file, *others = files
+    options = recipe.options.encoded_as(file.options)
+    if options != replace(file.options, sends_doubtful=False):  # read alike, the same rows are doubtful
+        try:
+            file = replace(open_file(file.path, options), seen_as=file.seen_as)
+        except UserError:
+            return None
+    files = (file, *others)
+    mapping = fitted(recipe, *(each.columns for each in files))
+    return None if isinstance(mapping, str) or check_mapping(mapping, *_sources(files)) else (files, mapping)
+
+
+def remember_choice(book: RecipeBook, state: DraftState) -> None:
+    """A choice equal to the suggestion is removed."""
+    if state.file is None or state.mapping is None or state.incomplete:
+        return
+    source, second = _sources(state.files)
+    options = state.file.options
+    if options.candidates is not None and options.candidates.pool is CandidatePool.CORPUS:
+        options = replace(options, candidates=None)  # the next corpus may be a thousand times as large
+    recipe = recipe_of("", source, state.mapping, options, second)
+    is_own = state.mapping == guessed(state.files) and recipe.options == DEFAULT_OPTIONS
+    book.remember(*_seen_as(state.files), None if is_own else recipe)
 
 
 def new_job_name() -> str:
@@ -55,6 +214,24 @@ def name_of_file(stem: str) -> str:
     """A file's name as a person would write it: "help-centre_ranking" is "Help centre ranking", "2024-05-01" stays."""
     name = re.sub(r"(?<!\d)[-_]+|[-_]+(?!\d)", " ", stem).strip()
     return f"{name[:1].upper()}{name[1:]}" if name else stem
+
+
+T = TypeVar("T")
+P = ParamSpec("P")
+D = TypeVar("D", bound="Drafts")
+Work = Coroutine[Any, Any, None]
+
+
+def task(what: str) -> Callable[[Callable[Concatenate[D, str, P], Work]], Callable[Concatenate[D, P], None]]:
+    """A method that takes a job's id first is called without it, and begins as a task for the draft that is shown."""
+
+    def decorated(work: Callable[Concatenate[D, str, P], Work]) -> Callable[Concatenate[D, P], None]:
+        def start(drafts: D, /, *arguments: P.args, **named: P.kwargs) -> None:
+            drafts.tasks.start(f"{what} {drafts.current}", work(drafts, drafts.current, *arguments, **named))
+
+        return start
+
+    return decorated
 
 
 class Drafts(QObject):
@@ -163,24 +340,20 @@ class Drafts(QObject):
                 self.change(job_id, version=version)
 
     async def _load(self, job_id: str) -> None:
-        try:
-            await self._load_as_opened(job_id)
-        except EncodingUnknown as error:
-            state = self.state(job_id)
-            file, second = (_as_guessed(each, error) for each in (state.file, state.second))
-            if (file, second) == (state.file, state.second):
-                raise
-            self.set(job_id, replace(state, file=file, second=second))
-            await self._load_as_opened(job_id)
-
-    async def _load_as_opened(self, job_id: str) -> None:
         state = self.state(job_id)
-        file, mapping = state.file, state.mapping
-        if file is None or mapping is None:
+        if state.file is None or state.mapping is None:
             raise UsageError(self.tr("Choose the file again."))
-        report = self._reporter(job_id, [each for each in (state.second, file) if each])
-        load = partial(self.program.drafts.load, job_id, file.source, mapping, state.second_source, progress=report)
-        await self._in_thread(job_id, load)
+        source, second = _sources(state.files)
+        report = self._reporter(job_id, max(source, second or source, key=lambda each: each.size))
+        load = partial(self.program.drafts.load, job_id, source, state.mapping, second, progress=report)
+        try:
+            await self._in_thread(job_id, load)
+        except EncodingUnknown as error:
+            files = tuple(_as_guessed(each, error) for each in state.files)
+            if files == state.files:
+                raise
+            self.change(job_id, files=files)
+            await self._load(job_id)
 
     async def _in_thread(self, job_id: str, function: Callable[[], T]) -> T:
         """Run a function in a thread, when the stopped one before it has ended."""
@@ -192,23 +365,15 @@ class Drafts(QObject):
 
         return await in_thread(alone)
 
-    def _reporter(self, job_id: str, files: list[OpenFile]) -> Callable[[int], None]:
+    def _reporter(self, job_id: str, largest: Source) -> Callable[[int], None] | None:
         """What the reading thread calls with its byte offset. A workbook's size is unknown."""
+        if not (largest.size and is_read_by_bytes(largest)):
+            return None
         loop = asyncio.get_running_loop()
-        sizes = [file.source.size if is_read_by_bytes(file.source) else 0 for file in files]
-        total = sum(sizes) if all(sizes) else 0
-        before, done, shown = 0, 0, 0.0
 
         def report(offset: int) -> None:
-            nonlocal before, done, shown
-            if offset < before:  # the next file begins
-                done += before
-            before = offset
-            now = time.monotonic()
-            if total and now - shown >= _SECONDS_BETWEEN_REPORTS:
-                shown = now
-                share = min(1.0, (done + offset) / total)  # the unpacked size of a packed file is an estimate
-                loop.call_soon_threadsafe(self.progressed.emit, job_id, share)
+            share = min(1.0, offset / largest.size)  # the unpacked size of a packed file is an estimate
+            loop.call_soon_threadsafe(self.progressed.emit, job_id, share)
 
         return report
 
@@ -226,7 +391,7 @@ class Drafts(QObject):
         self.change(job_id, unsaved=self.state(job_id).unsaved + 1)
         self._write("change", self._written(job_id, change, examines=examines))
 
-    def _write(self, what: str, writing: Coroutine[Any, Any, None]) -> None:
+    def _write(self, what: str, writing: Work) -> None:
         self._writes += 1  # a task name of its own for each: a later one must not cancel an earlier one
         self.tasks.start(f"{what} {self._writes}", writing)
 
@@ -240,50 +405,43 @@ class Drafts(QObject):
         if examines and (state.is_read or state.trouble or state.is_reading):
             self.read(job_id, state)
 
-    def compare_with(self, other: str) -> None:
-        """Take the job `other`, or none with "", for the version before the draft that is shown."""
-        self.tasks.start(f"compare {self.current}", self._compare(self.current, other))
-
-    async def _compare(self, job_id: str, other: str) -> None:
+    @task("compare")
+    async def compare_with(self, job_id: str, other: str) -> None:
+        """Take the job `other`, or none with "", for the version before the draft."""
         await asyncio.to_thread(choose_predecessor, self.program.folder(job_id), other)
         if (found := self.state(job_id).preflight) is not None:
             await self._look_at_version(job_id, found)
 
-    def send_anew(self, items: Sequence[int], *, anew: bool) -> None:
+    @task("anew")
+    async def send_anew(self, job_id: str, items: Sequence[int], *, anew: bool) -> None:
         """Without `anew` take back all that was chosen so."""
-        self.tasks.start(f"anew {self.current}", self._send_anew(self.current, items, anew))
-
-    async def _send_anew(self, job_id: str, items: Sequence[int], anew: bool) -> None:
         await asyncio.to_thread(self.program.drafts.send_anew, job_id, items, anew=anew)
         self.read(job_id, self.state(job_id))
 
     # The files
 
-    def open(self, job_id: str, path: Path, second: Path | None = None) -> asyncio.Future[None]:
+    def open(self, job_id: str, *files: OpenFile | Path) -> asyncio.Future[None]:
         """What is returned is done when the files are recognised or cannot be."""
-        return self._open(job_id, path, second=(second, DEFAULT_OPTIONS) if second else None)
+        opening = next(each.name for each in files if isinstance(each, Path))
+        return self._open(job_id, opening, self._take(job_id, files))
 
     def add(self, job_id: str, path: Path, holds: Role) -> None:
         """Open a second file: of contexts, or of the queries for the texts that are open."""
-        if holds is Role.CONTEXT:
-            self._open(job_id, path, is_second=True)
-        elif (texts := self.state(job_id).file) is not None:
-            self._open(job_id, path, second=(texts.path, texts.options))
+        for file in self.state(job_id).files[:1]:
+            self.open(job_id, *((file, path) if holds is Role.CONTEXT else (path, file)))
 
     def reread(self, *, second: bool, **changes: Any) -> None:
         """Read a file with other options. Other rows may be doubtful then, about which nobody has decided."""
         if (file := self.shown.opened(second=second)) is not None:
-            options = replace(file.options, **changes, sends_doubtful=False)
-            self._open(self.current, file.path, options, is_second=second)
+            self._reread(file, replace(file.options, **changes, sends_doubtful=False))
 
     def choose_doubtful(self, sends: bool) -> None:
         state = self.shown
-        if state.file is None:
+        if not state.files:
             self.on_error(UsageError(self.tr("Choose the file again first: its rows have to be read for that.")))
             return
-        file = state.file.with_doubtful(sent=sends)
-        second = state.second.with_doubtful(sent=sends) if state.second else None
-        self.read(self.current, replace(state, file=file, second=second, is_read=False))
+        files = tuple(each.with_doubtful(sent=sends) for each in state.files)
+        self.read(self.current, replace(state, files=files, is_read=False))
 
     def choose_candidates(self, rule: CandidateRule) -> None:
         if (file := self.shown.file) is not None and rule != file.source.candidates:
@@ -292,107 +450,73 @@ class Drafts(QObject):
     def remove_second(self) -> None:
         state = self.shown
         if state.file is not None:
-            self.read(self.current, replace(state, second=None, mapping=state.file.guesses[Kind.RANK], is_read=False))
+            self._use(self.current, state.files[:1], state.file.guesses[Kind.RANK])
 
     def ask_encoding(self, *, second: bool | None = False) -> None:
         """Ask for the encoding of a file; None takes the question back."""
         self.change(self.current, asks_second=second)
 
     def answer_encoding(self, codec: str) -> None:
-        state = self.shown
-        if (file := state.asked) is not None:
-            self._open(self.current, file.path, file.options.in_encoding(codec), is_second=bool(state.asks_second))
+        if (file := self.shown.asked) is not None:
+            self._reread(file, file.options.in_encoding(codec))
 
     async def peek(self, file: OpenFile, codec: str) -> OpenFile:
         """The file in another encoding, rows first that tell encodings apart. Raises InputError."""
         opened = await asyncio.to_thread(open_file, file.path, file.options.in_encoding(codec))
         return replace(opened, sample=await asyncio.to_thread(preview_beyond_ascii, opened.source))
 
-    def show_more(self, *, second: bool) -> None:
-        if (file := self.shown.opened(second=second)) is not None:
-            self.tasks.start(f"more {self.current}", self._show_more(self.current, file))
+    @task("more")
+    async def show_more(self, job_id: str, *, second: bool) -> None:
+        file = self.state(job_id).opened(second=second)
+        if file is not None:
+            limit = min(MOST_PREVIEWED, len(file.sample) * 10)
+            more = replace(file, sample=await asyncio.to_thread(preview, file.source, limit))
+            files = self.state(job_id).files
+            self.change(job_id, files=tuple(more if each is file else each for each in files))
 
-    async def _show_more(self, job_id: str, file: OpenFile) -> None:
-        limit = min(MOST_PREVIEWED, len(file.sample) * 10)
-        more = replace(file, sample=await asyncio.to_thread(preview, file.source, limit))
-        state = self.state(job_id)
-        if state.file is file:
-            self.change(job_id, file=more)
-        elif state.second is file:
-            self.change(job_id, second=more)
+    def _reread(self, file: OpenFile, options: ReadOptions) -> None:
+        self._open(self.current, file.path.name, self._take_again(self.current, file, options))
 
-    def _open(
-        self,
-        job_id: str,
-        path: Path,
-        options: ReadOptions = DEFAULT_OPTIONS,
-        *,
-        is_second: bool = False,
-        second: tuple[Path, ReadOptions] | None = None,
-    ) -> asyncio.Future[None]:
-        self.change(job_id, opening=path.name)
-        return self.tasks.start(f"open {job_id}", self._open_one(job_id, path, options, is_second, second))
+    def _open(self, job_id: str, name: str, work: Work) -> asyncio.Future[None]:
+        self.change(job_id, opening=name)
+        return self.tasks.start(f"open {job_id}", work)
 
-    async def _open_one(
-        self, job_id: str, path: Path, options: ReadOptions, is_second: bool, second: tuple[Path, ReadOptions] | None
-    ) -> None:
+    async def _opened(self, job_id: str, path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> OpenFile:
         try:
-            opened = await asyncio.to_thread(open_file, path, options)
+            return await asyncio.to_thread(open_file, path, options)
         except UserError:
             self.change(job_id, opening="")
             raise
-        if is_second:
-            await self._take_second(job_id, opened)
-            return
-        await self._take(job_id, opened, will_rank=second is not None)
-        if second is not None:
-            await self._open_one(job_id, *second, True, None)
 
-    async def _take(self, job_id: str, opened: OpenFile, *, will_rank: bool) -> None:
+    async def _take(self, job_id: str, wanted: Sequence[OpenFile | Path]) -> None:
+        files = tuple([each if isinstance(each, OpenFile) else await self._opened(job_id, each) for each in wanted])
         before = self.state(job_id)
-        same = before.file if before.file is not None and before.file.path == opened.path else None
-        second = before.second if same else None  # its contexts belong to the queries of the file before
-        guess, is_as_before = None, False
-        if same is not None:
-            opened = replace(opened, seen_as=same.seen_as)
-        elif not will_rank and (known := await self._as_before(opened, before.kind if before.is_chosen else None)):
-            (opened, guess), is_as_before = known, True
-        if second is not None:
-            guess = await asyncio.to_thread(guess_for_two, opened, second)
+        kind = Kind.RANK if len(files) > 1 else before.kind if before.is_chosen else None
+        files, mapping, as_before = await asyncio.to_thread(mapped, self.program.recipes, files, kind)
+        self._use(job_id, files, mapping, as_before=as_before)
+        known = [each.path for each in before.files]
+        if all(each.path not in known for each in files):  # queries for a file are no other file
+            self._name_after(job_id, files[0].path, before.file.path if before.file is not None else None)
+
+    async def _take_again(self, job_id: str, file: OpenFile, options: ReadOptions) -> None:
+        again = replace(await self._opened(job_id, file.path, options), seen_as=file.seen_as)
         state = self.state(job_id)
-        mapping = state.mapping if same and same.columns == opened.columns else None
-        kind = state.kind if same or state.is_chosen else None
-        mapping = mapping or guess or opened.guesses[Kind.RANK if will_rank else kind]
-        fresh = replace(state, kind=mapping.kind, file=opened, second=second, mapping=mapping, as_before=is_as_before)
-        self.read(job_id, replace(fresh, asks_second=None, missing="", is_read=False))
-        if same is not None and same.options != opened.options:
-            self._remember(job_id)
-        if same is None and not (will_rank and before.file):  # queries for a file are no other file
-            self._name_after(job_id, opened.path, before.file.path if before.file is not None else None)
+        files = tuple(again if each.path == file.path else each for each in state.files)
+        mapping = state.mapping
+        if mapping is None or again.columns != file.columns:
+            mapping = await asyncio.to_thread(guessed, files, state.kind)
+        self._use(job_id, files, mapping)
+        self._remember(job_id)
+
+    def _use(self, job_id: str, files: Files, mapping: Mapping, *, as_before: bool = False) -> None:
+        state = replace(self.state(job_id), kind=mapping.kind, files=files, mapping=mapping, as_before=as_before)
+        self.read(job_id, replace(state, asks_second=None, missing="", is_read=False))
 
     def _name_after(self, job_id: str, path: Path, before: Path | None) -> None:
         given = {new_job_name(), name_of_file(before.stem) if before is not None else ""}
         if self.job(job_id).name in given:
             rename = partial(self.program.drafts.rename, job_id, name_of_file(path.stem))
             self._change_job(job_id, rename, examines=False)
-
-    async def _take_second(self, job_id: str, opened: OpenFile) -> None:
-        first = self.state(job_id).file
-        if first is None:
-            return
-        guess, is_as_before = await asyncio.to_thread(guess_for_two, first, opened), False
-        if known := await self._as_before(first, Kind.RANK, opened):
-            (first, guess), is_as_before = known, True
-        state = self.state(job_id)
-        mapping = state.mapping if state.second and state.second.columns == opened.columns else None
-        fresh = replace(state, kind=Kind.RANK, file=first, second=opened, mapping=mapping or guess)
-        as_before = is_as_before and mapping is None
-        self.read(job_id, replace(fresh, as_before=as_before, asks_second=None, is_read=False))
-
-    async def _as_before(
-        self, opened: OpenFile, kind: Kind | None, second: OpenFile | None = None
-    ) -> tuple[OpenFile, Mapping] | None:
-        return await asyncio.to_thread(read_as_remembered, self.program.recipes, opened, kind, second)
 
     async def _reopen(self, job_id: str) -> None:
         folder, job = self.program.folder(job_id), self.job(job_id)
@@ -401,11 +525,12 @@ class Drafts(QObject):
             self.change(job_id, opening="")
             return
         state = DraftState(kind=draft.mapping.kind, mapping=draft.mapping)
-        path, second = Path(draft.path), None
+        path = Path(draft.path)
         try:
             file = await asyncio.to_thread(open_file, path, draft.options)
+            second: Files = ()
             if draft.second_path:
-                second = await asyncio.to_thread(open_file, Path(draft.second_path), draft.second_options)
+                second = (await asyncio.to_thread(open_file, Path(draft.second_path), draft.second_options),)
             sha256 = await asyncio.to_thread(lambda: "" if path.is_dir() else sha256_of(path))
         except UserError as error:
             self.read(job_id, replace(state, missing=error.message, is_read=folder.data.exists()))
@@ -413,11 +538,11 @@ class Drafts(QObject):
         is_same_file = sha256 != "" and sha256 == job.source_sha256
         if not is_same_file:
             file = file.with_doubtful(sent=False)  # other rows than those that the user has seen
-        state = replace(state, file=file, second=second)
+        state = replace(state, files=(file, *second))
         if state.incomplete:  # the file has other columns than before
-            state = replace(state, second=None, mapping=file.guesses[draft.mapping.kind])
+            state = replace(state, files=(file,), mapping=file.guesses[draft.mapping.kind])
         # No hash is stored of a second file or a folder: they are read again, and so is a first file that has changed.
-        is_read = second is None and is_same_file and folder.data.exists()
+        is_read = not second and is_same_file and folder.data.exists()
         self.read(job_id, replace(state, is_read=is_read and state.mapping == draft.mapping))
 
     # What the columns are for
@@ -434,7 +559,8 @@ class Drafts(QObject):
             self.change_job(kind=kind)
         else:
             mapping = state.file.guesses[kind]
-            self._choose(self.current, kind=kind, is_chosen=True, second=None, mapping=mapping, is_read=False)
+            files = state.files[:1]
+            self._choose(self.current, kind=kind, is_chosen=True, files=files, mapping=mapping, is_read=False)
 
     def choose_role(self, column: int, role: Role, *, second: bool = False) -> None:
         if (mapping := self.shown.mapping) is not None:
@@ -464,15 +590,35 @@ class Drafts(QObject):
             mapping = replace(mapping or state.mapping, **changes)
             self._choose(self.current, mapping=mapping, is_read=state.is_read and mapping == state.mapping)
 
-    def use_recipe(self, recipe: Recipe) -> None:
-        self.tasks.start(f"open {self.current}", self._use_recipe(self.current, recipe))
+    @task("open")
+    async def use_recipe(self, job_id: str, recipe: Recipe) -> None:
+        files = self.state(job_id).files
+        if not files:
+            return
+        if found := await asyncio.to_thread(read_by_recipe, recipe, files):
+            files, mapping = found
+        else:  # the columns may fit although the mapping is incomplete; the page then says what is missing
+            fit = fitted(recipe, *(each.columns for each in files))
+            if isinstance(fit, str):
+                raise UsageError(self.tr("The recipe does not fit this file. {why}").format(why=fit))
+            mapping = fit
+        self._use(job_id, files, mapping)
+        self._remember(job_id)
 
-    def suggest_again(self) -> None:
+    @task("open")
+    async def suggest_again(self, job_id: str) -> None:
         """Look at the file as if it were the first of its kind."""
-        state = self.shown
-        if state.file is not None:
-            self.change(self.current, as_before=False)
-            self.tasks.start(f"open {self.current}", self._suggest_again(self.current, state.file, state.second))
+        files = self.state(job_id).files
+        if not files:
+            return
+        self.change(job_id, as_before=False)
+        await asyncio.to_thread(self.program.recipes.remember, *_seen_as(files), None)
+        file, *second = files
+        options = DEFAULT_OPTIONS.encoded_as(file.options)  # the encoding is the file's own
+        if file.options != options:
+            file = replace(await asyncio.to_thread(open_file, file.path, options), seen_as=file.seen_as)
+        files = (file, *second)
+        self._use(job_id, files, await asyncio.to_thread(guessed, files))
 
     def _choose(self, job_id: str, **changes: Any) -> None:
         self.read(job_id, replace(self.state(job_id), as_before=False, **changes))
@@ -482,34 +628,8 @@ class Drafts(QObject):
         writing = self.program.store.on_disk(remember_choice, self.program.recipes, self.state(job_id))
         self._write("remember", writing)
 
-    async def _use_recipe(self, job_id: str, recipe: Recipe) -> None:
-        state = self.state(job_id)
-        file = state.file
-        if file is None:
-            return
-        if found := await asyncio.to_thread(read_by_recipe, recipe, file, state.second):
-            file, mapping = found
-        else:  # the columns may fit although the mapping is incomplete; the page then says what is missing
-            fit = fitted(recipe, file.columns, state.second_columns)
-            if isinstance(fit, str):
-                raise UsageError(self.tr("The recipe does not fit this file. {why}").format(why=fit))
-            mapping = fit
-        self._choose(job_id, kind=mapping.kind, file=file, mapping=mapping, is_read=False)
 
-    async def _suggest_again(self, job_id: str, file: OpenFile, second: OpenFile | None) -> None:
-        forget = self.program.recipes.remember
-        await asyncio.to_thread(forget, file.seen_as, second.seen_as if second else None, None)
-        options = DEFAULT_OPTIONS.encoded_as(file.options)  # the encoding is the file's own
-        if file.options != options:
-            file = replace(await asyncio.to_thread(open_file, file.path, options), seen_as=file.seen_as)
-        mapping = await asyncio.to_thread(guess_for_two, file, second) if second else file.guesses[None]
-        fresh = replace(self.state(job_id), kind=mapping.kind, file=file, mapping=mapping)
-        self.read(job_id, replace(fresh, as_before=False, is_read=False))
-
-
-def _as_guessed(file: OpenFile | None, error: EncodingUnknown) -> OpenFile | None:
-    if file is None:
-        return None
+def _as_guessed(file: OpenFile, error: EncodingUnknown) -> OpenFile:
     source = as_guessed(file.source, error)
     if source == file.source:
         return file

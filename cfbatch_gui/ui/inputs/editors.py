@@ -3,8 +3,7 @@
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QRadioButton, QSpinBox, QWidget
+from PySide6.QtWidgets import QLineEdit, QRadioButton, QSpinBox, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.encodings import CHOICES, shown_name
@@ -12,15 +11,13 @@ from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, K
 from cfbatch_gui.core.inputs.layouts import read_template
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.display import number, one_line
-from cfbatch_gui.ui.inputs.draft_files import DraftState, OpenFile
-from cfbatch_gui.ui.inputs.drafts import Drafts
+from cfbatch_gui.ui.inputs.drafts import Drafts, DraftState, OpenFile
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
-from cfbatch_gui.ui.tables.table_rows import Column, Rows
-from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
     Card,
+    Choice,
     Flow,
     IconLine,
     Label,
@@ -77,12 +74,6 @@ class TemplateEditor(Card):
                 self._timer.stop()
                 self.field.setText(template)
         self._show_results()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            event.accept()  # the field has handled it
-        else:
-            super().keyPressEvent(event)
 
     def _edited(self) -> None:
         self._show_results()
@@ -210,8 +201,7 @@ class CandidateChoice(Card):
             choice.setChecked(pool is rule.pool)
 
 
-_WIDTH, _LEAST_WIDTH, _HEIGHT = 372, 250, 320  # pixels of the list of encodings, and of all
-_ROW_HEIGHT = 30
+_HEIGHT = 320  # pixels
 
 
 class EncodingChooser(QWidget):
@@ -220,34 +210,15 @@ class EncodingChooser(QWidget):
         self._drafts = drafts
         self._file: OpenFile | None = None
         self._sentence = IconLine("", "info", "body", icon_role="accent")
-        titles: dict[str, str] = dict(CHOICES)
-        names: Column[str] = Column(
-            "", lambda codec: said(titles.get(codec, shown_name(codec))), key="title", sortable=False, stretch=True
-        )
-        remarks = Column("", self._remark, key="remark", sortable=False, colour=lambda _: "quiet", width=84)
-        self._rows: Rows[str] = Rows((names, remarks), parent=self)
-        self.list = TableView(title=self.tr("Encoding"), rows=self._rows, inset=True)
-        self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.horizontalHeader().hide()
-        self.list.verticalHeader().setDefaultSectionSize(scaled(_ROW_HEIGHT))
-        self.list.picked.connect(lambda _: self._look())
-        self.list.opened.connect(lambda _: self._answer())
-        choices = Card(self.list, inset=True, margins=(6, SMALL, 6, SMALL))
-        choices.setMinimumWidth(scaled(_LEAST_WIDTH))
-        choices.setMaximumWidth(scaled(_WIDTH))
+        self.choice = Choice(self.tr("Encoding"), on_picked=self._look)
         self.preview = PreviewTable(fewest_rows=5)
         self.failure = Label("", "attention", wrap=True)
-        frame = Card((self.preview, 1), self.failure, inset=True, margins=(MEDIUM, SMALL, MEDIUM, SMALL))
-        self.use_button = PrimaryButton("", on_click=self._answer)
+        frame = Card((self.preview, 1), self.failure, inset=True, margins=_MARGINS)
+        self.use_button = PrimaryButton(self.tr("Use it"), on_click=self._answer)
         self.cancel_button = Button(self.tr("Cancel"), on_click=partial(drafts.ask_encoding, second=None))
-        lists = row((choices, 1), (frame, 1), gap=MEDIUM)
-        self.setLayout(column(self._sentence, lists, row(None, self.cancel_button, self.use_button), gap=MEDIUM))
+        question = row((self._sentence, 1), self.choice, gap=MEDIUM)
+        self.setLayout(column(question, (frame, 1), row(None, self.cancel_button, self.use_button), gap=MEDIUM))
         self.setMinimumHeight(scaled(_HEIGHT))
-
-    def codec(self) -> str:
-        index = self.list.currentIndex()
-        return self._rows.row(index.row()) if index.isValid() else ""
 
     def ask(self, file: OpenFile | None) -> None:
         """In which encoding to read the file; None takes the question back."""
@@ -262,26 +233,21 @@ class EncodingChooser(QWidget):
         choose = self.tr("Choose the encoding in which its text looks right.")
         self._sentence.set_line((says_nothing if source.is_encoding_guessed else "") + choose, "info", "accent")
         present = source.encoding.removesuffix("-sig")
-        self._rows.set_rows(tuple(dict.fromkeys((present, *source.other_encodings, *dict(CHOICES)))))
-        self.choose(present)
-        self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+        titles: dict[str, str] = dict(CHOICES)
+        likely = {codec: self.tr("{encoding} – likely too") for codec in source.other_encodings}
+        if source.is_encoding_guessed:
+            likely[present] = self.tr("{encoding} – our guess")
+        self.choice.refill(
+            (likely.get(codec, "{encoding}").format(encoding=said(titles.get(codec, shown_name(codec)))), codec)
+            for codec in dict.fromkeys((present, *source.other_encodings, *titles))
+        )
+        self.choice.set_value(present)
+        self._look(present)
+        self.choice.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _remark(self, codec: str) -> str:
-        if self._file is None:
-            return ""
-        source = self._file.source
-        if codec == source.encoding and source.is_encoding_guessed:
-            return self.tr("our guess")
-        return self.tr("likely too") if codec in source.other_encodings else ""
-
-    def choose(self, codec: str) -> None:
-        self.list.setCurrentIndex(self._rows.index(self._rows.rows().index(codec), 0))
-
-    def _look(self) -> None:
-        if codec := self.codec():
-            self.use_button.setText(self.tr("Use {encoding}").format(encoding=shown_name(codec)))
-            self.use_button.set_possible("")
-            self._drafts.tasks.start("peek", self._peek(codec))
+    def _look(self, codec: str) -> None:
+        self.use_button.set_possible("")
+        self._drafts.tasks.start("peek", self._peek(codec))
 
     async def _peek(self, codec: str) -> None:
         """Show the first rows in this encoding, or why they cannot be read in it."""
@@ -300,5 +266,4 @@ class EncodingChooser(QWidget):
         self.use_button.set_possible(why_not)
 
     def _answer(self) -> None:
-        if self.codec() and self.use_button.isEnabled():
-            self._drafts.answer_encoding(self.codec())
+        self._drafts.answer_encoding(str(self.choice.value()))

@@ -1,11 +1,10 @@
 """The first rows of a file, as they will be read, with the columns' roles above them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QAccessible, QCursor, QFocusEvent, QFont, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import QAccessible, QCursor, QFocusEvent, QFont, QKeyEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QSizePolicy, QStyle, QTableView, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Role, Row, Source
@@ -13,17 +12,16 @@ from cfbatch_gui.core.inputs.items import is_sent
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display, icons, theme
-from cfbatch_gui.ui.inputs.draft_files import OpenFile
+from cfbatch_gui.ui.inputs.drafts import OpenFile
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import scaled
 from cfbatch_gui.ui.widgets import add_action
-from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
+from cfbatch_gui.ui.widgets.keyboard import KeyboardRing
 
 _NAME_HEIGHT, _CHIP_HEIGHT, _BELOW = 24, 24, 6
 _GAP = 4  # between two chips
-_GRIP = 4  # pixels at a section's edge that resize it
 _ICON = 14
 _BESIDE_WORDS = 2 * _ICON + 22  # of a chip: its icon, its arrow, and the room around them
 _NARROWEST = 64
@@ -42,8 +40,8 @@ ROLES = {
 """Icon, name and meaning of each role."""
 
 
-class RoleHeader(QHeaderView):
-    """Click a role, or press Space on it, for the menu of roles; arrow keys go from column to column."""
+class RoleHeader(KeyboardRing, QHeaderView):
+    """Click a column, or press Space on it, for the menu of roles; arrow keys go from column to column."""
 
     accessible_role = QAccessible.Role.ButtonMenu  # Qt takes a header by itself for a table
     role_chosen = Signal(int, object)
@@ -55,15 +53,12 @@ class RoleHeader(QHeaderView):
         self._choices: tuple[Role, ...] = ()
         self._joined: frozenset[int] = frozenset()
         self._current = 0
-        self._pressed = -1
-        self.has_ring = False  # after a key gave it the focus
         self.setSectionsClickable(True)
         self.setHighlightSections(False)
         self.setMinimumSectionSize(scaled(_NARROWEST))
-        self.setFixedHeight(scaled(_NAME_HEIGHT + _CHIP_HEIGHT) + _BELOW)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
-        self._describe()
+        self.sectionClicked.connect(self.open_menu)
+        self.set_roles((), ())
 
     def set_roles(
         self, roles: tuple[Role, ...], choices: tuple[Role, ...], joined: frozenset[int] = frozenset()
@@ -85,7 +80,10 @@ class RoleHeader(QHeaderView):
             return 0
         return self.fontMetrics().horizontalAdvance(self._look(section)[1]) + _BESIDE_WORDS + _GAP + 1
 
-    def open_menu(self, section: int) -> QMenu:
+    def open_menu(self, section: int) -> None:
+        if section >= len(self.shown):
+            return
+        self._current = section
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for role in self._choices:
@@ -103,41 +101,15 @@ class RoleHeader(QHeaderView):
             join = partial(self.join_wanted.emit, section)
             add_action(menu, self.tr("Join several columns to one text…"), join, "layers")
         menu.popup(self.viewport().mapToGlobal(self.chip(section).bottomLeft() + QPoint(0, 3)))
-        return menu
-
-    # Mouse and keyboard
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._pressed = self._chip_at(event.position().toPoint())
-        if self._pressed >= 0 and event.button() == Qt.MouseButton.LeftButton:
-            self._current = self._pressed
-            self.has_ring = False
-            self.viewport().update()
-        else:
-            super().mousePressEvent(event)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        pressed, self._pressed = self._pressed, -1
-        if pressed < 0 or event.button() != Qt.MouseButton.LeftButton:
-            super().mouseReleaseEvent(event)
-        elif self._chip_at(event.position().toPoint()) == pressed:
-            self.open_menu(pressed)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self.viewport().update()
-        if self._pressed < 0:
-            super().mouseMoveEvent(event)
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self.viewport().update()
-        super().leaveEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
         self.has_ring = True
         if step and self.shown:
             self._current = max(0, min(len(self.shown) - 1, self._current + step))
-            self._reveal(self._current)
+            table = self.parentWidget()
+            if isinstance(table, QTableView):
+                table.scrollTo(table.model().index(table.rowAt(0), self._current))
             self._describe()
             self.viewport().update()
         elif self.shown and event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down):
@@ -145,27 +117,16 @@ class RoleHeader(QHeaderView):
         else:
             event.ignore()
 
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.MouseMove, QEvent.Type.Leave):
+            self.viewport().update()
+        return super().viewportEvent(event)
+
     def focusInEvent(self, event: QFocusEvent) -> None:
+        has_ring = self.has_ring
         super().focusInEvent(event)
-        if event.reason() is not Qt.FocusReason.PopupFocusReason:
-            self.has_ring = came_by_keyboard(self, event)
-        self._describe()
-        self.viewport().update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.viewport().update()
-
-    def _chip_at(self, position: QPoint) -> int:
-        section = self.logicalIndexAt(position)
-        if not 0 <= section < len(self.shown) or position.y() < scaled(_NAME_HEIGHT):
-            return -1
-        return section if self.chip(section).adjusted(0, 0, -_GRIP, _BELOW).contains(position) else -1
-
-    def _reveal(self, section: int) -> None:
-        table = self.parentWidget()
-        if isinstance(table, QTableView):
-            table.scrollTo(table.model().index(table.rowAt(0), section))
+        if event.reason() is Qt.FocusReason.PopupFocusReason:
+            self.has_ring = has_ring
 
     def _describe(self) -> None:
         words = [
@@ -210,8 +171,8 @@ class RoleHeader(QHeaderView):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         back = theme.colour("selection" if is_used else "hover")
-        is_hovered = self.underMouse() and chip.contains(self.viewport().mapFromGlobal(QCursor.pos()))
-        painter.setBrush(theme.mixed(theme.colour("accent"), back, 0.1) if is_hovered else back)
+        hovered = self.logicalIndexAt(self.viewport().mapFromGlobal(QCursor.pos())) if self.underMouse() else -1
+        painter.setBrush(theme.mixed(theme.colour("accent"), back, 0.1) if section == hovered else back)
         painter.drawRoundedRect(chip, 4, 4)
         if self.has_ring and self.hasFocus() and section == self._current:
             painter.setPen(QPen(theme.colour("accent"), 2))
@@ -247,11 +208,9 @@ class PreviewTable(TableView):
         self._fewest = fewest_rows
         self._shown: OpenFile | None = None
         self._widths: list[int] = []
-        self._was_resized = False  # by hand
-        self._is_fitting = False
+        self._fitted: tuple[object, ...] = ()  # what the widths were made for, until the user changes them
         self.roles = RoleHeader(self)
         self.setHorizontalHeader(self.roles)
-        self.roles.sectionResized.connect(self._resized)
         self.roles.setDefaultSectionSize(scaled(_USUAL))
         self.verticalHeader().setDefaultSectionSize(scaled(PREVIEW_ROW_HEIGHT))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -265,18 +224,14 @@ class PreviewTable(TableView):
         joined: frozenset[int] = frozenset(),
     ) -> None:
         before, self._shown = self._shown, file
-        is_other = before is None or (before.source, before.sample) != (file.source, file.sample)
-        scrolled, was_resized = self.verticalScrollBar().value(), self._was_resized
-        if is_other:
-            self._was_resized, self._is_fitting = False, True
+        scrolled = self.verticalScrollBar().value()
+        if before is None or (before.source, before.sample) != (file.source, file.sample):
             columns = [_column(index, name, file.source, self) for index, name in enumerate(file.columns)]
             self.show_rows(Rows(columns, file.sample, parent=self))
-            self._is_fitting = False
-            self._widths = self._measure(file.sample, file.source)
+            self._widths, self._fitted = self._measure(file.sample, file.source), ()
         self.roles.set_roles(roles, choices, joined)
         self._fit()
-        if is_other and before and replace(before.source, sends_doubtful=file.source.sends_doubtful) == file.source:
-            self._was_resized = was_resized  # more rows of the same file
+        if before is not None and before.path == file.path:
             self.verticalScrollBar().setValue(scrolled)
         self.viewport().update()
         self.updateGeometry()
@@ -286,8 +241,9 @@ class PreviewTable(TableView):
 
     def sizeHint(self) -> QSize:
         # As little as will do: a page that scrolls asks for this height, one with room to spare gives more.
-        rows = len(self._shown.sample) if self._shown else self._fewest
-        return QSize(200, self._height_of(min(rows, self._fewest)))
+        rows = min(self._fewest, len(self._shown.sample) if self._shown else self._fewest)
+        bar = self.horizontalScrollBar().sizeHint().height() if self.horizontalScrollBar().maximum() else 0
+        return QSize(200, self.roles.height() + rows * scaled(PREVIEW_ROW_HEIGHT) + bar + 1)
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -295,10 +251,6 @@ class PreviewTable(TableView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
-
-    def _height_of(self, rows: int) -> int:
-        bar = self.horizontalScrollBar().sizeHint().height() if self.horizontalScrollBar().maximum() else 0
-        return self.roles.height() + rows * scaled(PREVIEW_ROW_HEIGHT) + bar + 1
 
     def _measure(self, sample: Sequence[Row], source: Source) -> list[int]:
         metrics = self.fontMetrics()
@@ -314,27 +266,23 @@ class PreviewTable(TableView):
 
     def _fit(self) -> None:
         """Give each column what it wants and the text the rest; where there is too little, long ones have the same."""
-        if self._was_resized or not self._widths:
-            return
         others = len(self.columns()) - len(self._widths)
         room = self.viewport().width() - others * self.roles.defaultSectionSize()
-        wanted = [max(width, self.roles.wanted_width(index)) for index, width in enumerate(self._widths)]
-        most = _most_for_each(wanted, room)
+        least = self.roles.minimumSectionSize()
+        wanted = [max(width, least, self.roles.wanted_width(index)) for index, width in enumerate(self._widths)]
+        fitted = (wanted, room, self.roles.shown)
+        if not wanted or fitted == self._fitted:
+            return
+        self._fitted, most = fitted, _most_for_each(wanted, room)
         widths = [min(width, most if most >= _LEAST else _COMFORTABLE) for width in wanted]
         if (rest := room - sum(widths)) > 0:
             widths[self._text_column(widths)] += rest
-        self._is_fitting = True
         for section, width in enumerate(widths):
             self.roles.resizeSection(section, width)
-        self._is_fitting = False
 
     def _text_column(self, widths: Sequence[int]) -> int:
         is_text = [self.role_of(index) in (Role.TEXT, Role.CONTEXT) for index in range(len(widths))]
         return max(range(len(widths)), key=lambda index: (is_text[index], widths[index], index))
-
-    def _resized(self) -> None:
-        if not self._is_fitting and self._shown is not None and self.roles.underMouse():
-            self._was_resized = True
 
 
 def _most_for_each(wanted: Sequence[int], room: int) -> int:

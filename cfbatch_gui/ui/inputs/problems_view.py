@@ -87,16 +87,15 @@ _MEASURED = 40  # rows
 class ProblemBars(QWidget):
     """A bar for each reason; `view` shows the rows of one, which are read in a thread."""
 
-    def __init__(self, acts: DraftActions, reveal: Callable[..., None]) -> None:
+    def __init__(self, drafts: DraftActions, reveal: Callable[..., None]) -> None:
         super().__init__()
-        self._acts, self._drafts, self._reveal = acts, acts.drafts, reveal
+        self._drafts, self._reveal = drafts, reveal
         self._shown: tuple[object, ...] = ()
-        self._next_kind = ""
         self.kinds: tuple[str, ...] = ()
-        self.view = ProblemsView(self._choose_doubtful)
+        self.view = ProblemsView(drafts.choose_doubtful)
         self.bars: list[NoticeBar] = []
         self._lines = column()
-        self.save_all = LinkButton("", on_click=acts.save_problems)
+        self.save_all = LinkButton("", on_click=drafts.save_problems)
         self.save_all.hide()
         self.notes = Saying("info")
         self.setLayout(column(self._lines, row(self.save_all, None), self.notes))
@@ -113,7 +112,7 @@ class ProblemBars(QWidget):
         self.setVisible(bool(notes or self.bars))
 
     def _renew(self, found: Preflight | None, job: Job, metadata: ModelMetadata) -> None:
-        focus = self._focus()
+        focused = next((at for at, link in enumerate(self._links()) if link.hasFocus()), None)
         for bar in self.bars:
             self._lines.removeWidget(bar)
             bar.hide()
@@ -131,21 +130,13 @@ class ProblemBars(QWidget):
             plural(total, "Save all {n} rows that are left out…", "Save all {n} rows that are left out…")
         )
         self.save_all.setVisible(len(left_out) > 1)
-        follow_in_tab_order(self, *(link for bar in self.bars for link in bar.links()), self.save_all)
-        if focus is not None and self.bars:
-            links = self.bars[min(focus[0], len(self.bars) - 1)].links()
-            links[min(focus[1], len(links) - 1)].setFocus()
-        # The rows that are shown are those of before, unless they have another kind now.
-        next_kind, self._next_kind = self._next_kind, ""
-        if next_kind in self.kinds and not self.view.isHidden():
-            self.show_rows(next_kind)
-        else:
-            self.view.hide()
+        follow_in_tab_order(self, *self._links(), self.save_all)
+        if focused is not None and (links := self._links()):
+            links[min(focused, len(links) - 1)].setFocus()
+        self.view.hide()
 
-    def _focus(self) -> tuple[int, int] | None:
-        """The indices of the bar and its link with the keyboard focus, which a link in its place takes over."""
-        links = ((at, index, link) for at, bar in enumerate(self.bars) for index, link in enumerate(bar.links()))
-        return next(((at, index) for at, index, link in links if link.hasFocus()), None)
+    def _links(self) -> list[LinkButton]:
+        return [link for bar in self.bars for link in bar.links()]
 
     def _problem_bar(self, problem: ProblemCount) -> NoticeBar:
         kind = problem.kind
@@ -157,7 +148,7 @@ class ProblemBars(QWidget):
             links[:0] = [self._cut_link(), self._truncate_link(True)]
         if kind is ProblemKind.DOUBTFUL_ROW:
             links.append(self._doubtful_link(True))
-        links.append((self.tr("Save them…"), partial(self._acts.save_problems, str(kind))))
+        links.append((self.tr("Save them…"), partial(self._drafts.save_problems, str(kind))))
         return _bar(said(problem.sentence), "attention", *links)
 
     def _too_long_bar(self, count: int, job: Job, metadata: ModelMetadata) -> NoticeBar:
@@ -181,13 +172,7 @@ class ProblemBars(QWidget):
         return words, partial(self._drafts.change_options, truncate_inputs=truncate)
 
     def _doubtful_link(self, sends: bool) -> "LinkWords":
-        return doubtful_words(sends), partial(self._choose_doubtful, sends)
-
-    def _choose_doubtful(self, sends: bool) -> None:
-        """The rows that are shown stay in sight: they have the other kind as soon as the file is read."""
-        if not self.view.isHidden() and self.view.found.kind in DOUBTFUL:
-            self._next_kind = ProblemKind.DOUBTFUL_SENT if sends else ProblemKind.DOUBTFUL_ROW
-        self._drafts.choose_doubtful(sends)
+        return doubtful_words(sends), partial(self._drafts.choose_doubtful, sends)
 
     def show_rows(self, kind: str, *, toggles: bool = False) -> None:
         if toggles and not self.view.isHidden() and self.view.found.kind == kind:
@@ -198,15 +183,15 @@ class ProblemBars(QWidget):
     async def _show_rows(self, kind: str, job_id: str) -> None:
         model = self._drafts.model()
         found = await asyncio.to_thread(read_problems, self._drafts.program.folder(job_id), kind, model)
-        preflight = self._drafts.state(job_id).preflight
+        preflight, was_hidden = self._drafts.state(job_id).preflight, self.view.isHidden()
         if preflight is None or job_id != self._drafts.current:
             return
-        was_hidden = self.view.isHidden()
         if kind == CUT:
             sentence = self.tr("Longer than {model} reads, or perhaps so.").format(model=said(model.title))
             self.view.show_problems(found, sentence, len(found.rows))
-        elif count := next((each for each in preflight.problems if each.kind == kind), None):
-            self.view.show_problems(found, said(count.sentence), count.count)
+        for count in preflight.problems:
+            if count.kind == kind:
+                self.view.show_problems(found, said(count.sentence), count.count)
         if was_hidden:  # in a small window the heading is worth more
             self._reveal(self.view, self.view.heading)
 
@@ -304,21 +289,20 @@ class ProblemsView(Card):
 
 def _columns(found: ProblemRows) -> list[Column[StoredProblem]]:
     """As wide as their first rows need, up to a length."""
-    measured = found.rows[:_MEASURED]
 
-    def texts(name: str, value: Callable[[StoredProblem], str], least: int, longest: int, key: str = "") -> Problems:
-        widest = tuple(one_line(value(each), longest) for each in measured)
-        return Column(name, value, key=key, width=least, widest=widest)
+    def texts(name: str, value: Callable[[StoredProblem], str], longest: int, key: str = "") -> Problems:
+        widest = tuple(one_line(value(each), longest) for each in found.rows[:_MEASURED])
+        return Column(name, value, key=key, width=80, widest=widest)
 
     def cell(index: int) -> Callable[[StoredProblem], str]:
         return lambda each: each.cells[index] if index < len(each.cells) else ""
 
-    reason = texts(tr("Why"), lambda each: said(each.reason), 120, 12 if found.has_raw else 54)
+    reason = texts(tr("Why"), lambda each: said(each.reason), 12 if found.has_raw else 54)
     file: Problems = Column(tr("File"), lambda each: each.file, align="right", width=56)
     return [
         *([file] if any(problem.file == 2 for problem in found.rows) else []),
         Column(tr("Row"), lambda each: each.row, show=number, align="right", width=64),
-        texts(tr("In the file"), lambda each: each.raw, 120, 42) if found.has_raw else reason,
-        *(texts(name, cell(index), 80, 36, f"cell {index}") for index, name in enumerate(found.columns)),
+        texts(tr("In the file"), lambda each: each.raw, 42) if found.has_raw else reason,
+        *(texts(name, cell(index), 36, f"cell {index}") for index, name in enumerate(found.columns)),
         *([reason] if found.has_raw else []),  # the panel has it too
     ]

@@ -14,8 +14,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.versions import Change, ComparedRow, DraftVersion, VersionRow, new_words
 from cfbatch_gui.ui.display import number, one_line, plural, tr
-from cfbatch_gui.ui.inputs.draft_files import DraftState
-from cfbatch_gui.ui.inputs.drafts import Drafts
+from cfbatch_gui.ui.inputs.drafts import Drafts, DraftState
 from cfbatch_gui.ui.tables.cells import CellDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, Index, PagedRows
 from cfbatch_gui.ui.tables.table_view import TableView

@@ -19,7 +19,6 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.dialogs import ShownDialog
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.memory import SettingsMemory
 from cfbatch_gui.ui.state_names import StateWords, state_texts, words_of_batch
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
@@ -69,8 +68,7 @@ class BatchTable(TableView):
     """The batches of a job; Enter opens the answer to one as it came."""
 
     def __init__(self, program: Program) -> None:
-        memory, open_answer = SettingsMemory(program), self.open_answer
-        super().__init__("batches", tr("Batches"), memory=memory, inset=True, on_opened=open_answer)
+        super().__init__("batches", tr("Batches"), inset=True, on_opened=self.open_answer)
         self._program, self._now = program, 0.0
         self._job: Job | None = None
         self._next_look: float | None = None

@@ -1,4 +1,4 @@
 """Plots over arrays: charts with axes and layers, and a map of up to a million dots."""
 
 from cfbatch_gui.ui.plots.dot_map import DotMap
-from cfbatch_gui.ui.plots.plot import Band, Bars, Chart, Dots, Line, Mark, PictureButtons, Plot, PlotData, Steps
+from cfbatch_gui.ui.plots.plot import Band, Bars, Chart, Diagonal, Dots, Mark, PictureButtons, Plot, PlotData, Steps

@@ -6,7 +6,9 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +25,6 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
-    QPolygonF,
 )
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QToolTip, QWidget
@@ -44,33 +45,28 @@ _TICK_WIDTH, _TICK_HEIGHT = 84, 44  # pixels for each label
 _RIGHT = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """Maps `low` to pixel `start` and `high` to pixel `end`; `end` may be less than `start`."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def pixel(self, value: float) -> float:
-        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
-
-    def pixels(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
-        wide = values.astype(np.float64)
-        placed: NDArray[np.float64] = self.start + (wide - self.low) / (self.high - self.low) * (self.end - self.start)
-        return placed
+_Values = TypeVar("_Values", float, NDArray[np.float64])
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The axes at one size: `box` is the inside, in logical pixels."""
+    """The axes at one size: `box` is the inside, in logical pixels; `across` and `up` are lowest and highest values."""
 
     box: QRectF
-    across: Scale
-    up: Scale
-    across_title: str
-    up_title: str
+    across: tuple[float, float]
+    up: tuple[float, float]
+    titles: tuple[str, str]
+
+    def x(self, values: _Values) -> _Values:
+        low, high = self.across
+        return self.box.left() + (values - low) / (high - low) * self.box.width()
+
+    def y(self, values: _Values) -> _Values:
+        low, high = self.up
+        return self.box.bottom() - (values - low) / (high - low) * self.box.height()
+
+    def points(self, across: NDArray[np.floating], up: NDArray[np.number]) -> NDArray[np.float64]:
+        return np.column_stack((self.x(across.astype(np.float64)), self.y(up.astype(np.float64))))
 
 
 def ticks(low: float, high: float, most: int) -> tuple[float, ...]:
@@ -82,6 +78,12 @@ def ticks(low: float, high: float, most: int) -> tuple[float, ...]:
 
 def labels(values: tuple[float, ...]) -> tuple[str, ...]:
     return tuple(display.number(value + 0.0, ",.10g") for value in values)
+
+
+def labelled(ends: tuple[float, float], pixels: float, each: float) -> list[tuple[float, str]]:
+    """The ticks of an axis with so many pixels for each, and their labels."""
+    values = ticks(*ends, max(1, int(pixels // each)))
+    return list(zip(values, labels(values), strict=True))
 
 
 def padded(low: float, high: float, share: float = 0.0) -> tuple[float, float]:
@@ -103,34 +105,31 @@ def small(font: QFont) -> QFont:
 
 def paint_frame(painter: QPainter, shown: Frame, font: QFont) -> None:
     box, metrics = shown.box, QFontMetricsF(small(font))
+    line, quiet = QPen(theme.colour("line"), 1), theme.colour("quiet")
+    right, left = (
+        side | Qt.AlignmentFlag.AlignVCenter for side in (Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignLeft)
+    )
     painter.save()
     painter.setFont(small(font))
-    values = ticks(shown.up.low, shown.up.high, _count(box.height(), _TICK_HEIGHT))
-    for value, text in zip(values, labels(values), strict=True):
-        level = shown.up.pixel(value)
-        painter.setPen(QPen(theme.colour("line"), 1))
+    for value, text in labelled(shown.up, box.height(), _TICK_HEIGHT):
+        level = shown.y(value)
+        painter.setPen(line)
         painter.drawLine(QPointF(box.left(), round(level) + 0.5), QPointF(box.right(), round(level) + 0.5))
-        painter.setPen(theme.colour("quiet"))
-        at = QRectF(0, level - metrics.height() / 2, box.left() - SMALL, metrics.height())
-        painter.drawText(at, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
-    values = ticks(shown.across.low, shown.across.high, _count(box.width(), _TICK_WIDTH)) if shown.across_title else ()
-    for value, text in zip(values, labels(values), strict=True):
-        x = shown.across.pixel(value)
-        painter.setPen(QPen(theme.colour("line"), 1))
+        painter.setPen(quiet)
+        painter.drawText(QRectF(0, level - metrics.height() / 2, box.left() - SMALL, metrics.height()), right, text)
+    for value, text in labelled(shown.across, box.width(), _TICK_WIDTH) if shown.titles[0] else ():
+        x = shown.x(value)
+        painter.setPen(line)
         painter.drawLine(QPointF(round(x) + 0.5, box.bottom()), QPointF(round(x) + 0.5, box.bottom() + TINY))
-        painter.setPen(theme.colour("quiet"))
+        painter.setPen(quiet)
         at = QRectF(x - _TICK_WIDTH / 2, box.bottom() + TINY, _TICK_WIDTH, metrics.height())
         painter.drawText(at, Qt.AlignmentFlag.AlignCenter, text)
-    painter.setPen(theme.colour("quiet"))
+    painter.setPen(quiet)
     below = QRectF(box.left(), box.bottom() + TINY + metrics.height() + TINY, box.width(), metrics.height())
-    painter.drawText(below, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, shown.across_title)
+    painter.drawText(below, right, shown.titles[0])
     above = QRectF(MEDIUM, box.top() - metrics.height() - SMALL, box.width(), metrics.height())
-    painter.drawText(above, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown.up_title)
+    painter.drawText(above, left, shown.titles[1])
     painter.restore()
-
-
-def _count(pixels: float, each: float) -> int:
-    return max(1, int(pixels // each))
 
 
 def _pixels(font: QFont) -> int:
@@ -332,11 +331,8 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Line:
-    """A straight line over the whole width: up = `start` + `slope` × across."""
-
-    start: float
-    slope: float
+class Diagonal:
+    """Where both axes have the same value."""
 
 
 @dataclass(frozen=True)
@@ -347,23 +343,17 @@ class Band:
     high: float
 
 
-Layer = Bars | Dots | Mark | Line | Band
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """`index` is that of a dot, or of a bar that is something of its own; -1 for anything else."""
-
-    text: str
-    index: int = -1
+Layer = Bars | Dots | Mark | Diagonal | Band
+Found = tuple[
+    str, int
+]  # what is under the mouse, and the index of a dot, or of a bar that is something of its own; or -1
 
 
 def range_across(layers: Sequence[Layer]) -> tuple[float, float]:
-    has_dots = any(isinstance(layer, Dots) for layer in layers)
-    found = [_finite(layer.x) for layer in layers if isinstance(layer, Dots)]
-    found += [_finite(layer.edges) for layer in layers if isinstance(layer, Bars)]
+    dots = [_finite(layer.x) for layer in layers if isinstance(layer, Dots)]
+    found = [_finite(layer.edges) for layer in layers if isinstance(layer, Bars)]
     marks = np.array([layer.at for layer in layers if isinstance(layer, Mark)])
-    return _range([*found, marks], _MARGIN if has_dots else 0.0)
+    return _range([*dots, *found, marks], _MARGIN if dots else 0.0)
 
 
 def range_up(layers: Sequence[Layer]) -> tuple[float, float]:
@@ -381,27 +371,26 @@ def paint_layer(painter: QPainter, shown: Frame, layer: Layer) -> None:
     painter.save()
     match layer:
         case Steps():
-            painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(theme.colour(layer.role), 1.75))
-            painter.drawPolyline(_outline(shown, layer))
+            tops = np.pad(layer.heights, 1)  # from the foot and back to it
+            corners = shown.points(np.repeat(layer.edges, 2), np.repeat(tops, 2)[1:-1])
+            painter.drawPolyline([QPointF(*corner) for corner in corners.tolist()])
         case Bars():
             _paint_bars(painter, shown, layer)
         case Dots():
-            dots = np.column_stack((shown.across.pixels(layer.x), shown.up.pixels(layer.y)))
+            dots = shown.points(layer.x, layer.y)
             there = dots[np.isfinite(dots).all(axis=1)]
             paint_dots(painter, shown.box, there, np.tile(of_role("accent"), (len(there), 1)))
-        case Line():
-            ends = (shown.across.low, shown.across.high)
-            points = [QPointF(shown.across.pixel(end), shown.up.pixel(layer.start + layer.slope * end)) for end in ends]
+        case Diagonal():
             painter.setPen(QPen(theme.colour("quiet"), 1, Qt.PenStyle.DashLine))
-            painter.drawLine(*points)
+            painter.drawLine(*(QPointF(shown.x(end), shown.y(end)) for end in shown.across))
         case Band():
-            top, bottom = shown.up.pixel(layer.high), shown.up.pixel(layer.low)
-            box = QRectF(shown.box.left(), top, shown.box.width(), max(1.0, bottom - top))
+            top = shown.y(layer.high)
+            box = QRectF(shown.box.left(), top, shown.box.width(), max(1.0, shown.y(layer.low) - top))
             painter.fillRect(box, theme.colour("selection"))
-        case Mark() if shown.across.low <= layer.at <= shown.across.high:
+        case Mark() if shown.across[0] <= layer.at <= shown.across[1]:
             painter.setFont(small(painter.font()))
-            metrics, x = QFontMetricsF(painter.font()), round(shown.across.pixel(layer.at)) + 0.5
+            metrics, x = QFontMetricsF(painter.font()), round(shown.x(layer.at)) + 0.5
             painter.setPen(QPen(theme.colour("text"), 1, Qt.PenStyle.DashLine))
             painter.drawLine(QPointF(x, shown.box.top()), QPointF(x, shown.box.bottom()))
             width = metrics.horizontalAdvance(layer.name)
@@ -411,53 +400,40 @@ def paint_layer(painter: QPainter, shown: Frame, layer: Layer) -> None:
 
 
 def describe_at(layers: Sequence[Layer], shown: Frame, mouse: QPointF) -> Found | None:
-    dots = next((layer for layer in layers if isinstance(layer, Dots)), None)
-    if dots is not None:
-        return _dot_at(dots, shown, mouse)
-    bars = [layer for layer in layers if isinstance(layer, Bars)]
-    value = shown.across.low + (mouse.x() - shown.box.left()) / shown.box.width() * (
-        shown.across.high - shown.across.low
-    )
     lines = []
-    for layer in bars:
-        index = int(np.searchsorted(layer.edges, value, side="right")) - 1
-        if 0 <= index < len(layer.heights):
-            if layer.describe is not None:
-                return Found(layer.describe(index), index)
-            low, high = map(display.score_text, layer.edges[index : index + 2].tolist())
-            count = display.number(layer.heights[index].item(), ",.10g")
-            lines.append(f"{layer.name or shown.up_title}: {count}  ({low} – {high})")
-    return Found("\n".join(lines)) if lines else None
-
-
-def _dot_at(layer: Dots, shown: Frame, mouse: QPointF) -> Found | None:
-    x, y = shown.across.pixels(layer.x), shown.up.pixels(layer.y)
-    away = np.hypot(x - mouse.x(), y - mouse.y())
-    away[~np.isfinite(away)] = np.inf
-    if not len(away) or away.min() > _NEAR:
-        return None
-    index = int(away.argmin())
-    return Found(layer.describe(index), index)
+    for layer in layers:
+        if isinstance(layer, Dots):
+            away = np.hypot(*(shown.points(layer.x, layer.y) - mouse.toTuple()).T)
+            away[~np.isfinite(away)] = np.inf
+            if not len(away) or away.min() > _NEAR:
+                return None
+            index = int(away.argmin())
+            return layer.describe(index), index
+        if isinstance(layer, Bars):
+            low, high = shown.across
+            value = low + (mouse.x() - shown.box.left()) / shown.box.width() * (high - low)
+            index = int(np.searchsorted(layer.edges, value, side="right")) - 1
+            if 0 <= index < len(layer.heights):
+                if layer.describe is not None:
+                    return layer.describe(index), index
+                ends = " – ".join(map(display.score_text, layer.edges[index : index + 2].tolist()))
+                count = display.number(layer.heights[index].item(), ",.10g")
+                lines.append(f"{layer.name or shown.titles[1]}: {count}  ({ends})")
+    return ("\n".join(lines), -1) if lines else None
 
 
 def _paint_bars(painter: QPainter, shown: Frame, layer: Bars) -> None:
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(theme.colour(layer.role))
-    edges, tops = shown.across.pixels(layer.edges), shown.up.pixels(layer.heights.astype(np.float64))
+    edges, tops = shown.x(layer.edges.astype(np.float64)), shown.y(layer.heights.astype(np.float64))
     width = (edges[-1] - edges[0]) / max(1, len(tops))
     gap = 1.0 if width > 4 else 0.0
     if layer.describe is not None:
         gap = width * _APART
-    foot = shown.up.pixel(0.0)
-    for left, right, top in zip(edges[:-1].tolist(), edges[1:].tolist(), tops.tolist(), strict=True):
+    foot = shown.y(0.0)
+    for (left, right), top in zip(pairwise(edges.tolist()), tops.tolist(), strict=True):
         if top != foot:
             painter.drawRect(QRectF(left + gap / 2, top, max(0.5, right - left - gap), foot - top).normalized())
-
-
-def _outline(shown: Frame, layer: Steps) -> QPolygonF:
-    tops = np.pad(layer.heights.astype(np.float64), 1)  # from the foot and back to it
-    across, up = shown.across.pixels(np.repeat(layer.edges, 2)), shown.up.pixels(np.repeat(tops, 2)[1:-1])
-    return QPolygonF(list(map(QPointF, across.tolist(), up.tolist())))
 
 
 def _finite(values: NDArray[np.number]) -> NDArray[np.float64]:
@@ -508,7 +484,7 @@ class Chart(Plot):
         painter.restore()
         painter.setPen(QPen(theme.colour("quiet"), 1))
         has_bars = any(isinstance(layer, Bars) for layer in self.layers)
-        foot = shown.up.pixel(0.0) if has_bars else shown.box.bottom()
+        foot = shown.y(0.0) if has_bars else shown.box.bottom()
         painter.drawLine(QPointF(shown.box.left(), foot), QPointF(shown.box.right(), foot))
         self._paint_legend(painter, size)
 
@@ -517,13 +493,13 @@ class Chart(Plot):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         found = self._found_at(event.position())
-        self.show_tip(event.globalPosition().toPoint(), found.text if found is not None else "")
+        self.show_tip(event.globalPosition().toPoint(), found[0] if found is not None else "")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         super().mousePressEvent(event)
         found = self._found_at(event.position())
-        if event.button() == Qt.MouseButton.LeftButton and found is not None and found.index >= 0:
-            self.picked.emit(found.index)
+        if event.button() == Qt.MouseButton.LeftButton and found is not None and found[1] >= 0:
+            self.picked.emit(found[1])
 
     def _found_at(self, mouse: QPointF) -> Found | None:
         shown = self._frame(QSizeF(self.size()))
@@ -537,11 +513,10 @@ class Chart(Plot):
         legend = QFontMetricsF(self.font()).height() + SMALL if self._named() else 0.0
         top = legend + MEDIUM + above
         height = max(10.0, size.height() - top - line - SMALL - below)
-        shown = labels(ticks(*up, _count(height, _TICK_HEIGHT)))
-        left = max((metrics.horizontalAdvance(each) for each in shown), default=0.0) + SMALL + MEDIUM
+        shown = labelled(up, height, _TICK_HEIGHT)
+        left = max((metrics.horizontalAdvance(each) for _, each in shown), default=0.0) + SMALL + MEDIUM
         box = QRectF(left, top, max(10.0, size.width() - left - _RIGHT), height)
-        across = Scale(*range_across(self.layers), box.left(), box.right())
-        return Frame(box, across, Scale(*up, box.bottom(), box.top()), *self._titles)
+        return Frame(box, range_across(self.layers), up, self._titles)
 
     def _named(self) -> list[Bars]:
         return [each for each in self.layers if isinstance(each, Bars) and each.name]

@@ -3,17 +3,12 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 
-from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QDoubleSpinBox, QSizePolicy, QSpinBox, QStackedWidget
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QDoubleSpinBox, QSizePolicy, QSpinBox
 
-from cfbatch_gui.core.export_metadata import metadata_of
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import EmbeddedText
-from cfbatch_gui.core.results.exports import ExportOptions, export, target_for
 from cfbatch_gui.core.results.groups import (
     MOST_CLUSTERS,
     UNASKED_TEXTS,
@@ -27,11 +22,8 @@ from cfbatch_gui.core.results.groups import (
     find_duplicates,
     usual_number,
 )
-from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.settings import FolderUse
-from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import labelled
@@ -44,15 +36,12 @@ from cfbatch_gui.ui.results.vector_page import (
     similarity_column,
     text_column,
 )
-from cfbatch_gui.ui.state_names import connection_title
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import PagedRows, Rows, TableView
-from cfbatch_gui.ui.widgets import Choice, EmptyPlace, Flow, IconButton, Label, QuietButton, boxed, row, split
+from cfbatch_gui.ui.widgets import Choice, Flow, IconButton, Label, MaybeEmpty, QuietButton, boxed, row, split
 
 _RESTING = 0.35  # seconds after the last key
 _TYPICAL = 3
-
-_WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +57,7 @@ class ClusterRow:
 class ClustersView(VectorPage):
     """Computes the clusters again whenever their number changes."""
 
-    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+    def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "layers")
         self.found: Clusters | None = None
         self.number = QSpinBox()
@@ -78,11 +67,9 @@ class ClustersView(VectorPage):
         self.number.valueChanged.connect(lambda _: self.tasks.start("group", self._group(_RESTING)))
         self.count = Label("", "quiet")
         self.rows: Rows[ClusterRow] = Rows(_cluster_columns(), key=lambda each: each.number, parent=self)
-        self.table = TableView(
-            "vectors/clusters", self.tr("Clusters"), self.rows, memory=memory, on_picked=self._picked
-        )
+        self.table = TableView("vectors/clusters", self.tr("Clusters"), self.rows, on_picked=self._picked)
         self.table.cells.sample = "0,000"
-        self.members = TextList(self, "vectors/cluster", self.tr("Texts of the cluster"), memory=memory)
+        self.members = TextList(self, "vectors/cluster", self.tr("Texts of the cluster"))
         body = split(self.table, self.members, sizes=(560, 440))
         self.lay_out_content(body, above=Flow(labelled(self.tr("Number of clusters"), self.number), self.count))
 
@@ -182,28 +169,55 @@ class GroupRow:
 
 
 class DuplicatesView(VectorPage):
-    """Searches again whenever the threshold or what is to be kept changes; for many texts only when asked."""
+    """Searches again whenever the threshold or what is to be kept changes; for many texts only when asked.
 
-    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+    `export_wanted` brings the id of the job, of which the rows that stay are to be exported.
+    """
+
+    export_wanted = Signal(str)
+
+    def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "copy")
         self.found: Duplicates | None = None
         self._groups: tuple[Group, ...] = ()
-        self._make_widgets(memory)
-        self._lay_out()
+        self.threshold = QDoubleSpinBox(minimum=0.001, maximum=1.0, singleStep=0.01, decimals=3)
+        self.threshold.setAccessibleName(self.tr("Similar from"))
+        self.threshold.valueChanged.connect(lambda _: self._look_again())
+        kept = ((self.tr("Keep the first"), Keep.FIRST), (self.tr("Keep the longest"), Keep.LONGEST))
+        self.keep = Choice(self.tr("Which text of a group stays"), kept, lambda _: self._look_again())
+        self.count = Label("", "quiet")
+        self.count.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.save_button = QuietButton(
+            self.tr("Save list without duplicates…"),
+            "download",
+            lambda: self.export_wanted.emit(self.job.id),
+            tip=self.tr("Your own columns, with the rows that stay"),
+        )
+        words = self.tr("Show the texts that go in the table")
+        self.table_button = IconButton("table", words, self._show_in_table)
+        self.groups: PagedRows[GroupRow] = PagedRows(_group_columns(), count=0, fetch=self._fetch, parent=self)
+        self.group_table = TableView("vectors/groups", self.tr("Groups"), self.groups, on_picked=self._picked)
+        title = self.tr("Texts of the group")
+        self.members = TextList(self, "vectors/members", title, columns=_member_columns())
+        self._body = MaybeEmpty("copy", split(self.group_table, self.members, sizes=(420, 580)))
+        self._body.empty.pressed.connect(lambda: self._look_again(0.0))
+        fields = labelled(self.tr("Similar from"), self.threshold, self.keep)
+        buttons = boxed(row(self.table_button, self.save_button))
+        self.lay_out_content(self._body, above=Flow(fields, self.count, buttons))
 
     def clear(self) -> None:
         self.found, self._groups = None, ()
-        self._none.set_sentence("")
         with QSignalBlocker(self.threshold):
             self.threshold.setValue(USUAL_THRESHOLD)
         self.count.setText("")
-        self._body.setCurrentWidget(self._none)
+        self._body.show_sentence("")
 
     def arrived(self, *, is_first: bool) -> None:
         if self.embeddings.count <= UNASKED_TEXTS or self.found is not None:
-            self.look()
+            self._look_again(0.0)
         else:
-            self._body.setCurrentWidget(self._ask)
+            sentence = self.tr("Comparing so many texts takes a while: every text is compared with every other.")
+            self._body.show_sentence(sentence, self.tr("Look for near duplicates"))
             self.show_foot()
 
     def row_choices(self) -> tuple[RowChoice, ...]:
@@ -213,62 +227,17 @@ class DuplicatesView(VectorPage):
         stays = found.stays == found.item_numbers
         groups = [self._groups[index] for index in self.group_table.selected_rows()]
         of_groups = [item for group in groups for item in (group.stays, *group.goes)]
+        without = self.tr("without near duplicates")
         return row_choices(
-            (self.tr("without near duplicates"), found.item_numbers[stays].tolist()),
+            (without, found.item_numbers[stays].tolist()),
             (self.tr("near duplicates that go"), found.item_numbers[~stays].tolist()),
             (self.tr("this group") if len(groups) < 2 else self.tr("selected groups"), of_groups or self.members.items),
             self.members.selected(),
+            proposed=without,
         )
 
-    def look(self) -> None:
-        self.tasks.start("look", self._look(0.0))
-
-    # Making
-
-    def _make_widgets(self, memory: Memory | None) -> None:
-        self.threshold = QDoubleSpinBox(minimum=0.001, maximum=1.0, singleStep=0.01, decimals=3)
-        self.threshold.setAccessibleName(self.tr("Similar from"))
-        self.threshold.valueChanged.connect(lambda _: self._changed())
-        kept = ((self.tr("Keep the first"), Keep.FIRST), (self.tr("Keep the longest"), Keep.LONGEST))
-        self.keep = Choice(self.tr("Which text of a group stays"), kept, lambda _: self._changed())
-        self.count = Label("", "quiet")
-        self.save_button = QuietButton(
-            self.tr("Save list without duplicates…"),
-            "download",
-            lambda: self.tasks.start("save", self._save()),
-            tip=self.tr("Your own columns, with the rows that stay"),
-        )
-        words = self.tr("Show the texts that go in the table")
-        self.table_button = IconButton("table", words, self._show_in_table)
-        self.groups: PagedRows[GroupRow] = PagedRows(_group_columns(), count=0, fetch=self._fetch, parent=self)
-        self.group_table = TableView(
-            "vectors/groups", self.tr("Groups"), self.groups, memory=memory, on_picked=self._picked
-        )
-        title = self.tr("Texts of the group")
-        self.members = TextList(self, "vectors/members", title, memory=memory, columns=_member_columns())
-        self._none = EmptyPlace("copy", "")
-        self._ask = EmptyPlace(
-            "copy",
-            self.tr("Comparing so many texts takes a while: every text is compared with every other."),
-            self.tr("Look for near duplicates"),
-            "search",
-        )
-        self._ask.pressed.connect(self.look)
-
-    def _lay_out(self) -> None:
-        self.count.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        fields = labelled(self.tr("Similar from"), self.threshold, self.keep)
-        buttons = boxed(row(self.table_button, self.save_button))
-        self._groups_and_members = split(self.group_table, self.members, sizes=(420, 580))
-        self._body = QStackedWidget()
-        for each in (self._none, self._ask, self._groups_and_members):
-            self._body.addWidget(each)
-        self.lay_out_content(self._body, above=Flow(fields, self.count, buttons))
-
-    # Looking
-
-    def _changed(self) -> None:
-        self.tasks.start("look", self._look(_RESTING))
+    def _look_again(self, resting: float = _RESTING) -> None:
+        self.tasks.start("look", self._look(resting))
 
     async def _look(self, resting: float) -> None:
         await asyncio.sleep(resting)
@@ -278,19 +247,17 @@ class DuplicatesView(VectorPage):
             lambda tell: find_duplicates(embeddings, threshold, keep, tell),
         )
         self.found, self._groups = found, await asyncio.to_thread(found.groups)
-        self._show(found)
-
-    def _show(self, found: Duplicates) -> None:
         self.groups.refresh(len(self._groups))
-        some = bool(self._groups)
-        self._body.setCurrentWidget(self._groups_and_members if some else self._none)
-        threshold = self.threshold.text()
-        self._none.set_sentence(self.tr("No two texts are as similar as {n}.").format(n=threshold))
+        if self._groups:
+            self._body.show_content()
+        else:
+            sentence = self.tr("No two texts are as similar as {n}.")
+            self._body.show_sentence(sentence.format(n=self.threshold.text()))
         groups = display.plural(len(self._groups), "{n} group", "{n} groups")
         goes = display.plural(found.gone, "{n} would go", "{n} would go")
-        self.count.setText(f"{goes} · {groups}" if some else self.tr("no near duplicates"))
-        self.save_button.set_possible("" if some else self.tr("There is nothing to leave out."))
-        self.table_button.setEnabled(some)
+        self.count.setText(f"{goes} · {groups}" if self._groups else self.tr("no near duplicates"))
+        self.save_button.set_possible("" if self._groups else self.tr("There is nothing to leave out."))
+        self.table_button.setEnabled(bool(self._groups))
         self.group_table.selectRow(0)
         self.show_foot(
             self.tr("Every text that goes is at least so similar to the one that stays. Nothing in the job changes."),
@@ -306,42 +273,10 @@ class DuplicatesView(VectorPage):
         group = self._groups[index]
         self.members.show_items((group.stays, *group.goes), (None, *group.similarities))
 
-    # Saving
-
     def _show_in_table(self) -> None:
         if self.found is not None:
             going = self.found.item_numbers[self.found.stays != self.found.item_numbers]
             self.rows_wanted.emit(tuple(going.tolist()), self.tr("Near duplicates that go"))
-
-    async def _save(self) -> None:
-        is_workbook = Path(self.job.source_name).suffix.lower() in _WORKBOOKS
-        filters = (self.tr("Excel (*.xlsx)"), self.tr("CSV for Excel (*.csv)"))
-        suffix = "xlsx" if is_workbook else "csv"
-        path = await dialogs.save_file(
-            self,
-            self.tr("Save list without duplicates"),
-            name=self.tr("{name}, without duplicates").format(name=self.job.name) + "." + suffix,
-            filters=filters if is_workbook else filters[::-1],
-            folder=self.program.remembered_folder(FolderUse.KEEP_LISTS),
-        )
-        if path is not None:
-            await self.write(path)
-
-    async def write(self, path: Path) -> None:
-        """Write the rows that stay, as the user's own list. Raises UserError."""
-        found = self.found
-        if found is None:
-            return
-        target = target_for(path, Kind.EMBED, "xlsx" if path.suffix.lower() == ".xlsx" else "csv-excel")
-        items = frozenset(found.item_numbers[found.stays == found.item_numbers].tolist())
-        options = ExportOptions(separator=display.csv_separator(), items=items)
-        metadata = metadata_of(self.job, connection_title(self.program, self.job))
-        folder, keeps = self.program.folder(self.job.id), self.program.settings.keeps_manifests
-        write = partial(export, folder, metadata, path, target, options=options, keeps_manifest=keeps, say=said)
-        written = await asyncio.to_thread(write)
-        pattern = self.tr("Wrote {n} to “{name}”, without {go} near duplicates.")
-        rows = display.plural(written.rows, "{n} row", "{n} rows")
-        self.notices.show_written(pattern.format(n=rows, name=path.name, go=display.number(found.gone)), path)
 
 
 def _group_columns() -> tuple[Column[GroupRow], ...]:

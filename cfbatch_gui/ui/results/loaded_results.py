@@ -70,7 +70,8 @@ class ResultsPage(ResultView, Generic[T]):
 
     def show_job(self, job: Job) -> None:
         if self.shown is None or job.id != self.shown.id:
-            self.tasks.cancel(LOADING)
+            for name in self.tasks.running():
+                self.tasks.cancel(name)
             self.loaded = ()
             self.begin(job)
         self.shown = job
@@ -82,10 +83,10 @@ class ResultsPage(ResultView, Generic[T]):
             self._bar.show()
         self.stack.show_content()
 
-    def show_sentence(self, sentence: str) -> None:
+    def show_sentence(self, sentence: str, button: str = "") -> None:
         if self._bar is not None:
             self._bar.hide()
-        self.stack.show_sentence(sentence)
+        self.stack.show_sentence(sentence, button)
 
     def show_error(self, error: UserError) -> None:
         self.show_sentence(said(error.message))

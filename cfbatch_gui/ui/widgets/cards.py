@@ -179,17 +179,19 @@ class EmptyPlace(QWidget):
 
 
 class MaybeEmpty(QStackedWidget):
-    """`content` may be added later."""
+    """`content` may be added later; `empty.pressed` tells that the button below a sentence was pressed."""
 
     def __init__(self, icon: str, *content: QWidget) -> None:
         super().__init__()
-        self._empty = EmptyPlace(icon, "")
-        for each in (self._empty, *content):
+        self.empty = EmptyPlace(icon, "")
+        for each in (self.empty, *content):
             self.addWidget(each)
 
     def show_content(self) -> None:
         self.setCurrentIndex(1)
 
-    def show_sentence(self, sentence: str) -> None:
-        self._empty.set_sentence(sentence)
+    def show_sentence(self, sentence: str, button: str = "") -> None:
+        self.empty.set_sentence(sentence)
+        self.empty.button.setText(button)
+        self.empty.button.setVisible(bool(button))
         self.setCurrentIndex(0)

@@ -1,7 +1,9 @@
 """Starts the window: language, signals, unexpected errors, later starts, and what is said where there is no window."""
 
 import asyncio
+import hashlib
 import logging
+import os
 import signal
 import sys
 import threading
@@ -34,7 +36,6 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.languages import ENGLISH, Language, language_of_system, load_language, said, use_language
-from cfbatch_gui.core.system.later_start import Answer, Request, addresses, hand_over
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.system.paths import Paths, resource
 from cfbatch_gui.core.system.settings import Settings
@@ -45,7 +46,7 @@ from cfbatch_gui.ui.notices import install_roles
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window import loop
 from cfbatch_gui.ui.window.main_window import DESKTOP_ID
-from cfbatch_gui.ui.window.workspace import Workspace
+from cfbatch_gui.ui.window.workspace import Request, Workspace
 
 
 class Application(QApplication):
@@ -206,6 +207,10 @@ class CrashHandler(QObject):
 
 # A window that is being opened has the lock a moment before it listens; one that is being closed, a moment longer.
 _TRIES, _BETWEEN = 25, 0.2  # seconds
+_PATIENCE = 10_000  # milliseconds for the window that is open to answer; while it is being opened it takes nothing
+_TAKEN = b"taken\n"  # its answer
+# What the desktop calls this start by. Some set only the older variable, with the token of Wayland in it.
+_ACTIVATION = ("XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID")
 
 _log = logging.getLogger(__name__)
 
@@ -214,14 +219,12 @@ _log = logging.getLogger(__name__)
 class Start:
     """How to open the window: the data folder, and files or the example to open in new jobs.
 
-    `files` are as `file_arguments.independent` gives them. `is_window_silent`: a window that is open for the data
-    folder has been asked to take them, and did not answer in time.
+    `files` are as `file_names.independent` gives them.
     """
 
     root: Path
     files: tuple[str, ...] = ()
     with_example: bool = False
-    is_window_silent: bool = False
 
 
 def open_window(start: Start, environ: Mapping[str, str]) -> int:
@@ -270,7 +273,7 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QAp
         return 2
     if program is None:
         return 0
-    single = SingleWindow(Paths(start.root), environ)  # before the pages are made: a later start waits for it
+    single = SingleWindow(Paths(start.root))  # before the pages are made: a later start waits for it
     workspace = Workspace(program, theme, with_draft=bool(start.files) or start.with_example)
     single.take = workspace.take
     crash.crashed.connect(workspace.window.notices.show_crash)
@@ -295,30 +298,45 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QAp
 
 async def _open_or_hand_over(start: Start, environ: Mapping[str, str], notify: Callable[[Job], None]) -> Program | None:
     """The program; None when the window that has the data folder open has taken the files. Raises UserError."""
+    request = Request(start.files, next((environ[name] for name in _ACTIVATION if environ.get(name)), ""))
     tries = _TRIES
     while True:
         try:
             return await Program.open(start.root, environ=environ, on_change=notify)
-        except DataInUse as error:
-            if start.is_window_silent:
-                raise _not_taken(start.files) from error
-            answer = await asyncio.to_thread(hand_over, Paths(start.root), start.files, environ)
-            if answer is Answer.TAKEN:
+        except DataInUse:
+            if await asyncio.to_thread(_is_taken, _address(Paths(start.root)), request):
                 return None
             tries -= 1
-            if answer is Answer.SILENT:
-                raise _not_taken(start.files) from error
             if not tries:
                 raise
         await asyncio.sleep(_BETWEEN)
 
 
-def _not_taken(files: Sequence[str]) -> DataInUse:
+def _address(paths: Paths) -> str:
+    """Where the window of this folder listens: a socket in it, a pipe on Windows."""
+    root = paths.root.resolve()
+    if sys.platform == "win32":
+        return f"cfbatch-{hashlib.sha256(os.fsencode(root)).hexdigest()[:20]}"
+    return str(root / paths.window_socket.name)
+
+
+def _is_taken(address: str, request: Request) -> bool:
+    """Whether the open window has opened the files; blocks. Raises DataInUse where it does not answer."""
+    window = QLocalSocket()
+    window.connectToServer(address)
+    if not window.waitForConnected(_PATIENCE):  # none listens, as one that has crashed
+        return False
+    window.write(request.encoded())
+    if window.waitForReadyRead(_PATIENCE):
+        return bytes(window.readLine().data()) == _TAKEN
+    if window.state() != QLocalSocket.LocalSocketState.ConnectedState:  # it was being closed
+        return False
+    window.abort()  # what was not opened by now is not to be opened later
     words = tr(
         "CF Batch is open already, but its window does not answer, so nothing was opened. Wait a moment, or close it,"
         " and start again."
     )
-    return DataInUse(words, detail="\n".join(files))
+    raise DataInUse(words, detail="\n".join(request.files))
 
 
 async def _say(words: str, details: str, *, why: str = "") -> None:
@@ -348,16 +366,14 @@ class SingleWindow(QObject):
 
     take: Callable[[Request], object]
 
-    def __init__(self, paths: Paths, environ: Mapping[str, str]) -> None:
+    def __init__(self, paths: Paths) -> None:
         super().__init__()
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._connected)
-        for address in addresses(paths, environ):
-            QLocalServer.removeServer(address)  # left by a crash: no other process has this data folder open
-            if self._server.listen(address):
-                return
-        _log.warning("A later start will not find this window: no socket could be made.")
+        QLocalServer.removeServer(_address(paths))  # left by a crash: no other process has this data folder open
+        if not self._server.listen(_address(paths)):  # as where the folder's path is longer than a socket's may be
+            _log.warning("A later start will not find this window: %s", self._server.errorString())
 
     def close(self) -> None:
         self._server.close()
@@ -383,7 +399,7 @@ class SingleWindow(QObject):
             try:
                 self.take(request)
             finally:  # a failure is shown in this window
-                socket.write(Answer.TAKEN.encode() + b"\n")
+                socket.write(_TAKEN)
                 socket.flush()
 
 

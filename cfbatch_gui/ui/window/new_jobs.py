@@ -82,7 +82,7 @@ class NewJobs:
                 drafts.create, Kind.RANK, new_job_name(), settings.model, connection
             )
         self._workspace.open_new(job.id)
-        return self._workspace.draft_page.acts.open_paths(files)
+        return self._workspace.draft_page.drafts.open_paths(files)
 
     async def _open_waiting(self) -> None:
         while self._waiting:
@@ -96,7 +96,7 @@ class NewJobs:
 
     async def begin_example(self) -> None:
         await self.begin()
-        self._workspace.draft_page.acts.use_example()
+        self._workspace.draft_page.drafts.use_example()
 
     async def _begin_pasted(self) -> None:
         """A token goes to the settings instead: it must not be written to a job's files. Raises InputError."""
@@ -113,7 +113,7 @@ class NewJobs:
             self._workspace.settings.paste_token()
         else:
             await self.begin()
-            self._workspace.draft_page.acts.take_text(pasted)
+            self._workspace.draft_page.drafts.take_text(pasted)
 
     async def _choose_file(self) -> None:
         await self._prepare()

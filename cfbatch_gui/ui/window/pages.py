@@ -20,7 +20,6 @@ from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.job_actions import can_be_compared
 from cfbatch_gui.ui.jobs.library import ConnectionState
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.result_view import LateView
 from cfbatch_gui.ui.window.main_window import MainWindow
 
@@ -119,8 +118,8 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
     from cfbatch_gui.ui.evaluation.judge_page import JudgePage
     from cfbatch_gui.ui.results.ranking_view import RankingView
+    from cfbatch_gui.ui.results.running_pushes import RunningPushes
     from cfbatch_gui.ui.settings import SettingsPage, TrafficPage
-    from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
     from cfbatch_gui.ui.window.workspace import Workspace
 
 
@@ -132,13 +131,13 @@ class Evaluating:
 
     def __init__(self, workspace: "Workspace") -> None:
         self._workspace, self._program, self._notices = workspace, workspace.program, workspace.notices
-        self._window, self._tasks, self._memory = workspace.window, workspace.tasks, workspace.memory
+        self._window, self._tasks = workspace.window, workspace.tasks
 
     @made_once
     def comparison(self) -> "ComparisonPage":
         from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
 
-        page = ComparisonPage(self._program, self._notices, memory=self._memory)
+        page = ComparisonPage(self._program, self._notices)
         page.done.connect(self._workspace.open_job)
         page.more_wanted.connect(self.compare)
         page.judge_wanted.connect(lambda job_ids: self.judge(*job_ids))
@@ -231,26 +230,30 @@ class ResultViews:
         program: Program,
         window: MainWindow,
         *,
-        memory: Memory,
         show_help: Callable[[], object],
         show_table: Callable[[], object],
         judge: Callable[[str], object],
+        export: Callable[[str], object],
     ) -> None:
         self._program, self._window, self._show_table = program, window, show_table
         notices = window.notices
-        receivers = {"rows_wanted": self._show_rows, "score_help_wanted": show_help, "judge_wanted": judge}
+        receivers = {
+            "rows_wanted": self._show_rows,
+            "score_help_wanted": show_help,
+            "judge_wanted": judge,
+            "export_wanted": export,
+        }
 
         def late(
             module: str,
             name: str,
             *more: Callable[[], object],
             has_something: Callable[[Job], bool] = lambda job: True,
-            **options: Any,
         ) -> LateView[Any]:
             """`more` make what the view is given besides."""
 
             def make(imported_module: Any) -> Any:
-                view = getattr(imported_module, name)(program, notices, *(each() for each in more), **options)
+                view = getattr(imported_module, name)(program, notices, *(each() for each in more))
                 for signal, receiver in receivers.items():
                     if hasattr(view, signal):
                         getattr(view, signal).connect(receiver)
@@ -261,14 +264,14 @@ class ResultViews:
 
         # By the key of its tab, in the order of the tabs.
         self.pages: dict[str, LateView[Any]] = {
-            "ranking": late("results.ranking_view", "RankingView", memory=memory),
-            "quality": late("results.quality_view", "QualityView", has_something=can_be_compared, memory=memory),
+            "ranking": late("results.ranking_view", "RankingView"),
+            "quality": late("results.quality_view", "QualityView", has_something=can_be_compared),
             "overview": late("results.ranking_view", "OverviewView"),
-            "vectors": late("results.vectors_view", "VectorsView", memory=memory),
-            "map": late("results.map_view", "MapView", memory=memory),
-            "similar": late("results.vectors_view", "SimilarView", memory=memory),
-            "duplicates": late("results.groups_view", "DuplicatesView", memory=memory),
-            "clusters": late("results.groups_view", "ClustersView", memory=memory),
+            "vectors": late("results.vectors_view", "VectorsView"),
+            "map": late("results.map_view", "MapView"),
+            "similar": late("results.vectors_view", "SimilarView"),
+            "duplicates": late("results.groups_view", "DuplicatesView"),
+            "clusters": late("results.groups_view", "ClustersView"),
             "versus": late(
                 "results.map_view",
                 "VersusScoresView",
@@ -277,9 +280,8 @@ class ResultViews:
                 ),
             ),
             "vectorize": late(
-                *("vectorize.vectorize_page", "VectorizePage", lambda: self._pushes),
+                *("results.vectorize_page", "VectorizePage", lambda: self._pushes),
                 has_something=lambda job: job.state in FORGETTABLE,
-                memory=memory,
             ),
         }
 
@@ -290,14 +292,14 @@ class ResultViews:
 
     @made_once
     def _pushes(self) -> "RunningPushes":
-        from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
+        from cfbatch_gui.ui.results.running_pushes import RunningPushes
 
         return RunningPushes(self._program, self._window.notices.show_error, self._window)
 
     def _show_rows(self, items: object, name: str) -> None:
         if isinstance(items, tuple):
-            self.pages["vectors"].view.show_items(items, name)
             self._show_table()
+            self.pages["vectors"].view.show_items(items, name)
 
 
 _MODULES = (

@@ -1,8 +1,10 @@
 """Connects the pages: decides which one is open and what the sidebar shows, and handles the signals of all pages."""
 
 import asyncio
+import json
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,13 +16,12 @@ from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.later_start import Request
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.help import Topic
 from cfbatch_gui.ui.job_actions import JobActions
-from cfbatch_gui.ui.memory import SettingsMemory
+from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.tasks import Tasks, close_all
 from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
@@ -41,14 +42,34 @@ _SETTLE = 40  # milliseconds; changes within this time are shown in the sidebar 
 _JOB, _DRAFT = "cfbatch_gui.ui.jobs.job_page", "cfbatch_gui.ui.inputs.draft_page"
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A later start's: come to the front and open these files; `activation` is the desktop's token, "" for none."""
+
+    files: tuple[str, ...] = ()
+    activation: str = ""
+
+    def encoded(self) -> bytes:
+        return json.dumps(asdict(self)).encode() + b"\n"
+
+    @classmethod
+    def decoded(cls, line: bytes) -> "Request":
+        """Read such a line. Raises ValueError for any other."""
+        match json.loads(line):
+            case {"files": list(files), "activation": str(activation)} if all(isinstance(file, str) for file in files):
+                return cls(tuple(files), activation)
+        raise ValueError("not a request")
+
+
 class Workspace:
     """The window for one opened program. A page is made when first needed; its module is imported in a thread."""
 
     @styled_once()
     def __init__(self, program: Program, theme: Theme, *, with_draft: bool = False) -> None:
-        self.program, self._theme, self.memory = program, theme, SettingsMemory(program)
+        self.program, self._theme = program, theme
+        memory.open(program.settings.table_layouts, lambda texts: program.change_settings(table_layouts=texts))
         self.closed = asyncio.Event()
-        window = self.window = MainWindow(self.memory)
+        window = self.window = MainWindow()
         self.notices = window.notices
         self.tasks = Tasks(window, self.notices.show_error)
         self.announcements = Announcements(program, window)
@@ -61,10 +82,10 @@ class Workspace:
         self.results = ResultViews(
             program,
             window,
-            memory=self.memory,
             show_help=lambda: self.menus.show_help(Topic.SCORES),
             show_table=lambda: self.job_page.tabs.choose("vectors"),
             judge=self.evaluating.judge,
+            export=lambda job_id: self.menus.show_export(job_id),  # noqa: PLW0108 - made below
         )
         self.in_use, self.new_jobs = ConnectionInUse(self), NewJobs(self)
         self.settings = SettingsPages(self)
@@ -191,7 +212,7 @@ class Workspace:
 
     def _open_now(self, job_id: str) -> None:
         job = self.program.ledger.job(job_id)
-        self.memory.set(_OPEN_JOB, job_id)
+        memory.set(_OPEN_JOB, job_id)
         self.window.library.show_jobs(self.program.ledger.jobs())  # at the moment at which the page shows it
         page = self.job_page if job.is_sent else self.draft_page
         page.show_job(job)
@@ -210,7 +231,7 @@ class Workspace:
 
     def _last_job(self) -> Job | None:
         """The job that was open when the window was closed, else the first one."""
-        last = self.memory.get(_OPEN_JOB)
+        last = memory.get(_OPEN_JOB)
         return next((job for job in self.program.ledger.jobs() if job.id == last), None) or self._first_job()
 
     def _first_job(self) -> Job | None:
@@ -251,7 +272,7 @@ class Workspace:
 
     def paste_into_page(self) -> None:
         if self.is_shown("draft_page"):
-            self.draft_page.acts.paste()
+            self.draft_page.drafts.paste()
         elif not self.settings.paste_into(self.window.pages.currentWidget()):
             self.new_jobs.paste()
 

@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import datetime
-import io
 import os
 import re
 import struct
@@ -22,8 +21,8 @@ from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import ProblemKind, ReadOptions, Row
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.results.exports import excel
 from tests.core.inputs.files import opened
+from tests.core.results import folders
 
 Table = list[list[str]]
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -432,21 +431,13 @@ def test_a_text_is_what_stands_in_the_file(tmp_path: Path, xml: str, text: str, 
     assert [row.cells for row in read_rows(source) if any(row.cells)] == [("-",), *([(text,)] if text else [])]
 
 
-def exported(path: Path, texts: list[str]) -> list[str]:
-    """The texts as they come back from a workbook of this program's export."""
-    stream = io.BytesIO()
-    with excel.workbook(stream) as book:
-        exporting = excel.Sheet(book, "Data", ("id", "text"))
-        for number, text in enumerate(texts):
-            exporting.add((str(number), text))
-    path.write_bytes(stream.getvalue())
-    return [row.cells[1] for row in read_rows(open_source(path, ReadOptions(has_header=True)))]
-
-
 def test_every_character_comes_back_from_our_own_export(tmp_path: Path) -> None:
     codes = [*range(1, 0x300), *range(0x301, 0xD800, 97), *range(0xE000, 0xFFF0, 97), *range(0xFFF0, 0xFFFE)]
     texts = [f"{chr(code)}a{chr(code)}b{chr(code)}" for code in codes]
-    assert exported(tmp_path / "a.xlsx", texts) == texts
+    pairs = [folders.Pair("q", text, -float(number)) for number, text in enumerate(texts)]
+    folders.Table(tmp_path / "job").rank(pairs).export(tmp_path / "a.xlsx")
+    rows = read_rows(open_source(tmp_path / "a.xlsx", ReadOptions(has_header=True)))
+    assert [row.cells[3] for row in rows] == texts
 
 
 Rows = Sequence[Sequence[str]]

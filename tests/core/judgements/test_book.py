@@ -49,7 +49,7 @@ def reopened(path: Path) -> Iterator[Callable[[], Book]]:
     opened: list[Book] = []
 
     def reopen() -> Book:
-        opened.append(Book(path, read_only=False, clock=lambda: 5.0))
+        opened.append(Book(path))
         return opened[-1]
 
     yield reopen
@@ -63,7 +63,7 @@ def test_what_was_added_is_there_when_it_is_opened_again(path: Path, reopened: C
         said("red", "a leaf", None),
         Judgement(Subject("q1"), Subject("d 7"), -1, "trec", Source.FILE, 12.5, note="spam"),
     ]
-    book = Book.create(path, "Fruit “and” <b>leaves</b>", THREE, clock=lambda: 5.0)
+    book = Book.create(path, "Fruit “and” <b>leaves</b>", THREE)
     book.add(judgements[:1])
     book.add(judgements[1:])
     book.close()
@@ -74,55 +74,50 @@ def test_what_was_added_is_there_when_it_is_opened_again(path: Path, reopened: C
     assert (tally.pairs, tally.untold, tally.judges, tally.queries, tally.records) == (2, 1, 2, 2, 3)
 
 
-def test_a_text_is_one_whatever_its_id_and_two_versions_are_two(path: Path) -> None:
-    with closing(Book.create(path, "b", clock=lambda: 5.0)) as book:
-        query = Subject("q", "red")
-        for number, document in enumerate((Subject("1", "apple"), Subject("2", "apple"), Subject("1", "green apple"))):
-            book.add([Judgement(query, document, number, "me", Source.PERSON, float(number))])
-        assert read(book) == {("red", "apple"): 1, ("red", "green apple"): 2}
+def test_a_text_is_one_whatever_its_id_and_two_versions_are_two(book: Book) -> None:
+    query = Subject("q", "red")
+    for number, document in enumerate((Subject("1", "apple"), Subject("2", "apple"), Subject("1", "green apple"))):
+        book.add([Judgement(query, document, number, "me", Source.PERSON, float(number))])
+    assert read(book) == {("red", "apple"): 1, ("red", "green apple"): 2}
 
 
-def test_the_newest_of_a_judge_counts_unless_it_was_taken_back(path: Path) -> None:
-    with closing(Book.create(path, "b", clock=lambda: 5.0)) as book:
-        book.add([said("q", "a", 0), said("q", "b", 1), said("q", "a", 2)])
-        book.add([said("q", "b", None, taken_back=True), said("q", "c", 3), said("q", "c", None)])
-        assert read(book) == {("q", "a"): 2}
+def test_the_newest_of_a_judge_counts_unless_it_was_taken_back(book: Book) -> None:
+    book.add([said("q", "a", 0), said("q", "b", 1), said("q", "a", 2)])
+    book.add([said("q", "b", None, taken_back=True), said("q", "c", 3), said("q", "c", None)])
+    assert read(book) == {("q", "a"): 2}
 
 
-def test_of_several_sources_the_strongest_counts_and_of_judges_the_middle(path: Path) -> None:
-    with closing(Book.create(path, "b", clock=lambda: 5.0)) as book:
-        book.add([said("q", "a", 0, judge="from file", source=Source.LABELS), said("q", "a", 3)])
-        book.add([said("q", "b", 3, judge=name) for name in ("one", "two")] + [said("q", "b", 0, judge="three")])
-        book.add([said("q", "c", 2, judge="one"), said("q", "c", 1, judge="two")])
-        book.add([said("q", "d", 0, judge="one"), said("q", "d", 3, judge="two")])
-        book.add([said("q", "d", 2, judge="one", source=Source.SETTLED)])
-        assert read(book) == {("q", "a"): 3, ("q", "b"): 3, ("q", "c"): 1, ("q", "d"): 2}
-        found = [[each.document.text for each in of_pair] for of_pair in disagreeing(book.judgements())]
-        assert found == [["b"] * 3, ["c"] * 2]
+def test_of_several_sources_the_strongest_counts_and_of_judges_the_middle(book: Book) -> None:
+    book.add([said("q", "a", 0, judge="from file", source=Source.LABELS), said("q", "a", 3)])
+    book.add([said("q", "b", 3, judge=name) for name in ("one", "two")] + [said("q", "b", 0, judge="three")])
+    book.add([said("q", "c", 2, judge="one"), said("q", "c", 1, judge="two")])
+    book.add([said("q", "d", 0, judge="one"), said("q", "d", 3, judge="two")])
+    book.add([said("q", "d", 2, judge="one", source=Source.SETTLED)])
+    assert read(book) == {("q", "a"): 3, ("q", "b"): 3, ("q", "c"): 1, ("q", "d"): 2}
+    found = [[each.document.text for each in of_pair] for of_pair in disagreeing(book)]
+    assert found == [["b"] * 3, ["c"] * 2]
 
 
-def test_adding_what_is_there_already_adds_nothing(path: Path) -> None:
+def test_adding_what_is_there_already_adds_nothing(book: Book) -> None:
     labels = [said("q", f"text {number}", number % 3, source=Source.LABELS) for number in range(20)]
-    with closing(Book.create(path, "b", clock=lambda: 5.0)) as book:
-        assert book.add_new([*labels, labels[0]]) == 20
-        assert book.add_new(labels) == 0
-        assert book.add_new([said("q", "text 4", 0, source=Source.LABELS)]) == 1
-        assert book.count == 21
-        twice = [said("q", "text 5", grade, source=Source.LABELS) for grade in (0, 0, 1)]
-        assert book.add_new(twice) == 2
-        assert read(book)["q", "text 5"] == 1
+    assert book.add_new([*labels, labels[0]]) == 20
+    assert book.add_new(labels) == 0
+    assert book.add_new([said("q", "text 4", 0, source=Source.LABELS)]) == 1
+    assert book.count == 21
+    twice = [said("q", "text 5", grade, source=Source.LABELS) for grade in (0, 0, 1)]
+    assert book.add_new(twice) == 2
+    assert read(book)["q", "text 5"] == 1
 
 
 @pytest.mark.parametrize("unusable", [said("", "text", 1), said("q", "", 1), said("q", "text", 2**31)])
-def test_a_judgement_of_nothing_is_refused_and_none_of_its_batch_is_kept(path: Path, unusable: Judgement) -> None:
-    with closing(Book.create(path, "b", clock=lambda: 5.0)) as book:
-        with pytest.raises(UsageError):
-            book.add([said("q", "a", 1), unusable])
-        assert book.count == 0
+def test_a_judgement_of_nothing_is_refused_and_none_of_its_batch_is_kept(book: Book, unusable: Judgement) -> None:
+    with pytest.raises(UsageError):
+        book.add([said("q", "a", 1), unusable])
+    assert book.count == 0
 
 
 def filled(path: Path, count: int = 400) -> dict[tuple[str, str], int]:
-    book = Book.create(path, "Fruit", THREE, clock=lambda: 5.0)
+    book = Book.create(path, "Fruit", THREE)
     book.add(
         [said(f"query {number % 7}", f"a longer text about fruit, {number}", number % 3) for number in range(count)]
     )
@@ -148,13 +143,13 @@ def test_the_copy_takes_the_place_of_a_damaged_book_which_is_put_aside(
     path: Path, reopened: Callable[[], Book], damage: Callable[[bytes], bytes]
 ) -> None:
     expected = filled(path)
-    with closing(Book(path, read_only=False, clock=lambda: 5.0)) as book:
+    with closing(Book(path)) as book:
         book.back_up()
         book.add([said("query 0", "new since the copy", 2)])
     damaged = damage(path.read_bytes())
     path.write_bytes(damaged)
     with pytest.raises(DataError):
-        Book(path, read_only=True, clock=lambda: 5.0)
+        Book(path, read_only=True)
     assert path.read_bytes() == damaged, "who only reads changes nothing"
     book = reopened()
     assert read(book) == expected and book.scale == THREE and len(book.damage) == 1
@@ -180,12 +175,12 @@ def test_a_book_that_cannot_be_read_and_has_no_copy_is_said_and_not_changed(
     change(path)
     before = path.read_bytes()
     with pytest.raises(DataError, match=says):
-        Book(path, read_only=False, clock=lambda: 5.0)
+        Book(path)
     assert [file.read_bytes() for file in path.parent.iterdir()] == [before]
 
 
 def test_books_are_found_by_their_names_which_are_no_paths(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path / "judgements", clock=lambda: 0.0)
+    shelf = Shelf(tmp_path / "judgements")
     assert shelf.names() == ()
     shelf.book_or_new("../../Support, 2026").add([said("q", "a", 1)])
     shelf.book_or_new("a book")
@@ -220,7 +215,7 @@ def test_a_backup_has_the_books_too(tmp_path: Path) -> None:
 
 
 def test_the_program_says_at_its_start_what_it_mended(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path, clock=lambda: 5.0)
+    shelf = Shelf(tmp_path)
     judgements = JobJudgements(shelf, lambda: "", clock=lambda: 5.0)
     assert judgements.check() == ()
     book = judgements.book_for("")
@@ -228,5 +223,5 @@ def test_the_program_says_at_its_start_what_it_mended(tmp_path: Path) -> None:
     assert judgements.check() == ()
     shelf.close()
     book.path.write_bytes(cut(book.path.read_bytes()))
-    (sentence,) = JobJudgements(Shelf(tmp_path, clock=lambda: 5.0), lambda: "", clock=lambda: 5.0).check()
+    (sentence,) = JobJudgements(Shelf(tmp_path), lambda: "", clock=lambda: 5.0).check()
     assert "damaged" in sentence  # and the copy that was made when the shelf was closed is used

@@ -37,14 +37,8 @@ NASTY = (
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Iterator[Book]:
-    with closing(Book.create(tmp_path / "one" / "book.db", "b", clock=lambda: 0.0)) as opened:
-        yield opened
-
-
-@pytest.fixture
 def other(tmp_path: Path) -> Iterator[Book]:
-    with closing(Book.create(tmp_path / "two" / "book.db", "b", clock=lambda: 0.0)) as opened:
+    with closing(Book.create(tmp_path / "two" / "book.db", "b")) as opened:
         yield opened
 
 

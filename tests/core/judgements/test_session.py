@@ -1,9 +1,5 @@
 """Judging one text after the other: answers, undo, the second look, the time left."""
 
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
-
 import pytest
 
 from cfbatch_gui.core.judgements.agreement import between_judges, with_themselves
@@ -18,12 +14,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-@pytest.fixture
-def book(tmp_path: Path) -> Iterator[Book]:
-    with closing(Book.create(tmp_path / "book.db", "b", clock=lambda: 0.0)) as opened:
-        yield opened
 
 
 def pairs(*texts: str) -> list[Shown]:

@@ -90,7 +90,7 @@ async def test_nobody_has_decided_about_other_rows(
     await settled(driver, SENT.replace("3", "4"), until)
     other = tmp_path / "other.csv"
     other.write_text(TEXTS, encoding="utf-8")
-    driver.page.acts.open_paths([other])
+    driver.page.drafts.open_paths([other])
     await settled(driver, LEFT_OUT, until)
     driver.click(link(driver, LEFT_OUT, "Send them as read"))
     await settled(driver, SENT, until)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QInputDialog
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.jobs.states import Job, JobState
 from tests.ui.conftest import Until
-from tests.ui.connections import shown
+from tests.ui.connections import choose_path, shown
 from tests.ui.inputs.conftest import DraftDriver
 
 
@@ -41,16 +41,16 @@ async def test_another_file_is_taken_for_what_it_is_unless_a_kind_was_chosen(
 ) -> None:
     texts = Path("resources/examples/product-texts.csv").resolve()
     driver.new_draft("New job")
-    driver.page.acts.open_paths([questions])
+    driver.page.drafts.open_paths([questions])
     await until(lambda: driver.is_ready() and driver.job.kind is Kind.RANK)
-    driver.page.acts.open_paths([texts])
+    driver.page.drafts.open_paths([texts])
     await until(lambda: driver.is_ready() and driver.job.kind is Kind.EMBED)
     assert driver.page.what.embed.is_chosen() and driver.job.texts == 60
     driver.click(driver.page.what.rank)
     await until(lambda: driver.is_settled() and not driver.is_ready())
-    driver.page.acts.open_paths([questions])
+    driver.page.drafts.open_paths([questions])
     await until(driver.is_ready)
-    driver.page.acts.open_paths([texts])
+    driver.page.drafts.open_paths([texts])
     await until(lambda: driver.is_settled() and driver.page.data.first.name.whole_text() == "product-texts.csv")
     assert driver.page.what.rank.is_chosen() and not driver.is_ready()
 
@@ -64,7 +64,7 @@ async def test_the_last_wish_wins_however_fast_they_come(driver: DraftDriver, tm
     for role in (Role.KEEP, Role.LABEL, Role.IGNORE):
         driver.choose_role(0, role)
         await asyncio.sleep(0)
-    driver.page.acts.open_paths([small])
+    driver.page.drafts.open_paths([small])
     await until(driver.is_ready)
     assert driver.job.source_name == "small.csv"
     assert driver.figures()[0] == ("2", "texts")
@@ -73,7 +73,7 @@ async def test_the_last_wish_wins_however_fast_they_come(driver: DraftDriver, tm
 
 async def test_the_first_five_are_sent_as_a_job_of_their_own(driver: DraftDriver, until: Until) -> None:
     job = driver.new_draft("Help")
-    driver.page.acts.use_example()
+    driver.page.drafts.use_example()
     await until(driver.is_ready)
     driver.click(driver.page.check.try_button)
     await until(lambda: len(driver.sent) == 1)
@@ -115,7 +115,7 @@ async def test_a_draft_is_renamed_duplicated_and_deleted_as_any_job(
     driver: DraftDriver, questions: Path, until: Until
 ) -> None:
     job = driver.new_draft("Before")
-    driver.page.acts.open_paths([questions])
+    driver.page.drafts.open_paths([questions])
     await until(driver.is_ready)
     more = {action.text(): action for action in driver.page.header.more.menu().actions()}
     more["Rename"].trigger()
@@ -158,7 +158,7 @@ async def test_where_a_second_file_is_missing_a_button_adds_one(
     await until(data.add_second.isVisible)
     data.add_second.setFocus()
     driver.qtbot.keyClick(data.add_second, Qt.Key.Key_Space)
-    await driver.name_file(second, until)
+    await choose_path(driver.page, second, until)
     await until(lambda: driver.is_ready() and driver.figures()[:2] == [("2", "queries"), ("6", "contexts")])
     state = driver.state
     assert state.file is not None and state.second is not None and state.mapping is not None

@@ -4,13 +4,12 @@ Columns that are empty throughout are left out, unless they were chosen by name.
 """
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from shutil import copyfileobj
-from types import MappingProxyType
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -54,54 +53,65 @@ class _Exact(float):
         return repr(float(self))
 
 
+@dataclass(frozen=True, slots=True)
+class PeopleColumn:
+    """Where a column is in a row, its header and width; `decimals` is None for texts, which `say` puts into words."""
+
+    index: int
+    name: str
+    header: str
+    width: int
+    decimals: int | None = None
+    is_of_scores: bool = True
+    say: Callable[[str], str] = str
+
+    def cell(self, row: Row) -> Cell:
+        """A text that is a number as it, if a spreadsheet shows it again as it is written."""
+        cell = row[self.index]
+        if not isinstance(cell, str):
+            return cell
+        if self.decimals is None or _decimals_of(cell) != self.decimals:
+            return self.say(cell)
+        return float(cell) if self.decimals else int(cell)
+
+
 class Sheet:
-    """One sheet, written row by row from the header on.
+    """One sheet, written row by row from the header on; numbers are kept whole, however many decimals are shown."""
 
-    `decimals` has how many a column of numbers is shown with; their value is kept whole.
-    """
+    def __init__(self, book: "xlsxwriter.Workbook", name: str, columns: Sequence[PeopleColumn]) -> None:
+        from xlsxwriter.utility import xl_rowcol_to_cell  # see `_checked_workbook`
 
-    def __init__(
-        self,
-        workbook: "xlsxwriter.Workbook",
-        name: str,
-        columns: Sequence[str],
-        widths: Sequence[int] = (),
-        decimals: Mapping[int, int] = MappingProxyType({}),
-    ) -> None:
-        from xlsxwriter.utility import xl_rowcol_to_cell  # see `workbook`
-
-        self.name = name
+        self.name, self._columns = name, columns
         self.rows = 0
-        self.width = len(columns)
-        self._sheet = workbook.add_worksheet(name)
+        self._sheet = book.add_worksheet(name)
         self._sheet._escape_control_characters = _escaped  # in place of xlsxwriter's, see there
         self._sheet.freeze_panes(1, 0)
         self._sheet.repeat_rows(0)  # on each page of paper, of which the sheet is as wide as one
         self._sheet.set_landscape()
-        if self.width <= _MOST_ON_PAPER:
+        if len(columns) <= _MOST_ON_PAPER:
             self._sheet.fit_to_pages(1, 0)
-        if self.width > MOST_COLUMNS:
+        if len(columns) > MOST_COLUMNS:
             raise ExportError(
                 message(
                     "Excel takes {most:,} columns; these are {width:,}. Choose CSV.",
                     most=MOST_COLUMNS,
-                    width=self.width,
+                    width=len(columns),
                 )
             )
         # “_)” leaves room for a parenthesis, so that a number does not touch the text at its right.
-        shown = {count: f"0.{'0' * count}_)" if count else "0_)" for count in set(decimals.values())}
-        forms = {count: workbook.add_format({"num_format": form}) for count, form in shown.items()}
-        self._forms = {column: forms[count] for column, count in decimals.items()}
-        for column, width in enumerate(widths):
-            self._sheet.set_column(column, column, width)
+        shown = {each.decimals: f"0.{'0' * each.decimals}_)" if each.decimals else "0_)" for each in columns}
+        forms = {count: book.add_format({"num_format": form}) for count, form in shown.items() if count is not None}
+        self._forms = [None if each.decimals is None else forms[each.decimals] for each in columns]
         # Texts such as "007" are meant to be texts, and need no mark that warns of it.
-        last_cell = xl_rowcol_to_cell(MOST_ROWS - 1, self.width - 1)
+        last_cell = xl_rowcol_to_cell(MOST_ROWS - 1, len(columns) - 1)
         self._sheet.ignore_errors({"number_stored_as_text": f"A1:{last_cell}"})
-        bold, beside = workbook.add_format({"bold": True}), workbook.add_format({"bold": True, "align": "right"})
-        for column, title in enumerate(columns):
-            if title:
-                self._check_length(title, columns)
-                self._sheet.write_string(0, column, title, beside if column in decimals else bold)
+        bold, beside = book.add_format({"bold": True}), book.add_format({"bold": True, "align": "right"})
+        titles = [each.header for each in columns]
+        for at, each in enumerate(columns):
+            self._sheet.set_column(at, at, each.width)
+            if each.header:
+                self._check_length(each.header, titles)
+                self._sheet.write_string(0, at, each.header, bold if each.decimals is None else beside)
 
     def add(self, row: Row) -> None:
         """Write the next row. Raises ExportError if Excel's limits of rows or of characters in a cell are exceeded."""
@@ -115,18 +125,18 @@ class Sheet:
                 )
             )
         self.rows += 1
-        for column, cell in enumerate(row):
+        for at, (column, form) in enumerate(zip(self._columns, self._forms, strict=True)):
+            cell = column.cell(row)
             if isinstance(cell, str):
                 if cell:
                     self._check_length(cell, row)
-                    self._sheet.write_string(self.rows, column, cell)
+                    self._sheet.write_string(self.rows, at, cell)
             elif cell is not None:
-                number = _Exact(cell) if isinstance(cell, float) else cell
-                self._sheet.write_number(self.rows, column, number, self._forms.get(column))
+                self._sheet.write_number(self.rows, at, _Exact(cell) if isinstance(cell, float) else cell, form)
 
     def finish(self) -> None:
         if self.rows:
-            self._sheet.autofilter(0, 0, self.rows, self.width - 1)
+            self._sheet.autofilter(0, 0, self.rows, len(self._columns) - 1)
 
     def _check_length(self, cell: str, row: Row) -> None:
         # A character outside the Basic Multilingual Plane counts as two; texts of half the limit need no encoding.
@@ -157,31 +167,6 @@ def fill(sheet: Sheet, rows: Iterable[Row]) -> None:
         sheet.add(row)
 
 
-@contextmanager
-def workbook(stream: BinaryIO) -> "Iterator[xlsxwriter.Workbook]":
-    """A workbook for `Sheet`s, written to the stream at the end of the block."""
-    import xlsxwriter  # here, because every command imports this module, and few write a workbook
-    from xlsxwriter.exceptions import FileCreateError
-
-    with temporary_folder() as folder:
-        path = folder / "book.xlsx"  # not the stream: a broken archive is written to once more when it is collected
-        book = xlsxwriter.Workbook(path, {**_OPTIONS, "tmpdir": str(folder)})
-        book.use_zip64()
-        try:
-            yield book
-            book.close()
-        except FileCreateError as error:
-            # The wrapped OSError has the error number, which shows whether the disk is full.
-            raise error.args[0] from error
-        finally:
-            for sheet in book.worksheets():
-                # close() does the same, but is not called after an error. A second error of a full disk adds nothing.
-                with suppress(OSError):
-                    sheet._opt_close()
-        with path.open("rb") as file:
-            copyfileobj(file, stream)
-
-
 _OURS = {"rank": message("Rank"), "score": message("Score"), "error": message("Reason"), PART: message("Part")}
 _FIRST = ("query", "rank", "score", "text", "doc_id", "query_id", "label", PART)
 _BY_ROLE: dict[str, tuple[tuple[Role, ...], str]] = {
@@ -207,25 +192,6 @@ _SHOWN_AGAIN = re.compile(r"(?!-0(?:\.0+)?$)-?(?:0|[1-9][0-9]*)(?:\.([0-9]+))?")
 _MOST_DIGITS = 15
 _MEASURED = 200  # rows from which a column's width is taken
 _NARROWEST, _WIDEST = 6, 60  # characters
-
-
-@dataclass(frozen=True, slots=True)
-class PeopleColumn:
-    """Where a column is in a row, its header and width; `decimals` is None for texts."""
-
-    index: int
-    name: str
-    header: str
-    width: int
-    decimals: int | None = None
-    is_of_scores: bool = True
-
-    def cell(self, row: Row) -> Cell:
-        """A text that is a number as it, if a spreadsheet shows it again as it is written."""
-        cell = row[self.index]
-        if self.decimals is None or not isinstance(cell, str) or _decimals_of(cell) != self.decimals:
-            return cell
-        return float(cell) if self.decimals else int(cell)
 
 
 def people_columns(
@@ -257,7 +223,8 @@ def people_columns(
         column = found.column(index, name, header)
         decimals = _DECIMALS.get(name, None if name in ("query", "text") else column.decimals)
         is_of_scores = is_always or index in found.of_scores
-        columns[name] = replace(column, decimals=decimals, is_of_scores=is_of_scores)
+        said = work.say if name == "error" else str
+        columns[name] = replace(column, decimals=decimals, is_of_scores=is_of_scores, say=said)
     return tuple(columns[name] for name in wanted if name in columns)
 
 
@@ -343,13 +310,12 @@ def _headers(folder: JobFolder, table: ScoreRows, say: Callable[[str], str]) -> 
     return headers
 
 
-_ABOUT, _ABOUT_WIDTHS = message("About"), (24, 80)
-_RANKING, _PROBLEMS, _PER_QUERY_SHEET = message("Ranking"), message("Problems"), message("Per query")
-_QUERY, _REASON = message("Query"), message("Reason")
-_PER_QUERY = (message("Texts"), message("With a score"), message("Best score"), message("Margin"))
-_PER_QUERY_WIDTHS = (60, 8, 14, 12, 10)
-_PER_QUERY_DECIMALS = {1: 0, 2: 0, 3: SCORE_DECIMALS, 4: SCORE_DECIMALS}
-_REASON_WIDTH = 60
+_ABOUT, _RANKING, _PROBLEMS = message("About"), message("Ranking"), message("Problems")
+_PER_QUERY_SHEET, _QUERY, _REASON = message("Per query"), message("Query"), message("Reason")
+_PER_QUERY = (
+    *((message("Texts"), 8, 0), (message("With a score"), 14, 0)),
+    *((message("Best score"), 12, SCORE_DECIMALS), (message("Margin"), 10, SCORE_DECIMALS)),
+)  # titles, widths and decimals
 
 
 def write_rankings(work: Work) -> Written:
@@ -357,21 +323,23 @@ def write_rankings(work: Work) -> Written:
     table, every = _table(work)
     columns = [column for column in every if column.is_of_scores]
     own = [column for column in every if column.name not in ("rank", "score", "error")]
-    shown = [*own, PeopleColumn(table.columns.index("error"), "error", work.say(_REASON), _REASON_WIDTH)]
+    shown = [*own, PeopleColumn(table.columns.index("error"), "error", work.say(_REASON), _WIDEST, say=work.say)]
     with _checked_workbook(work) as (book, sheets):
-        sheets.append(ranking := _sheet_of(book, work.say(_RANKING), columns))
+        sheets.append(ranking := Sheet(book, work.say(_RANKING), columns))
         problems: Sheet | None = None  # there is one only if it has rows
         for block in table.blocks():
             for row in block:
                 if row[_RANK] is not None:
-                    ranking.add([each.cell(row) for each in columns])
+                    ranking.add(row)
                     continue
                 if problems is None:
-                    sheets.append(problems := _sheet_of(book, work.say(_PROBLEMS), shown))
-                problems.add(_said(work.say, shown, row))
+                    sheets.append(problems := Sheet(book, work.say(_PROBLEMS), shown))
+                problems.add(row)
         query = next((each.header for each in every if each.name == "query"), work.say(_QUERY))
-        header = (query, *map(work.say, _PER_QUERY))
-        sheets.append(Sheet(book, work.say(_PER_QUERY_SHEET), header, _PER_QUERY_WIDTHS, _PER_QUERY_DECIMALS))
+        columns = [PeopleColumn(0, "", query, _WIDEST)]
+        for at, (title, width, decimals) in enumerate(_PER_QUERY, 1):
+            columns.append(PeopleColumn(at, "", work.say(title), width, decimals))
+        sheets.append(Sheet(book, work.say(_PER_QUERY_SHEET), columns))
         fill(sheets[-1], _per_query(work, table.asked))
     notes = {**_rows_of(sheets), "dropped_by_top_k_or_threshold": table.dropped}
     return Written(ranking.rows + (problems.rows if problems is not None else 0), (work.path,), notes)
@@ -381,9 +349,9 @@ def write_in_file_order(work: Work) -> Written:
     """Write and read back: the user's own sheet, row by row, with rank, score and, where there is none, the reason."""
     table, columns = _table(work, as_in_file=True)
     with _checked_workbook(work) as (book, sheets):
-        sheets.append(ranking := _sheet_of(book, work.say(_RANKING), columns))
+        sheets.append(ranking := Sheet(book, work.say(_RANKING), columns))
         for block in table.in_file_order():
-            fill(ranking, (_said(work.say, columns, row) for row in block))
+            fill(ranking, block)
     notes = {**_rows_of(sheets), "order": "of the file", "dropped_by_top_k_or_threshold": table.dropped}
     return Written(ranking.rows, (work.path,), notes)
 
@@ -391,31 +359,38 @@ def write_in_file_order(work: Work) -> Written:
 @contextmanager
 def _checked_workbook(work: Work) -> "Iterator[tuple[xlsxwriter.Workbook, list[Sheet]]]":
     """A workbook for the sheets that are added to the list; the last one says where it comes from."""
-    with atomic_writer(work.path) as stream:
-        with workbook(stream) as book:
-            sheets: list[Sheet] = []
+    import xlsxwriter  # here, because every command imports this module, and few write a workbook
+    from xlsxwriter.exceptions import FileCreateError
+
+    with atomic_writer(work.path) as stream, temporary_folder() as folder:
+        path = folder / "book.xlsx"  # not the stream: a broken archive is written to once more when it is collected
+        book = xlsxwriter.Workbook(path, {**_OPTIONS, "tmpdir": str(folder)})
+        book.use_zip64()
+        sheets: list[Sheet] = []
+        try:
             yield book, sheets
-            sheets.append(Sheet(book, work.say(_ABOUT), (work.say(_ABOUT), ""), _ABOUT_WIDTHS))
+            about = [PeopleColumn(0, "", work.say(_ABOUT), 24), PeopleColumn(1, "", "", 80)]
+            sheets.append(Sheet(book, work.say(_ABOUT), about))
             fill(sheets[-1], _about(work))
             for sheet in sheets if work.metadata.kind is Kind.RANK else sheets[:-1]:
                 sheet.finish()
+            book.close()
+        except FileCreateError as error:
+            # The wrapped OSError has the error number, which shows whether the disk is full.
+            raise error.args[0] from error
+        finally:
+            for each in book.worksheets():
+                # close() does the same, but is not called after an error. A second error of a full disk adds nothing.
+                with suppress(OSError):
+                    each._opt_close()
+        with path.open("rb") as file:
+            copyfileobj(file, stream)
         check_archive(work, stream)
         work.end()
 
 
 def _rows_of(sheets: Sequence[Sheet]) -> dict[str, object]:
     return {"sheets": {sheet.name: sheet.rows for sheet in sheets}}
-
-
-def _sheet_of(book: "xlsxwriter.Workbook", name: str, columns: Sequence[PeopleColumn]) -> Sheet:
-    decimals = {at: each.decimals for at, each in enumerate(columns) if each.decimals is not None}
-    return Sheet(book, name, [each.header for each in columns], [each.width for each in columns], decimals)
-
-
-def _said(say: Callable[[str], str], columns: Sequence[PeopleColumn], row: Row) -> list[Cell]:
-    """The cells of a row, the reason why it has no score in the user's language."""
-    cells = ((each, each.cell(row)) for each in columns)
-    return [say(cell) if each.name == "error" and isinstance(cell, str) else cell for each, cell in cells]
 
 
 def _table(work: Work, *, as_in_file: bool = False) -> tuple[ScoreRows, tuple[PeopleColumn, ...]]:
@@ -448,13 +423,12 @@ def write_vectors(work: Work) -> Written:
     found = _look_at(blocks, range(len(own)), reads_on=work.options.columns is None)
     kept = range(len(own)) if work.options.columns else sorted({*found.filled, table.ids_at})
     columns = [found.column(index, own[index], own[index]) for index in kept]
-    of_numbers = [PeopleColumn(0, name, name, _NUMBER_WIDTH) for name in numbers]
+    of_numbers = [PeopleColumn(len(own) + at, name, name, _NUMBER_WIDTH) for at, name in enumerate(numbers)]
     with _checked_workbook(work) as (book, sheets):
-        sheets.append(_sheet_of(book, work.say(_EMBEDDINGS), [*columns, *of_numbers]))
+        sheets.append(Sheet(book, work.say(_EMBEDDINGS), [*columns, *of_numbers]))
         for block in table.lines(has_numbers=bool(numbers)):
             for text, decimals in block:
-                cells = table.own_cells(text)
-                sheets[0].add([*(column.cell(cells) for column in columns), *orjson.loads(decimals)])
+                sheets[0].add([*table.own_cells(text), *orjson.loads(decimals)])
     return Written(table.count, (work.path,), {**table.notes, **_rows_of(sheets)})
 
 

@@ -12,22 +12,19 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.vectorize.client import check_connection_kind
-from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushOutcome
+from cfbatch_gui.core.vectorize.push_values import Push, PushOptions
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices, action_words
-from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.results.loaded_results import LOADING, ResultsPage
+from cfbatch_gui.ui.results.push_form import CHECK, JobVectors, PushForm, read_job
+from cfbatch_gui.ui.results.push_summary import PushView, SearchPanel
+from cfbatch_gui.ui.results.running_pushes import RunningPushes
 from cfbatch_gui.ui.state_names import title_words
-from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
-from cfbatch_gui.ui.vectorize.push_form import CHECK, JobVectors, PushForm, read_job
-from cfbatch_gui.ui.vectorize.push_summary import PushProgressView, PushSummary, SearchPanel
-from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
     Button,
-    EmptyPlace,
     Flow,
     Label,
     PrimaryButton,
@@ -52,65 +49,51 @@ _LEAST_PART = 150  # pixels of what scrolls above it
 _LEAST_LINE = 120  # pixels of the sentence at the foot
 
 
-class VectorizePage(ResultView):
+class VectorizePage(ResultsPage[JobVectors]):
     """`pushes` are the program's: they go on while the page shows another job. `rows_wanted` brings item numbers to
     be shown in the table, and what they are called there.
     """
 
     rows_wanted = Signal(object, str)
 
-    def __init__(
-        self, program: Program, notices: Notices, pushes: RunningPushes, *, memory: Memory | None = None
-    ) -> None:
-        super().__init__()
-        self._program, self._notices, self._pushes = program, notices, pushes
-        self._job: Job | None = None
+    def __init__(self, program: Program, notices: Notices, pushes: RunningPushes) -> None:
+        super().__init__(program, notices, "layers")
+        self._pushes = pushes
         self._known: JobVectors | None = None
         self._push: Push | None = None  # the one that is shown, of the job's
         self._chooses = False  # the form is shown although there are pushes
         self._through: dict[str, str] = {}  # the connection that was chosen for a job whose own has no such API
         self._other_way = ""  # the connection that the empty page offers
         self._found = ""  # about the last search
-        self.tasks = Tasks(self, self._show_failure)
         pushes.changed.connect(self._push_changed)
         pushes.ended.connect(self._push_ended)
-        self._make_widgets(memory)
+        self._make_widgets()
         self._lay_out()
-
-    def show_job(self, job: Job) -> None:
-        before, self._job = self._job, job
-        if before is not None and _version_of(before) == _version_of(job):
-            return
-        if before is None or before.id != job.id:
-            for name in self.tasks.running():
-                self.tasks.cancel(name)
-            self._known = self._push = None
-            self._chooses = False
-            self.form.stop()
-            self._show_sentence("")
-            self.search.clear()
-            self._found = ""
-        self.tasks.start("load", self._load(job))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self._show_part()
         if self.form.has_failed:  # the connection may have been put right since
             self._list_again()
 
     # Making
 
-    def _make_widgets(self, memory: Memory | None) -> None:
+    def _make_widgets(self) -> None:
         self.form = PushForm(
-            self._program,
+            self.program,
             self.tasks,
             changed=self._show_foot,
             show_items=lambda items: self.rows_wanted.emit(items, self.tr("Would be refused")),
         )
-        self.progress = PushProgressView(pause=self._stop, carry_on=self._carry_on, choose=self._choose)
-        self.summary = PushSummary(
-            *(self._program.clock, self._check_again, self._choose), choose=self._show_push, memory=memory
+        self.state = PushView(
+            self.program.clock,
+            pause=lambda: self._pushes.stop(self._known.job.id if self._known else ""),
+            carry_on=self._carry_on,
+            check=self._check_again,
+            choose=self._choose,
+            on_picked=self._picked,
         )
-        self.search = SearchPanel(lambda: self.tasks.start("search", self._search()), memory=memory)
+        self.search = SearchPanel(self._ask)
         self.search.sentence.textChanged.connect(self._show_price)
         self.line = Label("", "quiet", wrap=True)
         self.line.setMinimumWidth(scaled(_LEAST_LINE))
@@ -119,74 +102,68 @@ class VectorizePage(ResultView):
         self.send_button = PrimaryButton(self.tr("Send vectors"), "send", self._send)
 
     def _lay_out(self) -> None:
-        after = column(self.summary, (self.search, 1), gap=MEDIUM, margins=PAGE_MARGINS)
+        self._form_part = scrolled(self.form)
+        self._push_part = scrolled(
+            boxed(column(self.state, (self.search, 1000), None, gap=MEDIUM, margins=PAGE_MARGINS))
+        )
         self._parts = QStackedWidget()
-        self._form_part, self._progress_part = scrolled(self.form), scrolled(self.progress)
-        self._after_part = scrolled(boxed(after))
-        for part in (self._form_part, self._progress_part, self._after_part):
+        for part in (self._form_part, self._push_part):
             self._parts.addWidget(part)
         # Each part scrolls by itself, so that the foot with its button is always in reach.
         self._parts.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
         self._parts.setMinimumHeight(scaled(_LEAST_PART))
         words = boxed(Flow(self.line, self.back_button, self.send_button))
         self._foot = boxed(column(line(), column(words, margins=(WIDE, SMALL, WIDE, MEDIUM)), gap=0))
-        content = column(SMALL, (self._parts, 1), self._foot, gap=0)
-        self.empty = EmptyPlace("layers", "")
-        self.empty.pressed.connect(self._use_other_way)
-        self._whole = QStackedWidget()
-        self._whole.addWidget(self.empty)
-        self._whole.addWidget(boxed(content))
-        self.setLayout(column(self._whole, gap=0))
+        self.lay_out(boxed(column(SMALL, (self._parts, 1), self._foot, gap=0)))
+        self.stack.empty.pressed.connect(self._use_other_way)
 
     # What is shown
 
-    async def _load(self, job: Job) -> None:
+    def begin(self, job: Job) -> None:
+        self._known = self._push = None
+        self._chooses = False
+        self._found = ""
+        self.form.stop()
+        self.search.clear()
+        super().begin(job)
+
+    async def read(self, job: Job) -> JobVectors:
+        await self.program.prepare("vectorize")
         through = self._through.get(job.id, job.connection)
-        await self._program.prepare("vectorize")
-        try:
-            known = await asyncio.to_thread(read_job, self._program, job, through)
-        except UserError as error:
-            self._show_no_way(error)
-            return
-        is_first = self._known is None
+        return await asyncio.to_thread(read_job, self.program, job, through)
+
+    async def show_read(self, job: Job, known: JobVectors) -> None:
         self._known = known
         if not known.dimension:
-            self._show_sentence(self.tr("Nothing of this job has a vector that could be sent."))
+            self.show_sentence(self.tr("Nothing of this job has a vector that could be sent."))
             return
-        self._whole.setCurrentIndex(1)
-        if is_first or self._push is None:
-            self._push = known.pushes[0] if known.pushes else None
+        if self._push is None and known.pushes:
+            self._push = known.pushes[0]
         self._show_part()
+        self.show_content()
 
     def _show_part(self) -> None:
         known, push = self._known, self._push
         if known is None:
             return
-        job = known.job
-        running = self._pushes.of(job.id)
-        if running is not None and not running.is_check:
-            self.progress.show_running(running)
-            self._parts.setCurrentWidget(self._progress_part)
-        elif push is None or self._chooses:
-            if not self.form.is_of(job):
-                self.form.begin(known, push)
-            self._parts.setCurrentWidget(self._form_part)
-        elif push.outcome is PushOutcome.SENDING:
-            self.progress.show_stopped(push)
-            self._parts.setCurrentWidget(self._progress_part)
-        else:
-            self._show_push(push)
-            self._parts.setCurrentWidget(self._after_part)
+        running = self._pushes.of(known.job.id)
+        is_sending = running is not None and not running.is_check
+        is_form = not is_sending and (push is None or self._chooses)
+        if is_form and not self.form.is_of(known.job):
+            self.form.begin(known, push)
+        elif running is not None and is_sending:
+            self.state.show_running(running)
+        elif push is not None:
+            self.state.show_push(push, known.pushes, known.dimension, running)
+            self._show_price()
+        self.search.setVisible(not is_sending and push is not None and push.is_whole)
+        self._parts.setCurrentWidget(self._form_part if is_form else self._push_part)
         self._show_foot()
 
-    def _show_push(self, push: Push) -> None:
-        known = self._known
-        if known is None:
-            return
-        self._push = push
-        self.summary.show_pushes(known.pushes, push, known.dimension)
-        self.summary.show_checking(self._pushes.of(known.job.id))
-        self._show_price()
+    def _picked(self, push: Push) -> None:
+        if push != self._push:
+            self._push = push
+            self._show_part()
 
     def _show_foot(self) -> None:
         is_form = self._parts.currentWidget() is self._form_part
@@ -200,42 +177,32 @@ class VectorizePage(ResultView):
             words.append(why_not or self.form.size_words())
             self.send_button.setText(self.form.send_words())
             self.send_button.set_possible(why_not)
-        elif self._parts.currentWidget() is self._after_part:
+        elif not self.search.isHidden():
             words.append(self.tr("Vectorize finds neighbours approximately."))
             words.append(self._found)
         self.line.setText(" ".join(filter(None, words)))
         self._foot.setVisible(is_form or bool(self.line.text()))
 
-    def _show_sentence(self, sentence: str) -> None:
-        self.empty.set_sentence(sentence)
-        self.empty.button.hide()
-        self._whole.setCurrentIndex(0)
-
-    def _show_no_way(self, error: UserError) -> None:
-        self._show_sentence(said(error.message))
-        other = other_way(self._program) if isinstance(error, UsageError) else None
-        if other is not None:
-            self._other_way = other.id
-            self.empty.button.setText(self.tr("Use “{title}”").format(title=title_words(other.title)))
-            self.empty.button.show()
-
-    def _use_other_way(self) -> None:
-        if self._job is not None:
-            self._through[self._job.id] = self._other_way
-            self.tasks.start("load", self._load(self._job))
-
-    def _show_failure(self, error: UserError) -> None:
+    def show_error(self, error: UserError) -> None:
         if self._known is None:
-            self._show_sentence(said(error.message))
+            other = other_way(self.program) if isinstance(error, UsageError) else None
+            self._other_way = other.id if other is not None else ""
+            use = self.tr("Use “{title}”").format(title=title_words(other.title)) if other is not None else ""
+            self.show_sentence(said(error.message), use)
             return
-        bar = self._notices.show_error(error)
+        bar = self.notices.show_error(error)
         if self.form.has_failed and self._parts.currentWidget() is self._form_part:
             bar.add_link(action_words(Action.RETRY), self._list_again)
+
+    def _use_other_way(self) -> None:
+        if self.shown is not None:
+            self._through[self.shown.id] = self._other_way
+            self.tasks.start(LOADING, self._load())
 
     # The form
 
     def _list_again(self) -> None:
-        self.form.list_indexes(self.form.index.index_name())
+        self.form.list_indexes(self.form.index_name())
 
     def _choose(self) -> None:
         self._chooses = True
@@ -253,8 +220,8 @@ class VectorizePage(ResultView):
     def _send(self) -> None:
         known, form = self._known, self.form
         if known is not None and not form.why_not():
-            is_new = form.index.index() is None
-            self._begin(form.index.index_name(), form.options(), new_dimension=known.dimension if is_new else 0)
+            is_new = form.chosen_index() is None
+            self._begin(form.index_name(), form.options(), new_dimension=known.dimension if is_new else 0)
 
     def _carry_on(self) -> None:
         if self._push is not None:
@@ -276,50 +243,45 @@ class VectorizePage(ResultView):
         if known is not None and push is not None:
             self._pushes.check(known.job.id, known.connection.id, push.index)
 
-    def _stop(self) -> None:
-        if self._job is not None:
-            self._pushes.stop(self._job.id)
-
     def _push_changed(self, job_id: str) -> None:
-        known = self._known
-        if known is None or known.job.id != job_id:
+        if self._known is None or self._known.job.id != job_id:
             return
-        running = self._pushes.of(job_id)
-        if running is None:
-            self.tasks.start("load", self._load_ended(known.job))
-        elif running.is_check:
-            self.summary.show_checking(running)
+        if self._pushes.of(job_id) is None:
+            self.tasks.start(LOADING, self._load_ended())
         else:
             self._show_part()
 
-    async def _load_ended(self, job: Job) -> None:
-        self._push = None
-        await self._load(job)
+    async def _load_ended(self) -> None:
+        self._push, self.loaded = None, ()
+        await self._load()
         if self._parts.currentWidget() is self._form_part:  # the index could not be created
             self._list_again()
 
     def _push_ended(self, job_id: str, push: Push) -> None:
-        if not self.isVisible() or self._job is None or self._job.id != job_id:
-            self._notices.show_notice(said(push.sentence), "done" if push.outcome == "verified" else "attention")
+        if not self.isVisible() or self.shown is None or self.shown.id != job_id:
+            self.notices.show_notice(said(push.sentence), "done" if push.outcome == "verified" else "attention")
 
     # Searching
 
     def _show_price(self) -> None:
-        known = self._known
-        if known is None:
+        if self._known is None:
             return
-        dollars = self._program.vectorize.search_price(known.job.id, self.search.text() or " ").dollars
+        dollars = self.program.vectorize.search_price(self._known.job.id, self.search.text() or " ").dollars
         pattern = self.tr("as your site would ask it; one request, {price}")
         free = self.tr("as your site would ask it; one request, which costs nothing here")
         self.search.price.setText(pattern.format(price=display.dollars(dollars)) if dollars else free)
+
+    def _ask(self) -> None:
+        if not self.tasks.is_running("search"):
+            self.tasks.start("search", self._search())
 
     async def _search(self) -> None:
         known, push, text = self._known, self._push, self.search.text()
         if known is None or push is None:
             return
-        self.search.set_busy(busy=True)
+        self.search.button.set_possible(self.tr("The sentence is on its way."))
         try:
-            found = await self._program.vectorize.search(known.job.id, known.connection.id, push.index, text)
+            found = await self.program.vectorize.search(known.job.id, known.connection.id, push.index, text)
             self.search.show_result(found)
             self._found = said(found.sentence) if found.hits else ""
             self._show_foot()
@@ -327,8 +289,4 @@ class VectorizePage(ResultView):
             self.search.show_sentence(self.tr("The search did not come back with an answer."))
             raise
         finally:
-            self.search.set_busy(busy=False)
-
-
-def _version_of(job: Job) -> tuple[object, ...]:
-    return (job.id, job.state, job.batches_done, job.texts_forgotten_at)
+            self.search.show_possible()

@@ -12,8 +12,8 @@ from PySide6.QtCore import QObject, Signal
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.vectorize.client import Metric, VectorizeIndex
-from cfbatch_gui.core.vectorize.push_values import IdSource, Push, PushOptions, PushProgress, Show
+from cfbatch_gui.core.vectorize.client import Metric
+from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushProgress, Show
 from cfbatch_gui.core.workers_ai.limits import INDEX_NAME_FORM, MAX_INDEX_NAME_BYTES
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
@@ -100,35 +100,14 @@ LONGEST_NAME = 40  # letters of a name of the user's that are shown in a sentenc
 _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
-def metric_words(metric: str) -> str:
+def dimension_words(dimension: int, metric: str = "") -> str:
+    parts = [display.plural(dimension, "{n} dimension", "{n} dimensions")] if dimension else []
     words: dict[str, str] = {
         Metric.COSINE: tr("cosine"),
         Metric.EUCLIDEAN: tr("Euclidean distance"),
         Metric.DOT_PRODUCT: tr("dot product"),
     }
-    return words.get(metric, metric)
-
-
-def dimension_words(dimension: int, metric: str = "") -> str:
-    parts = [display.plural(dimension, "{n} dimension", "{n} dimensions")] if dimension else []
-    return ", ".join(filter(None, (*parts, metric_words(metric))))
-
-
-def index_words(index: VectorizeIndex, dimension: int, count: int | None) -> str:
-    if not fits(index, dimension):
-        pattern = tr("{name}: takes {wanted}, and these vectors have {dimension}")
-        wanted = display.plural(index.dimensions, "{n} dimension", "{n} dimensions")
-        return pattern.format(name=index.name, wanted=wanted, dimension=display.number(dimension))
-    counted = display.plural(count, "{n} vector", "{n} vectors") if count is not None else ""
-    return " · ".join(filter(None, (index.name, dimension_words(index.dimensions, index.metric), counted)))
-
-
-def fits(index: VectorizeIndex, dimension: int) -> bool:
-    return index.dimensions in (0, dimension)
-
-
-def id_words(options: PushOptions) -> str:
-    return {IdSource.ROWS: tr("row numbers"), IdSource.OWN: tr("the job's IDs")}.get(options.ids, options.id_column)
+    return ", ".join(filter(None, (*parts, words.get(metric, metric))))
 
 
 def proposed_name(job_name: str, taken: Collection[str]) -> str:

@@ -1,0 +1,446 @@
+"""Before a push: into which index, what of the job, and what was found out about it."""
+
+import asyncio
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import partial
+
+import msgspec
+from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
+
+from cfbatch_gui.core.errors import UsageError, UserError
+from cfbatch_gui.core.job_folder.folder import texts_forgotten
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.exports.vector_files import usual_key
+from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.vectorize.client import Metric, VectorizeIndex, check_connection_kind, check_index_name
+from cfbatch_gui.core.vectorize.push_values import (
+    IdSource,
+    MetadataColumn,
+    Push,
+    PushCheck,
+    PushOptions,
+    PushProgress,
+)
+from cfbatch_gui.core.versions import find_predecessor
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection
+from cfbatch_gui.core.workers_ai.limits import MAX_METADATA_BYTES
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.results.running_pushes import dimension_words, proposed_name, short_name
+from cfbatch_gui.ui.state_names import title_words
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, TINY, scaled
+from cfbatch_gui.ui.widgets import (
+    PAGE_MARGINS,
+    Card,
+    CheckBox,
+    Choice,
+    Flow,
+    IconLine,
+    Label,
+    NoticeBar,
+    Saying,
+    ThinProgress,
+    boxed,
+    column,
+)
+from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
+
+
+@dataclass(frozen=True, slots=True)
+class JobVectors:
+    """What is known of a job; its `pushes` are those into the account of the connection, the newest first.
+
+    `before` is the last push of the version before it there, `before_name` the name of that job.
+    """
+
+    job: Job
+    connection: Connection
+    dimension: int
+    columns: tuple[str, ...]
+    has_ids: bool
+    pushes: tuple[Push, ...]
+    before: Push | None
+    before_name: str
+
+
+def read_job(program: Program, job: Job, through: str) -> JobVectors:
+    """Read a job, for a thread; `through` is the connection. Raises UserError, UsageError for a Worker."""
+    connection = program.address_book.connection(through)
+    check_connection_kind(connection)
+    vectorize, folder = program.vectorize, program.folder(job.id)
+    earlier = find_predecessor(job, program.ledger.jobs(), program.folder)
+
+    def pushes_of(job_id: str) -> tuple[Push, ...]:
+        return tuple(each for each in vectorize.pushes(job_id) if each.account_mark == connection.account_mark)
+
+    return JobVectors(
+        job,
+        connection,
+        vectorize.dimension_of(job.id),
+        vectorize.columns(job.id) if texts_forgotten(folder) is None else (),
+        Embeddings(folder).has_ids,
+        pushes_of(job.id),
+        next(iter(pushes_of(earlier.id)), None) if earlier is not None else None,
+        earlier.name if earlier is not None else "",
+    )
+
+
+_NEW = ""  # the value of the entry for a new index
+_COLUMN = "column/"  # before the name of a column, in the values of the choice of ids
+_LONGEST = 200  # letters that can be typed; what is too long for a name is said
+_FEWEST_LETTERS, _FEWEST_LETTERS_OF_INDEX = 14, 24  # of a choice
+CHECK, _LIST = "check", "indexes"  # names of tasks
+_RESTING = 0.35  # seconds after the last change, before the vectors are looked at
+
+
+class PushForm(QWidget):
+    """Looks for the account's indexes, and at what a job would send there, by `tasks` of its page.
+
+    `changed` is called when more is known about it; `show_items` gets the numbers of texts that would be refused.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        tasks: Tasks,
+        *,
+        changed: Callable[[], object],
+        show_items: Callable[[tuple[int, ...]], object],
+    ) -> None:
+        super().__init__()
+        self._program, self._tasks, self._tell, self._show_items = program, tasks, changed, show_items
+        self._known: JobVectors | None = None
+        self._indexes: tuple[VectorizeIndex, ...] = ()
+        self._check: PushCheck | None = None
+        self.has_failed = False  # the last question for the account's indexes
+        cards = (self._index_card(), self._columns_card(), self._check_card())
+        self.setLayout(column(*cards, None, gap=MEDIUM, margins=PAGE_MARGINS))
+
+    def begin(self, known: JobVectors, push: Push | None) -> None:
+        """For a job, as `push` was sent, or else as the version before the job was."""
+        self._known, self._indexes = known, ()
+        like = push or known.before
+        options = within(like.options, known.columns) if like is not None else PushOptions()
+        as_before = self.tr("As “{job}” was sent.").format(job=short_name(known.before_name))
+        self._proposed.set_line(as_before if push is None and like is not None else "")
+        self._fill_indexes(_NEW)
+        self.name.setText(self._proposed_name())
+        self._fill_columns(known, options)
+        for box in (self.gone, self.everything):
+            box.setChecked(False)
+        self._show_check(None)
+        self._look_again(0.0)
+        self.list_indexes(like.index if like is not None else "")
+
+    def is_of(self, job: Job) -> bool:
+        return self._known is not None and self._known.job.id == job.id
+
+    def stop(self) -> None:
+        self._known = None
+        self._tasks.cancel(CHECK)
+        self._tasks.cancel(_LIST)
+
+    def list_indexes(self, wanted: str) -> None:
+        self._tasks.start(_LIST, self._list(wanted))
+
+    # Making
+
+    def _index_card(self) -> Card:
+        self.index = _choice(self.tr("Index"), _FEWEST_LETTERS_OF_INDEX, lambda _: self._look_again())
+        self.name = QLineEdit()
+        self.name.setMaxLength(_LONGEST)
+        self.name.setAccessibleName(self.tr("Name of the new index"))
+        self.name.setMinimumHeight(scaled(30))
+        self.name.textEdited.connect(lambda _: self._show_index())
+        self._new = _field(self.name)
+        self.index_line = IconLine("", "info")
+        return Card(Label(self.tr("Into which index"), "strong"), self.index, self._new, self.index_line)
+
+    def _columns_card(self) -> Card:
+        self._proposed = Saying("info")
+        self.ids = _choice(self.tr("ID of each vector"), _FEWEST_LETTERS, self._columns_changed)
+        self.namespace = _choice(self.tr("Namespace"), _FEWEST_LETTERS, self._columns_changed)
+        self.metadata: tuple[CheckBox, ...] = ()
+        self._boxes = Flow(gap=LARGE)
+        self._limit = Label("", "small", wrap=True)
+        self.as_text = CheckBox("")
+        self.as_text.clicked.connect(self._columns_changed)
+        return Card(
+            Label(self.tr("What is sent"), "strong"),
+            self._proposed,
+            boxed(Flow(_field(self.ids), _field(self.namespace), gap=LARGE)),
+            Label(self.tr("Beside each vector"), "quiet"),
+            boxed(self._boxes),
+            self._limit,
+            self.as_text,
+        )
+
+    def _check_card(self) -> Card:
+        self.check_line = Label("", "body", wrap=True)
+        self.progress = ThinProgress()
+        size_policy = self.progress.sizePolicy()
+        size_policy.setRetainSizeWhenHidden(True)
+        self.progress.setSizePolicy(size_policy)
+        self._notes = Saying("info")
+        self.problems = NoticeBar()
+        self.gone = CheckBox("")
+        self._gone_by = Saying("info")
+        self.everything = CheckBox("")
+        for box in (self.gone, self.everything):
+            box.clicked.connect(lambda _: self._tell())
+        found = (self._notes, self.problems, self.gone, self._gone_by, self.everything)
+        title = Label(self.tr("Before anything is sent"), "strong")
+        return Card(title, self.check_line, self.progress, *found)
+
+    # What is chosen
+
+    def chosen_index(self) -> VectorizeIndex | None:
+        """None for a new one."""
+        return next((each for each in self._indexes if each.name == self.index.value()), None)
+
+    def index_name(self) -> str:
+        return str(self.index.value() or self.name.text().strip())
+
+    def options(self) -> PushOptions:
+        ids, is_there = str(self.ids.value()), self.chosen_index() is not None
+        is_column = ids.startswith(_COLUMN)
+        chosen: list[MetadataColumn] = []
+        for name, box in zip(self._known.columns if self._known else (), self.metadata, strict=True):
+            if box.isChecked():
+                chosen.append(MetadataColumn(name, usual_key(name, [each.key for each in chosen])))
+        return PushOptions(
+            ids=IdSource.COLUMN if is_column else IdSource(ids),
+            id_column=ids.removeprefix(_COLUMN) if is_column else "",
+            namespace=str(self.namespace.value() or ""),
+            metadata=tuple(chosen),
+            numbers_as_text=self.as_text.isChecked(),
+            delete_removed=is_there and self._check is not None and self._check.gone > 0 and self.gone.isChecked(),
+            everything=is_there and self.everything.isChecked(),
+        )
+
+    def why_not(self) -> str:
+        if problem := self._index_problem():
+            return problem
+        if self._check is None:
+            return self.tr("The vectors are still being looked at.")
+        if self._check.problems:
+            return self.tr("What Vectorize would refuse has to be changed first.")
+        return "" if any(self._amounts()) else self.tr("Everything is in the index as it is.")
+
+    def send_words(self) -> str:
+        send, delete = self._amounts()
+        if delete and not send:
+            return display.plural(delete, "Take out {n} vector", "Take out {n} vectors")
+        return display.plural(send, "Send {n} vector", "Send {n} vectors") if send else self.tr("Send vectors")
+
+    def size_words(self) -> str:
+        return self.tr("What is accepted stays in the index, whatever comes after it.") if self._amounts()[0] else ""
+
+    def _amounts(self) -> tuple[int, int]:
+        """How many vectors would be sent, and how many taken out."""
+        check = self._check
+        if check is None:
+            return 0, 0
+        options = self.options()
+        is_all = self.chosen_index() is None or options.everything
+        send = 0 if check.problems else check.vectors if is_all else check.new + check.changed
+        return send, check.gone if options.delete_removed else 0
+
+    # The index
+
+    def _proposed_name(self) -> str:
+        """A name that no index has yet."""
+        return proposed_name(self._known.job.name if self._known else "", [each.name for each in self._indexes])
+
+    def _fill_indexes(self, chosen: str) -> None:
+        forms = (dimension_words(each.dimensions, each.metric) for each in self._indexes)
+        there = ((f"{each.name} · {form}", each.name) for each, form in zip(self._indexes, forms, strict=True))
+        self.index.refill([(self.tr("A new index"), _NEW), *there])
+        self.index.set_value(chosen)
+
+    def _index_problem(self) -> str:
+        if self.chosen_index() is not None:
+            return ""
+        name = self.name.text().strip()
+        if not name:
+            return self.tr("Give the new index a name.")
+        if name in {each.name for each in self._indexes}:
+            return self.tr("There is an index of this name already. Choose it above, or type another name.")
+        try:
+            check_index_name(name)
+        except UsageError as error:
+            return said(error.message)
+        return ""
+
+    def _show_index(self) -> None:
+        known, is_new = self._known, self.chosen_index() is None
+        self._new.setVisible(is_new)
+        self.index_line.setVisible(is_new)
+        if known is None:
+            return
+        there = self.tr(
+            "It will be created in your account, through “{account}”: {form}. It stays there until you delete it."
+        )
+        here = self.tr("It will be created in the practice service on this computer: {form}.")
+        form, account = dimension_words(known.dimension, Metric.COSINE), title_words(known.connection.title)
+        where = (here if known.connection.is_practice else there).format(account=account, form=form)
+        problem = self._index_problem()
+        icon = ("triangle-alert", "attention") if problem else ("info", "quiet")
+        self.index_line.set_line(problem or where, *icon)
+        self._tell()
+
+    async def _list(self, wanted: str) -> None:
+        if self._known is None:
+            return
+        self.has_failed = True
+        found = await self._program.vectorize.calls(self._known.connection.id).list_indexes()
+        self.has_failed = False
+        before, proposed = self.chosen_index(), self._proposed_name()
+        self._indexes = tuple(found)
+        self._fill_indexes(wanted)
+        if self.name.text() == proposed:
+            self.name.setText(self._proposed_name())
+        if self.chosen_index() != before:
+            self._look_again()
+        else:
+            self._show_index()
+
+    # The columns
+
+    def _fill_columns(self, known: JobVectors, options: PushOptions) -> None:
+        own = [(self.tr("The IDs of the job"), IdSource.OWN.value)] if known.has_ids else []
+        by_column = [(short_name(each), _COLUMN + each) for each in known.columns]
+        self.ids.refill([*own, (self.tr("Row numbers"), IdSource.ROWS.value), *by_column])
+        self.ids.setCurrentIndex(0)
+        self.ids.set_value(_COLUMN + options.id_column if options.ids is IdSource.COLUMN else options.ids.value)
+        self.namespace.refill([(self.tr("None"), ""), *((short_name(each), each) for each in known.columns)])
+        self.namespace.set_value(options.namespace)
+        for box in self.metadata:
+            self._boxes.removeWidget(box)
+            box.hide()
+            box.deleteLater()
+        self.metadata = tuple(CheckBox(short_name(each).replace("&", "&&")) for each in known.columns)
+        sent = {each.column for each in options.metadata}
+        for name, box in zip(known.columns, self.metadata, strict=True):
+            box.setChecked(name in sent)
+            box.setToolTip(display.plain_tip(name))
+            box.clicked.connect(self._columns_changed)
+            self._boxes.addWidget(box)
+            box.setVisible(True)
+        follow_in_tab_order(self.namespace, *self.metadata)
+        some = self.tr(
+            "Vectorize keeps up to {n} bytes beside each vector. A search brings them back, and they stay in your "
+            "account."
+        ).format(n=display.number(MAX_METADATA_BYTES))
+        none = self.tr("The file has no other columns that could be sent.")
+        self._limit.setText(some if known.columns else none)
+        self.as_text.setChecked(options.numbers_as_text)
+
+    def _columns_changed(self, _: object) -> None:
+        self._proposed.hide()
+        self._look_again()
+
+    # Looking at what would be sent
+
+    def _look_again(self, resting: float = _RESTING) -> None:
+        self._check = None
+        self._show_reading(0, 0)
+        self._tasks.start(CHECK, self._look(resting))
+        self._show_index()
+
+    async def _look(self, resting: float) -> None:
+        """Look at what would be sent, after some seconds of rest."""
+        await asyncio.sleep(resting)
+        known, index = self._known, self.chosen_index()
+        if known is None:
+            return
+        # The name of a new index may be half typed, and what it is called changes nothing about the vectors.
+        name = index.name if index is not None else self._proposed_name()
+
+        def show(progress: PushProgress) -> None:
+            if self._check is None:
+                self._show_reading(progress.done, progress.total)
+
+        try:
+            self._check = await self._program.vectorize.check(
+                *(known.job.id, known.connection.id, name, self.options()), index=index or VectorizeIndex(), show=show
+            )
+        except UserError as error:
+            self.check_line.setText(said(error.message))
+        else:
+            self._show_check(self._check)
+        self.progress.hide()
+        self._tell()
+
+    def _show_reading(self, done: int, total: int) -> None:
+        self.check_line.setText(self.tr("Looking at the vectors, before anything is sent…"))
+        self.progress.set_parts(done, total)
+        self.progress.show()
+
+    def _show_check(self, check: PushCheck | None) -> None:
+        """None before anything is found."""
+        problems, notes, numbers = (check.problems, check.notes, check.numbers) if check else ((), (), ())
+        if check is not None:
+            refused = self.tr("Vectorize would refuse this as it is. Nothing was sent.")
+            self.check_line.setText(refused if problems else " ".join(map(said, check.sentences())))
+        self._notes.set_line("\n".join(map(said, notes)))
+        self.problems.clear_links()
+        self.problems.say("\n".join(said(problem.sentence) for problem in problems))
+        for problem in problems:
+            if problem.items:
+                words = display.plural(len(problem.items), "Show the row", "Show {n} rows")
+                self.problems.add_link(words, partial(self._show_items, problem.items))
+        is_there = check is not None and self.chosen_index() is not None
+        gone, held = (check.gone, check.unchanged) if check is not None and is_there else (0, 0)
+        self.gone.setVisible(gone > 0)
+        self.gone.setText(
+            display.plural(
+                gone,
+                "{n} is gone from the file; take it out of the index",
+                "{n} are gone from the file; take them out of the index",
+            )
+        )
+        jobs = [f"{short_name(name)}: {display.number(count)}" for name, count in check.gone_by_job] if check else []
+        by_jobs = self.tr("They were sent with {jobs}.").format(jobs=display.listed(jobs))
+        self._gone_by.set_line(by_jobs if gone and jobs else "")
+        self.everything.setVisible(held > 0)
+        self.everything.setText(
+            display.plural(
+                held,
+                "Send it again, too, although it is in the index unchanged",
+                "Send the {n} again, too, that are in the index unchanged",
+            )
+        )
+        if numbers:
+            names = display.listed([short_name(each) for each in numbers])
+            words = self.tr("Send the numbers of {columns} as texts").format(columns=names)
+            self.as_text.setText(words.replace("&", "&&"))
+        self.as_text.setVisible(bool(numbers) or self.as_text.isChecked())
+
+
+def _choice(name: str, fewest_letters: int, on_picked: Callable[[object], object]) -> Choice:
+    choice = Choice(name, on_picked=on_picked)
+    choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    choice.setMinimumContentsLength(fewest_letters)
+    return choice
+
+
+def _field(field: QWidget) -> QWidget:
+    label = Label(field.accessibleName(), "quiet")
+    label.setBuddy(field)
+    return boxed(column(label, field, gap=TINY))
+
+
+def within(options: PushOptions, columns: Collection[str]) -> PushOptions:
+    """The options without the columns that are not there."""
+    has_id = options.ids is not IdSource.COLUMN or options.id_column in columns
+    return msgspec.structs.replace(
+        options,
+        ids=options.ids if has_id else IdSource.OWN,
+        id_column=options.id_column if has_id else "",
+        namespace=options.namespace if options.namespace in columns else "",
+        metadata=tuple(each for each in options.metadata if each.column in columns),
+    )
