@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QRegularExpression, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QRegularExpressionValidator
-from PySide6.QtWidgets import QLineEdit, QSpinBox, QWidget
+from PySide6.QtGui import QRegularExpressionValidator
+from PySide6.QtWidgets import QLayout, QLineEdit, QSpinBox, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.export_metadata import metadata_of
@@ -47,19 +47,23 @@ class ResultsPage(ResultView, Generic[T]):
         self.loaded: Version = ()  # of what was read last
         self.foot = IconLine("", wrap=True)
         self.stack = MaybeEmpty(icon)
-        self._bar: QWidget | None = None
 
-    def lay_out(self, content: QWidget, bar: QWidget | None = None) -> None:
-        """With a bar above the content, which is shown with it."""
-        self._bar = bar
-        self.stack.addWidget(content)
-        self.setLayout(column(*filter(None, [bar]), (self.stack, 1), gap=0))
+    def lay_out(self, content: QWidget, above: QLayout | None = None) -> None:
+        """`above` the content are its fields."""
+        fields = [column(boxed(above), margins=(WIDE, SMALL, MEDIUM, SMALL))] if above is not None else []
+        self.stack.addWidget(boxed(column(*fields, (content, 1), gap=0)))
+        self.setLayout(column(self.stack, gap=0))
 
     def begin(self, job: Job) -> None:
         """Before another job is shown, while `shown` is still the one before."""
-        if self._bar is not None:
-            self._bar.setVisible(job.has_results)
         self.stack.show_sentence("")
+
+    def version(self, job: Job) -> Version:
+        """Changes exactly when there may be other results to read: an answer came, a batch ended without one, or the
+        texts were removed.
+        """
+        ended = tuple((batch.number, batch.state) for batch in job.batches if batch.state.is_final)
+        return (job.id, job.is_sent, ended, job.texts_forgotten_at)
 
     async def read(self, job: Job) -> T:
         """What the page shows. Raises UserError."""
@@ -75,24 +79,14 @@ class ResultsPage(ResultView, Generic[T]):
             self.loaded = ()
             self.begin(job)
         self.shown = job
-        if version_of(job) != self.loaded and not self.tasks.is_running(LOADING):
+        if self.version(job) != self.loaded and not self.tasks.is_running(LOADING):
             self.tasks.start(LOADING, self._load())
 
-    def show_content(self) -> None:
-        if self._bar is not None:
-            self._bar.show()
-        self.stack.show_content()
-
-    def show_sentence(self, sentence: str, button: str = "") -> None:
-        if self._bar is not None:
-            self._bar.hide()
-        self.stack.show_sentence(sentence, button)
-
     def show_error(self, error: UserError) -> None:
-        self.show_sentence(said(error.message))
+        self.stack.show_sentence(said(error.message))
 
     async def _load(self) -> None:
-        while (job := self.shown) is not None and self.loaded != (version := version_of(job)):
+        while (job := self.shown) is not None and self.loaded != (version := self.version(job)):
             if job.has_results:
                 await asyncio.to_thread(complete_results, self.program.folder(job.id), job)
             read = await self.read(job)
@@ -100,12 +94,11 @@ class ResultsPage(ResultView, Generic[T]):
             await self.show_read(job, read)
 
 
-def search_bar(field: SearchField, items: Sequence[QWidget], table: TableView) -> QWidget:
+def search_bar(field: SearchField, items: Sequence[QWidget], table: TableView) -> Flow:
     """Above a table: the search, then `items`, and the button for the table's columns at the right."""
     field.setMinimumWidth(scaled(110))
     field.setMaximumWidth(scaled(250))
-    parts = Flow(field, *items, None, ColumnsButton(table))
-    return boxed(column(boxed(parts), margins=(WIDE, SMALL, MEDIUM, SMALL)))
+    return Flow(field, *items, None, ColumnsButton(table))
 
 
 def labelled(words: str, *fields: QWidget) -> QWidget:
@@ -117,36 +110,6 @@ def labelled(words: str, *fields: QWidget) -> QWidget:
 
 _MOST = 99_999
 _NUMBER = QRegularExpression(r"-?\d{0,4}([.,]\d{0,6})?")
-_STEP = 0.01
-
-
-class ThresholdField(QLineEdit):
-    changed = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setPlaceholderText(self.tr("any"))
-        self.setAccessibleName(self.tr("Score from"))
-        self.setFixedWidth(scaled(84))
-        self.setMaxLength(12)
-        self.setValidator(QRegularExpressionValidator(_NUMBER, self))
-        self.textChanged.connect(self.changed)
-
-    def value(self) -> float | None:
-        try:
-            return float(self.text().replace(",", "."))
-        except ValueError:
-            return None
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        value = self.value()
-        steps = {Qt.Key.Key_Up: _STEP, Qt.Key.Key_Down: -_STEP}.get(Qt.Key(event.key()))
-        if steps is not None and value is not None:
-            self.setText(score_text(value + steps))
-        elif event.key() == Qt.Key.Key_Escape and self.text():
-            self.clear()
-        else:
-            super().keyPressEvent(event)
 
 
 class LimitsBar(QWidget):
@@ -162,25 +125,26 @@ class LimitsBar(QWidget):
         self.top.setAccessibleName(self.tr("How many of each query"))
         self.top.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # the wheel scrolls
         self.top.valueChanged.connect(lambda _: self.changed.emit())
-        self.threshold = ThresholdField()
-        self.threshold.changed.connect(self.changed)
+        self.threshold = QLineEdit()
+        self.threshold.setPlaceholderText(self.tr("any"))
+        self.threshold.setAccessibleName(self.tr("Score from"))
+        self.threshold.setFixedWidth(scaled(84))
+        self.threshold.setMaxLength(12)
+        self.threshold.setValidator(QRegularExpressionValidator(_NUMBER, self))
+        self.threshold.textChanged.connect(self.changed)
         self.setLayout(Flow(self.top, labelled(self.tr("Score from"), self.threshold), gap=MEDIUM))
 
     def limits(self) -> ExportOptions:
-        return ExportOptions(top_k=self.top.value() or None, threshold=self.threshold.value())
+        try:
+            threshold = float(self.threshold.text().replace(",", "."))
+        except ValueError:  # nothing, or a sign alone
+            threshold = None
+        return ExportOptions(top_k=self.top.value() or None, threshold=threshold)
 
     def show_limits(self, limits: ExportOptions) -> None:
         with QSignalBlocker(self.top), QSignalBlocker(self.threshold):
             self.top.setValue(limits.top_k or 0)
             self.threshold.setText("" if limits.threshold is None else score_text(limits.threshold))
-
-
-def version_of(job: Job) -> Version:
-    """Changes exactly when there may be other results to read: an answer came, a batch ended without one, or the
-    texts were removed.
-    """
-    ended = tuple((batch.number, batch.state) for batch in job.batches if batch.state.is_final)
-    return (job.id, job.is_sent, ended, job.texts_forgotten_at)
 
 
 def failed_batches(job: Job) -> dict[int, str]:

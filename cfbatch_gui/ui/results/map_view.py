@@ -187,7 +187,7 @@ class MapView(VectorPage):
             self.picture,
         )
         body = split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True)
-        self.lay_out_content(body, above=bar)
+        self.lay_out_content(body, bar)
 
     # Reading
 
@@ -355,7 +355,7 @@ class VersusScoresView(VectorPage):
         self.panel = TextPanel(lines=4)
         below = column(self.panel, margins=(LARGE, SMALL, LARGE, SMALL))
         self._body = MaybeEmpty("chart-scatter", boxed(column((self.chart, 1), below, gap=0)))
-        self.lay_out_content(self._body, above=row(self.ranking, 4, (self.summary, 1), self.picture))
+        self.lay_out_content(self._body, row(self.ranking, 4, (self.summary, 1), self.picture))
 
     def clear(self) -> None:
         self.versus, self._folder = None, None

@@ -25,7 +25,7 @@ from cfbatch_gui.ui.results.loaded_results import ResultsPage, failed_batches, n
 from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import PagedRows, TableView
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import ElidedLabel, LinkButton, ThinProgress, boxed, column, line, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
@@ -57,12 +57,9 @@ class VectorPage(ResultsPage[VectorsRead]):
         size_policy.setRetainSizeWhenHidden(True)  # the content above must not move
         self._progress.setSizePolicy(size_policy)
 
-    def lay_out_content(self, body: QWidget, *, above: QLayout | None = None, bar: QWidget | None = None) -> None:
-        """`above` the body are its fields; the `bar` is shown without the rest, too."""
+    def lay_out_content(self, body: QWidget, above: QLayout) -> None:
         foot = row((self.foot, 1), margins=(LARGE, SMALL, MEDIUM, MEDIUM))
-        fields = column(boxed(above), margins=(WIDE, SMALL, MEDIUM, SMALL)) if above is not None else None
-        whole = column(*filter(None, [fields]), (body, 1), self._progress, line(), foot, gap=0)
-        self.lay_out(boxed(whole), bar)
+        self.lay_out(boxed(column((body, 1), self._progress, line(), foot, gap=0)), above)
 
     # For the pages
 
@@ -146,10 +143,10 @@ class VectorPage(ResultsPage[VectorsRead]):
         is_first = self.vectors_read is None or not self.vectors_read.done
         self.vectors_read = read
         if read.done:
-            self.show_content()
+            self.stack.show_content()
             self.arrived(is_first=is_first)
         else:
-            self.show_sentence(nothing_yet(job))
+            self.stack.show_sentence(nothing_yet(job))
 
 
 def _read(folder: JobFolder, failed: dict[int, str]) -> VectorsRead:

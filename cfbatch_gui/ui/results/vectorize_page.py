@@ -139,12 +139,12 @@ class VectorizePage(ResultsPage[JobVectors]):
     async def show_read(self, job: Job, known: JobVectors) -> None:
         self._known = known
         if not known.dimension:
-            self.show_sentence(self.tr("Nothing of this job has a vector that could be sent."))
+            self.stack.show_sentence(self.tr("Nothing of this job has a vector that could be sent."))
             return
         if self._push is None and known.pushes:
             self._push = known.pushes[0]
         self._show_part()
-        self.show_content()
+        self.stack.show_content()
 
     def _show_part(self) -> None:
         known, push = self._known, self._push
@@ -192,7 +192,7 @@ class VectorizePage(ResultsPage[JobVectors]):
             other = other_way(self.program) if isinstance(error, UsageError) else None
             self._other_way = other.id if other is not None else ""
             use = self.tr("Use “{title}”").format(title=title_words(other.title)) if other is not None else ""
-            self.show_sentence(said(error.message), use)
+            self.stack.show_sentence(said(error.message), use)
             return
         bar = self.notices.show_error(error)
         if self.form.has_failed and self._parts.currentWidget() is self._form_part:
