@@ -18,7 +18,7 @@ from cfbatch_gui.core.vectorize.client import Metric
 from cfbatch_gui.core.vectorize.push_values import MetadataColumn, PushOptions, PushOutcome
 from cfbatch_gui.core.vectorize.vectorize import vectorize_of
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.results.running_pushes import RunningPushes, proposed_name
+from cfbatch_gui.ui.results.push_form import RunningPushes, proposed_name
 from cfbatch_gui.ui.results.vectorize_page import VectorizePage
 from tests.canary import TOKEN
 from tests.screen.past import run

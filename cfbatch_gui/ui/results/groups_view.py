@@ -27,12 +27,12 @@ from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.loaded_results import labelled
-from cfbatch_gui.ui.results.vector_page import (
+from cfbatch_gui.ui.results.results_page import (
     ListedText,
     TextList,
     VectorPage,
     id_column,
+    labelled,
     row_column,
     similarity_column,
     text_column,

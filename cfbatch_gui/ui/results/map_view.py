@@ -29,7 +29,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, DotMap, Dots, PictureButtons, PlotData
 from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, by_category, by_cells, plain
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.vector_page import TextList, VectorPage
+from cfbatch_gui.ui.results.results_page import TextList, VectorPage
 from cfbatch_gui.ui.theme import LARGE, SMALL, scaled
 from cfbatch_gui.ui.widgets import (
     Choice,

@@ -23,7 +23,7 @@ from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.loaded_results import ResultsPage, Version, nothing_yet
+from cfbatch_gui.ui.results.results_page import ResultsPage, Version, nothing_yet
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE

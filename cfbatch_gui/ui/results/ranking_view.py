@@ -25,7 +25,7 @@ from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, PlotData, Steps
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.loaded_results import (
+from cfbatch_gui.ui.results.results_page import (
     LimitsBar,
     ResultsPage,
     baseline_line,

@@ -22,15 +22,18 @@ from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.loaded_results import named_cells, original_columns, search_bar, status_words
-from cfbatch_gui.ui.results.vector_page import (
+from cfbatch_gui.ui.results.results_page import (
     ListedText,
     TextList,
     VectorPage,
     id_column,
+    named_cells,
+    original_columns,
     row_column,
+    search_bar,
     several_selected,
     similarity_column,
+    status_words,
     text_column,
 )
 from cfbatch_gui.ui.state_names import connection_title, is_practice, short_model, title_words
