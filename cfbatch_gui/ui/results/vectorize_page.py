@@ -41,16 +41,18 @@ from cfbatch_gui.ui.results.push_form import (
 )
 from cfbatch_gui.ui.results.results_page import LOADING, ResultsPage
 from cfbatch_gui.ui.state_names import title_words
-from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
+from cfbatch_gui.ui.tables.table_rows import Column, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import HEADER_HEIGHT, TableView
 from cfbatch_gui.ui.theme import MEDIUM, ROW_HEIGHT, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
     Button,
     Card,
+    Choice,
     Flow,
     IconLabel,
     Label,
+    LabelGrid,
     MaybeEmpty,
     PrimaryButton,
     Saying,
@@ -66,12 +68,9 @@ from cfbatch_gui.ui.widgets import (
 _AT_THE_INDEX = (PushStage.PROCESSING, PushStage.COMPARING)  # everything was sent
 
 
-_MOST_ROWS = 4  # of what was sent that are shown without scrolling
-
-
 class PushView(QWidget):
     """A push while it runs, is stopped or is over, and all of its job. `choose` is for another push; `on_picked` gets
-    the one that the user picked.
+    the name of the index of the one that the user picked.
     """
 
     def __init__(
@@ -82,8 +81,7 @@ class PushView(QWidget):
         carry_on: Callable[[], object],
         check: Callable[[], object],
         choose: Callable[[], object],
-        on_picked: Callable[[Push], object],
-        memory: Memory | None = None,
+        on_picked: Callable[[str], object],
     ) -> None:
         super().__init__()
         self._clock = clock
@@ -99,20 +97,11 @@ class PushView(QWidget):
         self.check_button = Button(self.tr("Check again"), on_click=check)
         self.choose_button = Button("", on_click=choose)
         self._buttons = (self.pause_button, self.carry_on_button, self.check_button, self.choose_button)
-        self.sent: Rows[Push] = Rows(
-            _columns(), key=lambda each: (each.account_mark, each.index), parent=self, sortable=False
-        )
-        self.table = TableView(
-            "vectorize/sent",
-            self.tr("What was sent"),
-            self.sent,
-            memory=memory,
-            inset=True,
-            on_picked=lambda at: on_picked(self.sent.row(at)),
-        )
+        self.indexes = Choice(self.tr("Index"), on_picked=on_picked)
+        self.sent = LabelGrid("quiet", stretches=(0, 1), gap=WIDE, wrapped=1)
         title, buttons = row(self._icon, (self.title, 1)), boxed(Flow(*self._buttons))
         state = Card(title, self.line, self.bar, self.more, self.waiting, self.notes, buttons)
-        self._sent = Card(Label(self.table.accessibleName(), "strong"), self.table)
+        self._sent = Card(row(Label(self.tr("What was sent"), "strong"), None, self.indexes), self.sent)
         self.setLayout(column(state, self._sent, gap=MEDIUM))
 
     def show_running(self, running: RunningPush) -> None:
@@ -161,14 +150,29 @@ class PushView(QWidget):
             self._show(_STATES[push.outcome], sentence, finding, more, self.check_button, self.choose_button)
             self.notes.set_line("\n".join(map(said, push.notes)))
             self.choose_button.setText(self.tr("Send changes…"))
-            self.sent.set_rows(tuple(pushes))
-            self.table.setColumnHidden(0, len(pushes) < 2)
-            shown = min(len(pushes), _MOST_ROWS)
-            self.table.setFixedHeight(scaled(HEADER_HEIGHT) + shown * scaled(ROW_HEIGHT) + 2)
-            self._sent.show()
+            self._show_sent(push)
+            self.indexes.refill((each.index, each.index) for each in pushes)
+            self.indexes.set_value(push.index)
+            self.indexes.setVisible(len(pushes) > 1)
         busy = self.tr("The index is being compared.") if checking is not None else ""
         self.check_button.set_possible(busy)
         self.choose_button.set_possible(busy)
+
+    def _show_sent(self, push: Push) -> None:
+        options, seconds = push.options, push.ended_at - push.started_at
+        ids = {IdSource.ROWS: self.tr("row numbers"), IdSource.OWN: self.tr("the job's IDs")}
+        lines = [
+            (self.tr("ID from"), ids.get(options.ids, options.id_column)),
+            (self.tr("Namespace"), options.namespace or self.tr("none")),
+            (self.tr("Beside each vector"), ", ".join(each.column for each in options.metadata) or self.tr("nothing")),
+            (self.tr("New or changed"), display.number(push.sent)),
+            (self.tr("Taken out"), display.number(push.deleted)),
+        ]
+        if push.ended_at:
+            took = display.duration(seconds) if seconds >= 1 else self.tr("under 1 s")
+            lines.append((self.tr("Took"), took))
+        self._sent.show()
+        self.sent.show_lines(lines)
 
     def _show(self, icon: tuple[str, str], title: str, line: str, more: str, *offered: Button) -> None:
         """What each state has, without what only some have."""
@@ -190,51 +194,6 @@ _STATES = {
     PushOutcome.DIFFERENT: ("triangle-alert", "attention"),
     PushOutcome.SENDING: ("pause", "attention"),
 }
-
-
-def _columns() -> tuple[Column[Push], ...]:
-    words = {IdSource.ROWS: tr("row numbers"), IdSource.OWN: tr("the job's IDs")}
-
-    def quiet_if_none(text: str) -> Callable[[Push], str]:
-        return lambda push: "text" if getattr(push.options, text) else "quiet"
-
-    return (
-        Column(tr("Index"), lambda push: push.index, key="index", width=130),
-        Column(
-            tr("ID from"),
-            lambda push: words.get(push.options.ids, push.options.id_column),
-            key="ids",
-            width=110,
-        ),
-        Column(
-            tr("Namespace"),
-            lambda push: push.options.namespace or tr("none"),
-            key="namespace",
-            width=110,
-            gives_way=True,
-            colour=quiet_if_none("namespace"),
-        ),
-        Column(
-            tr("Beside each vector"),
-            lambda push: ", ".join(each.column for each in push.options.metadata) or tr("nothing"),
-            key="metadata",
-            stretch=True,
-            colour=quiet_if_none("metadata"),
-        ),
-        NumberColumn(tr("New or changed"), lambda push: push.sent, key="sent", width=110),
-        NumberColumn(tr("Taken out"), lambda push: push.deleted, key="deleted", width=90),
-        Column(
-            tr("Took"),
-            lambda push: max(0.0, push.ended_at - push.started_at) if push.ended_at else None,
-            lambda seconds: display.duration(seconds) if seconds >= 1 else tr("under 1 s"),
-            key="took",
-            align="right",
-            width=104,
-            widest=(tr("under 1 s"),),
-            gives_way=True,
-            copies_text=True,
-        ),
-    )
 
 
 _LEAST_ROWS = 4
@@ -371,7 +330,6 @@ class VectorizePage(ResultsPage[JobVectors]):
             check=self._check_again,
             choose=self._choose,
             on_picked=self._picked,
-            memory=memory,
         )
         self.search = SearchPanel(self._ask, memory=memory)
         self.search.sentence.textChanged.connect(self._show_price)
@@ -440,10 +398,9 @@ class VectorizePage(ResultsPage[JobVectors]):
         self._parts.setCurrentWidget(self._form_part if is_form else self._push_part)
         self._show_foot()
 
-    def _picked(self, push: Push) -> None:
-        if push != self._push:
-            self._push = push
-            self._show_part()
+    def _picked(self, index: str) -> None:
+        self._push = next((each for each in self._known.pushes if each.index == index), None) if self._known else None
+        self._show_part()
 
     def _show_foot(self) -> None:
         is_form = self._parts.currentWidget() is self._form_part
