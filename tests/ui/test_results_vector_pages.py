@@ -25,7 +25,7 @@ from cfbatch_gui.ui.results import map_view
 from cfbatch_gui.ui.tasks import close_all
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.pages import ResultViews
-from tests.ui.conftest import InMemory, Until
+from tests.ui.conftest import Until
 from tests.ui.connections import drag, pick
 from tests.ui.job_page_driver import TEXTS as FOUR
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
@@ -43,7 +43,6 @@ class Pages:
     window: MainWindow
     views: ResultViews
     job: Job
-    memory: InMemory
     wanted: list[bool]  # that the table of all texts becomes the current tab
     until: Until
 
@@ -64,11 +63,10 @@ class Pages:
 async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
     async with open_job_page(tmp_path) as driver:
         wanted: list[bool] = []
-        window, memory = MainWindow(InMemory()), InMemory()
+        window = MainWindow()
         views = ResultViews(
             driver.program,
             window,
-            memory=memory,
             show_help=list,
             show_table=lambda: wanted.append(True),
             judge=str,
@@ -76,7 +74,7 @@ async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
         )
         job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
         await driver.show(job)
-        yield Pages(driver, window, views, job, memory, wanted, until)
+        yield Pages(driver, window, views, job, wanted, until)
         for page in views.pages.values():
             await close_all(page)
             page.close()

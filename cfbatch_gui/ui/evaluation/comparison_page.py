@@ -34,7 +34,6 @@ from cfbatch_gui.ui.evaluation.comparison_tabs import (
     read_comparison,
     with_top,
 )
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
@@ -78,14 +77,14 @@ class ComparisonPage(QWidget):
     more_wanted = Signal(str)
     judge_wanted = Signal(list)
 
-    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+    def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__()
         self._program, self._notices = program, notices
         self._jobs: tuple[Job, ...] = ()
         self.compared: Compared | None = None
         self.tasks = Tasks(self, self._cannot_be_compared)
         self._make_header()
-        self._make_content(memory)
+        self._make_content()
 
     def compare(self, jobs: Sequence[Job]) -> None:
         self._jobs, self.compared = tuple(jobs), None
@@ -132,7 +131,7 @@ class ComparisonPage(QWidget):
         for button in (self.back_button, self.choose_button, self.save_button):
             self.header.add_button(button)
 
-    def _make_content(self, memory: Memory | None) -> None:
+    def _make_content(self) -> None:
         words = self.tr("Partial: not every context has a score. What all jobs have scored is compared.")
         self.partial_bar = NoticeBar(words, "attention")
         self.rbo, self.top, self.first, self.unmoved = Figure(), Figure(), Figure(), Figure()
@@ -141,8 +140,8 @@ class ComparisonPage(QWidget):
         self.tops = Choice(self.tr("How many first texts"), tops, lambda _: self.tasks.start("top", self._change_top()))
         self.tabs = Tabs()
         self._pages = QStackedWidget()
-        self.answer = AnswerTab(self.tasks, self.ask_to_judge, self._open_query, memory=memory)
-        self.queries, self.job_lines = QueriesTab(memory=memory), JobsTab()
+        self.answer = AnswerTab(self.tasks, self.ask_to_judge, self._open_query)
+        self.queries, self.job_lines = QueriesTab(), JobsTab()
         self.scores = ScoresTab(self._program, self._notices, self.tasks, self._open_query)
         shown: dict[str, tuple[str, QWidget]] = {
             ANSWER: (self.tr("Answer"), self.answer),
@@ -315,17 +314,16 @@ class TextMove:
 
 
 class QueriesTab(QWidget):
-    def __init__(self, *, memory: Memory | None = None) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self._letter = ""
         self._queries: tuple[QueryText, ...] = ()
-        self.queries = TableView("comparison/queries", self.tr("Queries, those that moved most first"), memory=memory)
+        self.queries = TableView("comparison/queries", self.tr("Queries, those that moved most first"))
         self.queries_model: Rows[QueryMove] = Rows(())
         self.panel = TextPanel()
         self.texts = TableView(
             "comparison/texts",
             self.tr("Texts of the query in both jobs"),
-            memory=memory,
             on_picked=self._show_text,
             on_opened=lambda _: self.panel.unfold(),
         )

@@ -38,7 +38,6 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Band, Bars, Chart, Diagonal, Dots, PictureButtons, PlotData
 from cfbatch_gui.ui.state_names import is_practice, short_model
@@ -197,8 +196,6 @@ class AnswerTab(QWidget):
         tasks: Tasks,
         judge: Callable[[], None],
         open_query: Callable[[int], object],
-        *,
-        memory: Memory | None = None,
     ) -> None:
         super().__init__()
         self._tasks = tasks
@@ -223,7 +220,6 @@ class AnswerTab(QWidget):
         self.table = TableView(
             "comparison/answer",
             self.tr("Queries, those that gained most first"),
-            memory=memory,
             on_opened=lambda index: open_query(self.rows.row(index).number),
         )
         self.rows: Rows[QueryChange] = Rows(())

@@ -27,7 +27,6 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.state_names import is_practice, short_model
@@ -400,7 +399,6 @@ class TextList(QWidget):
         name: str,
         title: str,
         *,
-        memory: Memory | None,
         columns: Sequence[Column[ListedText]] = (),
         beside: QWidget | None = None,
         has_panel: bool = True,
@@ -415,7 +413,7 @@ class TextList(QWidget):
         self.table_link = LinkButton(tr("Show in table"), "table", self._show_in_table)
         columns = columns or (row_column(), text_column(), id_column(hidden=True), similarity_column())
         self.rows: PagedRows[ListedText] = PagedRows(columns, count=0, fetch=self._fetch, parent=self)
-        self.table = TableView(name, title, self.rows, memory=memory, on_picked=self._picked)
+        self.table = TableView(name, title, self.rows, on_picked=self._picked)
         self.table.opened.connect(lambda index: self.opened.emit(self.items[index]))
         self.panel = TextPanel(lines=4)
         head = row((self.title, 1), self.table_link, *filter(None, [beside]), margins=(MEDIUM, TINY, SMALL, TINY))

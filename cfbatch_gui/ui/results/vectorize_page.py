@@ -27,7 +27,6 @@ from cfbatch_gui.core.vectorize.vectorize import TOP_K
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices, action_words
 from cfbatch_gui.ui.results.push_form import (
     CHECK,
@@ -202,7 +201,7 @@ _LEAST_ROWS = 4
 class SearchPanel(Card):
     """`search` is called by the button and by Enter, when there is a sentence."""
 
-    def __init__(self, search: Callable[[], object], *, memory: Memory | None = None) -> None:
+    def __init__(self, search: Callable[[], object]) -> None:
         super().__init__()
         self.price = Sentence("", "quiet")
         self.sentence = QLineEdit()
@@ -215,7 +214,7 @@ class SearchPanel(Card):
         self.sentence.returnPressed.connect(self.button.click)
         self.found: Rows[Hit] = Rows(_hit_columns(), key=lambda each: each.id, parent=self, sortable=False)
         title = self.tr("Found in the index")
-        self.table = TableView("vectorize/found", title, self.found, memory=memory, inset=True)
+        self.table = TableView("vectorize/found", title, self.found, inset=True)
         self._found_or_not = MaybeEmpty("search", self.table)
         self._found_or_not.setMinimumHeight(scaled(HEADER_HEIGHT) + _LEAST_ROWS * scaled(ROW_HEIGHT))
         self.show_sentence = self._found_or_not.show_sentence
@@ -292,9 +291,7 @@ class VectorizePage(ResultsPage[JobVectors]):
 
     rows_wanted = Signal(object, str)
 
-    def __init__(
-        self, program: Program, notices: Notices, pushes: RunningPushes, *, memory: Memory | None = None
-    ) -> None:
+    def __init__(self, program: Program, notices: Notices, pushes: RunningPushes) -> None:
         super().__init__(program, notices, "layers")
         self._pushes = pushes
         self._known: JobVectors | None = None
@@ -305,7 +302,7 @@ class VectorizePage(ResultsPage[JobVectors]):
         self._found = ""  # about the last search
         pushes.changed.connect(self._push_changed)
         pushes.ended.connect(self._push_ended)
-        self._make_widgets(memory)
+        self._make_widgets()
         self._lay_out()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -316,7 +313,7 @@ class VectorizePage(ResultsPage[JobVectors]):
 
     # Making
 
-    def _make_widgets(self, memory: Memory | None) -> None:
+    def _make_widgets(self) -> None:
         self.form = PushForm(
             self.program,
             self.tasks,
@@ -331,7 +328,7 @@ class VectorizePage(ResultsPage[JobVectors]):
             choose=self._choose,
             on_picked=self._picked,
         )
-        self.search = SearchPanel(self._ask, memory=memory)
+        self.search = SearchPanel(self._ask)
         self.search.sentence.textChanged.connect(self._show_price)
         self.line = Label("", "quiet", wrap=True)
         self.line.setMinimumWidth(scaled(_LEAST_LINE))
