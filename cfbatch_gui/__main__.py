@@ -2,58 +2,73 @@
 
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
-from pathlib import Path
 
-from cfbatch_gui.core.system.file_names import independent
-from cfbatch_gui.core.system.later_start import Answer, hand_over
-from cfbatch_gui.core.system.paths import Paths, default_root
+from cfbatch_gui.cli.language import language_for, tr
+from cfbatch_gui.cli.parser import Parser
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.file_names import check_utf8, independent
+from cfbatch_gui.core.system.languages import use_language
+from cfbatch_gui.core.system.paths import default_root
 from cfbatch_gui.core.system.processes import forbid_core_dumps, take_secrets
-from cfbatch_gui.window_arguments import parsed, speak
+from cfbatch_gui.without_window import lacking, say_no_screen, say_no_window, watch_qt
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Open the window and stay until it is closed; the exit status."""
     given = sys.argv[1:] if argv is None else argv
-    arguments = parsed(given)
-    if arguments.self_test:
-        return _self_test(given, arguments.out)
-    if not _has_screen():
-        from cfbatch_gui.without_window import say_no_screen
-
-        speak(given, os.environ)
+    use_language(language_for(given, os.environ))
+    arguments = _parsed(given)
+    if not arguments.self_test and not _has_screen():
         return say_no_screen()
     forbid_core_dumps()
-    root = arguments.data_dir or default_root(os.environ)
-    files = tuple(independent(file) for file in arguments.file if file)
-    answer = hand_over(Paths(root), files, os.environ)
-    if answer is Answer.TAKEN:
-        return 0
     environ = take_secrets(os.environ)  # or a browser and a file manager would be given them
-    from cfbatch_gui.without_window import lacking, say_no_window, watch_qt
+    if arguments.self_test:
+        from cfbatch_gui.ui.self_test import run_self_test
 
-    def end(reason: str) -> int:
-        speak(given, environ)
-        return say_no_window(reason, environ)
-
+        run_self_test(has_screen=_has_screen(), out=arguments.out)
     try:
         from cfbatch_gui.ui.window.app import Start, open_window
     except ImportError as error:
         if not (missing := lacking(error)):
             raise
-        return end(missing)
-    watch_qt(end)
-    is_silent = answer is Answer.SILENT
-    return open_window(Start(root, files, with_example=arguments.example, is_window_silent=is_silent), environ)
+        return say_no_window(missing, environ)
+    watch_qt(lambda reason: say_no_window(reason, environ))
+    files = tuple(independent(file) for file in arguments.file if file)
+    root = arguments.data_dir or default_root(environ)
+    return open_window(Start(root, files, with_example=arguments.example), environ)
 
 
-def _self_test(given: Sequence[str], out: Path | None) -> int:
-    forbid_core_dumps()
-    take_secrets(os.environ)
-    from cfbatch_gui.ui.self_test import run_self_test
-
-    speak(given, os.environ)
-    return run_self_test(has_screen=_has_screen(), out=out)
+def _parsed(given: Sequence[str]) -> Namespace:
+    """The arguments. Ends the process after --help and --version, and when it refuses an argument."""
+    parser = Parser(
+        prog="cfbatch-gui", description=tr("Rank and embed texts with Cloudflare's Workers AI Batch API, in a window.")
+    )
+    parser.add_help_and_version()
+    parser.add_options(
+        """
+        file [FILE...]  a file or a folder to start a new job with, for each a job of its own
+        --example  start with the example, on the practice service
+        --data-dir DIR  where jobs and settings are kept
+        --self-test  try everything that the program needs, say what is missing, and end; opens no window
+        --out FILE  with --self-test: write its lines to this file too
+        """,
+        {"file": {"type": str}},
+    )
+    found = parser.parse_args(given)
+    if found.out is not None and not found.self_test:
+        parser.error(message("--out has no use without --self-test."))
+    try:
+        if found.out is not None:
+            found.out.write_bytes(b"")
+        check_utf8(str(found.data_dir.absolute() if found.data_dir else ""))
+    except OSError as error:
+        parser.error(message("“{path}” cannot be written: {reason}", path=found.out, reason=error.strerror))
+    except UsageError as error:
+        parser.error(error.message)
+    return found
 
 
 def _has_screen() -> bool:

@@ -5,11 +5,10 @@ On standard error, and on the desktop where an icon was clicked.
 
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from cfbatch_gui.core.messages import message
@@ -108,19 +107,11 @@ def lacking(error: BaseException) -> str:
     return message("This system lacks {library}.", library=found[1]) if found else ""
 
 
-def missing_sentence(reason: str, *, has_apt: bool | None = None) -> str:
+def missing_sentence(reason: str) -> str:
     """That there can be no window, why, and what brings all that it needs."""
-    way_out = way_to_install(
-        _PACKAGES.split(),
-        otherwise=message("Install what has such files by the program for packages of your system, and start again."),
-        has_apt=has_apt,
-    )
+    way_out = message("Install what has such files by the program for packages of your system, and start again.")
+    if shutil.which("apt-get"):
+        way_out = message(
+            "Type this into a terminal, and start again: {command}", command=f"sudo apt-get install {_PACKAGES}"
+        )
     return message("CF Batch cannot open its window. {reason} {way_out}", reason=reason, way_out=way_out)
-
-
-def way_to_install(packages: Sequence[str], *, otherwise: str, has_apt: bool | None = None) -> str:
-    """The one command that installs packages of Debian, in a sentence; `otherwise` where there is no apt-get."""
-    if not (shutil.which("apt-get") if has_apt is None else has_apt):
-        return otherwise
-    command = f"sudo apt-get install {shlex.join(dict.fromkeys(packages))}"
-    return message("Type this into a terminal, and start again: {command}", command=command)

@@ -170,7 +170,7 @@ def command_parser(argv: Sequence[str] | None = None) -> Parser:
     everywhere.add_help_and_version()
     everywhere.add_options(
         "--data-dir DIR  where jobs are kept (default: {folder}; {variable} changes it)",
-        {"--data-dir": {"type": Path, "default": argparse.SUPPRESS}},
+        {"--data-dir": {"default": argparse.SUPPRESS}},
         folder=default_root(os.environ),
         variable=OVERRIDE,
     )

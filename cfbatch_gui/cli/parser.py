@@ -80,7 +80,7 @@ _SECONDS: Final = number_in(0, 86_400, message("“{text}” is not a time; it m
 _DAYS: Final = number_in(0, 9_999, message("give a number of days, from 0 to 9999"), whole=True)
 _PORT: Final = number_in(0, 65_535, message("“{text}” is not a port; it must be a number from 0 to 65535"), whole=True)
 _TYPES: Final[Mapping[str, Callable[[str], object]]] = {
-    **{"FILE": Path, "FILE2": Path, "PATH": Path, "K": int, "N": int, "BATCH": int, "SCORE": float},
+    **{"FILE": Path, "FILE2": Path, "PATH": Path, "DIR": Path, "K": int, "N": int, "BATCH": int, "SCORE": float},
     **{"NAMES": names_in_line, "COLUMNS": names_in_line},
     **{"DOLLARS": DOLLARS, "SECONDS": _SECONDS, "DAYS": _DAYS, "PORT": _PORT},
 }

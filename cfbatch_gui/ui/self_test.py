@@ -1,174 +1,326 @@
-"""`cfbatch-gui --self-test`: the checks of the core, then those of Qt, where what fails may end the process."""
+"""`cfbatch-gui --self-test`: a line for each thing that the program needs, whether it is there and what to do if not.
 
+What a check needs is imported when it is its turn, so that a missing part of the installation is one failed check.
+"""
+
+import asyncio
 import importlib
 import io
 import os
 import pkgutil
+import platform
+import secrets
 import signal
+import ssl
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import cfbatch_gui
-from cfbatch_gui.core.messages import comma_list, counted_message, message
-from cfbatch_gui.core.self_test import (
-    Check,
-    Finding,
-    Report,
-    checks_without_window,
-    failed,
-    ok,
-    raised,
-    run_guarded,
-    too_late,
-    warning,
-)
-from cfbatch_gui.core.system.languages import languages
-from cfbatch_gui.core.system.paths import resource
-from cfbatch_gui.without_window import (
-    lacking,
-    missing_sentence,
-    watch_qt,
-    way_to_install,
-)
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.messages import comma_list, counted_message, cut_list, message
+from cfbatch_gui.core.system.languages import languages, said
+from cfbatch_gui.core.system.logs import redacted
+from cfbatch_gui.core.system.paths import Paths, resource
+from cfbatch_gui.without_window import lacking, missing_sentence, watch_qt
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QApplication
+    from cfbatch_gui.core.inputs.input_values import Kind
+    from cfbatch_gui.core.job_folder.folder import JobFolder
+    from cfbatch_gui.core.jobs.states import Job
 
-_QT = message("Window")
-_QT_SECONDS = 120.0  # for all of Qt's checks together
+SECONDS = 120.0  # for each check
+_NAMED = 5  # missing files; of more, how many
+_KEYRING_SECONDS = 10.0  # for each question to the keyring
+_TITLE = 26  # characters of the widest title, in any language
+
+
+class Outcome(StrEnum):
+    OK = message("ok")
+    WARNING = message("warning")  # the program works, but not for everybody: a script without a font
+    SKIPPED = message("skipped")  # it could not be tried here, for a reason that is no fault of the program's
+    FAILED = message("failed")
+
+
+class _Warning(UserError):
+    """Ends a check of what not everybody needs."""
+
+
+class _Skipped(UserError):
+    """Ends a check that cannot be tried here."""
+
+
+_OUTCOMES: dict[type[BaseException], Outcome] = {_Warning: Outcome.WARNING, _Skipped: Outcome.SKIPPED}
+
+
+class SelfTest:
+    """Writes each line as soon as it is known, so that a program that dies has said what it did before."""
+
+    def __init__(self, *streams: TextIO) -> None:
+        self._streams = streams
+        self._outcomes: Counter[Outcome] = Counter()
+        self._word = max(len(said(outcome)) for outcome in Outcome)
+
+    def run(self, checks: Mapping[str, Callable[[], str]]) -> int:
+        """The exit status. A check returns what it found; what it raises is a failure. One that hangs ends all."""
+        for title, look in checks.items():
+            late = message("It did not end within {n:g} seconds.", n=SECONDS)
+            watch = threading.Timer(SECONDS, self.give_up, (title, late))
+            watch.daemon = True
+            watch.start()
+            try:
+                self._add(title, Outcome.OK, look())
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001 # also the panics of libraries; the other checks go on
+                self._add(title, _OUTCOMES.get(type(error), Outcome.FAILED), _words_of(error))
+            finally:
+                watch.cancel()
+        return self._end()
+
+    def give_up(self, title: str, reason: str) -> NoReturn:
+        """End the process during a check that can say nothing itself any more."""
+        self._add(title, Outcome.FAILED, reason)
+        os._exit(self._end())
+
+    def _add(self, title: str, outcome: Outcome, sentence: str) -> None:
+        self._outcomes[outcome] += 1
+        words = " ".join(said(sentence).split())
+        self._write(f"{said(outcome):<{self._word}}  {said(title):<{_TITLE}}  {words}")
+
+    def _write(self, line: str) -> None:
+        for stream in self._streams:
+            with suppress(OSError):  # nobody reads it any more, or the disk is full; the status still says it
+                stream.write(f"{line}\n")
+                stream.flush()
+
+    def _end(self) -> int:
+        count, bad = self._outcomes.total(), self._outcomes[Outcome.FAILED]
+        self._write(said(counted_message(count, "{n} check, {bad} failed.", "{n} checks, {bad} failed.", bad=bad)))
+        return 1 if bad else 0
+
+
+def _words_of(error: BaseException) -> str:
+    """What was raised, without secrets."""
+    if missing := lacking(error):
+        return missing_sentence(missing)
+    if not isinstance(error, UserError):
+        return message("{kind}: {text}", kind=type(error).__name__, text=redacted(str(error)))
+    if not error.detail:
+        return error.message
+    return message("{sentence} ({detail})", sentence=error.message, detail=redacted(error.detail))
 
 
 def run_self_test(*, has_screen: bool, out: Path | None = None) -> NoReturn:
     """Print a line for each check, also into the file `out`, and end the process, with status 1 when one failed."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # None for a program of Windows without a console
+        sys.stdout.reconfigure(errors="replace")
+    test = SelfTest(*filter(None, (sys.stdout, out and out.open("w", encoding="utf-8"))))
+    window = message("Window")
+
+    def open_window() -> str:
+        if not has_screen:
+            os.environ["QT_QPA_PLATFORM"] = "offscreen"
+        watch_qt(lambda reason: test.give_up(window, message("Qt can show no window here: {text}", text=reason)))
+        return _window()
+
+    checks: dict[str, Callable[[], str]] = {
+        message("Version"): _version,
+        message("Keyring"): lambda: asyncio.run(_keyring()),
+        message("Certificates for TLS"): _certificates,
+        message("Files of the program"): _files_of_program,
+        message("Practice model"): _practice_model,
+        message("A ranking"): lambda: _practice_job("rank", "help-centre-ranking.csv", "how do I pay,,A-9999,0", _read),
+        message("Vectors"): lambda: _practice_job("embed", "product-texts.csv", "9999,,Kitchen", _map),
+        window: open_window,
+        message("Parts of the program"): _modules,
+        message("Pictures"): _pictures,
+        message("Fonts"): _fonts,
+        message("Words of Qt"): _words_of_qt,
+    }
     try:
-        report = Report(_writer(out))
-        _run_core(report)
-        _run_qt(report, has_screen=has_screen)
-        os._exit(report.end())
+        os._exit(test.run(checks))
     except KeyboardInterrupt:
         os._exit(128 + signal.SIGINT)
 
 
-def _run_core(report: Report) -> None:
+def _version() -> str:
+    is_packed = getattr(sys, "frozen", False)
+    return message(
+        "CF Batch {version}, Python {python}, {system}; in {place}",
+        version=cfbatch_gui.__version__,
+        python=platform.python_version(),
+        system=platform.platform(),
+        place=Path(sys.executable if is_packed else cfbatch_gui.__file__).parent,
+    )
+
+
+async def _keyring() -> str:
+    """Store, read back and delete an entry under a name of its own. Its user is never asked for a password."""
+    from cfbatch_gui.core.connections.credentials import Credentials, Lock, TokenSource, has_part_for
+    from cfbatch_gui.core.workers_ai.api_tokens import Token
+
+    if not has_part_for(sys.platform):
+        words = message("The part for the keyring of this system is missing in this installation.")
+        raise UserError(words)
+    own, other = [Credentials(environ={}, time_limit=_KEYRING_SECONDS) for _ in range(2)]
+    lock = None
+    with suppress(Exception):  # backends raise whatever their system raises
+        lock = await asyncio.wait_for(own.lock(), _KEYRING_SECONDS)
+    if lock is not Lock.OPEN:
+        words = message("There is no open keyring here. A token is kept in memory, or read from the environment.")
+        raise _Skipped(words)
+    name, token = f"self-test-{secrets.token_hex(8)}", Token(f"not-a-token-{secrets.token_hex(16)}")
     try:
-        folder = tempfile.TemporaryDirectory(prefix="cfbatch-self-test-", ignore_cleanup_errors=True)
-    except OSError as error:
-        sentence = message(
-            "No file can be made in it, so most checks are left out. Set TMPDIR to a folder that can be written. "
-            "{reason}",
-            reason=str(error),
-        )
-        report.add(message("Folder for temporary files"), failed(sentence))
-        return
-    with folder as name:
-        report.run(checks_without_window(Path(name)))
-
-
-def _writer(out: Path | None) -> Callable[[str], None]:
-    streams: list[TextIO] = []
-    if isinstance(sys.stdout, io.TextIOWrapper):  # None for a program of Windows without a console
-        sys.stdout.reconfigure(errors="replace")
-        streams.append(sys.stdout)
-    if out is not None:
-        streams.append(out.open("w", encoding="utf-8"))
-
-    def write(line: str) -> None:
-        for stream in streams[:]:
-            try:
-                stream.write(f"{line}\n")
-                stream.flush()
-            except OSError:  # nobody reads it any more, or the disk is full; the status still says what was found
-                streams.remove(stream)
-
-    return write
-
-
-def _run_qt(report: Report, *, has_screen: bool) -> None:
-    """Qt belongs to the main thread, so its checks cannot be left behind: when they hang, the process ends."""
-
-    def give_up() -> None:
-        report.add(_QT, too_late(_QT_SECONDS))
-        report.end()
-        os._exit(1)
-
-    watch = threading.Timer(_QT_SECONDS, give_up)
-    watch.daemon = True
-    watch.start()
-    try:
-        checks = _checks_of_qt(report, has_screen=has_screen)
-    except Exception as error:  # noqa: BLE001 # there is no check yet that could report it
-        missing = lacking(error)
-        report.add(_QT, failed(missing_sentence(missing)) if missing else raised(error))
-    else:
-        for check in checks:
-            report.add(check.title, run_guarded(check))
+        source = await own.save(name, token)
+        is_back = source is TokenSource.KEYRING and await other.token(name, check=Token, may_prompt=False) == token
     finally:
-        watch.cancel()
+        await own.forget(name)
+    if not is_back:
+        raise UserError(
+            message("The keyring did not give back what was stored in it. Log in again, and try once more.")
+        )
+    return message("An entry was stored, read back and deleted.")
 
 
-def _checks_of_qt(report: Report, *, has_screen: bool) -> Sequence[Check]:
-    """Raises ImportError when Qt cannot be loaded."""
-    if not has_screen:
-        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+def _certificates() -> str:
+    from cfbatch_gui.core.workers_ai.transport import system_certificates
+
+    context = system_certificates()
+    # Some contexts are filled when a connection is made; this makes one that is connected with nothing.
+    context.wrap_bio(ssl.MemoryBIO(), ssl.MemoryBIO(), server_hostname="example.com")
+    if sys.platform not in ("win32", "darwin"):  # where the system itself is asked about each certificate
+        filled: ssl.SSLContext = getattr(context, "_ctx", context)  # truststore's own does not tell what is in it
+        folder = Path(ssl.get_default_verify_paths().capath or os.devnull)
+        if not filled.cert_store_stats()["x509_ca"] and not (folder.is_dir() and any(folder.iterdir())):
+            raise UserError(message("This system has no certificates. Install the package “ca-certificates”."))
+    return message("Connections are checked by the certificates of this system.")
+
+
+def _files_of_program() -> str:
+    contents = resource("contents.txt")  # the names of all files beside it, one a line
+    names = contents.read_text("utf-8").split()
+    paths = {name: contents.parent / name for name in names}
+    if bad := [name for name, path in paths.items() if not path.is_file() or not path.stat().st_size]:
+        named = cut_list(bad[:_NAMED], len(bad) - _NAMED)
+        raise UserError(message("Install CF Batch again: these files are missing or empty: {files}", files=named))
+    return counted_message(len(names), "{n} file is there and whole.", "{n} files are there and whole.")
+
+
+def _practice_model() -> str:
+    from cfbatch_gui.core.practice.local_models import HashedNgrams, choose_model
+
+    model = choose_model()
+    if isinstance(model, HashedNgrams):
+        words = message("Letters are compared instead of a language model. To install one: {command}")
+        raise _Skipped(words.filled(command="pip install 'cfbatch-gui[practice]'"))
+    return message("{name}, on this computer", name=model.name)
+
+
+def _practice_job(kind: str, example: str, more: str, look: Callable[["JobFolder", Path], None]) -> str:
+    """One job through the practice service, and all of its exports, which `look` is given with its folder.
+
+    `more` is a row without a text, so that there is a failed row to export. The user's data folder is never opened.
+    """
+    from cfbatch_gui.core.export_metadata import metadata_of
+    from cfbatch_gui.core.inputs.input_values import Kind
+    from cfbatch_gui.core.job_folder.folder import JobFolder
+    from cfbatch_gui.core.results.exports import export, targets_for
+    from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
+
+    with tempfile.TemporaryDirectory(prefix="cfbatch-self-test-", ignore_cleanup_errors=True) as name:
+        root = Path(name)
+        path, exports = root / example, root / "exports"
+        path.write_bytes(resource(f"examples/{example}").read_bytes() + f"{more}\n".encode())
+        job = asyncio.run(_sent(Kind(kind), path))
+        folder, absent = JobFolder(Paths(root).job(job.id)), []
+        targets = targets_for(job.kind)
+        for target in targets:
+            file = exports / target.name / f"{kind}{''.join(target.suffixes[:1])}"
+            file.parent.mkdir(parents=True)
+            try:
+                export(folder, metadata_of(job, PRACTICE.title), file, target)  # which reads back what it has written
+            except UserError as error:
+                if not isinstance(error.__cause__, ImportError):
+                    raise
+                absent.append(target.title)
+        look(folder, exports)
+    words = message("{texts} texts came back, and were exported in {forms} forms.")
+    sentence = words.filled(texts=job.texts, forms=len(targets) - len(absent))
+    if absent:
+        words = message("{sentence} Not installed, and so not tried: {names} ({command}).")
+        command = "pip install 'cfbatch-gui[parquet]'"
+        raise _Skipped(words.filled(sentence=sentence, names=comma_list(absent), command=command))
+    return sentence
+
+
+async def _sent(kind: "Kind", path: Path) -> "Job":
+    from cfbatch_gui.core.connections.credentials import Credentials
+    from cfbatch_gui.core.inputs.file_rows import preview
+    from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+    from cfbatch_gui.core.inputs.suggest import suggest_mapping
+    from cfbatch_gui.core.jobs.states import JobState
+    from cfbatch_gui.core.program import Program
+    from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
+
+    # Nothing of the user's environment: no token, no proxy, no folder.
+    environ = dict.fromkeys(("HOME", "APPDATA", "XDG_STATE_HOME"), str(path.parent))
+    credentials = Credentials(environ={})
+    program = await Program.open(
+        path.parent, environ=environ, credentials=credentials, practice_times=(0.0, 0.0), patience=3
+    )
+    try:
+        source = open_source(path)
+        job = program.drafts.create(kind, "self-test", program.settings.model, PRACTICE.id)
+        program.drafts.load(job.id, source, suggest_mapping(source, kind, preview(source)))
+        await program.actions.send(job.id)
+        job = await program.runner.wait(job.id)
+    finally:
+        await program.close()
+    if job.state is not JobState.DONE:
+        raise UserError(message("The practice job ended as “{state}”. {error}", state=job.state, error=job.error))
+    return job
+
+
+def _read(_: "JobFolder", exports: Path) -> None:
+    """Such files are read by a second process of the program."""
+    from cfbatch_gui.core.inputs.file_rows import preview
+    from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+
+    for path in (*exports.rglob("*.xlsx"), *exports.rglob("*.parquet")):
+        rows = preview(open_source(path))
+        if not rows or not all(any(row.cells) for row in rows):
+            raise UserError(message("“{name}” was read as something else than was written in it.", name=path.name))
+
+
+def _map(folder: "JobFolder", _: Path) -> None:
+    import numpy as np
+
+    from cfbatch_gui.core.results.embeddings import Embeddings, unit_vectors
+    from cfbatch_gui.core.results.text_map import make_map, make_tsne_map
+
+    embeddings = Embeddings(folder)
+    for made in (make_map(embeddings), make_tsne_map(unit_vectors(embeddings))):
+        if len(made.points) != embeddings.count or not np.isfinite(made.points).all():
+            raise UserError(message("The map has texts without a place."))
+
+
+def _window() -> str:
+    from PySide6.QtCore import qVersion
     from PySide6.QtWidgets import QApplication
 
-    def end(reason: str) -> int:
-        report.add(_QT, failed(message("Qt can show no window here: {text}", text=reason)))
-        return report.end()
-
-    watch_qt(end)
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)  # noqa: S101 # no other was made before
-    return _qt_checks(app, has_screen=has_screen)
+    return message("Qt {version} draws by “{platform}”.", version=qVersion(), platform=app.platformName())
 
 
-_ALIASES = frozenset({"Monospace", "Sans Serif", "Serif"})  # named by Qt itself on Linux, whatever fonts there are
-_LATIN = message("Latin")
-# Letters of scripts, and the packages of Debian whose fonts have them.
-_SCRIPTS = (
-    (_LATIN, "ABCxyzäéß", "fonts-noto-core"),
-    (message("Greek"), "Ωμέγα", "fonts-noto-core"),
-    (message("Cyrillic"), "Привет", "fonts-noto-core"),
-    (message("Arabic"), "مرحبا", "fonts-noto-core"),
-    (message("Hebrew"), "שלום", "fonts-noto-core"),
-    (message("Devanagari"), "नमस्ते", "fonts-noto-core"),
-    (message("Thai"), "สวัสดี", "fonts-noto-core"),
-    (message("Chinese"), "你好", "fonts-noto-cjk"),
-    (message("Japanese"), "こんにちは", "fonts-noto-cjk"),
-    (message("Korean"), "안녕", "fonts-noto-cjk"),
-)
-
-
-def _qt_checks(app: "QApplication", *, has_screen: bool) -> tuple[Check, ...]:
-    return (
-        Check(message("Window"), lambda: _platform(app, has_screen=has_screen)),
-        Check(message("Parts of the program"), _modules),
-        Check(message("Pictures"), _pictures),
-        Check(message("Fonts"), _fonts),
-        Check(message("Words of Qt"), _words_of_qt),
-    )
-
-
-def _platform(app: "QApplication", *, has_screen: bool) -> Finding:
-    from PySide6.QtCore import qVersion
-
-    name = app.platformName()
-    if has_screen:
-        return ok(message("Qt {version} shows windows by “{platform}”.", version=qVersion(), platform=name))
-    return ok(
-        message(
-            "Qt {version}. There is no screen here, so what follows was drawn in memory (“{platform}”).",
-            version=qVersion(),
-            platform=name,
-        )
-    )
-
-
-def _modules() -> Finding:
+def _modules() -> str:
     names = [each.name for each in pkgutil.walk_packages(cfbatch_gui.__path__, "cfbatch_gui.")]
     faults = []
     for name in names:
@@ -176,36 +328,46 @@ def _modules() -> Finding:
             importlib.import_module(name)
         except ImportError as error:
             faults.append(str(error))
-    if not names:
-        return failed(message("No part of the program can be listed. Install CF Batch again."))
-    if faults:
+    if faults or not names:
         missing = comma_list(list(dict.fromkeys(faults)))
-        return failed(message("Install CF Batch again: parts of it cannot be loaded. {errors}", errors=missing))
-    return ok(counted_message(len(names), "{n} part can be loaded.", "{n} parts can be loaded."))
+        raise UserError(message("Install CF Batch again: parts of it cannot be loaded. {errors}", errors=missing))
+    return counted_message(len(names), "{n} part can be loaded.", "{n} parts can be loaded.")
 
 
-def _pictures() -> Finding:
+def _pictures() -> str:
     from PySide6.QtGui import QImageReader
 
     pictures = (resource("cfbatch.svg"), *resource("icons").glob("*.svg"), *resource("help/pictures").glob("*.png"))
-    bad = [path.name for path in pictures if QImageReader(str(path)).read().isNull()]
-    if bad:
-        return failed(message("The picture {name} cannot be drawn.", name=comma_list(sorted(bad))))
-    return ok(counted_message(len(pictures), "{n} picture can be drawn.", "{n} pictures can be drawn."))
+    if bad := [path.name for path in pictures if QImageReader(str(path)).read().isNull()]:
+        raise UserError(message("The picture {name} cannot be drawn.", name=comma_list(sorted(bad))))
+    return counted_message(len(pictures), "{n} picture can be drawn.", "{n} pictures can be drawn.")
 
 
-def _fonts() -> Finding:
-    missing = [(script, font) for script, letters, font in _SCRIPTS if not _has_letters(letters)]
+_ALIASES = frozenset({"Monospace", "Sans Serif", "Serif"})  # named by Qt itself on Linux, whatever fonts there are
+_LATIN = message("Latin")
+_SCRIPTS = {
+    _LATIN: "ABCxyzäéß",
+    message("Greek"): "Ωμέγα",
+    message("Cyrillic"): "Привет",
+    message("Arabic"): "مرحبا",
+    message("Hebrew"): "שלום",
+    message("Devanagari"): "नमस्ते",
+    message("Thai"): "สวัสดี",
+    message("Chinese"): "你好",
+    message("Japanese"): "こんにちは",
+    message("Korean"): "안녕",
+}
+
+
+def _fonts() -> str:
+    missing = [script for script, letters in _SCRIPTS.items() if not _has_letters(letters)]
     if not missing:
-        return ok(message("There are letters for {scripts}.", scripts=comma_list([each[0] for each in _SCRIPTS])))
-    sentence = message(
-        "No font has the letters of {scripts}: boxes stand for them. {way_out}",
-        scripts=comma_list([script for script, _ in missing]),
-        way_out=way_to_install(
-            [font for _, font in missing], otherwise=message("Install fonts for these scripts, such as Noto.")
-        ),
+        return message("There are letters for {scripts}.", scripts=comma_list(list(_SCRIPTS)))
+    words = message(
+        "No font has the letters of {scripts}: boxes stand for them. Install fonts for these scripts, such as Noto"
+        " (of Debian fonts-noto-core and fonts-noto-cjk)."
     )
-    return failed(sentence) if any(script == _LATIN for script, _ in missing) else warning(sentence)
+    raise (UserError if _LATIN in missing else _Warning)(words.filled(scripts=comma_list(missing)))
 
 
 def _has_letters(letters: str) -> bool:
@@ -218,15 +380,15 @@ def _has_letters(letters: str) -> bool:
     layout.beginLayout()
     layout.createLine()
     layout.endLayout()
-    glyphs: Sequence[int] = [glyph for run in layout.glyphRuns() for glyph in run.glyphIndexes()]
+    glyphs: list[int] = [glyph for run in layout.glyphRuns() for glyph in run.glyphIndexes()]
     return bool(glyphs) and 0 not in glyphs
 
 
-def _words_of_qt() -> Finding:
+def _words_of_qt() -> str:
     from PySide6.QtCore import QLibraryInfo
 
     folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
     wanted = [f"qtbase_{language.code}.qm" for language in languages()[1:]]
     if missing := [name for name in wanted if not (Path(folder) / name).is_file()]:
-        return failed(message("Qt's own dialogs stay English, for want of: {files}", files=comma_list(missing)))
-    return ok(message("Qt's own dialogs speak every language of the program."))
+        raise UserError(message("Qt's own dialogs stay English, for want of: {files}", files=comma_list(missing)))
+    return message("Qt's own dialogs speak every language of the program.")

@@ -11,7 +11,6 @@ from pathlib import Path, PureWindowsPath
 import pytest
 
 from cfbatch_gui.core.errors import DataError
-from cfbatch_gui.core.self_test import CONTENTS
 from cfbatch_gui.core.system.paths import Paths, default_root, resource
 from tests.journeys.terminal import Terminal
 
@@ -39,9 +38,9 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
 
 def test_the_list_of_files_has_every_file() -> None:
     """The self-test finds by it what a package has lost. A new file gets a line in it."""
-    folder = resource(CONTENTS).parent
-    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} - {CONTENTS}
-    assert resource(CONTENTS).read_text("utf-8").splitlines() == sorted(there)
+    contents = resource("contents.txt")
+    there = {path.relative_to(contents.parent).as_posix() for path in contents.parent.rglob("*") if path.is_file()}
+    assert contents.read_text("utf-8").splitlines() == sorted(there - {contents.name})
 
 
 CLOUDS = "query,text\nclouds,an orange cloud\nclouds,a grey one\n"

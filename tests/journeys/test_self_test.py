@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.canary import TOKEN
+
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "cfbatch_gui")
 # $1 the library's file, $2 an empty file; then the program
@@ -73,8 +75,8 @@ def test_nothing_is_needed_around_it_and_nothing_is_left(tmp_path: Path) -> None
     outcomes = {line.split()[0] for line in tested.out.splitlines()[:-1]}
     assert outcomes <= {"ok", "skipped", "warning"}
     assert tested.outcome("Keyring")[0] == "skipped"
-    assert tested.outcome("A ranking")[0] == tested.outcome("Exports of the vectors")[0] == "ok"
-    assert "There is no screen here" in tested.outcome("Window")[1]
+    assert tested.outcome("A ranking")[0] == tested.outcome("Vectors")[0] == "ok"
+    assert "offscreen" in tested.outcome("Window")[1]
     assert (tmp_path / "lines.txt").read_text("utf-8") == tested.out
     left = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")}
     assert left == {"home", "temporary", "read-only", "lines.txt"}
@@ -112,9 +114,35 @@ def test_lost_files_and_a_display_that_does_not_answer_are_named(tmp_path: Path)
     outcome, sentence = tested.outcome("Files of the program")
     assert (tested.status, outcome) == (1, "failed")
     assert "icons/send.svg" in sentence and "help/pictures/map-dark.png" in sentence
-    assert tested.outcome("Maps of the vectors")[0] == "ok"
+    assert tested.outcome("Vectors")[0] == "ok"
     outcome, sentence = tested.outcome("Window")
     assert outcome == "failed" and "could not connect to display :990" in sentence
+
+
+def test_whatever_a_check_raises_is_its_line_without_secrets_and_one_that_hangs_ends_all() -> None:
+    script = f"""
+import sys, time
+from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.ui import self_test
+def raising(error):
+    raise error
+self_test.SECONDS = 0.05
+self_test.SelfTest(sys.stdout).run({{
+    "Raises": lambda: raising(type("Panic", (BaseException,), {{}})("Bearer {TOKEN}")),
+    "Fails": lambda: raising(DataError("It cannot be read.", detail="Bearer {TOKEN}")),
+    "Works": lambda: "Two\\nlines.",
+    "Hangs": lambda: time.sleep(100),
+}})
+"""
+    done = subprocess.run([sys.executable], input=script, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == [
+        "failed   Raises                      Panic: [redacted]",
+        "failed   Fails                       It cannot be read. ([redacted])",
+        "ok       Works                       Two lines.",
+        "failed   Hangs                       It did not end within 0.05 seconds.",
+        "4 checks, 3 failed.",
+    ]
+    assert done.returncode == 1
 
 
 def test_help_and_version_need_no_qt() -> None:

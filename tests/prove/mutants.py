@@ -10,7 +10,6 @@ import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -186,7 +185,7 @@ def _old_manifest_left_beside_the_new_file() -> None:
 
 
 def _unfinished_files_not_noted() -> None:
-    put(files, "noted", lambda *_: nullcontext())
+    put(files, "list_unfinished", lambda *_: None)
 
 
 def _judgement_written_with_the_next_one() -> None:

@@ -15,13 +15,13 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.system.later_start import Request
 from cfbatch_gui.core.system.paths import Paths, resource
 from cfbatch_gui.core.system.settings import Budget, FolderUse, Settings
 from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.settings import DATA, SPENDING, WINDOW, SettingsPage
 from cfbatch_gui.ui.theme import Scheme, Theme
+from cfbatch_gui.ui.window.workspace import Request
 from tests.screen.past import draft, run
 from tests.screen.stage import Stage, opened
 from tests.ui.conftest import Until
@@ -143,7 +143,7 @@ async def test_each_file_opens_in_a_job_of_its_own_and_the_last_is_shown(stage: 
     folder = tmp_path / "Articles"
     folder.mkdir()
     (folder / "one.txt").write_text("an orange cloud\n")
-    await stage.workspace.take(
+    stage.workspace.take(
         Request((file(tmp_path, "first.csv", "a red one"), str(folder), file(tmp_path, "last.csv", "a white one")))
     )
     await stage.person.until_sees("a white one", "last.csv")

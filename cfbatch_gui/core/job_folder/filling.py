@@ -38,8 +38,8 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import (
     flush_folder,
     flush_to_disk,
+    list_unfinished,
     move_own_file,
-    noted,
     temporary_folder,
     write_own_file,
 )
@@ -407,27 +407,27 @@ def fill(
     """
     folder.create()
     fresh = folder.path / "data.new.db"
-    with noted(fresh, fresh.with_name(f"{fresh.name}-journal")):
-        schema.create(fresh, indexed=False, size=source.size + (second.size if second else 0))
-        try:
-            with schema.opened(fresh) as database:
-                # The file is not in use until it is renamed: a crash costs nothing, so speed may win.
-                database.executescript(_FAST)
-                with schema.transaction(database):
-                    with write_queue(database) as writes:
-                        loading = Loading(writes, mapping)
-                        _read(loading, source, mapping, second, progress)
-                        loading.write(is_all=True)
-                    on_counts(loading.queries, loading.items)
-                    filled = _finish(database, loading, source, mapping, second)
-                    for name, value in (facts or {}).items():
-                        schema.put_metadata_value(database, name, value)
-            flush_to_disk(fresh)
-            check()
-            move_own_file(fresh, folder.data)
-            flush_folder(folder.path)
-        finally:
-            fresh.unlink(missing_ok=True)
+    list_unfinished(fresh, fresh.with_name(f"{fresh.name}-journal"))
+    schema.create(fresh, indexed=False, size=source.size + (second.size if second else 0))
+    try:
+        with schema.opened(fresh) as database:
+            # The file is not in use until it is renamed: a crash costs nothing, so speed may win.
+            database.executescript(_FAST)
+            with schema.transaction(database):
+                with write_queue(database) as writes:
+                    loading = Loading(writes, mapping)
+                    _read(loading, source, mapping, second, progress)
+                    loading.write(is_all=True)
+                on_counts(loading.queries, loading.items)
+                filled = _finish(database, loading, source, mapping, second)
+                for name, value in (facts or {}).items():
+                    schema.put_metadata_value(database, name, value)
+        flush_to_disk(fresh)
+        check()
+        move_own_file(fresh, folder.data)
+        flush_folder(folder.path)
+    finally:
+        fresh.unlink(missing_ok=True)
     return filled
 
 

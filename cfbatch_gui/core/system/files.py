@@ -130,32 +130,32 @@ def atomic_writer(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """
     target = _target(path)
     part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
-    with noted(part):
-        try:
-            if private:
-                create_own_file(part)
-            stream = part.open("w+b" if private else "x+b")
-        except OSError as error:
+    list_unfinished(part)
+    try:
+        if private:
+            create_own_file(part)
+        stream = part.open("w+b" if private else "x+b")
+    except OSError as error:
+        raise _failure(path, error) from error
+    try:
+        with stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        if not private and sys.platform != "win32":  # a file there that is marked as read-only could not be removed
+            with suppress(FileNotFoundError):
+                part.chmod(stat.S_IMODE(target.stat().st_mode))
+        move_file(part, target)
+        _flush_folder(target.parent)
+    except OSError as error:
+        # Errors of files that the caller opened have a filename; errors of writing to this stream have none, and
+        # those of replacing the target have the part's.
+        if error.filename in (None, str(part), str(target)):
             raise _failure(path, error) from error
-        try:
-            with stream:
-                yield stream
-                stream.flush()
-                os.fsync(stream.fileno())
-            if not private and sys.platform != "win32":  # a file there that is marked as read-only could not be removed
-                with suppress(FileNotFoundError):
-                    part.chmod(stat.S_IMODE(target.stat().st_mode))
-            move_file(part, target)
-            _flush_folder(target.parent)
-        except OSError as error:
-            # Errors of files that the caller opened have a filename; errors of writing to this stream have none, and
-            # those of replacing the target have the part's.
-            if error.filename in (None, str(part), str(target)):
-                raise _failure(path, error) from error
-            raise
-        finally:
-            with suppress(OSError):
-                remove_file(part)
+        raise
+    finally:
+        with suppress(OSError):
+            remove_file(part)
 
 
 @contextmanager
@@ -168,17 +168,17 @@ def atomic_folder(path: Path, is_ours: Callable[[str], bool]) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     _check_folder(path, target, is_ours)
     part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
-    with noted(part):
-        try:
-            part.mkdir()
-            yield part
-            _move_into(part, target)
-        except OSError as error:
-            if error.filename is None or str(error.filename).startswith((str(part), str(target))):
-                raise _failure(path, error) from error
-            raise
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
+    list_unfinished(part)
+    try:
+        part.mkdir()
+        yield part
+        _move_into(part, target)
+    except OSError as error:
+        if error.filename is None or str(error.filename).startswith((str(part), str(target))):
+            raise _failure(path, error) from error
+        raise
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def _check_folder(path: Path, target: Path, is_ours: Callable[[str], bool]) -> None:
@@ -377,30 +377,38 @@ def take_lock(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-# Notes of what is being written, so that the next start can remove what a crash left behind: an export can be anywhere
-# on the disk. Each is a locked file in the data folder: one that is not locked is of a process that has ended.
+# A list of what this process writes, so that the next start can remove what a crash left behind: an export can be
+# anywhere on the disk. It is a locked file in the data folder: one that is not locked is of a process that has ended.
 
-_folders: list[Path] = []  # the last one is used; more than one while a process has two programs open
-_notes: dict[Path, int] = {}  # of this process, each with its descriptor
+_lists: list[tuple[Path, int]] = []  # with their descriptors; the last one is used, of two programs in a process
 
 
 def keep_list(folder: Path) -> None:
-    """Keep notes in this folder from now on, and remove what ended processes were writing."""
+    """Keep a list in this folder from now on, and remove what ended processes were writing.
+
+    There is none on a file system without locks, on which no start could tell whose it is.
+    """
     with suppress(OSError):
         folder.mkdir(mode=OWN_FOLDER, parents=True, exist_ok=True)
-        for note in list(folder.iterdir()):
-            _clear(note)
-        _folders.append(folder)
+        for path in list(folder.iterdir()):
+            _clear(path)
+        path = folder / secrets.token_hex(8)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | _AS_BYTES, OWN_FILE)
+        try:
+            take_lock(descriptor)
+        except OSError:
+            os.close(descriptor)
+            path.unlink()
+            raise
+        _lists.append((path, descriptor))
 
 
 def end_list(folder: Path) -> None:
-    """Remove what a thread is still at; should it go on until this process ends, the next start does."""
-    if folder in _folders:
-        _folders.remove(folder)
-    for note in [each for each in list(_notes) if each.parent == folder]:
-        os.close(_notes.pop(note))
-        with suppress(OSError):
-            _remove_noted(note)
+    """Remove the list, and what a thread is still at."""
+    for path, descriptor in [each for each in _lists if each[0].parent == folder]:
+        _lists.remove((path, descriptor))
+        os.close(descriptor)
+        _remove_listed(path)
 
 
 @contextmanager
@@ -413,34 +421,11 @@ def listing(folder: Path) -> Iterator[None]:
         end_list(folder)
 
 
-@contextmanager
-def noted(*paths: Path) -> Iterator[None]:
-    """Note these files or folders as unfinished within the block. The caller removes them if the block fails."""
-    note = _note(paths) if _folders else None
-    try:
-        yield
-    finally:
-        if note in _notes:
-            os.close(_notes.pop(note))
-            with suppress(OSError):
-                os.unlink(note)  # noqa: PTH108
-
-
-def _note(paths: Sequence[Path]) -> Path | None:
-    """None where none can be made, as on a file system without locks, on which no start could tell whose it is."""
-    note = _folders[-1] / secrets.token_hex(8)
-    with suppress(OSError):
-        descriptor = os.open(note, os.O_RDWR | os.O_CREAT | os.O_EXCL | _AS_BYTES, OWN_FILE)
-        try:
-            take_lock(descriptor)
-            os.write(descriptor, b"".join(os.fsencode(path.absolute()) + _END for path in paths))
-        except OSError:
-            os.close(descriptor)
-            note.unlink()
-            raise
-        _notes[note] = descriptor
-        return note
-    return None
+def list_unfinished(*paths: Path) -> None:
+    """Put files or folders on the list before they are made. They stay on it when they have their final names."""
+    if _lists:
+        with suppress(OSError):
+            os.write(_lists[-1][1], b"".join(os.fsencode(path.absolute()) + _END for path in paths))
 
 
 @contextmanager
@@ -449,30 +434,31 @@ def temporary_folder() -> Iterator[Path]:
     import tempfile  # takes a while, and is seldom needed
 
     folder = Path(tempfile.gettempdir()) / f"{_FOLDER_PREFIX}{secrets.token_hex(8)}"
-    with noted(folder):
-        folder.mkdir(mode=0o700)
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+    list_unfinished(folder)
+    folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _clear(note: Path) -> None:
-    """Remove what is noted, and the note, unless its process still runs, which the lock shows."""
+def _clear(path: Path) -> None:
+    """Remove what is listed, and the list, unless its process still runs, which the lock shows."""
     with suppress(OSError):
-        descriptor = os.open(note, os.O_RDWR | _AS_BYTES)
+        descriptor = os.open(path, os.O_RDWR | _AS_BYTES)
         try:
             take_lock(descriptor)
-            _remove_noted(note)
         finally:
             os.close(descriptor)
-        note.unlink()
+        _remove_listed(path)
 
 
-def _remove_noted(note: Path) -> None:
-    for name in note.read_bytes().split(_END)[:-1]:  # less a last name that a crash cut short
-        path = Path(os.fsdecode(name))
-        if path.name.startswith(_OURS) and path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        elif path.name.startswith(_OURS):
-            path.unlink(missing_ok=True)
+def _remove_listed(of_list: Path) -> None:
+    with suppress(OSError):
+        for name in of_list.read_bytes().split(_END)[:-1]:  # less a last name that a crash cut short
+            path = Path(os.fsdecode(name))
+            if path.name.startswith(_OURS) and path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.name.startswith(_OURS):
+                path.unlink(missing_ok=True)
+        of_list.unlink()

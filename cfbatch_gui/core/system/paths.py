@@ -55,7 +55,7 @@ class Paths:
     recipes = _Below("recipes.json")
     traffic = _Below("traffic.jsonl")  # a line for each exchange with a host
     catalogues = _Below("catalogues")
-    window_socket = _Below("window")  # that the open window listens on; see later_start.py
+    window_socket = _Below("window")  # that the open window listens on; see ui/window/app.py
     logs = _Below("logs")
 
     @property
@@ -73,10 +73,6 @@ class Paths:
 
     def catalogue(self, connection_id: str) -> Path:
         return self.catalogues / f"{connection_id}.json"
-
-    def learned(self, connection_id: str) -> Path:
-        """What checks of the service have found out about a connection."""
-        return self.root / "learned" / f"{connection_id}.json"
 
     def has_ledger(self) -> bool:
         """Whether there is one, and it is not empty."""

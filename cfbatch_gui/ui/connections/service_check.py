@@ -26,7 +26,7 @@ from cfbatch_gui.core.workers_ai.probe import (
 )
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.connections.connection_fields import StepRow
-from cfbatch_gui.ui.connections.worker_guide import TallDialog
+from cfbatch_gui.ui.connections.worker_dialogs import TallDialog
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks
@@ -144,8 +144,7 @@ class ServiceCheck(TallDialog):
         self._result = result
         self._about.hide()
         broken = sum(each.outcome is Outcome.NOT_HELD for each in result.findings)
-        ended = result.evidence
-        unfinished = [words for form, words in ended.sentences.items() if form not in ended.answers]
+        unfinished = [batch.sentence for batch in result.sent if batch.answer is None]
         if broken:
             words = display.plural(broken, "{n} assumption does not hold", "{n} assumptions do not hold")
             self.outcome.set_state(words, "triangle-alert", "attention")

@@ -1,13 +1,14 @@
 """Starts the window: language, signals, unexpected errors, later starts, and what is said where there is no window."""
 
 import asyncio
+import hashlib
 import logging
+import os
 import signal
 import sys
 import threading
 import traceback
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -35,7 +36,6 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.languages import ENGLISH, Language, language_of_system, load_language, said, use_language
-from cfbatch_gui.core.system.later_start import Answer, Request, addresses, hand_over
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.system.paths import Paths, resource
 from cfbatch_gui.core.system.settings import Settings
@@ -43,12 +43,10 @@ from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.help import about_versions
 from cfbatch_gui.ui.notices import install_roles
-from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme
-from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.window import loop
 from cfbatch_gui.ui.window.main_window import DESKTOP_ID
-from cfbatch_gui.ui.window.workspace import Workspace
+from cfbatch_gui.ui.window.workspace import Request, Workspace
 
 
 class Application(QApplication):
@@ -57,22 +55,17 @@ class Application(QApplication):
     def __init__(self, arguments: Sequence[str]) -> None:
         super().__init__(list(arguments))
         self._files: list[str] = []
-        self._take: Callable[[Sequence[str]], object] | None = None
+        self._take: Callable[[Sequence[str]], object] = self._files.extend
 
     def give_files_to(self, take: Callable[[Sequence[str]], object]) -> None:
         """Call `take` with the paths that have come, and from now on with each that comes."""
         self._take = take
-        files, self._files = self._files, []
-        if files:
-            take(files)
+        take(self._files)
 
     def event(self, event: QEvent) -> bool:
         if event.type() != QEvent.Type.FileOpen or not isinstance(event, QFileOpenEvent) or not event.file():
             return super().event(event)
-        if self._take is None:
-            self._files.append(event.file())
-        else:
-            self._take([event.file()])
+        self._take([event.file()])
         return True
 
 
@@ -214,6 +207,10 @@ class CrashHandler(QObject):
 
 # A window that is being opened has the lock a moment before it listens; one that is being closed, a moment longer.
 _TRIES, _BETWEEN = 25, 0.2  # seconds
+_PATIENCE = 10_000  # milliseconds for the window that is open to answer; while it is being opened it takes nothing
+_TAKEN = b"taken\n"  # its answer
+# What the desktop calls this start by. Some set only the older variable, with the token of Wayland in it.
+_ACTIVATION = ("XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID")
 
 _log = logging.getLogger(__name__)
 
@@ -222,14 +219,12 @@ _log = logging.getLogger(__name__)
 class Start:
     """How to open the window: the data folder, and files or the example to open in new jobs.
 
-    `files` are as `file_arguments.independent` gives them. `is_window_silent`: a window that is open for the data
-    folder has been asked to take them, and did not answer in time.
+    `files` are as `file_names.independent` gives them.
     """
 
     root: Path
     files: tuple[str, ...] = ()
     with_example: bool = False
-    is_window_silent: bool = False
 
 
 def open_window(start: Start, environ: Mapping[str, str]) -> int:
@@ -255,7 +250,6 @@ def _open_window(start: Start, environ: Mapping[str, str]) -> int:
     chosen = settings.theme
     theme = Theme(Scheme(chosen) if chosen in set(Scheme) else Scheme.SYSTEM)
     theme.apply(app)
-    keyboard.watch(app)
     install_roles()
     return loop.run(app, lambda: _main(start, environ, theme, app))
 
@@ -279,10 +273,9 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QAp
         return 2
     if program is None:
         return 0
-    single = SingleWindow(Paths(start.root), environ)  # before the pages are made: a later start waits for it
+    single = SingleWindow(Paths(start.root))  # before the pages are made: a later start waits for it
     workspace = Workspace(program, theme, with_draft=bool(start.files) or start.with_example)
-    show_error = workspace.window.notices.show_error
-    tasks = Tasks(single, show_error)
+    single.take = workspace.take
     crash.crashed.connect(workspace.window.notices.show_crash)
     listeners.append(workspace.job_changed)
     ending = Ending(workspace.closed.set)
@@ -292,11 +285,9 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QAp
         if isinstance(app, Application):
             app.give_files_to(workspace.open_each)
         loop.favour_window()
-        tasks.start("later starts", single.serve(workspace.take, show_error))
         await workspace.closed.wait()
     finally:
         single.close()
-        await tasks.close()
         await workspace.close()
         await program.close()
         workspace.window.finish()
@@ -307,30 +298,45 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QAp
 
 async def _open_or_hand_over(start: Start, environ: Mapping[str, str], notify: Callable[[Job], None]) -> Program | None:
     """The program; None when the window that has the data folder open has taken the files. Raises UserError."""
+    request = Request(start.files, next((environ[name] for name in _ACTIVATION if environ.get(name)), ""))
     tries = _TRIES
     while True:
         try:
             return await Program.open(start.root, environ=environ, on_change=notify)
-        except DataInUse as error:
-            if start.is_window_silent:
-                raise _not_taken(start.files) from error
-            answer = await asyncio.to_thread(hand_over, Paths(start.root), start.files, environ)
-            if answer is Answer.TAKEN:
+        except DataInUse:
+            if await asyncio.to_thread(_is_taken, _address(Paths(start.root)), request):
                 return None
             tries -= 1
-            if answer is Answer.SILENT:
-                raise _not_taken(start.files) from error
             if not tries:
                 raise
         await asyncio.sleep(_BETWEEN)
 
 
-def _not_taken(files: Sequence[str]) -> DataInUse:
+def _address(paths: Paths) -> str:
+    """Where the window of this folder listens: a socket in it, a pipe on Windows."""
+    root = paths.root.resolve()
+    if sys.platform == "win32":
+        return f"cfbatch-{hashlib.sha256(os.fsencode(root)).hexdigest()[:20]}"
+    return str(root / paths.window_socket.name)
+
+
+def _is_taken(address: str, request: Request) -> bool:
+    """Whether the open window has opened the files; blocks. Raises DataInUse where it does not answer."""
+    window = QLocalSocket()
+    window.connectToServer(address)
+    if not window.waitForConnected(_PATIENCE):  # none listens, as one that has crashed
+        return False
+    window.write(request.encoded())
+    if window.waitForReadyRead(_PATIENCE):
+        return bytes(window.readLine().data()) == _TAKEN
+    if window.state() != QLocalSocket.LocalSocketState.ConnectedState:  # it was being closed
+        return False
+    window.abort()  # what was not opened by now is not to be opened later
     words = tr(
         "CF Batch is open already, but its window does not answer, so nothing was opened. Wait a moment, or close it,"
         " and start again."
     )
-    return DataInUse(words, detail="\n".join(files))
+    raise DataInUse(words, detail="\n".join(request.files))
 
 
 async def _say(words: str, details: str, *, why: str = "") -> None:
@@ -353,34 +359,21 @@ def _print(words: str) -> None:
 
 
 class SingleWindow(QObject):
-    """Receives the requests of later starts; the process must hold the lock of the ledger in `paths`."""
+    """Receives the requests of later starts; the process must hold the lock of the ledger in `paths`.
 
-    def __init__(self, paths: Paths, environ: Mapping[str, str]) -> None:
+    `take` is set before the loop goes on: until then nothing is heard, and what has come waits.
+    """
+
+    take: Callable[[Request], object]
+
+    def __init__(self, paths: Paths) -> None:
         super().__init__()
-        self._requests: asyncio.Queue[tuple[QLocalSocket, Request]] = asyncio.Queue()
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._connected)
-        for address in addresses(paths, environ):
-            QLocalServer.removeServer(address)  # left by a crash: no other process has this data folder open
-            if self._server.listen(address):
-                return
-        _log.warning("A later start will not find this window: no socket could be made.")
-
-    async def serve(self, take: Callable[[Request], Awaitable[object]], failed: Callable[[UserError], object]) -> None:
-        """Answer requests until cancelled: when `take` returns, or `failed` has shown why the files were not taken."""
-        while True:
-            socket, request = await self._requests.get()
-            if not _is_waiting(socket):
-                continue
-            try:
-                await take(request)
-            except UserError as error:
-                failed(error)
-            except Exception as error:  # noqa: BLE001 - later requests are to be answered all the same
-                handled = {"message": "The files of a later start could not be opened", "exception": error}
-                asyncio.get_running_loop().call_exception_handler(handled)
-            _answer(socket, Answer.TAKEN)
+        QLocalServer.removeServer(_address(paths))  # left by a crash: no other process has this data folder open
+        if not self._server.listen(_address(paths)):  # as where the folder's path is longer than a socket's may be
+            _log.warning("A later start will not find this window: %s", self._server.errorString())
 
     def close(self) -> None:
         self._server.close()
@@ -401,21 +394,13 @@ class SingleWindow(QObject):
             _log.warning("A start of another version has asked this window for something, and was not understood.")
             socket.abort()
             return
-        self._requests.put_nowait((socket, request))
-
-
-def _is_waiting(socket: QLocalSocket) -> bool:
-    try:
         socket.waitForReadyRead(0)  # hears that the other end is closed, which may have been after the request
-        return socket.state() == QLocalSocket.LocalSocketState.ConnectedState
-    except RuntimeError:  # it has gone, and Qt has deleted the socket
-        return False
-
-
-def _answer(socket: QLocalSocket, answer: Answer) -> None:
-    with suppress(RuntimeError):  # who asked has gone, and Qt has deleted the socket
-        socket.write(answer.encode() + b"\n")
-        socket.flush()
+        if socket.state() == QLocalSocket.LocalSocketState.ConnectedState:
+            try:
+                self.take(request)
+            finally:  # a failure is shown in this window
+                socket.write(_TAKEN)
+                socket.flush()
 
 
 STATUS = 70  # EX_SOFTWARE, "an internal software error", of sysexits.h
