@@ -81,10 +81,10 @@ async def test_the_catalogue_says_whose_vectors_they_are_and_has_pages(practice:
         (b'{"x":' + b"[" * 100_000, ""),
         ({}, "'/'"),
         ({**RANK, **TEXTS}, "2 matches"),
-        ({"request_id": 7}, "'/request_id'"),
+        ({"request_id": 7}, "$.request_id"),
         ({"requests": [TEXTS, {"query": "alone"}]}, "'/requests/1'"),
-        ({"requests": [{"contexts": [{"text": "a"}, {"text": ""}]}]}, "'/requests/0/contexts/1/text'"),
-        ({"requests": [TEXTS, {"text": ["a"] * 101}]}, "<= 100 at '/requests/1/text'"),
+        ({"requests": [{"contexts": [{"text": "a"}, {"text": ""}]}]}, "$.requests[0].contexts[1].text"),
+        ({"requests": [TEXTS, {"text": ["a"] * 101}]}, "<= 100 - at `$.requests[1].text"),
     ],
 )
 async def test_a_wrong_body_is_refused_with_its_place(calls: Calls, practice: Practice, body: Any, place: str) -> None:
