@@ -105,22 +105,8 @@ def _best(trials: list[Dialect], preferred: str, sample: str) -> Dialect:
     ragged = [trial for trial in trials if trial.first > 1 or trial.usual > 1]
     if not ragged:
         return whole or trials[0]
-    if whole and (quoted := [each for each in ragged if each.usual > 1 and _fits_better(sample, each, whole)]):
-        return max(quoted, key=lambda trial: trial.likelihood)
     best = max(ragged, key=lambda trial: trial.likelihood)
     return whole if whole and (best.is_spaced or best.usual <= 1) else best
-
-
-def _fits_better(sample: str, trial: Dialect, whole: Dialect) -> bool:
-    return _quote_fit(sample, trial.separator) >= _LEAST_AGREEMENT > _quote_fit(sample, whole.separator) + 0.2
-
-
-def _quote_fit(sample: str, separator: str) -> float:
-    """The share of quotation marks that may begin or end a cell with this separator, 0 without such marks."""
-    text = sample.replace('""', "")
-    sign = re.escape(separator)
-    beside = re.compile(rf'(?:(?<=[{sign}\r\n])|\A) *"|"(?= *(?:[{sign}\r\n]|\Z))')
-    return len(beside.findall(text)) / max(1, text.count('"'))
 
 
 def is_clearly_delimited(sample: str, *, is_whole: bool, separators: Sequence[str] = SEPARATORS) -> bool:
