@@ -8,9 +8,9 @@ from itertools import chain, islice
 from typing import Any, BinaryIO, NoReturn
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.column_names import complete_names, is_id, is_text
+from cfbatch_gui.core.inputs.column_names import is_id, is_text
 from cfbatch_gui.core.inputs.input_values import Block, Candidate, FileFormat, Row, Shape, Source, unusual_row
-from cfbatch_gui.core.inputs.open_file import only_header, open_bytes
+from cfbatch_gui.core.inputs.open_file import open_bytes
 from cfbatch_gui.core.inputs.readers.decoded_text import (
     LONGEST_LINE,
     lines_of_piece,
@@ -40,7 +40,7 @@ from cfbatch_gui.core.inputs.readers.json_shapes import (
     shape_of,
     with_index,
 )
-from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_header, table_width
+from cfbatch_gui.core.inputs.recognise.headers import with_header
 from cfbatch_gui.core.messages import message
 
 _RowsOf = Callable[[Fields], list[tuple[str, ...]] | str]
@@ -426,10 +426,4 @@ def _of_arrays(source: Source, arrays: list[list[Any]], has_header: bool | None)
     rows = [tuple(map(cell_text, array)) for array in arrays]
     if len(rows) == 1 and has_header is None:
         has_header = False
-    judgement = judge_header(rows[:ROWS_FOR_HEADER], decided=has_header)
-    header = judgement.is_header
-    if header and len(rows) == 1:
-        raise only_header(source.path)
-    columns = complete_names(rows[0] if header else (), table_width(rows, header))
-    is_sure = not judgement.is_close
-    return replace(source, columns=columns, shape=Shape.ARRAYS, has_header=header, is_header_sure=is_sure)
+    return with_header(replace(source, shape=Shape.ARRAYS), rows, has_header)
