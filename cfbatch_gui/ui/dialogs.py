@@ -71,7 +71,7 @@ class FormDialog(SizedDialog):
         """`beside` stands at the other end of the row of buttons."""
         accept.setDefault(True)
         buttons = row(*filter(None, [beside]), None, self.cancel_button, accept)
-        above = (Label(heading, "part", wrap=True), Label(about, "quiet", wrap=True))
+        above = [Label(heading, "part", wrap=True), *([Label(about, "quiet", wrap=True)] if about else [])]
         whole = column(*above, *content, buttons, gap=MEDIUM, margins=(WIDE, WIDE - 4, WIDE, LARGE))
         self.setLayout(whole)
         return whole
@@ -150,6 +150,7 @@ async def ask_text(parent: QWidget, title: str, label: str, *, text: str = "", a
     dialog.setTextValue(text)
     dialog.setTextEchoMode(QLineEdit.EchoMode.Normal)
     for field in dialog.findChildren(QLineEdit):
+        field.setAccessibleName(label)
         field.setMinimumWidth(scaled(_ROOM_FOR_A_LINE))
     code = await finished(dialog)
     return dialog.textValue() if code == QDialog.DialogCode.Accepted else None

@@ -220,7 +220,8 @@ class Tour:
         for tab in (tabs.RANKING, tabs.QUALITY, tabs.OVERVIEW, tabs.DETAILS):
             self._space.job_page.tabs.choose(tab)
             await self._stop(tab)
-        self._space.job_page.details.table.open_answer(0)
+        self._space.job_page.tabs.choose(tabs.PROGRESS)
+        self._space.job_page.progress.table.open_answer(0)
         await self._dialog("raw-answer")
         self._space.job_page.tabs.choose(tabs.RANKING)
         await settled(self._stage)
@@ -245,7 +246,7 @@ class Tour:
         """Before judging, and while judging."""
         self._space.evaluating.judge(self._stage.job("Support articles, April").id)
         await self._stop("judging-start")
-        self._space.evaluating.judging.start.begin_button.click()
+        self._space.evaluating.judging.begin_button.click()
         await self._stop("judging")
 
     async def vectors(self) -> None:
@@ -350,17 +351,17 @@ class Tour:
             show()
             await self._dialog(name)
         self._space.settings.show_connections()
-        self._space.settings.connection._check_service("cloudflare")
+        self._space.settings.connection.check_service("cloudflare")
         await self._dialog("service-check")
         page = self._space.settings.connection
         card = page._add("worker")
-        card.wanted.emit("guide")
+        page.show_guide(card)
         await self._dialog("worker-guide")
         page._set_up(card)
         await self._dialog("worker-setup")
         card.url.setText("https://cf-batch-door.anna.workers.dev")
         card.show_record(card.typed())
-        card.wanted.emit("take down")
+        page.take_down(card)
         await self._dialog("worker-removal")
 
     async def questions(self) -> None:

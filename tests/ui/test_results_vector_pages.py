@@ -17,15 +17,14 @@ from PySide6.QtWidgets import QFileDialog
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.embeddings import Embeddings, Progress
 from cfbatch_gui.core.results.text_map import Layout, TextMap, tsne_map
-from cfbatch_gui.core.results.unit_vectors import Progress
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results import map_view
 from cfbatch_gui.ui.tasks import close_all
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.pages import ResultViews
-from tests.ui.conftest import InMemory, Until
+from tests.ui.conftest import Until
 from tests.ui.connections import drag, pick
 from tests.ui.job_page_driver import TEXTS as FOUR
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
@@ -43,7 +42,6 @@ class Pages:
     window: MainWindow
     views: ResultViews
     job: Job
-    memory: InMemory
     wanted: list[bool]  # that the table of all texts becomes the current tab
     until: Until
 
@@ -64,11 +62,10 @@ class Pages:
 async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
     async with open_job_page(tmp_path) as driver:
         wanted: list[bool] = []
-        window, memory = MainWindow(InMemory()), InMemory()
+        window = MainWindow()
         views = ResultViews(
             driver.program,
             window,
-            memory=memory,
             show_help=list,
             show_table=lambda: wanted.append(True),
             judge=str,
@@ -76,7 +73,7 @@ async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
         )
         job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
         await driver.show(job)
-        yield Pages(driver, window, views, job, memory, wanted, until)
+        yield Pages(driver, window, views, job, wanted, until)
         for page in views.pages.values():
             await close_all(page)
             page.close()
@@ -177,7 +174,7 @@ async def test_the_map_by_neighbours_replaces_the_first_by_itself_and_is_kept(
     pages: Pages, may_end: threading.Event
 ) -> None:
     page = pages.begin("map")
-    await pages.until(page.stop_link.isVisible)
+    await pages.until(lambda: page.tasks.is_running("layout"))
     assert page.map.layout is Layout.DIRECTION
     assert page.layout_choice.value() == Layout.NEIGHBOURS
     assert page.summary.whole_text().endswith(" % of the spread")
@@ -190,7 +187,6 @@ async def test_the_map_by_neighbours_replaces_the_first_by_itself_and_is_kept(
     assert page.dots.pixel_of(7) != before
     assert page.list.isVisible()  # the neighbours of what was picked stay
     assert "distances between islands mean little" in page.foot.text()
-    assert not page.stop_link.isVisible()
     assert len(page.dots._names) == 4  # each category is an island
 
     for layout in (Layout.DIRECTION, Layout.NEIGHBOURS):
@@ -328,9 +324,7 @@ async def test_texts_lengths_neighbours_and_checks_are_shown_and_a_vector_is_cop
     assert np.array_equal(copied, stored)
 
 
-async def test_a_search_hides_and_finds_also_what_is_typed_before_the_texts_are_read(
-    four: JobPageDriver, until: Until
-) -> None:
+async def test_a_search_hides_what_the_neighbours_of_a_text_bring_back(four: JobPageDriver, until: Until) -> None:
     QTest.keyClicks(four.vectors.find_field, "garden")
     await until(lambda: four.vectors.rows.rowCount() == 1)
     assert four.vectors.count.text() == "1 of 4 texts"
@@ -342,10 +336,3 @@ async def test_a_search_hides_and_finds_also_what_is_typed_before_the_texts_are_
     QTest.keyClick(near.table, Qt.Key.Key_Return)
     assert four.vectors.rows.rowCount() == 4
     assert four.vectors.panel.text() == wanted
-
-    other = await four.finished(FOUR.replace("hose", "gate"), Kind.EMBED, "Other texts")
-    four.vectors.show_job(other)
-    assert four.vectors.find_field.isVisible()
-    QTest.keyClicks(four.vectors.find_field, "gate")
-    await until(lambda: four.vectors.count.text() == "1 of 4 texts")
-    assert four.vectors.rows.row(0).text.text == "Garden gate"

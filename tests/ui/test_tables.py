@@ -17,9 +17,7 @@ from cfbatch_gui.core.results.text_search import found_spans
 from cfbatch_gui.ui import theme as look
 from cfbatch_gui.ui.tables.table_rows import Column, PagedRows, Rows, stable_order
 from cfbatch_gui.ui.tables.table_view import TableView
-from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.widgets.text_panel import TextPanel, marked_spans
-from tests.ui.conftest import InMemory
 
 
 @dataclass(frozen=True)
@@ -53,8 +51,8 @@ def view(qtbot: Any) -> TableView:
     return view
 
 
-def test_the_first_row_is_chosen_when_tab_comes_to_a_table(view: TableView, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keyboard.LastInput, "instance", None)  # an earlier test may have clicked
+def test_the_first_row_is_chosen_when_tab_comes_to_a_table(view: TableView) -> None:
+    view.setAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)  # as Qt does when it moves the focus by Tab
     assert view.selected_rows() == []
     QCoreApplication.sendEvent(view, QFocusEvent(QEvent.Type.FocusIn, Qt.FocusReason.TabFocusReason))
     assert view.selected_rows() == [0]
@@ -143,15 +141,14 @@ def test_numbers_are_copied_whole_with_the_decimal_sign_of_the_locale(
 
 
 def test_columns_are_remembered(qtbot: Any) -> None:
-    memory = InMemory()
-    first = TableView("hits", memory=memory)
+    first = TableView("hits")
     qtbot.addWidget(first)
     first.show_rows(Rows(COLUMNS, HITS))
     first.horizontalHeader().resizeSection(0, 99)
     first.show_column(2, shown=False)
     first.horizontalHeader().moveSection(0, 1)
     first.sortByColumn(1, Qt.SortOrder.DescendingOrder)
-    again = TableView("hits", memory=memory)
+    again = TableView("hits")
     qtbot.addWidget(again)
     rows = Rows(COLUMNS, HITS)
     again.show_rows(rows)
