@@ -109,7 +109,7 @@ class Batch:
     adopted: bool = False  # the user found its id: its answer must prove by its references that it is this batch's
     shard: int = 0  # of the collector in the user's account, from 1; 0 when it has none. Kept when the batch is done
     handed_over_at: float = 0.0  # when the account acknowledged the shard; until then the service is asked directly
-    stored_bytes: int = 0  # of its answer in the user's account, as seen last; 0 while it is not there
+    stored_bytes: int = 0  # of its answer in the user's account, 1 of a refusal, as seen last; 0 while it is not there
     direct_only: bool = False  # its collector failed, or gave it up: it is not handed over again
     failed_requests: int = 0
     error: str = ""  # the user's sentence
