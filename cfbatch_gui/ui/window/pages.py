@@ -129,8 +129,8 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.connections.connection_page import ConnectionPage
     from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
     from cfbatch_gui.ui.evaluation.judge_page import JudgePage
+    from cfbatch_gui.ui.results.push_form import RunningPushes
     from cfbatch_gui.ui.results.ranking_view import RankingView
-    from cfbatch_gui.ui.results.running_pushes import RunningPushes
     from cfbatch_gui.ui.settings import SettingsPage, TrafficPage
     from cfbatch_gui.ui.window.workspace import Workspace
 
@@ -300,7 +300,7 @@ class ResultViews:
 
     @made_once
     def _pushes(self) -> "RunningPushes":
-        from cfbatch_gui.ui.results.running_pushes import RunningPushes
+        from cfbatch_gui.ui.results.push_form import RunningPushes
 
         return RunningPushes(self._program, self._window.notices.show_error, self._window)
 
