@@ -202,6 +202,16 @@ class Job:
         return frozenset(done | ({NOT_SENT} if self.reused else set()))
 
     @property
+    def request_ids(self) -> dict[int, str]:
+        return {batch.number: batch.request_id for batch in self.batches}
+
+    @property
+    def failed_batches(self) -> dict[int, str]:
+        """The sentences of those that have ended without an answer."""
+        ended = (each for each in self.batches if each.state.is_final and each.state is not BatchState.DONE)
+        return {batch.number: batch.error for batch in ended}
+
+    @property
     def state(self) -> JobState:
         """Computed from the batches; what needs the user comes first."""
         if not self.is_sent:
