@@ -39,7 +39,8 @@ from cfbatch_gui.core.system.files import (
     flush_folder,
     flush_to_disk,
     list_unfinished,
-    move_own_file,
+    move_file,
+    own_errors,
     temporary_folder,
     write_own_file,
 )
@@ -424,7 +425,8 @@ def fill(
                     schema.put_metadata_value(database, name, value)
         flush_to_disk(fresh)
         check()
-        move_own_file(fresh, folder.data)
+        with own_errors(folder.data):
+            move_file(fresh, folder.data)
         flush_folder(folder.path)
     finally:
         fresh.unlink(missing_ok=True)

@@ -65,9 +65,12 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def write_own_file(path: Path, data: bytes) -> None:
-    """`own_file_writer` with the whole content. Raises DiskFull and DataError."""
-    with own_file_writer(path) as stream:
-        stream.write(data)
+    """Replace a file in the program's own folder, readable by this user only. Raises DiskFull and DataError."""
+    try:
+        with atomic_writer(path, private=True) as stream:
+            stream.write(data)
+    except ExportError as error:
+        raise _own_failure(path, error) from error
 
 
 def flush_to_disk(path: Path) -> None:
@@ -80,12 +83,6 @@ def flush_folder(folder: Path) -> None:
     """Return when the names in a folder are on the disk. Raises DiskFull and DataError."""
     with own_errors(folder):
         _flush_folder(folder)
-
-
-def move_own_file(path: Path, target: Path) -> None:
-    """Give a closed file its name; the caller flushes the folder. Raises DiskFull and DataError."""
-    with own_errors(target):
-        move_file(path, target)
 
 
 @contextmanager
@@ -107,19 +104,6 @@ def _own_failure(path: Path, failure: UserError) -> DataError:
         ),
         detail=failure.detail,
     )
-
-
-@contextmanager
-def own_file_writer(path: Path) -> Iterator[BinaryIO]:
-    """`atomic_writer` for a file in the program's own folder, readable by this user only.
-
-    Raises DiskFull and DataError.
-    """
-    try:
-        with atomic_writer(path, private=True) as stream:
-            yield stream
-    except ExportError as error:
-        raise _own_failure(path, error) from error
 
 
 @contextmanager
