@@ -375,11 +375,6 @@ _FAST = (
 _PAIRS = "SELECT query_id, text_id FROM items JOIN queries USING(query_no) JOIN texts USING(text_no)"
 
 Progress = Callable[[int], None]
-Counts = Callable[[int, int], object]  # queries, and texts or pairs of query and context
-
-
-def no_counts(queries: int, texts: int) -> None:
-    """Where nobody is told before all is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,13 +393,13 @@ def fill(
     second: Source | None = None,
     *,
     progress: Progress | None = None,
-    on_counts: Counts = no_counts,
+    on_count: Progress | None = None,
     check: Callable[[], object] = lambda: None,
     facts: dict[str, object] | None = None,
 ) -> Filled:
     """Read the whole file into a new `data.db`, which replaces an old one only when whole; `facts` go there too.
-    `on_counts` is called when all is read, before texts are paired, and `check` in the end. Raises InputError,
-    DiskFull, and what these raise.
+    `on_count` is given the number of texts or pairs when all is read, and `check` is called in the end. Raises
+    InputError, DiskFull, and what these raise.
     """
     folder.create()
     fresh = folder.path / "data.new.db"
@@ -419,7 +414,8 @@ def fill(
                     loading = Loading(writes, mapping)
                     _read(loading, source, mapping, second, progress)
                     loading.write(is_all=True)
-                on_counts(loading.queries, loading.items)
+                if on_count is not None:
+                    on_count(loading.items)
                 filled = _finish(database, loading, source, mapping, second)
                 for name, value in (facts or {}).items():
                     schema.put_metadata_value(database, name, value)

@@ -71,7 +71,7 @@ class Language:
 
     def number(self, value: float, specification: str = ",") -> str:
         """A number by a format specification of Python's, with this language's signs: 3816 → "3.816"."""
-        return self._signs(format(value, specification))
+        return self.signs(format(value, specification))
 
     def filled(self, template: str, parameters: Mapping[str, object]) -> str:
         return _Filling(self).vformat(template, (), parameters) if parameters else template
@@ -89,7 +89,8 @@ class Language:
             return self.filled(template, text.parameters)
         return template if template != text.template else self._recognised(template)  # it may have been stored
 
-    def _signs(self, text: str) -> str:
+    def signs(self, text: str) -> str:
+        """Figures written as in English, such as "0.4939–0.5100" or "1,000=", with this language's signs."""
         if (self.decimal, self.thousands) == (".", ","):
             return text
         return text.translate({ord(","): self.thousands, ord("."): self.decimal})
@@ -115,7 +116,7 @@ class Language:
         return recognise
 
     def _worded(self, template: "_Template", values: Mapping[str, str]) -> str:
-        own = {name: self._signs(text) if _NUMBER.fullmatch(text) else self.said(text) for name, text in values.items()}
+        own = {name: self.signs(text) if _NUMBER.fullmatch(text) else self.said(text) for name, text in values.items()}
         if template.many:
             digits = values.get("n", "1").replace(",", "")
             chosen = self.translated_plural(template.one, template.many, int(digits) if digits.isdecimal() else 0)
