@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
-from cfbatch_gui.core.job_folder.fingerprints import fingerprints_of
+from cfbatch_gui.core.job_folder.fingerprints import hashes_of_items
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.packing import plan
 from cfbatch_gui.core.jobs.plan.preflight import examine
@@ -67,7 +67,7 @@ def _planned(figures: Figures, folder: Path) -> None:
     figures.versus(
         "  planned when they are sent", seconds(lambda: plan(job_folder, job)), "INSERT … SELECT", plain, limit=10.0
     )
-    figures.add("  held against earlier jobs", seconds(lambda: fingerprints_of(job_folder)), "s")
+    figures.add("  held against earlier jobs", seconds(lambda: hashes_of_items(job_folder)), "s")
     figures.add("  memory until there", peak_memory(), "MB", limit=400)
 
 

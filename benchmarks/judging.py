@@ -80,9 +80,9 @@ async def _answer(figures: Figures, root: Path) -> None:
     page.resize(1004, 820)
     page.show()
     page.judge([job])
-    while not page.start.begin_button.isVisible() or page.tasks.running():  # noqa: ASYNC110 - no event says so
+    while not page.begin_button.isVisible() or page.tasks.running():  # noqa: ASYNC110 - no event says so
         await asyncio.sleep(0.01)
-    page.start.begin_button.click()
+    page.begin_button.click()
     while (session := page.session) is None or page.tasks.running():  # noqa: ASYNC110
         await asyncio.sleep(0.01)
     times = []

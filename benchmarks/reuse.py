@@ -20,7 +20,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
-from cfbatch_gui.core.job_folder.fingerprints import fingerprints_of
+from cfbatch_gui.core.job_folder.fingerprints import hashes_of_items
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.packing import plan
 from cfbatch_gui.core.jobs.reuse import EarlierResults, Reusable
@@ -55,7 +55,7 @@ def main(figures: Figures) -> None:
         for number in range(JOBS):
             _fill(root, f"job-{number}", _texts(number))
             _answered(root, f"job-{number}")
-            fingerprints_of(JobFolder(root / f"job-{number}"))
+            hashes_of_items(JobFolder(root / f"job-{number}"))
         _fill(root, "draft", [_new(n) if n % NEW_EVERY == 0 else text for n, text in enumerate(_texts(KNOWN))])
         found = apart(_find, root)
         plain = apart(_plainly, root)
@@ -147,7 +147,7 @@ def _storing(figures: Figures, root: Path) -> None:
         assert isinstance(read, Finished)
         collect(copy, Kind.EMBED, 1, read)
         storing.append(time.perf_counter() - start)
-        indexing.append(seconds(lambda: fingerprints_of(copy)))  # noqa: B023
+        indexing.append(seconds(lambda: hashes_of_items(copy)))  # noqa: B023
     figures.versus(
         f"{ANSWERED:,} texts indexed; promised: 3 %", min(indexing), "storing their answer", min(storing), limit=0.03
     )

@@ -280,7 +280,7 @@ async def drafts(stage: Stage, files: Path, camera: Camera) -> None:
     await person.press(Qt.Key.Key_N, CTRL)
     await stage.open_file(material.old_letters(files / "letters-1998.csv"))
     await person.until_sees("our guess")
-    await person.click("Change")
+    await person.click("Windows-1252, our guess")
     await person.until_sees("Choose the encoding in which its text looks right")
     await camera.take(stage, "draft-encoding")
     await person.click("Cancel")

@@ -16,7 +16,7 @@ CREATE TABLE items(
     item_no INTEGER PRIMARY KEY, query_no INTEGER, text_no INTEGER NOT NULL,
     position INTEGER NOT NULL,                    -- place among the contexts of its query, from 1; the rank before
     request_no INTEGER, request_position INTEGER, -- NULL: not sent
-    score REAL);
+    score REAL);                                  -- of an item in parts it is not looked at
 -- A repeated item is not sent: it shares the place of the first, and so its answer.
 CREATE TABLE repeats(item_no INTEGER PRIMARY KEY, first INTEGER NOT NULL);
 CREATE INDEX repeats_of_first ON repeats(first);

@@ -315,7 +315,7 @@ async def _probe(call: Call) -> ExitStatus:
         console.say(tr("Wrote the report to {path}. Look at it before you send it to anybody."), path=report)
     console.say(said(probe.counts_sentence(result.findings)))
     console.print_result((probe.json_report(result) if call.json else probe.text_report(result)).splitlines())
-    if any(isinstance(each.error, OutcomeUnknown) for each in result.evidence.calls):
+    if any(isinstance(each.error, OutcomeUnknown) for each in result.failures):
         return ExitStatus.OUTCOME_UNKNOWN
     if not result.is_whole or any(each.outcome is probe.Outcome.NOT_HELD for each in result.findings):
         return ExitStatus.FAILED

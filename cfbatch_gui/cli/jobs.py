@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from time import localtime
-from typing import Final, TypeVar
+from typing import Final
 
 from cfbatch_gui.cli.console import Call, fields_of, one_line, table
 from cfbatch_gui.cli.language import tr
@@ -12,14 +12,11 @@ from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import account_cell, json_of_account, place_of
 from cfbatch_gui.core.errors import LedgerDamaged
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import Job, JobState, ListedJob
+from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.ledger import Ledger, without_collection
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.connection_kinds import title_of
-
-T = TypeVar("T")
 
 JOB_STATES: Final = {
     JobState.DRAFT: message("draft"),
@@ -38,10 +35,11 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(call: Call) -> None:
+    with closing(read_ledger(call)) as ledger:
+        jobs = ledger.jobs()
     if call.json:
-        with closing(read_ledger(call)) as ledger:
-            call.console.print_json({"jobs": [summary_of(job) for job in ledger.jobs()]})
-    elif jobs := _read(call, Ledger.listed):
+        call.console.print_json({"jobs": [summary_of(job) for job in jobs]})
+    elif jobs:
         saved = call.settings.connections
         with without_collection():
             call.console.print_result(lines_of_jobs(jobs, call.console.width, partial(title_of, saved)))
@@ -57,12 +55,8 @@ def found_jobs(call: Call, *names: str) -> list[Job]:
 
 def read_ledger(call: Call) -> Ledger:
     """The ledger, to be closed. One that is gone, empty or damaged is put together first, which is said."""
-    return _read(call, Ledger.open_read_only)
-
-
-def _read(call: Call, read: Callable[[Paths], T]) -> T:
     try:
-        return read(call.paths)
+        return Ledger.open_read_only(call.paths)
     except LedgerDamaged:
         from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 
@@ -70,10 +64,10 @@ def _read(call: Call, read: Callable[[Paths], T]) -> T:
         opened.ledger.close()
         for sentence in opened.damage:
             call.console.say(said(sentence))
-        return read(call.paths)
+        return Ledger.open_read_only(call.paths)
 
 
-def lines_of_jobs(jobs: Sequence[Job | ListedJob], width: int, title: Callable[[str], str]) -> Iterator[str]:
+def lines_of_jobs(jobs: Sequence[Job], width: int, title: Callable[[str], str]) -> Iterator[str]:
     """A table, the newest first; `title` returns the title of a connection by its id."""
     # Words are said once, and not once a job: a list may have a hundred thousand.
     titles = {connection: one_line(said(title(connection))) for connection in {job.connection for job in jobs}}

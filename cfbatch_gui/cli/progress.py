@@ -9,7 +9,7 @@ from typing import Final
 
 from cfbatch_gui.cli.console import Console, elided, width_of
 from cfbatch_gui.cli.language import number, plural, tr, worded
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, ListedJob, account_progress, has_copies
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, account_progress, has_copies
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.languages import said
 
@@ -50,11 +50,11 @@ def state_words(batch: Batch) -> str:
     return said(_STATES[place_of(batch) or batch.state])
 
 
-def uses_account(job: Job | ListedJob) -> bool:
+def uses_account(job: Job) -> bool:
     return bool(job.account_problem) or any(batch.handed_over_at for batch in job.batches)
 
 
-def account_line(job: Job | ListedJob, most: int = 5) -> str:
+def account_line(job: Job, most: int = 5) -> str:
     """Such as "1 waiting in your account, 2.5 MB · 40 at the service · 3 here"."""
     found = account_progress(job)
     waiting = worded("waiting in your account, {size} MB", size=number(found.bytes_in_account / 1e6, ",.1f"))
@@ -68,7 +68,7 @@ def account_line(job: Job | ListedJob, most: int = 5) -> str:
     return " · ".join(f"{number(count)} {words}" for count, words in parts[:most] if count)
 
 
-def account_cell(job: Job | ListedJob) -> str:
+def account_cell(job: Job) -> str:
     """The same without what is here or needs this computer; "" for finished jobs."""
     if not uses_account(job) or job.state in FINAL:
         return ""

@@ -135,14 +135,13 @@ class Program:
 
     @made_once
     def connections(self) -> "Connections":
-        from cfbatch_gui.core.connections.user_connections import Connections, LearnedFacts
+        from cfbatch_gui.core.connections.user_connections import Connections
         from cfbatch_gui.core.workers_ai.model_listing import ModelLists
 
         return Connections(
             self.address_book,
             self.credentials,
             ModelLists(self.paths.catalogue, clock=self.clock),
-            LearnedFacts(self.paths.learned),
             settings=lambda: self.settings,
             keep_settings=self.keep_settings,
             pause_jobs=lambda connection_id: self.runner.pause_all(connection_id, because=DELETED),

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from cfbatch_gui.core.errors import DataError, UsageError
-from cfbatch_gui.core.job_folder.fingerprints import Hashes, hashes_of, hashes_of_items, mixed
+from cfbatch_gui.core.job_folder.fingerprints import Hashes, hashes_of, hashes_of_items, mixed, places
 from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
 from cfbatch_gui.core.job_folder.schema import metadata_value
 from cfbatch_gui.core.jobs.reuse import NOTHING, Numbers, Reusable
@@ -86,7 +86,7 @@ def check_comparable(newer: JobFolder, earlier: JobFolder) -> None:
 def compare_versions(newer: JobFolder, earlier: JobFolder) -> Differences:
     """Compare the inputs of two jobs of one kind. For a thread: seconds for a million items. Raises DataError."""
     ours, theirs, our_names, their_names, are_by_id = _both(newer, earlier)
-    at = _found(our_names, their_names)
+    at = places(our_names, their_names)
     is_known = at >= 0
     is_same = is_known & np.all(ours.content == theirs.content[at], axis=1) if len(theirs.item) else is_known
     # An item of the earlier version becomes one of the newer, so that both counts add up.
@@ -95,7 +95,7 @@ def compare_versions(newer: JobFolder, earlier: JobFolder) -> Differences:
     is_moved = np.zeros(len(ours.item), np.bool_)
     if are_by_id:
         rest, pool = np.flatnonzero(~is_same), np.flatnonzero(is_free)
-        found = _found(_numbered(ours.content[rest]), _numbered(theirs.content[pool]))
+        found = places(_numbered(ours.content[rest]), _numbered(theirs.content[pool]))
         is_moved[rest[found >= 0]] = True
         at[is_moved] = pool[found[found >= 0]]
         is_free[at[is_moved]] = False
@@ -110,7 +110,7 @@ def compare_versions(newer: JobFolder, earlier: JobFolder) -> Differences:
         moved=ours.item[is_moved],
         unchanged=ours.item[is_same],
         removed=theirs.item[is_free],
-        gone=theirs.item[_found(their_names, our_names) < 0],
+        gone=theirs.item[places(their_names, our_names) < 0],
         was=was,
         are_by_id=are_by_id,
     )
@@ -120,7 +120,7 @@ def shares_in_common(newer: JobFolder, earlier: JobFolder) -> tuple[float, float
     """Which shares of the smaller version's names and texts the other has too, from 0 to 1. Raises DataError."""
     ours, theirs, our_names, their_names, _ = _both(newer, earlier)
     least = min(len(ours.item), len(theirs.item))
-    names, texts = _found(our_names, their_names), _found(ours.content, theirs.content)
+    names, texts = places(our_names, their_names), places(ours.content, theirs.content)
     return (np.count_nonzero(names >= 0) / least, np.count_nonzero(texts >= 0) / least) if least else (0.0, 0.0)
 
 
@@ -176,18 +176,6 @@ def _numbered(names: Hashes) -> Hashes:
     found = names.copy()
     found[is_again] = mixed(names[is_again], np.stack((counts[is_again], counts[is_again]), axis=1))
     return found
-
-
-def _found(wanted: Hashes, known: Hashes) -> Numbers:
-    """For each wanted hash the index of an equal one, -1 for none."""
-    if not len(known):
-        return np.full(len(wanted), -1, np.int64)
-    order = np.argsort(known[:, 0], kind="stable")
-    keys = known[order, 0]
-    at = np.searchsorted(keys, wanted[:, 0])
-    at[at == len(keys)] = 0
-    found: Numbers = order[at].astype(np.int64)
-    return np.where(np.all(known[found] == wanted, axis=1), found, -1)
 
 
 def changes_of(differences: Differences, items: Sequence[int]) -> list[Change]:

@@ -71,7 +71,7 @@ class FormDialog(SizedDialog):
         """`beside` stands at the other end of the row of buttons."""
         accept.setDefault(True)
         buttons = row(*filter(None, [beside]), None, self.cancel_button, accept)
-        above = (Label(heading, "part", wrap=True), Label(about, "quiet", wrap=True))
+        above = [Label(heading, "part", wrap=True), *([Label(about, "quiet", wrap=True)] if about else [])]
         whole = column(*above, *content, buttons, gap=MEDIUM, margins=(WIDE, WIDE - 4, WIDE, LARGE))
         self.setLayout(whole)
         return whole

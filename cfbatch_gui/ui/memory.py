@@ -1,26 +1,24 @@
 """What the window remembers of its tables and pages."""
 
-from typing import Protocol
-
-from cfbatch_gui.core.program import Program
+from collections.abc import Callable, Mapping
 
 
-class Memory(Protocol):
-    def get(self, key: str) -> str: ...
+class Memory:
+    """Short texts; `keep` gets all of them whenever one has changed."""
 
-    def set(self, key: str, value: str) -> None: ...
+    def __init__(self) -> None:
+        self.open({})
 
-
-class SettingsMemory:
-    """Short texts in the settings; saved a little later, and a failure to save is ignored."""
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
+    def open(self, texts: Mapping[str, str], keep: Callable[[dict[str, str]], object] = lambda _: None) -> None:
+        self._texts, self._keep = dict(texts), keep
 
     def get(self, key: str) -> str:
-        return self._program.settings.table_layouts.get(key, "")
+        return self._texts.get(key, "")
 
     def set(self, key: str, value: str) -> None:
-        layouts = self._program.settings.table_layouts
-        if layouts.get(key, "") != value:
-            self._program.change_settings(table_layouts={**layouts, key: value})
+        if self.get(key) != value:
+            self._texts[key] = value
+            self._keep(dict(self._texts))
+
+
+memory = Memory()

@@ -14,7 +14,6 @@ from cfbatch_gui.core.workers_ai.transport import Exchange, traffic
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.budget import BudgetFields
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
@@ -201,7 +200,7 @@ def _page(*cards: QWidget) -> QWidget:
 class TrafficPage(_Leavable):
     """Reads the program's own log again whenever it is shown."""
 
-    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+    def __init__(self, program: Program, notices: Notices) -> None:
         title = tr("What leaves this computer")
         super().__init__(title)
         self._program = program
@@ -212,7 +211,7 @@ class TrafficPage(_Leavable):
         self.rows: Rows[Exchange] = Rows(
             self._columns(), key=lambda each: (each.host, each.connection, each.what), parent=self
         )
-        self.table = TableView("traffic", title, self.rows, memory=memory, inset=True)
+        self.table = TableView("traffic", title, self.rows, inset=True)
         self._card = Card(self.table, margins=(SMALL, 4, SMALL, SMALL))
         self.empty = IconLine("", "circle-check", "body", icon_role="done")
         self.note = IconLine(

@@ -13,7 +13,7 @@ import keyring.backends.null
 import pytest
 from keyring.backend import KeyringBackend
 
-from cfbatch_gui.core.connections.credentials import Credentials, KeyringState, TokenSource
+from cfbatch_gui.core.connections.credentials import Credentials, KeyringState, Lock, TokenSource
 from cfbatch_gui.core.errors import Action, DataError, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
@@ -103,6 +103,31 @@ async def test_all_who_need_a_token_at_once_share_one_question(hanging: HangingK
     hanging.answered.set()
     assert await asyncio.gather(*asking) == [TOKEN] * 5
     assert hanging.asked == 1
+
+
+async def test_a_locked_keyring_is_asked_once_and_again_only_when_the_user_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    backend, state, answers, told = MemoryKeyring(), [Lock.LOCKED], [Lock.LOCKED, Lock.OPEN], list[KeyringState]()
+    backend.stored["CF Batch", "cloudflare"] = TEXT
+
+    def lock(_: object, *, unlock: bool = False) -> Lock:
+        if unlock:
+            state[0] = answers.pop(0)
+        return state[0]
+
+    monkeypatch.setattr("cfbatch_gui.core.connections.credentials.lock_of", lock)
+    credentials = Credentials(backend, {})
+    credentials.changed = lambda: told.append(credentials.state)
+    for may_prompt, words in ((False, "is locked"), (True, "was not unlocked"), (True, "was not unlocked")):
+        with pytest.raises(KeyringUnavailable, match=words) as caught:
+            await credentials.token("cloudflare", may_prompt=may_prompt)
+        assert caught.value.action is Action.UNLOCK
+    await credentials.look_again()
+    await credentials.unlock()
+    assert told == [KeyringState.REFUSED, KeyringState.OPEN] and not answers
+    assert credentials.has_moved_on(caught.value)
+    assert await credentials.token("cloudflare", may_prompt=False) == TOKEN
 
 
 async def test_a_token_that_the_keyring_takes_late_is_there(hanging: HangingKeyring) -> None:

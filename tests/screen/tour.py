@@ -245,7 +245,7 @@ class Tour:
         """Before judging, and while judging."""
         self._space.evaluating.judge(self._stage.job("Support articles, April").id)
         await self._stop("judging-start")
-        self._space.evaluating.judging.start.begin_button.click()
+        self._space.evaluating.judging.begin_button.click()
         await self._stop("judging")
 
     async def vectors(self) -> None:

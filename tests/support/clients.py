@@ -1,10 +1,11 @@
-"""A client of any connection, for tests that do not look at how it gets its secrets."""
+"""Connections of each kind, and clients of them for tests that do not look at where secrets come from."""
 
 from typing import Any
 
+from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.connection_kinds import Connection
+from cfbatch_gui.core.workers_ai.connection_kinds import CLOUDFLARE_BASE_URL, Connection, connection_of
 from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import TOKEN
@@ -33,3 +34,18 @@ def client_of(
         budget=budget or RateBudget(),
         **options,
     )
+
+
+def cloudflare(account_id: str, *, base_url: str = "", title: str = "Cloudflare") -> Connection:
+    return connection_of(SavedConnection("cloudflare", title, "cloudflare", account_id=account_id, url=base_url))
+
+
+def worker(url: str, *, connection_id: str = "w", title: str = "Mine", **more: Any) -> Connection:
+    return connection_of(SavedConnection(connection_id, title, "worker", url=url, **more))
+
+
+def gateway(account_id: str, name: str, *, url: str = "", api_url: str = "", by_header: bool = False) -> Connection:
+    saved = SavedConnection(
+        "g", "My gateway", "gateway", account_id=account_id, gateway=name, url=url, by_header=by_header
+    )
+    return connection_of(saved, api_url or CLOUDFLARE_BASE_URL)

@@ -24,6 +24,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
+from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window.loop import EventLoop
@@ -85,17 +86,9 @@ def until() -> Until:
     return Person().until
 
 
-class InMemory:
-    """What the window remembers of its tables and pages."""
-
-    def __init__(self) -> None:
-        self.kept: dict[str, str] = {}
-
-    def get(self, key: str) -> str:
-        return self.kept.get(key, "")
-
-    def set(self, key: str, value: str) -> None:
-        self.kept[key] = value
+@pytest.fixture(autouse=True)
+def _nothing_remembered() -> None:
+    memory.open({})
 
 
 @pytest.fixture

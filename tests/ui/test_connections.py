@@ -506,7 +506,7 @@ async def test_a_report_is_saved_where_the_user_says(desk: Desk, tmp_path: Path)
     assert offered.startswith("cfbatch-check-20") and offered.endswith(".txt")
     assert not dialog.saved.isVisible() and not dialog.problem.isVisible()
     await save_as(desk, dialog, text)
-    assert "Not held: none" in text.read_text("utf-8")
+    assert " held, 0 not held, " in text.read_text("utf-8")
     assert dialog.saved.text().startswith("Saved as report.txt.")
     await save_as(desk, dialog, as_json)
     assert json.loads(as_json.read_text("utf-8"))["outcomes"]["not held"] == 0

@@ -110,16 +110,15 @@ async def test_jobs_are_matched_and_their_figures_shown(compared: Compared, unti
     assert "of 2" in page.first.number()
     assert not page.partial_bar.isVisible()
     page.tabs.choose(JOBS)
-    texts = page.job_lines.texts()
-    assert "queries: 2 by text; texts: 6 by id alone, with other texts" in texts
-    assert "nDCG@1" in texts
-    assert texts[-1].startswith("By the judgements of 2 queries.")
+    assert "queries: 2 by text; texts: 6 by id alone, with other texts" in page.job_lines.jobs.texts()
+    assert "nDCG@1" in page.job_lines.metrics.texts()
+    assert page.job_lines.judged.text().startswith("By the judgements of 2 queries.")
     assert not page.others.isVisible()  # there is only one
 
     pick(page.tops, 20)
     await until(lambda: page.top.caption() == "overlap of the first 20")
     page.tabs.choose(JOBS)
-    assert "nDCG@20" in page.job_lines.texts()
+    assert "nDCG@20" in page.job_lines.metrics.texts()
     await until(lambda: not page.tasks.running())
 
     page.tabs.choose(SCORES)
@@ -157,9 +156,8 @@ async def test_the_answer_is_given_in_words(compared: Compared, until: Until) ->
     await until(lambda: page.answer.headline.text() == "No query differs")
     assert page.answer.sentence.text() == "All 8 judged queries have the same Success@3 under both."
     assert not page.answer.chart.isVisible()
-    assert (
-        "Job A: 3 labels are no whole numbers and are left out, such as “0.5” in row 30." in page.job_lines.texts()[-1]
-    )
+    unusable = "Job A: 3 labels are no whole numbers and are left out, such as “0.5” in row 30."
+    assert unusable in page.job_lines.judged.text()
 
 
 async def test_the_queries_are_read_by_keys_and_saved_all_or_selected(
@@ -327,6 +325,12 @@ async def test_words_are_offered_as_grades_and_the_choice_can_be_taken_back(show
 QUERY_COUNT, TEXT_COUNT = 3, 5
 
 
+def words(page: JudgePage) -> list[str]:
+    """The query, its text, and the progress."""
+    view = page.view
+    return [view._query.text(), view._text.toPlainText(), view._count.text(), view._left.text()]
+
+
 @dataclass
 class Judging:
     program: Program
@@ -336,9 +340,9 @@ class Judging:
 
     async def begin(self) -> Session:
         self.page.judge(self.jobs)
-        await self.until(self.page.start.begin_button.isVisible)
-        await self.until(self.page.start.begin_button.isEnabled)
-        QTest.keyClick(self.page.start.begin_button, Qt.Key.Key_Return)
+        await self.until(self.page.begin_button.isVisible)
+        await self.until(self.page.begin_button.isEnabled)
+        QTest.keyClick(self.page.begin_button, Qt.Key.Key_Return)
         await self.until(lambda: self.page.session is not None and self.page.view.isVisible())
         session = self.page.session
         assert session is not None
@@ -397,25 +401,25 @@ async def test_digits_grade_other_keys_do_nothing_and_backspace_undoes(judging: 
     assert session.position == 0
     assert judging.grades() == {}
 
-    shown = " ".join(judging.page.view.words())
+    shown = " ".join(words(judging.page))
     assert not any(job.name in shown for job in judging.jobs)
-    assert "0." not in shown.replace(judging.page.view.words()[1], "")
+    assert "0." not in shown.replace(words(judging.page)[1], "")
 
     page = judging.page
-    first = page.view.words()[:2]
+    first = words(page)[:2]
     await judging.press("2")
     assert judging.grades() == {first[1]: 2}
-    assert page.view.words()[2] == f"1 of {len(session)}"
-    second = page.view.words()[1]
+    assert words(page)[2] == f"1 of {len(session)}"
+    second = words(page)[1]
     await judging.press(Qt.Key.Key_Space)
     await judging.press("0")
     assert len(judging.grades()) == 2
     assert second not in judging.grades()
     await judging.press(Qt.Key.Key_Backspace)
     await judging.press(Qt.Key.Key_Backspace)
-    assert page.view.words()[1] == second
+    assert words(page)[1] == second
     await judging.press(Qt.Key.Key_Backspace)
-    assert page.view.words()[:2] == first
+    assert words(page)[:2] == first
     chosen = [card.grade.value for card in page.view.cards if card.property("selected") == "true"]
     assert chosen == [2], "what was given before"
     assert judging.grades() == {}
@@ -439,12 +443,12 @@ async def test_a_second_judge_settles_what_both_see_differently(judging: Judging
         await judging.press("0")
     assert len(judging.grades()) == QUERY_COUNT * TEXT_COUNT
     judging.page.judge(judging.jobs)
-    await judging.until(lambda: judging.page.start.counts.text() == "All of these texts are judged already.")
-    assert not judging.page.start.begin_button.isEnabled()
-    judging.page.start.judge.setText("Ada")
-    judging.page.start.judge.editingFinished.emit()
-    await judging.until(lambda: judging.page.start.begin_button.isEnabled() and not judging.page.tasks.running())
-    QTest.keyClick(judging.page.start.begin_button, Qt.Key.Key_Return)
+    await judging.until(lambda: judging.page.counts.text() == "All of these texts are judged already.")
+    assert not judging.page.begin_button.isEnabled()
+    judging.page.judge_name.setText("Ada")
+    judging.page.judge_name.editingFinished.emit()
+    await judging.until(lambda: judging.page.begin_button.isEnabled() and not judging.page.tasks.running())
+    QTest.keyClick(judging.page.begin_button, Qt.Key.Key_Return)
     await judging.until(lambda: judging.page.session not in (None, session))
     second = judging.page.session
     assert second is not None
@@ -453,10 +457,10 @@ async def test_a_second_judge_settles_what_both_see_differently(judging: Judging
         await judging.press("3")
     await judging.until(lambda: "With other judges: the same grade for 0 of 3 texts" in judging.page.end.sentence())
     judging.page.judge(judging.jobs)
-    await judging.until(judging.page.start.settle_button.isVisible)
+    await judging.until(judging.page.settle_button.isVisible)
     await judging.until(lambda: not judging.page.tasks.running())
-    assert judging.page.start.settle_button.text() == f"Settle {len(second)} disagreements"
-    QTest.keyClick(judging.page.start.settle_button, Qt.Key.Key_Return)
+    assert judging.page.settle_button.text() == f"Settle {len(second)} disagreements"
+    QTest.keyClick(judging.page.settle_button, Qt.Key.Key_Return)
     await judging.until(judging.page.view.isVisible)
     last = judging.page.session
     assert last is not None
@@ -468,11 +472,11 @@ async def test_a_second_judge_settles_what_both_see_differently(judging: Judging
 async def test_a_file_goes_into_the_book_and_out_of_it(judging: Judging, tmp_path: Path) -> None:
     page = judging.page
     page.judge(judging.jobs)
-    await judging.until(page.start.begin_button.isVisible)
+    await judging.until(page.begin_button.isVisible)
     file = tmp_path / "rated.csv"
     file.write_text("query,text,grade\nquestion 1,answer 1.3,2\nquestion 1,another text,1\n", "utf-8")
     await page.take_in(file)
-    await judging.until(lambda: page.start.counts.text().endswith("Judged already: 1."))
+    await judging.until(lambda: page.counts.text().endswith("Judged already: 1."))
     assert judging.grades() == {"answer 1.3": 2, "another text": 1}
     await page.write_file(tmp_path / "out.csv", Form.CSV)
     assert "question 1,answer 1.3,2,rated.csv" in (tmp_path / "out.csv").read_text("utf-8-sig")
@@ -513,7 +517,7 @@ async def test_is_b_better_than_a(tmp_path: Path, theme: Theme) -> None:
         session = page.session
         assert session is not None
         while session.current is not None:
-            assert "As it was" not in " ".join(page.view.words())
+            assert "As it was" not in " ".join(words(page))
             await person.press(Qt.Key.Key_2 if session.current.document.text.endswith(".0") else Qt.Key.Key_0)
             await person.until(lambda: not page.tasks.running())
         await person.until_sees(f"All {ASKED * EACH} texts are judged. Texts that came twice: the same grade for 4 of")

@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from cfbatch_gui.core.errors import Action
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import STOPPED_HERE, Batch, BatchState, Job, JobOptions, JobState
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, worker
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection
 from cfbatch_gui.ui.jobs.batch_table import RawAnswerDialog
 from cfbatch_gui.ui.jobs.elsewhere import AttachDialog
 from cfbatch_gui.ui.jobs.job_summary import (
@@ -29,6 +29,7 @@ from tests.canary import TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT
 from tests.screen.stage import Stage, opened
+from tests.support.clients import worker
 from tests.support.faulty_service import FaultyService
 from tests.ui.conftest import Until
 from tests.ui.connections import choose_path, click, entries, pick, shown

@@ -25,7 +25,7 @@ from cfbatch_gui.ui.results import map_view
 from cfbatch_gui.ui.tasks import close_all
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.pages import ResultViews
-from tests.ui.conftest import InMemory, Until
+from tests.ui.conftest import Until
 from tests.ui.connections import drag, pick
 from tests.ui.job_page_driver import TEXTS as FOUR
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
@@ -43,7 +43,6 @@ class Pages:
     window: MainWindow
     views: ResultViews
     job: Job
-    memory: InMemory
     wanted: list[bool]  # that the table of all texts becomes the current tab
     until: Until
 
@@ -64,11 +63,10 @@ class Pages:
 async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
     async with open_job_page(tmp_path) as driver:
         wanted: list[bool] = []
-        window, memory = MainWindow(InMemory()), InMemory()
+        window = MainWindow()
         views = ResultViews(
             driver.program,
             window,
-            memory=memory,
             show_help=list,
             show_table=lambda: wanted.append(True),
             judge=str,
@@ -76,7 +74,7 @@ async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
         )
         job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
         await driver.show(job)
-        yield Pages(driver, window, views, job, memory, wanted, until)
+        yield Pages(driver, window, views, job, wanted, until)
         for page in views.pages.values():
             await close_all(page)
             page.close()
@@ -177,7 +175,7 @@ async def test_the_map_by_neighbours_replaces_the_first_by_itself_and_is_kept(
     pages: Pages, may_end: threading.Event
 ) -> None:
     page = pages.begin("map")
-    await pages.until(page.stop_link.isVisible)
+    await pages.until(lambda: page.tasks.is_running("layout"))
     assert page.map.layout is Layout.DIRECTION
     assert page.layout_choice.value() == Layout.NEIGHBOURS
     assert page.summary.whole_text().endswith(" % of the spread")
@@ -190,7 +188,6 @@ async def test_the_map_by_neighbours_replaces_the_first_by_itself_and_is_kept(
     assert page.dots.pixel_of(7) != before
     assert page.list.isVisible()  # the neighbours of what was picked stay
     assert "distances between islands mean little" in page.foot.text()
-    assert not page.stop_link.isVisible()
     assert len(page.dots._names) == 4  # each category is an island
 
     for layout in (Layout.DIRECTION, Layout.NEIGHBOURS):

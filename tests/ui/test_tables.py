@@ -19,7 +19,6 @@ from cfbatch_gui.ui.tables.table_rows import Column, PagedRows, Rows, stable_ord
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.widgets.text_panel import TextPanel, marked_spans
-from tests.ui.conftest import InMemory
 
 
 @dataclass(frozen=True)
@@ -143,15 +142,14 @@ def test_numbers_are_copied_whole_with_the_decimal_sign_of_the_locale(
 
 
 def test_columns_are_remembered(qtbot: Any) -> None:
-    memory = InMemory()
-    first = TableView("hits", memory=memory)
+    first = TableView("hits")
     qtbot.addWidget(first)
     first.show_rows(Rows(COLUMNS, HITS))
     first.horizontalHeader().resizeSection(0, 99)
     first.show_column(2, shown=False)
     first.horizontalHeader().moveSection(0, 1)
     first.sortByColumn(1, Qt.SortOrder.DescendingOrder)
-    again = TableView("hits", memory=memory)
+    again = TableView("hits")
     qtbot.addWidget(again)
     rows = Rows(COLUMNS, HITS)
     again.show_rows(rows)

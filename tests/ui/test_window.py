@@ -29,13 +29,13 @@ from cfbatch_gui.ui.widgets.bars import FileDrag
 from cfbatch_gui.ui.window.main_window import MainWindow, NoticeListDialog
 from tests.screen.past import draft, run
 from tests.screen.stage import Stage
-from tests.ui.conftest import InMemory, Until
+from tests.ui.conftest import Until
 from tests.ui.connections import entries
 
 
 @pytest.fixture
 def window(qtbot: Any) -> MainWindow:
-    window = MainWindow(InMemory())
+    window = MainWindow()
     qtbot.addWidget(window, before_close_func=lambda each: each.finish())
     window.show()
     return window

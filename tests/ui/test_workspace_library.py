@@ -13,6 +13,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import STOPPED_HERE, BatchState, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.theme import Theme
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.core.endpoints.conftest import service
@@ -151,14 +152,14 @@ async def test_the_job_that_was_open_opens_again(tmp_path: Path, theme: Theme) -
         stage.workspace.show_jobs()
         may = stage.job("May").id
         await stage.person.click_row("Jobs", "May")
-        await stage.person.until(lambda: stage.workspace.memory.get("window/job") == may)
+        await stage.person.until(lambda: memory.get("window/job") == may)
         stage.workspace.window.resize(1000, 700)
         stage.workspace.window.close()
     async with opened(tmp_path / "data", theme) as stage:
         assert stage.workspace.window.library.opened_job() == may and stage.workspace.window.height() == 700
         stage.workspace.job_actions.delete(may)
         await stage.person.until(lambda: stage.state("May") is None)
-        stage.workspace.memory.set("window/job", may)  # as if the program had ended here
+        memory.set("window/job", may)  # as if the program had ended here
     async with opened(tmp_path / "data", theme) as stage:
         assert stage.workspace.window.library.opened_job() == stage.job("June").id, "the newest, as the other is gone"
     async with opened(tmp_path / "data", theme, file=HELP_CENTRE) as stage:

@@ -29,11 +29,9 @@ from cfbatch_gui.core.workers_ai.connection_kinds import (
     Connection,
     ConnectionKind,
     check_base_url,
-    cloudflare,
-    gateway,
+    connection_of,
     is_on_this_computer,
     title_of,
-    worker,
 )
 from cfbatch_gui.core.workers_ai.limits import RateBudget
 
@@ -46,6 +44,7 @@ ACCOUNT_VARIABLE = "CLOUDFLARE_ACCOUNT_ID"
 BASE_URL_VARIABLE = "CLOUDFLARE_API_BASE_URL"
 PRACTICE_SECONDS_VARIABLE = "CFBATCH_PRACTICE_SECONDS"  # how long a practice batch is queued, and then runs
 PRACTICE_TOKEN = Token("practice-needs-no-real-token-0000000000")
+_FIRST = SavedConnection(CLOUDFLARE, "Cloudflare", "cloudflare")
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that looks like another
 
 
@@ -97,7 +96,7 @@ class AddressBook:
         """All but the practice service; "cloudflare" first, with what the environment says of it."""
         others = tuple(each for each in self._saved() if each.id != CLOUDFLARE)
         ours = next((each for each in self._saved() if each.id == CLOUDFLARE), None)
-        ours = ours or SavedConnection(CLOUDFLARE, "Cloudflare", "cloudflare")
+        ours = ours or _FIRST
         return (replace(ours, account_id=self._environ.get(ACCOUNT_VARIABLE, "") or ours.account_id), *others)
 
     def connection(self, connection_id: str) -> Connection:
@@ -157,7 +156,7 @@ class AddressBook:
         async def given() -> Token:
             return token
 
-        return self._new_client(cloudflare(account_id, base_url=self._api_base_url()), given)
+        return self._new_client(self._made(replace(_FIRST, account_id=account_id)), given)
 
     def budget(self, connection_id: str) -> RateBudget:
         """How often it may be asked, shared by the connections of one account: Cloudflare counts them together."""
@@ -198,32 +197,7 @@ class AddressBook:
         return check_secret if is_worker else check_form
 
     def _made(self, record: SavedConnection) -> Connection:
-        base_url = self._api_base_url()
-        match record.kind:
-            case "worker":
-                paid, days = record.paid_plan, record.keep_days
-                made = worker(record.url, connection_id=record.id, title=record.name, paid_plan=paid, keep_days=days)
-                return replace(made, collects=record.collects)
-            case "gateway":
-                return gateway(
-                    record.account_id,
-                    record.gateway,
-                    connection_id=record.id,
-                    title=record.name,
-                    by_header=record.by_header,
-                    base_url=record.url or GATEWAY_BASE_URL,
-                    api_base_url=base_url,
-                )
-            case "cloudflare":
-                if not record.account_id:
-                    raise NotConnected(
-                        message(
-                            "No Cloudflare account is connected. Open the connection and enter account ID and token."
-                        )
-                    )
-                return cloudflare(
-                    record.account_id, base_url=record.url or base_url, connection_id=record.id, title=record.name
-                )
+        return connection_of(record, self._api_base_url())
 
     def _api_base_url(self) -> str:
         return check_base_url(self._environ.get(BASE_URL_VARIABLE, "") or CLOUDFLARE_BASE_URL)

@@ -27,7 +27,6 @@ class KeyringState(StrEnum):
     """UNKNOWN before anything needed it."""
 
     UNKNOWN = "unknown"
-    CHECKING = "checking"
     OPEN = "open"
     LOCKED = "locked"  # or its prompt is on the screen
     REFUSED = "refused"  # its prompt was dismissed; it is not shown again before `Credentials.unlock`
@@ -136,8 +135,13 @@ _KNOWN_BACKENDS = frozenset(
     f"keyring.backends.{name}" for name in ("SecretService", "libsecret", "kwallet", "macOS", "Windows")
 )
 _log = logging.getLogger(__name__)
-# What keyring and secretstorage raise when the user has dismissed a prompt.
-_DISMISSED = ("KeyringLocked", "LockedException", "PromptDismissedException", "InitError")
+_BY_ERROR = {  # what keyring raises without a keyring, and with secretstorage when the user has dismissed a prompt
+    "NoKeyringError": KeyringState.ABSENT,
+    "KeyringLocked": KeyringState.REFUSED,
+    "LockedException": KeyringState.REFUSED,
+    "PromptDismissedException": KeyringState.REFUSED,
+    "InitError": KeyringState.REFUSED,
+}
 
 
 class TokenSource(StrEnum):
@@ -166,17 +170,13 @@ class Credentials:
     def __init__(
         self, backend: "KeyringBackend | None" = None, environ: Mapping[str, str] = os.environ, time_limit: float = 10.0
     ) -> None:
-        self._given = backend
-        self._environ = environ
-        self._time_limit = time_limit
+        self._given, self._environ, self._time_limit = backend, environ, time_limit
         self._thread = KeyringThread()
         self._session: dict[str, Token] = {}
         self._from_keyring: dict[str, Token] = {}  # in whatever form it has them
-        self._reads: dict[str, asyncio.Task[None]] = {}
-        self._prompting: set[asyncio.Task[Any]] = set()  # of the reads, those that may ask for a password
-        self._unlocking: asyncio.Task[None] | None = None
-        self._late: set[asyncio.Task[Any]] = set()
-        self._told: set[KeyringState] = set()  # why somebody got no answer, since `changed` was called
+        self._reads: dict[str, asyncio.Task[KeyringState]] = {}
+        self._prompt: asyncio.Task[None] | None = None
+        self._told: KeyringState | None = None  # why somebody got no answer, since `changed` was called
         self._state = KeyringState.UNKNOWN
         self.changed: Callable[[], None] = lambda: None
 
@@ -186,7 +186,7 @@ class Credentials:
 
     def has_moved_on(self, error: KeyringUnavailable) -> bool:
         """Whether the keyring has answered, or been refused, since it was unavailable in this way."""
-        return self._state is not KeyringState.CHECKING and error.message != _SENTENCES.get(self._state, "")
+        return error.message != _SENTENCES.get(self._state, "")
 
     async def token(
         self, connection_id: str, *, check: Callable[[str], Token] = check_form, may_prompt: bool = True
@@ -205,13 +205,12 @@ class Credentials:
 
     async def unlock(self) -> None:
         """Have the system ask for the keyring's password; `changed` is called with the answer."""
-        if not self._is_unlocking():
-            if self._is_prompting():
-                await asyncio.wait(set(self._prompting))
-                return
-            self._unlocking = asyncio.ensure_future(self._unlock())
-        if self._unlocking is not None:
-            await asyncio.shield(self._unlocking)
+        await asyncio.shield(self._prompting())
+
+    def _prompting(self) -> "asyncio.Task[None]":
+        if self._prompt is None or self._prompt.done():
+            self._prompt = asyncio.ensure_future(self._unlock())
+        return self._prompt
 
     async def _unlock(self) -> None:
         def ask() -> bool:
@@ -224,10 +223,9 @@ class Credentials:
 
     async def look_again(self) -> None:
         """Notice, without a prompt, that the keyring was unlocked elsewhere; then `changed` is called."""
-        if self._state not in SHUT or self._is_asking():
+        if self._state not in SHUT:
             return
-        lock = await self._answer(self._lock)
-        if lock in (Lock.OPEN, Lock.EMPTY) and self._state in SHUT and not self._is_asking():
+        if await self._answer(self._lock) in (Lock.OPEN, Lock.EMPTY) and self._state in SHUT:
             self._state = KeyringState.OPEN
             self._tell()
 
@@ -238,49 +236,36 @@ class Credentials:
     def _lock(self) -> Lock | None:
         return lock_of(backend) if (backend := self._backend()) else None
 
-    async def _answer(self, question: Callable[[], _T]) -> _T | None:
-        """The answer of the keyring's thread, None for whatever its system has raised."""
-        try:
-            return await self._thread.run(question)
-        except Exception as error:  # noqa: BLE001 - backends raise whatever their system raises
-            _log.warning("The system's keyring cannot be used: %s", type(error).__name__)
-            return None
-
     async def save(self, connection_id: str, token: Token) -> TokenSource:
         """Keep the token; whether it will be there after the next start.
 
         SESSION when the keyring has not answered in time; `changed` is called if it takes the token later.
         """
 
-        def write(backend: "KeyringBackend") -> bool:
+        def write() -> bool:
+            if (backend := self._backend()) is None:
+                return False
             # macOS asks the user again after each rewrite: only what changed is written.
             if backend.get_password(SERVICE, connection_id) != token.reveal():
                 backend.set_password(SERVICE, connection_id, token.reveal())
             return backend.get_password(SERVICE, connection_id) == token.reveal()
 
-        self._forget_read(connection_id)
-        self._session[connection_id] = token
-
-        def keep() -> None:
-            if self._session.get(connection_id) is token:  # it may have been removed or replaced since
+        async def keep() -> None:
+            if await self._answer(write) and self._session.get(connection_id) is token:  # not removed or replaced since
                 del self._session[connection_id]
                 self._from_keyring[connection_id] = token
 
-        def written_late(writing: "asyncio.Future[bool | None]") -> None:
-            if not writing.cancelled() and writing.result():
-                keep()
-                self._tell()
-
-        if not await self._ask(write, without=False, late=written_late):
-            return TokenSource.SESSION
-        keep()
-        return TokenSource.KEYRING
+        self._forget_read(connection_id)
+        self._session[connection_id] = token
+        await self._in_time(asyncio.ensure_future(keep()))
+        return TokenSource.SESSION if connection_id in self._session else TokenSource.KEYRING
 
     async def forget(self, connection_id: str) -> None:
         """Remove the token. Raises DataError when the keyring may still have it."""
 
-        def remove(backend: "KeyringBackend") -> bool:
-            if lock_of(backend) is Lock.EMPTY:
+        def remove() -> bool:
+            backend = self._backend()
+            if backend is None or lock_of(backend) is Lock.EMPTY:
                 return True
             if backend.get_password(SERVICE, connection_id) is not None:
                 backend.delete_password(SERVICE, connection_id)
@@ -288,7 +273,9 @@ class Credentials:
 
         self._session.pop(connection_id, None)
         self._forget_read(connection_id)
-        if not await self._ask(remove, without=True):
+        removing = asyncio.ensure_future(self._answer(remove))
+        if not await self._in_time(removing) or not removing.result():
+            removing.cancel()
             raise DataError(
                 message(
                     "The system's keyring did not remove the token. Look for “{service}” in your keyring, or revoke "
@@ -324,138 +311,86 @@ class Credentials:
             ) from error
 
     async def _fetch(self, connection_id: str, *, may_prompt: bool) -> None:
-        """Read it, or wait for whoever reads it already."""
-        reading = self._reads.get(connection_id)
-        if reading is None or reading.done():
-            if self._state is KeyringState.REFUSED or (self._is_prompting() and not may_prompt):
+        is_prompting = self._prompt is not None and not self._prompt.done()
+        if self._state is KeyringState.REFUSED or (is_prompting and not may_prompt):
+            raise self._unavailable()
+        state = await self._read_in_time(connection_id)
+        if state is KeyringState.LOCKED and may_prompt:
+            if not await self._in_time(self._prompting()):
                 raise self._unavailable()
-            reading = self._begin_reading(connection_id, may_prompt=may_prompt)
-        asked_nobody = reading not in self._prompting
-        await self._wait_for(reading, may_prompt=may_prompt)
-        if may_prompt and asked_nobody and self._state is KeyringState.LOCKED:
-            reading = self._begin_reading(connection_id, may_prompt=True)
-            await self._wait_for(reading, may_prompt=True)
-        reading.result()
+            state = await self._read_in_time(connection_id)
+        if state in _SENTENCES:
+            raise self._unavailable()
 
-    async def _wait_for(self, reading: "asyncio.Task[None]", *, may_prompt: bool) -> None:
-        is_prompting = self._state is KeyringState.LOCKED and not may_prompt
-        if not self._late and not is_prompting:  # while an earlier call hangs, this one would too
-            await asyncio.wait((reading,), timeout=self._time_limit)
-        if reading.done():
-            return
-        if not is_prompting:
-            self._late.add(reading)
-        if self._state is KeyringState.CHECKING:
-            self._state = KeyringState.SILENT
-        raise self._unavailable()
+    async def _read_in_time(self, connection_id: str) -> KeyringState:
+        """Read it, or wait for whoever reads it already."""
+        if connection_id not in self._reads:
+            self._reads[connection_id] = asyncio.ensure_future(self._read(connection_id))
+        reading = self._reads[connection_id]
+        if not await self._in_time(reading):
+            raise self._unavailable()
+        return reading.result()
 
-    def _begin_reading(self, connection_id: str, *, may_prompt: bool) -> "asyncio.Task[None]":
-        reading = asyncio.ensure_future(self._read(connection_id, may_prompt=may_prompt))
-        self._reads[connection_id] = reading
-        if may_prompt:
-            self._prompting.add(reading)
-        reading.add_done_callback(lambda task: self._has_read(connection_id, task))
-        return reading
+    async def _read(self, connection_id: str) -> KeyringState:
+        """Read it without a prompt, and learn how the keyring is."""
 
-    async def _read(self, connection_id: str, *, may_prompt: bool) -> None:
-        if not self._is_prompting():
-            self._state = KeyringState.CHECKING
+        def look() -> tuple[KeyringState, str | None]:
+            lock, backend = self._lock(), self._backend()
+            if lock is None or backend is None:
+                return KeyringState.ABSENT, None
+            if lock is Lock.LOCKED:  # and stays refused if it was while this one waited for the thread
+                return KeyringState.REFUSED if self._state is KeyringState.REFUSED else KeyringState.LOCKED, None
+            return KeyringState.OPEN, backend.get_password(SERVICE, connection_id) if lock is Lock.OPEN else None
+
+        stored = None
         try:
-            stored = await self._look(connection_id, may_prompt=may_prompt)
-        except KeyringUnavailable:
-            raise
+            self._state, stored = await self._thread.run(look)
         except Exception as error:  # noqa: BLE001 - backends raise whatever their system raises
             kind = type(error).__name__
             _log.warning("The system's keyring cannot be used: %s", kind)
-            if kind == "NoKeyringError":
-                self._state = KeyringState.ABSENT
-                return
-            self._state = KeyringState.REFUSED if kind in _DISMISSED else KeyringState.BROKEN
-            raise self._unavailable(kind) from None
-        if stored and self._reads.get(connection_id) is asyncio.current_task():  # not removed or replaced meanwhile
-            self._from_keyring[connection_id] = Token(stored)
-
-    async def _look(self, connection_id: str, *, may_prompt: bool) -> str | None:
-        match await self.lock():
-            case None:
-                self._state = KeyringState.ABSENT
-                return None
-            case Lock.EMPTY:
-                self._state = KeyringState.OPEN
-                return None
-            case Lock.LOCKED:
-                if self._state is KeyringState.REFUSED:  # the prompt of another, while this one waited for the thread
-                    raise self._unavailable()
-                self._state = KeyringState.LOCKED
-                if not may_prompt:
-                    raise self._unavailable()
-            case Lock.OPEN:
-                pass
-        stored = await self._thread.run(
-            lambda: backend.get_password(SERVICE, connection_id) if (backend := self._backend()) else None
-        )
-        self._state = KeyringState.OPEN
-        return stored
-
-    def _has_read(self, connection_id: str, reading: "asyncio.Task[None]") -> None:
-        if self._reads.get(connection_id) is reading:
+            self._state = _BY_ERROR.get(kind, KeyringState.BROKEN)
+        if self._reads.get(connection_id) is asyncio.current_task():  # not removed or replaced meanwhile
             del self._reads[connection_id]
-        self._prompting.discard(reading)
-        self._late.discard(reading)
-        if reading.cancelled():
-            return
-        reading.exception()  # seen: nobody may wait for it any more
-        if self._told - {self._state}:
+            if stored:
+                self._from_keyring[connection_id] = Token(stored)
+        if self._told not in (None, self._state):
             self._tell()
+        return self._state
+
+    async def _answer(self, question: Callable[[], _T]) -> _T | None:
+        """The answer of the keyring's thread, None for whatever its system has raised."""
+        answer = None
+        try:
+            answer = await self._thread.run(question)
+        except Exception as error:  # noqa: BLE001 - backends raise whatever their system raises
+            _log.warning("The system's keyring cannot be used: %s", type(error).__name__)
+        if self._state is KeyringState.SILENT:
+            self._state = KeyringState.UNKNOWN
+            self._tell()
+        return answer
+
+    async def _in_time(self, asking: "asyncio.Task[Any]") -> bool:
+        """Whether it has ended in time; while the keyring is silent this takes none."""
+        if self._state is not KeyringState.SILENT:
+            await asyncio.wait((asking,), timeout=self._time_limit)
+        if not asking.done() and (self._prompt is None or self._prompt.done()):
+            _log.warning("The system's keyring did not answer in time.")
+            self._state = KeyringState.SILENT
+        return asking.done()
 
     def _tell(self) -> None:
-        self._told.clear()
+        self._told = None
         self.changed()
 
     def _forget_read(self, connection_id: str) -> None:
         self._from_keyring.pop(connection_id, None)
         self._reads.pop(connection_id, None)
 
-    def _is_prompting(self) -> bool:
-        return self._state is KeyringState.LOCKED and (bool(self._prompting) or self._is_unlocking())
-
-    def _is_unlocking(self) -> bool:
-        return self._unlocking is not None and not self._unlocking.done()
-
-    def _is_asking(self) -> bool:
-        return any(not reading.done() for reading in self._reads.values())
-
-    async def _ask(
-        self,
-        question: "Callable[[KeyringBackend], bool]",
-        *,
-        without: bool,
-        late: "Callable[[asyncio.Future[bool | None]], None] | None" = None,
-    ) -> bool:
-        """`without` when there is no keyring, False when it does not answer; an answer after that goes to `late`."""
-
-        def ask() -> bool:
-            backend = self._backend()
-            return without if backend is None else question(backend)
-
-        asking = asyncio.ensure_future(self._answer(ask))
-        if not self._late:  # while an earlier call hangs, this one would too
-            await asyncio.wait((asking,), timeout=self._time_limit)
-        if not asking.done():
-            _log.warning("The system's keyring did not answer in time.")
-            if late is None:
-                asking.cancel()
-            else:
-                asking.add_done_callback(late)
-            return False
-        return bool(asking.result())
-
-    def _unavailable(self, detail: str = "") -> KeyringUnavailable:
+    def _unavailable(self) -> KeyringUnavailable:
         if self._state in PASSING:
-            self._told.add(self._state)
+            self._told = self._state
         action = Action.UNLOCK if self._state in SHUT else Action.OPEN_CONNECTION
-        sentence = _SENTENCES.get(self._state, _SENTENCES[KeyringState.LOCKED])
-        return KeyringUnavailable(sentence, detail=detail, action=action)
+        return KeyringUnavailable(_SENTENCES.get(self._state, _SENTENCES[KeyringState.LOCKED]), action=action)
 
     def _backend(self) -> "KeyringBackend | None":
         return self._given or _system_keyring()

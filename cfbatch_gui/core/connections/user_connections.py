@@ -1,21 +1,15 @@
 """Connections as the user sets them up: saved with their secrets, tested, checked, removed; and the models of each."""
 
-import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
-
-import msgspec
 
 from cfbatch_gui.core.connections.address_book import AddressBook, ConnectionSummary, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, Credentials
 from cfbatch_gui.core.errors import NotConnected, UserError
-from cfbatch_gui.core.system.files import write_own_file
-from cfbatch_gui.core.system.settings import SavedConnection, Settings
+from cfbatch_gui.core.system.settings import Learned, SavedConnection, Settings
 from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
 from cfbatch_gui.core.workers_ai.catalogue import Price
 from cfbatch_gui.core.workers_ai.checking import CheckResult, check_connection
@@ -26,67 +20,16 @@ from cfbatch_gui.core.workers_ai.probe import WAIT_SECONDS, Accepted, Outcome, P
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """Whether the model takes batches, and whether elements repeat their references; None for not known.
-
-    `at` is in seconds since 1970, 0.0 without a probe; `account_mark` is the account's at that time.
-    """
-
-    queue: bool | None = None
-    references: bool | None = None
-    at: float = 0.0
-    account_mark: str = ""
-
-
-def learn(result: ProbeResult) -> Learned:
+def learn(result: ProbeResult, connection_id: str, known: Iterable[Learned]) -> tuple[Learned, ...]:
+    """What is known with what a probe has shown; what was not seen this time stays."""
     is_held = {Outcome.HELD: True, Outcome.NOT_HELD: False, Outcome.NOT_SEEN: None}
-    outcomes = {each.assumption.id: is_held[each.outcome] for each in result.findings}
-    return Learned(outcomes["queue-taken"], outcomes["references"], result.started, result.account_mark)
-
-
-class LearnedFacts:
-    """What was learned by the name of the model, in the file that `path_of` gives of a connection's id."""
-
-    def __init__(self, path_of: Callable[[str], Path]) -> None:
-        self._path_of = path_of
-        self._known: dict[str, dict[str, Learned]] = {}
-
-    def of(self, connection_id: str, model: str, account_mark: str) -> Learned:
-        """Nothing when the connection now leads to another account."""
-        found = self._of(connection_id).get(model, Learned())
-        return found if found.account_mark == account_mark else Learned()
-
-    def keep(self, connection_id: str, model: str, new: Learned) -> Learned:
-        """Add what was learned; what was not seen this time stays. Blocks. Raises DataError."""
-        old = self.of(connection_id, model, new.account_mark)
-        known = replace(
-            new,
-            queue=old.queue if new.queue is None else new.queue,
-            references=old.references if new.references is None else new.references,
-        )
-        models = {**self._of(connection_id), model: known}
-        path = self._path_of(connection_id)
-        with suppress(FileExistsError):
-            path.parent.mkdir(mode=0o700, exist_ok=True)
-        write_own_file(path, msgspec.json.encode(models))
-        self._known[connection_id] = models
-        return known
-
-    def forget(self, connection_id: str) -> None:
-        self._known.pop(connection_id, None)
-        try:
-            self._path_of(connection_id).unlink(missing_ok=True)
-        except OSError:
-            _log.warning("What was learned of a deleted connection could not be deleted.")
-
-    def _of(self, connection_id: str) -> dict[str, Learned]:
-        if connection_id not in self._known:
-            self._known[connection_id] = {}
-            with suppress(OSError, ValueError, RecursionError):  # not there yet, or unreadable
-                content = self._path_of(connection_id).read_bytes()
-                self._known[connection_id] = msgspec.json.decode(content, type=dict[str, Learned])
-        return self._known[connection_id]
+    seen = {each.assumption.id: is_held[each.outcome] for each in result.findings}
+    key = (connection_id, result.plan.model.name, result.connection.account_mark)
+    old = next((each for each in known if (each.connection, each.model, each.account_mark) == key), Learned())
+    queue = old.queue if seen["queue-taken"] is None else seen["queue-taken"]
+    references = old.references if seen["references"] is None else seen["references"]
+    others = (each for each in known if (each.connection, each.model) != key[:2])
+    return (*others, Learned(*key, queue, references, result.started))
 
 
 class Connections:
@@ -97,7 +40,6 @@ class Connections:
         address_book: AddressBook,
         credentials: Credentials,
         model_lists: ModelLists,
-        learned: LearnedFacts,
         *,
         settings: Callable[[], Settings],
         keep_settings: Callable[..., Awaitable[Settings]],
@@ -106,7 +48,7 @@ class Connections:
     ) -> None:
         self._address_book, self._credentials, self._model_lists = address_book, credentials, model_lists
         self._settings, self._keep_settings, self._pause_jobs = settings, keep_settings, pause_jobs
-        self._learned, self._keep_accepted = learned, keep_accepted
+        self._keep_accepted = keep_accepted
 
     async def summaries(self, look_at: str | None = None) -> tuple[ConnectionSummary, ...]:
         return await self._address_book.summaries(look_at)
@@ -138,9 +80,9 @@ class Connections:
         """
         others = tuple(each for each in self._settings().connections if each.id != connection_id)
         chosen = PRACTICE.id if self._settings().connection == connection_id else self._settings().connection
-        await self._keep_settings(connections=others, connection=chosen)
+        learned = tuple(each for each in self._settings().learned if each.connection != connection_id)
+        await self._keep_settings(connections=others, connection=chosen, learned=learned)
         await self._pause_jobs(connection_id)
-        await asyncio.to_thread(self._learned.forget, connection_id)
         await self._credentials.forget(connection_id)
         await self._credentials.forget(gateway_secret_id(connection_id))
 
@@ -180,9 +122,8 @@ class Connections:
         client, model = self._address_book.client(connection_id), plan.model.name
         keep = partial(self._keep_accepted, connection_id, model)
         result = await Probe(client, plan, keep=keep, show=show, wait_seconds=wait_seconds).run()
-        new = learn(result)
         try:
-            await asyncio.to_thread(self._learned.keep, connection_id, model, new)
+            await self._keep_settings(learned=learn(result, connection_id, self._settings().learned))
         except UserError as error:  # the findings are worth more: they were paid for
             _log.warning("What a probe has shown could not be kept: %s", error.message)
         return result
@@ -193,7 +134,9 @@ class Connections:
             mark = self._address_book.connection(connection_id).account_mark
         except NotConnected:
             return Learned()
-        return self._learned.of(connection_id, model, mark)
+        key = (connection_id, model, mark)
+        known = self._settings().learned
+        return next((each for each in known if (each.connection, each.model, each.account_mark) == key), Learned())
 
     def models(self, connection_id: str) -> Catalogue:
         """The models as the connection listed them last, else the program's own list."""

@@ -185,10 +185,9 @@ _OTHER = 0.5  # an encoding is so much less likely than Windows-1252 before anyt
 # less in a longer one: there one character is a smaller part, and there is more to tell the readings apart by.
 _CLOSE, _CLOSE_POWER = 100.0, 1.75
 _MOST_CLOSE = 2  # readings besides the guess that a user is asked about
-_LEAST_BYTES, _MOST_BYTES = 150, 16 * 1024  # of a sample; chardet's scores use no more
+_MOST_BYTES = 16 * 1024  # of a sample; chardet's scores use no more
 _CONTROLS = bytes(each for each in range(32) if each not in b"\t\n\r")
 _NEVER_WITHIN_CHARACTERS = re.compile(rb"[\0-\x2f]")
-_PIECES = re.compile(rb".{100,}?[\0-\x2f]|.+", re.DOTALL)
 _WIDE = ("cp932", "euc_jp", "gb18030", "big5hkscs", "cp949")
 _WITHIN_WORDS = frozenset("ªºµ´’·\xad\xa0")
 _IDEOGRAPHIC = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "FULLWIDTH", "HALFWIDTH", "IDEOGRAPHIC"})
@@ -258,13 +257,9 @@ def _whole_characters(sample: bytes, *, is_cut: bool) -> bytes:
 
 
 def _telling_part(sample: bytes) -> bytes:
-    """As much as chardet looks at, of what is around bytes beyond ASCII: other parts may be in another language."""
-    if len(sample) <= 2 * _LEAST_BYTES:
-        return sample
-    pieces: list[bytes] = _PIECES.findall(sample)
-    telling = b"".join(piece for piece in pieces if not piece.isascii())
-    rest = b"".join(piece for piece in pieces if piece.isascii())
-    return (telling + rest[: max(0, _LEAST_BYTES - len(telling))])[:_MOST_BYTES]
+    """As much as chardet looks at, first of the lines beyond ASCII: others may be in another language."""
+    lines = sorted(sample.splitlines(keepends=True), key=bytes.isascii)
+    return b"".join(lines)[:_MOST_BYTES]
 
 
 def _decodes_mostly(sample: bytes, codec: str) -> bool:

@@ -4,8 +4,7 @@ which item had which place in which request, over its score, and over its vector
 
 import sqlite3
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,28 +14,37 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import data_version, metadata_value
+from cfbatch_gui.core.job_folder.schema import data_version, metadata_value, one_moment
 from cfbatch_gui.core.job_folder.vector_file import rows_apart
 from cfbatch_gui.core.messages import Message, counted_message, enumerated, message
 
 # An item as it is read with its score, or a part of one (then `query` is the part, `text` and `position` where it
-# begins and ends). -inf stands for no score, as an answer in JSON cannot hold an infinity; 0 for no request, -1 for no
-# place in it.
+# begins and ends). -inf stands for no score, as an answer in JSON cannot hold an infinity; -1 for no batch and for no
+# place in a request, whose number is negative until it is done: a state that flips is another checksum.
 ITEM_SCORE = np.dtype(
-    [(name, "<i4") for name in ("item", "query", "text", "position", "request", "place")] + [("score", "<f8")]
+    [(name, "<i4") for name in ("batch", "item", "query", "text", "position", "request", "place")] + [("score", "<f8")]
 )
-_ITEMS = """
-SELECT item_no, coalesce(query_no, 0), text_no, position, coalesce(request_no, 0), coalesce(request_position, -1), {}
-FROM items WHERE {} ORDER BY item_no
+_PLACE = (
+    "iif(state = 'done', 1, -1) * coalesce(request_no, 0), coalesce(request_position, -1),"
+    # A damaged record may hold anything. What is no number is no score, nor is that of an item that was not sent.
+    " iif(typeof(score) = 'real' AND request_no IS NOT NULL, score, -9e999)"
+)
+_ITEMS = f"""
+SELECT coalesce(batch, -1), item_no, coalesce(query_no, 0), text_no, items.position, {_PLACE}
+FROM items LEFT JOIN requests USING(request_no) WHERE {{}} ORDER BY item_no
+"""  # noqa: S608 - constants, here and below
+_PARTS = f"""
+SELECT batch, item_no, part, start, stop, {_PLACE}
+FROM parts JOIN requests USING(request_no) WHERE {{}} ORDER BY item_no, part
+"""  # noqa: S608
+_BEST_PARTS = """
+WITH best AS (
+    SELECT item_no, iif(count(*) = sum(typeof(score) = 'real'), max(score), -9e999) AS score FROM parts
+    GROUP BY item_no HAVING count(request_no))
+SELECT i.item_no, best.score FROM items i LEFT JOIN repeats r USING(item_no)
+JOIN best ON best.item_no = coalesce(r.first, i.item_no) WHERE query_no IS NOT NULL
 """
-_PARTS = (
-    "SELECT item_no, part, start, stop, request_no, request_position, {} FROM parts WHERE {} ORDER BY item_no, part"
-)
-_OF_BATCHES = "batch IN (SELECT value FROM json_each(?))"
-_SENT = "request_no IS NOT NULL"
-_SENT_IN_BATCHES = f"request_no IN (SELECT request_no FROM requests WHERE {_OF_BATCHES})"  # noqa: S608 - constants
-_REQUESTS = "SELECT request_no, batch, state = 'done' FROM requests WHERE {} ORDER BY request_no"
-_REQUEST = np.dtype([("number", "<i8"), ("batch", "<i8"), ("is_done", "?")])
+_IN_BATCHES = "request_no IN (SELECT request_no FROM requests WHERE batch IN (SELECT value FROM json_each(?)))"
 _AT_ONCE = 8_000_000  # bytes of vectors
 
 Items = NDArray[np.void]
@@ -44,16 +52,20 @@ Numbers = NDArray[np.int64]
 Checksums = dict[int, int]  # by batch
 
 
-def read_items(database: sqlite3.Connection, where: str, values: Sequence[object] = ()) -> Items:
-    """Items and scores, ITEM_SCORE, by number; `where` is a constant. Raises DataError."""
-    return _read(database, _ITEMS, where, values)
+def read_pairs(database: sqlite3.Connection) -> Items:
+    """All pairs of a ranking by number, ITEM_SCORE; one in parts has the score of its best part, once all parts have
+    one. Raises DataError.
+    """
+    items = _read(database, _ITEMS.format("query_no IS NOT NULL"))
+    if database.execute("SELECT 1 FROM parts WHERE request_no IS NOT NULL LIMIT 1").fetchone():
+        best = np.fromiter(database.execute(_BEST_PARTS), np.dtype([("item", "<i8"), ("score", "<f8")]))
+        items["score"][np.searchsorted(items["item"], best["item"])] = best["score"]
+    return items
 
 
-def _read(database: sqlite3.Connection, statement: str, where: str, values: Sequence[object]) -> Items:
-    # A damaged record may hold anything. What is no number is no score, nor is that of an item that was not sent.
-    score = "iif(typeof(score) = 'real' AND request_no IS NOT NULL, score, -9e999)"
+def _read(database: sqlite3.Connection, statement: str, values: Sequence[object] = ()) -> Items:
     try:
-        return np.fromiter(database.execute(statement.format(score, where), values), dtype=ITEM_SCORE)
+        return np.fromiter(database.execute(statement, values), dtype=ITEM_SCORE)
     except (TypeError, ValueError, OverflowError) as error:
         raise DataError(message("This job's data is damaged."), detail=f"items: {error}") from error
 
@@ -69,38 +81,23 @@ def checksums_of(
     already. `vectors` are all of the job, (items, dimension), None for scores. Raises DataError.
     """
     if batches is None:
-        values: tuple[str, ...] = ()
-        sent, of_batches = _SENT, "1"
+        where, values = "request_no IS NOT NULL", tuple[str, ...]()
         batches = [batch for (batch,) in database.execute("SELECT batch FROM batches")]
     else:
-        values = (str(list(batches)),)
-        sent, of_batches = _SENT_IN_BATCHES, _OF_BATCHES
-    items = read_items(database, sent, values) if items is None else items
-    parts = _read(database, _PARTS, sent, values)
-    rows = np.concatenate((items, parts)) if len(parts) else items  # a job has up to a million: no copy without need
-    requests = np.fromiter(database.execute(_REQUESTS.format(of_batches), values), _REQUEST)
+        where, values = _IN_BATCHES, (str(list(batches)),)
     found = dict.fromkeys(batches, 0)
-    if not len(requests):
-        return found
-    at = np.searchsorted(requests["number"], rows["request"])
-    at[at == len(requests)] = 0
-    of_rows = requests[at]
-    has_score = ~np.isneginf(rows["score"])
-    # An item in parts has no place: its score is that of the best of them.
-    counts = (of_rows["number"] == rows["request"]) & (of_rows["is_done"] | has_score) & (rows["place"] >= 0)
-    if not counts.all():
-        rows, of_rows = rows[counts], of_rows[counts]
-    batch, is_done = of_rows["batch"], of_rows["is_done"]
-    if not is_done.all():  # a score without a request that is done: a state that flips is another checksum
-        rows = rows.copy()  # the caller goes on reading `items`
-        rows["request"][~is_done] *= -1
-    if np.any(batch[1:] < batch[:-1]):
-        order = np.argsort(batch, kind="stable")
-        rows, batch = rows[order], batch[order]
-    starts = np.flatnonzero(np.diff(batch, prepend=-1))
+    items = _read(database, _ITEMS.format(where), values) if items is None else items
+    parts = _read(database, _PARTS.format(where), values)
+    rows = np.concatenate((items, parts)) if len(parts) else items  # a job has up to a million: no copy without need
+    # An item in parts has no place, and no score of its own.
+    counts = (rows["batch"] >= 0) & (rows["place"] >= 0) & ((rows["request"] > 0) | ~np.isneginf(rows["score"]))
+    rows = rows if counts.all() else rows[counts]
+    if np.any(np.diff(rows["batch"]) < 0):
+        rows = rows[np.argsort(rows["batch"], kind="stable")]
+    starts = np.flatnonzero(np.diff(rows["batch"], prepend=-1))
     for start, stop in pairwise((*starts.tolist(), len(rows))):
         of_batch = rows[start:stop]
-        found[int(batch[start])] = _with_vectors(zlib.crc32(of_batch.data), of_batch["item"], vectors)
+        found[int(of_batch["batch"][0])] = _with_vectors(zlib.crc32(of_batch.data), of_batch["item"], vectors)
     return found
 
 
@@ -158,62 +155,29 @@ def check_stored(folder: JobFolder, batches: Collection[int]) -> None:
         )
 
 
-@contextmanager
-def one_moment(database: sqlite3.Connection) -> Iterator[None]:
-    """All that is read within the block is of one moment; a running job waits that long to store an answer."""
-    if database.in_transaction:
-        yield
-        return
-    database.execute("BEGIN")
-    try:
-        yield
-    finally:
-        if database.in_transaction:
-            database.execute("COMMIT")
-
-
 def read_scores(database: sqlite3.Connection, path: Path) -> Items:
     """All pairs of a ranking with their scores, by number, found to be as they were stored. `path` is the job's folder.
     Raises ResultsDamaged and DataError.
     """
     with one_moment(database):
-        items = read_items(database, "query_no IS NOT NULL")
-        wrong = wrong_by_their_parts(database)
-        damaged = differing(checksums_of(database, items=items), noted_checksums(database))
-        if damaged or wrong:
-            raise results_damaged(database, path, damaged, wrong)
+        items = read_pairs(database)
+        if damaged := differing(checksums_of(database, items=items), noted_checksums(database)):
+            raise results_damaged(database, path, damaged)
     return items
-
-
-_BY_PARTS = """
-SELECT i.item_no FROM items i LEFT JOIN repeats r USING(item_no)
-WHERE i.query_no IS NOT NULL AND i.score IS NOT (
-    SELECT CASE count(*) WHEN 0 THEN i.score WHEN count(score) THEN max(score) END FROM parts
-    WHERE item_no = coalesce(r.first, i.item_no) AND request_no IS NOT NULL)
-"""
-
-
-def wrong_by_their_parts(database: sqlite3.Connection) -> list[int]:
-    """The items in parts whose score is not that of the best part, or that have one too early."""
-    if database.execute("SELECT 1 FROM parts WHERE request_no IS NOT NULL LIMIT 1").fetchone() is None:
-        return []
-    return [item_no for (item_no,) in database.execute(_BY_PARTS)]
 
 
 def items_of_batches(database: sqlite3.Connection, batches: Collection[int]) -> list[int]:
     """The numbers of the items that these batches have, whole or in parts."""
     found = database.execute(
-        f"SELECT item_no FROM items WHERE {_SENT_IN_BATCHES} UNION SELECT item_no FROM parts WHERE {_SENT_IN_BATCHES}",  # noqa: S608
+        f"SELECT item_no FROM items WHERE {_IN_BATCHES} UNION SELECT item_no FROM parts WHERE {_IN_BATCHES}",  # noqa: S608
         (str(list(batches)),) * 2,
     )
     return [item for (item,) in found]
 
 
-def results_damaged(
-    database: sqlite3.Connection, path: Path, batches: Collection[int], items: Iterable[int] = ()
-) -> ResultsDamaged:
+def results_damaged(database: sqlite3.Connection, path: Path, batches: Collection[int]) -> ResultsDamaged:
     """The user's sentence; `path` is the job's folder."""
-    rows = rows_in_words(rows_of_items(database, (*items_of_batches(database, batches), *items)))
+    rows = rows_in_words(rows_of_items(database, items_of_batches(database, batches)))
     return ResultsDamaged(
         message(
             "The results of {rows} are damaged on the disk, so they are not shown. “cfbatch verify {id} --mend” puts"
@@ -226,50 +190,33 @@ def results_damaged(
 
 
 class CheckedVectors:
-    """Knows which batches were found to be as they were stored, until they change."""
+    """Knows of which items the batches were found to be as they were stored, until the data changes."""
 
     def __init__(self, folder: JobFolder) -> None:
         self._folder = folder
-        self._version: tuple[bytes, int] = (b"", 0)
-        self._right: Checksums = {}
-        self._is_all_right = False
+        self._version = b""
+        self._right = np.zeros(0, np.bool_)  # by number of the item
 
-    def check(self, vectors: NDArray[np.float32], items: Numbers | range) -> None:
+    def check(self, vectors: NDArray[np.float32], items: Numbers) -> None:
         """The batches of these items, by number; `vectors` are all of the job. Raises ResultsDamaged."""
-        version = data_version(self._folder.data), _file_number(self._folder.vectors)
-        if version == self._version and self._is_all_right:
+        version = data_version(self._folder.data) + data_version(self._folder.vectors)
+        if version != self._version:
+            self._version, self._right = version, np.zeros(len(vectors) + 1, np.bool_)
+        items = items[~self._right[items]]
+        if not len(items):
             return
         with self._folder.open(read_only=True) as database, one_moment(database):
-            noted = noted_checksums(database)
-            if version[1] != self._version[1]:
-                self._right.clear()
-            wanted = {each for each in batches_of_items(database, items) if self._right.get(each) != noted.get(each, 0)}
-            if version == self._version and not wanted:
-                return
-            self._version, self._is_all_right = version, False
-            found = checksums_of(database, vectors, wanted)
-            if damaged := differing(found, noted):
+            batches = batches_of_items(database, items)
+            if damaged := differing(checksums_of(database, vectors, batches), noted_checksums(database)):
                 raise results_damaged(database, self._folder.path, damaged)
-            self._right |= found
-            done = database.execute("SELECT DISTINCT batch FROM requests WHERE state = 'done'")
-            self._is_all_right = all(self._right.get(each) == noted.get(each, 0) for (each,) in done)
+            self._right[items] = True
+            self._right[items_of_batches(database, batches)] = True
 
 
-def batches_of_items(database: sqlite3.Connection, items: Numbers | range) -> set[int]:
+def batches_of_items(database: sqlite3.Connection, items: Numbers) -> set[int]:
     """Those that the items belong to, as a whole."""
-    if isinstance(items, range):
-        which, values = "BETWEEN ? AND ?", tuple[object, ...]((items.start, items.stop - 1))
-    else:
-        which, values = "IN (SELECT value FROM json_each(?))", (str(items.tolist()),)
-    joined = f"items JOIN requests USING(request_no) WHERE item_no {which}"
-    return {batch for (batch,) in database.execute(f"SELECT DISTINCT batch FROM {joined}", values)}  # noqa: S608
-
-
-def _file_number(path: Path) -> int:
-    try:
-        return path.stat().st_ino
-    except OSError:
-        return 0
+    joined = "items JOIN requests USING(request_no) JOIN json_each(?) ON item_no = value"
+    return {batch for (batch,) in database.execute(f"SELECT DISTINCT batch FROM {joined}", (str(items.tolist()),))}  # noqa: S608
 
 
 # With shared contexts a row of the first file is a query; the contexts stand in the second.

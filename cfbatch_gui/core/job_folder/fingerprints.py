@@ -8,7 +8,6 @@ import sqlite3
 import zipfile
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
@@ -28,45 +27,29 @@ _PAIRS = "SELECT item_no, query_no, text_no FROM items WHERE query_no IS NOT NUL
 Hashes = NDArray[np.uint64]
 
 
-@dataclass(frozen=True, eq=False)
-class Fingerprints:
-    """The keys of one job in order; `key` and `check` are together 96 bits of hash, `item` is the number of the item.
-
-    All have the shape (n,).
+def hashes_of_items(folder: JobFolder) -> tuple[NDArray[np.int64], Hashes]:
+    """The number of every item, ascending, (n,), and the hash of what is sent of it, uint64 (n, 2), as they are kept,
+    or made anew and kept. For a thread. Raises DataError.
     """
-
-    key: NDArray[np.uint64]
-    check: NDArray[np.uint32]
-    item: NDArray[np.uint32]
-
-    def __len__(self) -> int:
-        return len(self.key)
-
-
-def fingerprints_of(folder: JobFolder) -> Fingerprints:
-    """Those of a job's folder, as they are kept, or made anew and kept. For a thread. Raises DataError."""
     with folder.open(read_only=True) as database:
         found = kept_arrays(database, HASHES)
         if found is not None:
-            return Fingerprints(**found)  # type: ignore[arg-type]
-        made = _make(database)
-    keep_arrays(folder, HASHES, key=made.key, check=made.check, item=made.item)
-    return made
+            return found["item"].astype(np.int64), found["hashes"].astype(np.uint64, copy=False)
+        item, hashes = _hashes_of_items(database)
+    keep_arrays(folder, HASHES, item=item.astype("<u4"), hashes=hashes)
+    return item, hashes
 
 
-def _make(database: sqlite3.Connection) -> Fingerprints:
-    item, hashes = _hashes_of_items(database)
-    is_repeat = np.isin(item, np.fromiter((no for (no,) in database.execute("SELECT item_no FROM repeats")), np.int64))
-    if is_repeat.any():
-        item, hashes = item[~is_repeat], hashes[~is_repeat]
-    order = np.argsort(hashes[:, 0], kind="stable")
-    return Fingerprints(hashes[order, 0], hashes[order, 1].astype(np.uint32), item[order].astype("<u4"))
-
-
-def hashes_of_items(folder: JobFolder) -> tuple[NDArray[np.int64], Hashes]:
-    """The number of every item, (n,), and the hash of what is sent of it, uint64 (n, 2). For a thread; DataError."""
-    with folder.open(read_only=True) as database:
-        return _hashes_of_items(database)
+def places(wanted: Hashes, known: Hashes) -> NDArray[np.int64]:
+    """For each wanted hash the index of the first that is equal, -1 for none; both uint64 (n, 2)."""
+    if not len(known):
+        return np.full(len(wanted), -1, np.int64)
+    order = np.argsort(known[:, 0], kind="stable")
+    keys = known[order, 0]
+    at = np.searchsorted(keys, wanted[:, 0])
+    at[at == len(keys)] = 0
+    found = order[at].astype(np.int64)
+    return np.where(np.all(known[found] == wanted, axis=1), found, -1)
 
 
 def hashes_of(texts: Iterable[str]) -> Hashes:

@@ -105,6 +105,20 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
     database.execute("COMMIT")
 
 
+@contextmanager
+def one_moment(database: sqlite3.Connection) -> Iterator[None]:
+    """All that is read within the block is of one moment; a running job waits that long to store an answer."""
+    if database.in_transaction:
+        yield
+        return
+    database.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if database.in_transaction:
+            database.execute("COMMIT")
+
+
 def translated(error: sqlite3.Error, path: Path) -> DataError:
     """The user's sentence for what SQLite says."""
     detail = f"{path.name}: {error}"

@@ -21,10 +21,9 @@ from cfbatch_gui.core.job_folder.checksums import (
     differing,
     items_of_batches,
     noted_checksums,
-    read_items,
-    wrong_by_their_parts,
+    read_pairs,
 )
-from cfbatch_gui.core.job_folder.fingerprints import Fingerprints, fingerprints_of
+from cfbatch_gui.core.job_folder.fingerprints import Hashes, hashes_of_items, places
 from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
 from cfbatch_gui.core.job_folder.vector_file import VectorFile, new_vectors, stored_vectors
@@ -36,9 +35,10 @@ SELECT NOT EXISTS(SELECT 1 FROM requests WHERE state <> 'done')
     AND NOT EXISTS(SELECT 1 FROM items WHERE request_no IS NULL)
 """
 _WITH_VECTOR = "SELECT item_no FROM items JOIN requests USING(request_no) WHERE state = 'done'"
-_WITH_SCORE = "SELECT item_no FROM items WHERE score IS NOT NULL"
-# Items that the user wants to be sent all the same; of those that repeat another, that one.
-_SENT_ANEW = "SELECT coalesce(first, item_no) FROM sent_anew LEFT JOIN repeats USING(item_no)"
+# Items that repeat another, and those that the user wants to be sent all the same; of repeats of these, the first.
+_NOT_TAKEN = """
+SELECT item_no FROM repeats UNION SELECT coalesce(first, item_no) FROM sent_anew LEFT JOIN repeats USING(item_no)
+"""
 _log = logging.getLogger(__name__)
 
 Numbers = NDArray[np.int64]
@@ -87,10 +87,10 @@ class EarlierResults:
         candidates = list(self._candidates(draft, service))
         if not candidates:
             return Reusable(service)
-        ours = fingerprints_of(folder)
+        items, ours = hashes_of_items(folder)
         with folder.open(read_only=True) as database:
-            anew = [number for (number,) in database.execute(_SENT_ANEW)]
-        waiting = np.flatnonzero(~np.isin(ours.item, anew))
+            left = np.fromiter((number for (number,) in database.execute(_NOT_TAKEN)), np.int64)
+        waiting = np.flatnonzero(~np.isin(items, left))
         jobs: list[EarlierJob] = []
         found = [np.zeros((3, 0), np.int64)]
         for job, theirs in candidates:
@@ -102,7 +102,7 @@ class EarlierResults:
                 _log.info("Job %s is not looked at for results: %s", job.id, error.detail)
                 continue
             if len(here):
-                found.append(np.stack((ours.item[here], np.full(len(here), len(jobs)), there)))
+                found.append(np.stack((items[here], np.full(len(here), len(jobs)), there)))
                 jobs.append(EarlierJob(job, theirs, len(here)))
                 waiting = np.setdiff1d(waiting, here, assume_unique=True)
         rows = np.concatenate(found, axis=1)
@@ -127,19 +127,19 @@ def _what_makes_results(job: Job) -> tuple[object, ...]:
     return job.kind, job.model, job.options.truncate_inputs, job.options.pooling
 
 
-def _matched(ours: Fingerprints, waiting: Numbers, theirs: JobFolder, kind: Kind) -> tuple[Numbers, Numbers]:
-    """Indices of our keys that an earlier job has a result for, and the numbers of its items."""
-    known = fingerprints_of(theirs)
-    if not len(known):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    at = np.searchsorted(known.key, ours.key[waiting])
-    at[at == len(known)] = 0
-    is_same = (known.key[at] == ours.key[waiting]) & (known.check[at] == ours.check[waiting])
-    here, there = waiting[is_same], known.item[at[is_same]].astype(np.int64)
+def _matched(ours: Hashes, waiting: Numbers, theirs: JobFolder, kind: Kind) -> tuple[Numbers, Numbers]:
+    """Indices of our hashes that an earlier job has a result for, and the numbers of its items."""
+    items, known = hashes_of_items(theirs)
+    at = places(ours[waiting], known)
+    here, there = waiting[at >= 0], items[at[at >= 0]]
     with theirs.open(read_only=True) as database:
         if len(there) and not database.execute(_IS_WHOLE).fetchone()[0]:
-            rows = database.execute(_WITH_SCORE if kind is Kind.RANK else _WITH_VECTOR)
-            has_result = np.isin(there, np.fromiter((number for (number,) in rows), np.int64))
+            if kind is Kind.RANK:
+                pairs = read_pairs(database)
+                done = pairs["item"][~np.isneginf(pairs["score"])]
+            else:
+                done = np.fromiter((number for (number,) in database.execute(_WITH_VECTOR)), np.int64)
+            has_result = np.isin(there, done)
             return here[has_result], there[has_result]
     return here, there
 
@@ -242,12 +242,12 @@ class _Taking:
             database.execute("BEGIN")  # several reads of one state: more answers may be stored meanwhile
             pooling = str(metadata_value(database, "pooling") or "")
             if self._kind is Kind.RANK:
-                items = read_items(database, "query_no IS NOT NULL")
-                found, damaged = checksums_of(database, items=items), wrong_by_their_parts(database)
+                items = read_pairs(database)
+                found = checksums_of(database, items=items)
             else:
                 vectors = stored_vectors(earlier.folder.vectors)
-                found, damaged = checksums_of(database, vectors, batches_of_items(database, theirs)), []
-            damaged += items_of_batches(database, differing(found, noted_checksums(database)))
+                found = checksums_of(database, vectors, batches_of_items(database, theirs))
+            damaged = items_of_batches(database, differing(found, noted_checksums(database)))
             for start in range(0, len(order), _BLOCK):
                 chosen = order[start : start + _BLOCK]
                 mine, there = ours[chosen], theirs[chosen]

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
-import msgspec
-
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.schema import NOT_SENT
@@ -206,7 +204,25 @@ class Job:
     @property
     def state(self) -> JobState:
         """Computed from the batches; what needs the user comes first."""
-        return _state(self)
+        if not self.is_sent:
+            return JobState.DRAFT
+        states = {batch.state for batch in self.batches}
+        if BatchState.OUTCOME_UNKNOWN in states:
+            return JobState.OUTCOME_UNKNOWN
+        if states <= _FINAL:
+            return self._final_state()
+        if self.paused_because:
+            return JobState.PAUSED
+        return JobState.WAITING if states == _PLANNED else JobState.WORKING
+
+    def _final_state(self) -> JobState:
+        done = [batch for batch in self.batches if batch.state is BatchState.DONE]
+        is_whole = len(done) == len(self.batches) and not self.reused_lost
+        if is_whole and (done or self.reused) and not [batch for batch in done if batch.failed_requests]:
+            return JobState.DONE
+        if not self.reused and all(batch.failed_requests >= batch.requests for batch in done):
+            return JobState.FAILED
+        return JobState.PARTLY_DONE
 
     @property
     def needs_user(self) -> bool:
@@ -224,53 +240,6 @@ class Job:
     def error(self) -> str:
         """The first batch's error sentence, for one line in a list."""
         return next((batch.error for batch in self.batches if batch.error), self.paused_because)
-
-
-class ListedJob(msgspec.Struct, gc=False):
-    """What a list shows of a job; see `Job`."""
-
-    id: str
-    name: str
-    kind: Kind
-    connection: str
-    created_at: float
-    is_sent: bool
-    paused_because: str
-    reused: int
-    reused_lost: int
-    account_problem: str
-    batches: Sequence[Batch]
-
-    @property
-    def state(self) -> JobState:
-        return _state(self)
-
-    @property
-    def batches_done(self) -> int:
-        return len([batch for batch in self.batches if batch.state is BatchState.DONE])
-
-
-def _state(job: Job | ListedJob) -> JobState:
-    if not job.is_sent:
-        return JobState.DRAFT
-    states = {batch.state for batch in job.batches}
-    if BatchState.OUTCOME_UNKNOWN in states:
-        return JobState.OUTCOME_UNKNOWN
-    if states <= _FINAL:
-        return _final_state(job)
-    if job.paused_because:
-        return JobState.PAUSED
-    return JobState.WAITING if states == _PLANNED else JobState.WORKING
-
-
-def _final_state(job: Job | ListedJob) -> JobState:
-    done = [batch for batch in job.batches if batch.state is BatchState.DONE]
-    is_whole = len(done) == len(job.batches) and not job.reused_lost
-    if is_whole and (done or job.reused) and not [batch for batch in done if batch.failed_requests]:
-        return JobState.DONE
-    if not job.reused and all(batch.failed_requests >= batch.requests for batch in done):
-        return JobState.FAILED
-    return JobState.PARTLY_DONE
 
 
 # On the Workers Free plan an instance has 1,024 steps and 10 ms of processor time for each, so a step asks for few
@@ -329,7 +298,7 @@ def wants_account(job: Job, connection: Connection) -> bool:
     return wanted and connection.kind is ConnectionKind.WORKER
 
 
-def account_progress(job: Job | ListedJob) -> AccountProgress:
+def account_progress(job: Job) -> AccountProgress:
     """Where the answers of a job are."""
     here = in_account = at_service = direct = to_send = stored = 0
     for batch in job.batches:

@@ -20,17 +20,21 @@ from cfbatch_gui.core.job_folder.checksums import (
     items_of_batches,
     note_results,
     noted_checksums,
-    one_moment,
     rows_in_words,
     rows_of_items,
-    wrong_by_their_parts,
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import NOT_SENT, metadata_value, put_metadata_value, transaction
+from cfbatch_gui.core.job_folder.schema import (
+    NOT_SENT,
+    metadata_value,
+    one_moment,
+    put_metadata_value,
+    transaction,
+)
 from cfbatch_gui.core.job_folder.vector_file import stored_vectors
 from cfbatch_gui.core.jobs.elsewhere import by_id_alone
 from cfbatch_gui.core.jobs.plan.packing import body_in
-from cfbatch_gui.core.jobs.run.collecting import score_by_best_part, sent_requests, store
+from cfbatch_gui.core.jobs.run.collecting import sent_requests, store
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.files import own_errors, remove_file
@@ -286,7 +290,6 @@ class _Verifying:
                 message("The results of {rows}, which were taken from an earlier job, are lost here. {cure}"),
                 may_ask=False,
             )
-        self._check_parts()
 
     def _add(self, damage: Damage, batch: int, items: Collection[int], outcome: Outcome, words: str) -> None:
         rows = rows_of_items(self._database, items)
@@ -342,20 +345,6 @@ class _Verifying:
             store(self._database, self._folder, self._job.kind, batch.number, finished)
         words = message("{sentence} {next}", sentence=words, next=self._ending())
         self._add(Damage.RESULTS, batch.number, items, self._outcome, words)
-
-    def _check_parts(self) -> None:
-        wrong = wrong_by_their_parts(self._database)
-        if not wrong:
-            return
-        words = message(
-            "The scores of {named} are not those of their best parts. {ending}",
-            named=self._named(wrong),
-            ending=self._ending(),
-        )
-        if self._mend:
-            firsts = dict(self._database.execute("SELECT item_no, first FROM repeats"))
-            score_by_best_part(self._database, [firsts.get(item, item) for item in wrong])
-        self._add(Damage.RESULTS, 0, wrong, self._outcome, words)
 
     def _without_answer(self, batch: Batch, problem: str, *, is_whole: bool) -> None:
         about = message(

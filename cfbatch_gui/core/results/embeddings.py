@@ -160,7 +160,7 @@ class Embeddings:
         of texts that are not done have arbitrary values.
         """
         vectors = self._stored()
-        self._checked.check(vectors, range(start + 1, stop + 1))
+        self._checked.check(vectors, np.arange(start + 1, stop + 1))
         return vectors[start:stop]
 
     def rows_of(self, item_numbers: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -211,7 +211,7 @@ class Embeddings:
             there = np.flatnonzero(present[start : start + size])
             if len(there):
                 vectors = self._mapped()
-                self._checked.check(vectors, range(start + 1, min(start + size, len(present)) + 1))
+                self._checked.check(vectors, np.arange(start + 1, min(start + size, len(present)) + 1))
                 block = vectors[start : start + size]
                 yield start, there, block if len(there) == len(block) else block[there]
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, ServiceRefused, UsageError
-from cfbatch_gui.core.job_folder.checksums import one_moment, read_scores
+from cfbatch_gui.core.job_folder.checksums import read_scores
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.schema import one_moment
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.outcomes import JobMetadata
@@ -116,9 +117,9 @@ def _vector(raw: bytes, request: Request, embeddings: Embeddings) -> NDArray[np.
 
 _PAIRS = 4_096  # whose vectors are in memory at once
 
-_SCORED = """
-SELECT i.query_no, i.item_no, q.text, t.text, i.score FROM items i JOIN queries q USING(query_no)
-JOIN texts t USING(text_no) WHERE i.score IS NOT NULL ORDER BY i.query_no, i.item_no
+_TEXTS_OF_PAIRS = """
+SELECT i.query_no, i.item_no, q.text, t.text FROM items i JOIN queries q USING(query_no)
+JOIN texts t USING(text_no) ORDER BY i.query_no, i.item_no
 """
 _PAIR = """
 SELECT q.text, t.text FROM items i JOIN queries q USING(query_no) JOIN texts t USING(text_no) WHERE i.item_no = ?
@@ -148,12 +149,13 @@ def scores_versus_similarities(
     unit = unit_vectors(embeddings)
     indices = _indices_of_texts(embeddings, unit)
     with ranking.open(read_only=True) as database, one_moment(database):
-        read_scores(database, ranking.path)
-        of, found = 0, []
-        for query_no, item_no, query, text, score in database.execute(_SCORED):
-            of += 1
-            one, other = indices.get(query), indices.get(text)
-            if one is not None and other is not None:
+        pairs = read_scores(database, ranking.path)
+        pairs = pairs[~np.isneginf(pairs["score"])]
+        scores = dict(zip(pairs["item"].tolist(), pairs["score"].tolist(), strict=True))
+        of, found = len(scores), []
+        for query_no, item_no, query, text in database.execute(_TEXTS_OF_PAIRS):
+            one, other, score = indices.get(query), indices.get(text), scores.get(item_no)
+            if one is not None and other is not None and score is not None:
                 found.append((query_no, item_no, one, other, score))
     columns = np.array(found, dtype=np.float64).reshape(-1, 5).T
     query_numbers, item_numbers, ones, others = (column.astype(np.int64) for column in columns[:4])

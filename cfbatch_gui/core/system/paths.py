@@ -74,10 +74,6 @@ class Paths:
     def catalogue(self, connection_id: str) -> Path:
         return self.catalogues / f"{connection_id}.json"
 
-    def learned(self, connection_id: str) -> Path:
-        """What checks of the service have found out about a connection."""
-        return self.root / "learned" / f"{connection_id}.json"
-
     def has_ledger(self) -> bool:
         """Whether there is one, and it is not empty."""
         return self.ledger.exists() and self.ledger.stat().st_size > 0

@@ -52,6 +52,21 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
+class Learned:
+    """What checks of the service have shown: whether a model takes batches, and whether elements repeat references.
+
+    None is for not known. `at` is in seconds since 1970, 0.0 without a check; `account_mark` is the account's then.
+    """
+
+    connection: str = ""
+    model: str = ""
+    account_mark: str = ""
+    queue: bool | None = None
+    references: bool | None = None
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All settings. Immutable: changed by `dataclasses.replace`, and saved as a whole."""
 
@@ -60,6 +75,7 @@ class Settings:
     connection: str = ""  # the id of the default connection of new jobs; "" until one was chosen
     model: str = "@cf/baai/bge-m3"
     connections: tuple[SavedConnection, ...] = ()  # besides the practice service
+    learned: tuple[Learned, ...] = ()  # one for each connection and model
     last_folder: str = ""  # for anything
     folders: dict[str, str] = field(default_factory=dict)  # the one used last, by the kind of file: see FolderUse
     keeps_manifests: bool = True  # of files for people, with the job

@@ -7,7 +7,7 @@ import asyncio
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum, StrEnum
 from functools import partial
 from typing import Final, TypeVar
@@ -38,21 +38,21 @@ _PERMISSION_KEYS: Final = '[{"key":"workers_scripts","type":"edit"},{"key":"work
 
 
 class Step(StrEnum):
-    """What a call is for."""
+    """What a call is for, as its method and its path below the account's; `{key}` stands for each name in turn."""
 
-    READ_ADDRESS = "read_address"
-    READ_WORKER = "read_worker"
-    READ_WORKFLOW = "read_workflow"
-    READ_BUCKET = "read_bucket"
-    MAKE_BUCKET = "make_bucket"
-    PUT_WORKER = "put_worker"
-    PUT_WORKFLOW = "put_workflow"
-    OPEN_ADDRESS = "open_address"
-    DELETE_WORKER = "delete_worker"
-    DELETE_WORKFLOW = "delete_workflow"
-    LIST_ANSWERS = "list_answers"
-    DELETE_ANSWER = "delete_answer"
-    DELETE_BUCKET = "delete_bucket"
+    READ_ADDRESS = "GET workers/subdomain"
+    READ_WORKER = "GET workers/scripts/{worker}/settings"
+    READ_WORKFLOW = "GET workflows/{workflow}"
+    READ_BUCKET = "GET r2/buckets/{bucket}"
+    MAKE_BUCKET = "POST r2/buckets"
+    PUT_WORKER = "PUT workers/scripts/{worker}"
+    PUT_WORKFLOW = "PUT workflows/{workflow}"
+    OPEN_ADDRESS = "POST workers/scripts/{worker}/subdomain"
+    DELETE_WORKER = "DELETE workers/scripts/{worker}"
+    DELETE_WORKFLOW = "DELETE workflows/{workflow}"
+    LIST_ANSWERS = "GET r2/buckets/{bucket}/objects"
+    DELETE_ANSWER = "DELETE r2/buckets/{bucket}/objects/{key}"
+    DELETE_BUCKET = "DELETE r2/buckets/{bucket}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,22 +122,6 @@ def another_name(worker: str) -> str:
     return f"{stem[: _MOST_OF_A_NAME - 5].rstrip('-')}-{int(number) + 1}"
 
 
-# Method, path below the account's, and the code of a refusal that says that it is not there.
-_PATHS: Final = {
-    Step.READ_ADDRESS: ("GET", "workers/subdomain", 10007),
-    Step.READ_WORKER: ("GET", "workers/scripts/{worker}/settings", 10007),
-    Step.READ_WORKFLOW: ("GET", "workflows/{workflow}", 10200),
-    Step.READ_BUCKET: ("GET", "r2/buckets/{bucket}", 10006),
-    Step.MAKE_BUCKET: ("POST", "r2/buckets", 0),
-    Step.PUT_WORKER: ("PUT", "workers/scripts/{worker}", 0),
-    Step.PUT_WORKFLOW: ("PUT", "workflows/{workflow}", 0),
-    Step.OPEN_ADDRESS: ("POST", "workers/scripts/{worker}/subdomain", 0),
-    Step.DELETE_WORKER: ("DELETE", "workers/scripts/{worker}", 10007),
-    Step.DELETE_WORKFLOW: ("DELETE", "workflows/{workflow}", 10200),
-    Step.LIST_ANSWERS: ("GET", "r2/buckets/{bucket}/objects", 10006),
-    Step.DELETE_ANSWER: ("DELETE", "r2/buckets/{bucket}/objects/{key}", 10007),
-    Step.DELETE_BUCKET: ("DELETE", "r2/buckets/{bucket}", 10006),
-}
 _SENTENCES: Final = {
     Step.READ_ADDRESS: message("Reads the account's address at workers.dev."),
     Step.READ_WORKER: message("Looks whether there is a Worker “{worker}”, and whose it is."),
@@ -175,10 +159,10 @@ def removing_calls(names: Names, account_id: str, *, keep_bucket: bool) -> tuple
 
 
 def _call(step: Step, names: Names, account_id: str) -> Call:
-    method, path, _ = _PATHS[step]
-    filled = {"worker": names.worker, "workflow": names.workflow, "bucket": names.bucket, "key": "{key}"}
+    filled = {**asdict(names), "key": "{key}"}
+    method, _, path = step.format_map(filled).partition(" ")
     permission = STORAGE_PERMISSION if path.startswith("r2/") else SCRIPTS_PERMISSION
-    whole = f"/accounts/{account_id or ACCOUNT}/{path.format_map(filled)}"
+    whole = f"/accounts/{account_id or ACCOUNT}/{path}"
     return Call(step, method, whole, _SENTENCES[step].filled(**filled), permission)
 
 
@@ -198,6 +182,7 @@ _R2_NOT_ACTIVATED: Final = 10042
 _ADDRESS_NEEDED: Final = 10063  # an upload to an account that has no address at workers.dev
 THERE: Final = message("It is there already.")
 GONE: Final = message("It is not there.")
+_NOT_THERE: Final = frozenset({10006, 10007, 10200})  # of buckets; of Workers and of keys in a bucket; of Workflows
 _WRONG_ACCOUNT: Final = frozenset({7000, 7003})  # no such address: the account's id is in each
 _BUCKET_NOT_SEEN: Final = 10085  # by an upload, for some seconds after the bucket was made
 _BUCKET_WAIT: Final = 2.0
@@ -240,8 +225,8 @@ def refusal_of(
     codes = {error.code for error in errors}
     usual = refusal(status, errors, retry_after, now=now, service=service)
     detail, code = usual.detail, next((error.code for error in errors if error.code), 0)
-    missing = _PATHS[call.step][2]
-    is_missing = missing and not codes & _WRONG_ACCOUNT and (status == 404 or missing in codes)
+    is_missing = not codes & _WRONG_ACCOUNT and (status == 404 or bool(codes & _NOT_THERE))
+    is_missing = is_missing and call.method in ("GET", "DELETE")
     if _R2_NOT_ACTIVATED in codes:
         return StorageNotActivated(_ACTIVATE_R2, detail=detail, code=code)
     if _ADDRESS_NEEDED in codes or (is_missing and call.step is Step.READ_ADDRESS):
@@ -315,64 +300,61 @@ _objects: Final = msgspec.json.Decoder(list[_Object] | None)
 
 
 class Account:
-    """An account by a client of its API; `show` is called with each call's progress.
+    """An account by a client of its API; `show` is called with the progress of each of `calls`.
 
     All calls raise UserErrors that name the call and the permission, and hold no secret.
     """
 
-    def __init__(self, client: WorkersAI, show: Show, *, sleep: Sleep = asyncio.sleep) -> None:
+    def __init__(self, client: WorkersAI, calls: Sequence[Call], show: Show, *, sleep: Sleep = asyncio.sleep) -> None:
         self._client, self._show, self._sleep = client, show, sleep
+        self._calls = {call.step: call for call in calls}
 
-    def done(self, call: Call, note: str = "") -> None:
-        self._show(Progress(call, State.DONE, note))
+    def tell(self, step: Step, state: State, note: str = "") -> None:
+        self._show(Progress(self._calls[step], state, note))
 
-    def skip(self, call: Call, note: str) -> None:
-        self._show(Progress(call, State.NOT_NEEDED, note))
-
-    async def address(self, call: Call) -> str:
+    async def address(self) -> str:
         """The account's name at workers.dev. Raises AddressMissing."""
-        found = await self._make(call, _facts)
-        name = found.subdomain or ""
+        name = (await self._make(Step.READ_ADDRESS, _facts)).subdomain or ""
         if not _LABEL.fullmatch(name):
-            self._show(Progress(call, State.FAILED))
+            self.tell(Step.READ_ADDRESS, State.FAILED)
             raise AddressMissing(_NO_ADDRESS, detail=f"subdomain {name[:80]!r}", code=0)
-        self.done(call, message("It is {address}.", address=f"{name}.workers.dev"))
+        self.tell(Step.READ_ADDRESS, State.DONE, message("It is {address}.", address=f"{name}.workers.dev"))
         return name
 
-    async def is_worker_ours(self, call: Call) -> bool | None:
+    async def is_worker_ours(self) -> bool | None:
         """Whether this program put the Worker there; None where there is none of this name."""
-        found = await self._read(call, _facts)
-        if found is None:
+        if (found := await self._read(Step.READ_WORKER, _facts)) is None:
             return None
         ours = TAG in (found.tags or ())
-        self.done(call, THERE if ours else message("There is one that this program did not put there."))
+        note = THERE if ours else message("There is one that this program did not put there.")
+        self.tell(Step.READ_WORKER, State.DONE, note)
         return ours
 
-    async def worker_of_workflow(self, call: Call) -> str | None:
-        found = await self._read(call, _facts)
-        if found is None:
+    async def worker_of_workflow(self) -> str | None:
+        if (found := await self._read(Step.READ_WORKFLOW, _facts)) is None:
             return None
-        self.done(call, message("There is one of the Worker “{name}”.", name=found.script_name))
+        note = message("There is one of the Worker “{name}”.", name=found.script_name)
+        self.tell(Step.READ_WORKFLOW, State.DONE, note)
         return found.script_name
 
-    async def has_bucket(self, call: Call) -> bool:
+    async def has_bucket(self) -> bool:
         """Raises StorageNotActivated."""
-        if await self._read(call, _nothing) is None:
+        if await self._read(Step.READ_BUCKET, _nothing) is None:
             return False
-        self.done(call, THERE)
+        self.tell(Step.READ_BUCKET, State.DONE, THERE)
         return True
 
-    async def _read(self, call: Call, decoder: msgspec.json.Decoder[T]) -> T | None:
+    async def _read(self, step: Step, decoder: msgspec.json.Decoder[T]) -> T | None:
         """None for what is not there."""
         try:
-            return await self._make(call, decoder)
+            return await self._make(step, decoder)
         except NotThere:
-            self.done(call, message("There is none yet."))
+            self.tell(step, State.DONE, message("There is none yet."))
             return None
 
     async def put(
         self,
-        call: Call,
+        step: Step,
         body: UploadBody | dict[str, object],
         *,
         content_type: str = "application/json",
@@ -380,37 +362,36 @@ class Account:
     ) -> None:
         """`hidden` are the secrets in the body."""
         whole = body if isinstance(body, UploadBody) else _encode(body)
-        await self._make(call, _nothing, whole, content_type=content_type, hidden=hidden)
-        self.done(call)
+        await self._make(step, _nothing, whole, content_type=content_type, hidden=hidden)
+        self.tell(step, State.DONE)
 
-    async def delete(self, call: Call) -> bool:
+    async def delete(self, step: Step) -> bool:
         """False when it is not there any more."""
         try:
-            await self._make(call, _nothing)
+            await self._make(step, _nothing)
         except NotThere:
-            self.skip(call, GONE)
+            self.tell(step, State.NOT_NEEDED, GONE)
             return False
-        self.done(call)
+        self.tell(step, State.DONE)
         return True
 
-    async def keys(self, call: Call, prefix: str) -> tuple[str, ...]:
+    async def keys(self, prefix: str) -> tuple[str, ...]:
         """At most a page of keys that begin with `prefix`; none without the bucket."""
         query = urlencode({"per_page": _PER_PAGE, "prefix": prefix})
-        try:
-            found = await self._make(call, _objects, query=query)
-        except NotThere:
-            found = None
-        self.done(call)
+        found = None
+        with suppress(NotThere):
+            found = await self._make(Step.LIST_ANSWERS, _objects, query=query)
+        self.tell(Step.LIST_ANSWERS, State.DONE)
         return tuple(each.key for each in found or ())
 
-    async def delete_key(self, call: Call, key: str) -> None:
+    async def delete_key(self, key: str) -> None:
         """Delete an object, if it is there."""
         with suppress(NotThere):
-            await self._make(call, _nothing, key=key)
+            await self._make(Step.DELETE_ANSWER, _nothing, key=key)
 
     async def _make(
         self,
-        call: Call,
+        step: Step,
         decoder: msgspec.json.Decoder[T],
         body: bytes = b"",
         *,
@@ -420,10 +401,11 @@ class Account:
         key: str = "",
     ) -> T:
         # Slashes of a key stand for themselves, as the API's page demands; whoever gives a key has checked its form.
+        call = self._calls[step]
         path = call.path.removeprefix("/").replace("{key}", quote(key, safe="/"))
 
         async def once() -> T:
-            self._show(Progress(call, State.RUNNING))
+            self.tell(step, State.RUNNING)
             answer = await self._client.call_api(
                 f"{path}?{query}" if query else path,
                 body,
@@ -434,16 +416,16 @@ class Account:
                 limit=_LIMIT,
                 refuse=partial(refusal_of, call),
             )
-            return decode(decoder, answer.result, call.step)
+            return decode(decoder, answer.result, step)
 
         def waiting(error: UserError, seconds: float) -> None:
             note = message("{reason} It is tried again in {n:.0f} s.", reason=error.message, n=seconds)
-            self._show(Progress(call, State.WAITING, note))
+            self.tell(step, State.WAITING, note)
 
         try:
             return await Repeating(patience=_PATIENCE, sleep=self._sleep, waiting=waiting)(once)
         except NotThere:
             raise
         except UserError:
-            self._show(Progress(call, State.FAILED))
+            self.tell(step, State.FAILED)
             raise

@@ -28,9 +28,9 @@ from cfbatch_gui.core.worker_setup.account import (
     TAG,
     THERE,
     Account,
-    Call,
     Names,
     Show,
+    State,
     Step,
     StorageNotActivated,
     UploadBody,
@@ -252,14 +252,14 @@ class WorkerSetup:
         else the connection's, else a new one; with `must_keep_secret` only where a keyring keeps it.
         """
         client = self._address_book.account_client(account_id, token)
-        account, files = Account(client, show, sleep=self._sleep), await asyncio.to_thread(worker_files)
-        calls = {call.step: call for call in setting_up_calls(names, client.connection.account_id)}
+        calls, files = setting_up_calls(names, client.connection.account_id), await asyncio.to_thread(worker_files)
+        account = Account(client, calls, show, sleep=self._sleep)
         there: list[str] = []  # or perhaps there: of what has begun
         with _stopping(there, _NOTHING_CHANGED, _THERE_NOW):
-            subdomain = await account.address(calls[Step.READ_ADDRESS])
-            is_ours = await account.is_worker_ours(calls[Step.READ_WORKER])
-            owner = await account.worker_of_workflow(calls[Step.READ_WORKFLOW])
-            has_bucket = await account.has_bucket(calls[Step.READ_BUCKET])
+            subdomain = await account.address()
+            is_ours = await account.is_worker_ours()
+            owner = await account.worker_of_workflow()
+            has_bucket = await account.has_bucket()
             if not may_replace:
                 _check_owners(names, is_ours, owner)
             url = f"https://{names.worker}.{subdomain}.workers.dev"
@@ -267,13 +267,13 @@ class WorkerSetup:
             known = None if own_secret else await self._known_secret(record, must_keep=must_keep_secret)
             secret = own_secret or known or Token(new_secret())
             there.append(message("the bucket “{name}”", name=names.bucket))
-            await _make_bucket(account, calls, names.bucket, has_bucket=has_bucket)
+            await _make_bucket(account, names.bucket, has_bucket=has_bucket)
             there.append(message("the Worker “{name}”", name=names.worker))
             content_type, body = upload(files, names, secret, keep_variables=is_ours is True)
-            await account.put(calls[Step.PUT_WORKER], body, content_type=content_type, hidden=(secret,))
+            await account.put(Step.PUT_WORKER, body, content_type=content_type, hidden=(secret,))
             there.append(message("the Workflow “{name}”", name=names.workflow))
-            await account.put(calls[Step.PUT_WORKFLOW], {"script_name": names.worker, "class_name": WORKFLOW_CLASS})
-            await account.put(calls[Step.OPEN_ADDRESS], {"enabled": True, "previews_enabled": False})
+            await account.put(Step.PUT_WORKFLOW, {"script_name": names.worker, "class_name": WORKFLOW_CLASS})
+            await account.put(Step.OPEN_ADDRESS, {"enabled": True, "previews_enabled": False})
         with _stopping([], _NOT_SAVED, _NOT_SAVED):
             if record is None:
                 name = free_name(title, (each.name for each in self._address_book.saved()))
@@ -291,12 +291,11 @@ class WorkerSetup:
         Raises Stopped and NotConnected.
         """
         client = self._address_book.account_client(account_id, token)
-        account = Account(client, show, sleep=self._sleep)
         planned = removing_calls(names, client.connection.account_id, keep_bucket=keep_bucket)
-        calls = {call.step: call for call in planned}
+        account = Account(client, planned, show, sleep=self._sleep)
         gone: list[str] = []
         with _stopping(gone, _NOTHING_TAKEN, _TAKEN):
-            if await account.is_worker_ours(calls[Step.READ_WORKER]) is False:
+            if await account.is_worker_ours() is False:
                 raise NotOurs(
                     message(
                         "The Worker “{name}” was not put there by this program, so it does not take it away. Delete it"
@@ -305,22 +304,22 @@ class WorkerSetup:
                     ),
                     other_name=another_name(names.worker),
                 )
-            owner = await account.worker_of_workflow(calls[Step.READ_WORKFLOW])
-            has_bucket = not keep_bucket and await _has_bucket(account, calls[Step.READ_BUCKET])
-            worker = await account.delete(calls[Step.DELETE_WORKER])
+            owner = await account.worker_of_workflow()
+            has_bucket = not keep_bucket and await _has_bucket(account)
+            worker = await account.delete(Step.DELETE_WORKER)
             gone.append(message("the Worker “{name}”", name=names.worker))
             workflow = False
             if owner in (None, names.worker):
-                workflow = await account.delete(calls[Step.DELETE_WORKFLOW])
+                workflow = await account.delete(Step.DELETE_WORKFLOW)
                 gone.append(message("the Workflow “{name}”", name=names.workflow))
             else:
                 sentence = message("It belongs to the Worker “{name}” and stays.", name=owner)
-                account.skip(calls[Step.DELETE_WORKFLOW], sentence)
+                account.tell(Step.DELETE_WORKFLOW, State.NOT_NEEDED, sentence)
             if has_bucket:
-                answers = await _empty(account, calls[Step.LIST_ANSWERS], calls[Step.DELETE_ANSWER])
-                return TakenDown(worker, workflow, await account.delete(calls[Step.DELETE_BUCKET]), answers)
+                answers = await _empty(account)
+                return TakenDown(worker, workflow, await account.delete(Step.DELETE_BUCKET), answers)
             for call in () if keep_bucket else planned[-3:]:  # about the bucket
-                account.skip(call, GONE)
+                account.tell(call.step, State.NOT_NEEDED, GONE)
             return TakenDown(worker, workflow)
 
     async def _known_secret(self, record: SavedConnection | None, *, must_keep: bool) -> Token | None:
@@ -385,41 +384,41 @@ def _check_owners(names: Names, is_ours: bool | None, owner: str | None) -> None
         raise NotOurs(sentence, other_name=other)
 
 
-async def _make_bucket(account: Account, calls: dict[Step, Call], name: str, *, has_bucket: bool) -> None:
-    call = calls[Step.MAKE_BUCKET]
+async def _make_bucket(account: Account, name: str, *, has_bucket: bool) -> None:
     if has_bucket:
-        account.skip(call, THERE)
+        account.tell(Step.MAKE_BUCKET, State.NOT_NEEDED, THERE)
         return
     try:
-        await account.put(call, {"name": name})
+        await account.put(Step.MAKE_BUCKET, {"name": name})
     except ServiceRefused:
         # Made after all, by a call whose answer was lost or by another run: then there is one now.
-        if not await account.has_bucket(calls[Step.READ_BUCKET]):
+        if not await account.has_bucket():
             raise
-        account.done(call)
+        account.tell(Step.MAKE_BUCKET, State.DONE)
 
 
-async def _has_bucket(account: Account, call: Call) -> bool:
+async def _has_bucket(account: Account) -> bool:
     try:
-        return await account.has_bucket(call)
+        return await account.has_bucket()
     except StorageNotActivated:
-        account.skip(call, message("R2 is not activated in this account, so there is none."))
+        note = message("R2 is not activated in this account, so there is none.")
+        account.tell(Step.READ_BUCKET, State.NOT_NEEDED, note)
         return False
 
 
-async def _empty(account: Account, listing: Call, deleting: Call) -> int:
+async def _empty(account: Account) -> int:
     """Delete what the Worker has stored, and nothing else; how many objects."""
     deleted: set[str] = set()
     for prefix in _PREFIXES:
-        while keys := [key for key in await account.keys(listing, prefix) if _KEY.fullmatch(key)]:
+        while keys := [key for key in await account.keys(prefix) if _KEY.fullmatch(key)]:
             if not deleted.isdisjoint(keys):
                 sentence = message("R2 still lists what it said was deleted. Take it away again in a minute.")
                 raise ReplyError(sentence, detail=f"{len(keys)} keys")
             for key in keys:
-                await account.delete_key(deleting, key)
+                await account.delete_key(key)
                 deleted.add(key)
                 note = counted_message(len(deleted), "{n:,} is deleted.", "{n:,} are deleted.")
-                account.done(deleting, note)
+                account.tell(Step.DELETE_ANSWER, State.DONE, note)
     if not deleted:
-        account.skip(deleting, message("There is nothing in it."))
+        account.tell(Step.DELETE_ANSWER, State.NOT_NEEDED, message("There is nothing in it."))
     return len(deleted)

@@ -4,7 +4,7 @@ import hashlib
 import ipaddress
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from urllib.parse import urlsplit
 
@@ -93,68 +93,40 @@ PRACTICE = Connection(
 )
 
 
-def cloudflare(
-    account_id: str,
-    *,
-    base_url: str = CLOUDFLARE_BASE_URL,
-    connection_id: str = "cloudflare",
-    title: str = "Cloudflare",
-) -> Connection:
-    """A connection to an account. Raises NotConnected if the id is malformed or the address is unsafe."""
-    address = check_base_url(base_url)
-    return Connection(
-        id=connection_id,
-        title=title,
-        kind=ConnectionKind.CLOUDFLARE,
-        base_url=address,
-        account_id=clean_account_id(account_id),
-        api_base_url=address,
-    )
+def connection_of(record: SavedConnection, api_base_url: str = CLOUDFLARE_BASE_URL) -> Connection:
+    """A connection as it was saved. Raises NotConnected for what is missing, malformed or unsafe.
 
-
-def worker(
-    url: str, *, connection_id: str, title: str, paid_plan: bool = False, collects: bool = False, keep_days: int = 0
-) -> Connection:
-    """A connection to a Worker. Raises NotConnected for an unsafe address.
-
-    Workers Free stops it after 10 ms, about a megabyte: batches stay small unless the plan is a paid one.
+    Workers Free stops a Worker after 10 ms, about a megabyte: batches stay small unless the plan is a paid one.
     """
-    if not url.strip():
-        raise NotConnected(message("The Worker's address is missing. Open the connection and enter it."))
-    address = check_base_url(url.partition("?")[0], example="https://batch.example.workers.dev")
-    return Connection(
-        id=connection_id,
-        title=title,
-        kind=ConnectionKind.WORKER,
-        base_url=address.partition("/ai/run")[0],
-        body_bytes=MAX_BODY_BYTES if paid_plan else MAX_FREE_WORKER_BODY_BYTES,
-        collects=collects,
-        keep_days=max(0, keep_days),
-    )
-
-
-def gateway(
-    account_id: str,
-    name: str,
-    *,
-    connection_id: str,
-    title: str,
-    by_header: bool = False,
-    base_url: str = GATEWAY_BASE_URL,
-    api_base_url: str = CLOUDFLARE_BASE_URL,
-) -> Connection:
-    """A connection through an AI Gateway, by its address or by a header. Raises NotConnected."""
-    if not _GATEWAY.fullmatch(name.strip()):
+    made = Connection(record.id, record.name, ConnectionKind(record.kind), "")
+    if record.kind == "worker":
+        if not record.url.strip():
+            raise NotConnected(message("The Worker's address is missing. Open the connection and enter it."))
+        address = check_base_url(record.url.partition("?")[0], example="https://batch.example.workers.dev")
+        return replace(
+            made,
+            base_url=address.partition("/ai/run")[0],
+            body_bytes=MAX_BODY_BYTES if record.paid_plan else MAX_FREE_WORKER_BODY_BYTES,
+            collects=record.collects,
+            keep_days=max(0, record.keep_days),
+        )
+    if record.kind == "cloudflare":
+        if not record.account_id:
+            raise NotConnected(
+                message("No Cloudflare account is connected. Open the connection and enter account ID and token.")
+            )
+        address = check_base_url(record.url or api_base_url)
+        account = clean_account_id(record.account_id)
+        return replace(made, base_url=address, api_base_url=address, account_id=account)
+    if not _GATEWAY.fullmatch(record.gateway.strip()):
         raise NotConnected(message("That is not the name of a gateway. It has letters, digits, “-” and “_” only."))
-    return Connection(
-        id=connection_id,
-        title=title,
-        kind=ConnectionKind.GATEWAY,
-        base_url=check_base_url(base_url),
-        account_id=clean_account_id(account_id),
+    return replace(
+        made,
+        base_url=check_base_url(record.url or GATEWAY_BASE_URL),
+        account_id=clean_account_id(record.account_id),
         api_base_url=check_base_url(api_base_url),
-        gateway=name.strip(),
-        gateway_by_header=by_header,
+        gateway=record.gateway.strip(),
+        gateway_by_header=record.by_header,
     )
 
 

@@ -9,13 +9,13 @@ import hashlib
 import json
 import uuid
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
 from itertools import combinations
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
@@ -41,7 +41,7 @@ from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.workers_ai.answers import Embedded, Finished, Matched, Scored, Waiting, match, read_run
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, ModelMetadata, Price, find_model, price
 from cfbatch_gui.core.workers_ai.client import NO_REQUEST, Reply, WorkersAI, is_passing
-from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_most
 from cfbatch_gui.core.workers_ai.model_listing import Entry, is_marked_for_batches, listed_dollars, read_entries
 from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_request
@@ -128,16 +128,20 @@ class Form(StrEnum):
     TEXT = message("text")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ProbeBatch:
-    """Two requests of one form, with the same texts in two orders."""
+    """Two requests of one form, with the same texts in two orders, and what became of them.
+
+    `sentence` is "" until it is sent. `results` are those of the two requests, in their order.
+    """
 
     form: Form
     requests: tuple[Request, ...]
-
-    @property
-    def body(self) -> bytes:
-        return encode_batch(map(encode_request, self.requests))
+    request_id: str = ""
+    sentence: str = ""
+    answer: Finished | None = None
+    again: Finished | None = None
+    results: list[Matched] = field(default_factory=list)
 
     @property
     def tokens(self) -> tuple[int, int]:
@@ -147,7 +151,7 @@ class ProbeBatch:
 
 @dataclass(frozen=True, slots=True)
 class ProbePlan:
-    """The batches, and the first request once more without the queue; `price` is the most that all of it costs."""
+    """For one probe: the batches, and the first request once more without the queue; `price` is the most of it all."""
 
     model: ModelMetadata
     batches: tuple[ProbeBatch, ...]
@@ -187,50 +191,65 @@ def _texts_of(request: Request) -> tuple[str, ...]:
 
 
 class Step(StrEnum):
-    MODEL = message("the search for the model")
-    UNKNOWN_ID = message("the poll for an unknown id")
-    SUBMIT = message("a batch")
-    POLL = message("a poll")
-    AGAIN = message("another poll after the end")
-    RUN = message("the call without the queue")
+    MODEL = "the search for the model"
+    UNKNOWN_ID = "the poll for an unknown id"
+    SUBMIT = "a batch"
+    POLL = "a poll"
+    AGAIN = "another poll after the end"
+    RUN = "the call without the queue"
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """`error` is the program's, None for an answer that it could use."""
+class Failure(NamedTuple):
+    """A call whose answer the program could not use."""
 
     step: Step
     form: Form | None
-    error: UserError | None
+    error: UserError
 
 
 @dataclass(slots=True)
-class Evidence:
-    """What the calls of a probe have brought. `results` are those of the two requests of a form, in their order."""
+class ProbeResult:
+    """What the calls of a probe have brought, and the findings in the order of the table.
+
+    `started` is in seconds since 1970; `direct` is the result without the queue.
+    """
 
     plan: ProbePlan
-    kind: ConnectionKind
-    title: str = ""
-    calls: list[Call] = field(default_factory=list)
+    connection: Connection
+    started: float
+    failures: list[Failure] = field(default_factory=list)
     listed: Entry | None = None
-    request_ids: dict[Form, str] = field(default_factory=dict)
-    sentences: dict[Form, str] = field(default_factory=dict)  # what became of a batch
-    answers: dict[Form, Finished] = field(default_factory=dict)
-    results: dict[Form, list[Matched]] = field(default_factory=dict)
-    again: dict[Form, Finished] = field(default_factory=dict)
     direct: Matched | None = None
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def sent(self) -> list[ProbeBatch]:
+        return [batch for batch in self.plan.batches if batch.sentence]
+
+    @property
+    def answered(self) -> list[tuple[ProbeBatch, Finished]]:
+        return [(batch, batch.answer) for batch in self.plan.batches if batch.answer is not None]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether batches were sent, and all of them finished."""
+        return 0 < len(self.sent) == len(self.answered)
+
+    @property
+    def is_accepted(self) -> bool:
+        return any(batch.request_id for batch in self.plan.batches)
 
     def errors(self, *steps: Step) -> list[UserError]:
-        return [each.error for each in self.calls if each.step in steps and each.error is not None]
+        return [each.error for each in self.failures if each.step in steps]
 
     def sentence_of(self, error: UserError) -> str:
         """The sentence with the kind of connection in place of the user's name for it."""
-        return error.message.replace(self.title or "\n", str(self.kind))
+        return error.message.replace(self.connection.title or "\n", str(self.connection.kind))
 
     def asked(self) -> Iterator[tuple[tuple[str, ...], Matched]]:
         """The texts of each request that was answered, the query first, with its result."""
         for batch in self.plan.batches:
-            for request, result in zip(batch.requests, self.results.get(batch.form, ()), strict=False):
+            for request, result in zip(batch.requests, batch.results, strict=False):
                 yield _texts_of(request), result
 
     def scores(self) -> list[tuple[tuple[str, ...], list[float]]]:
@@ -264,98 +283,92 @@ def _within(found: Iterable[float], least: float, most: float) -> Samples:
     return ((each, least <= each <= most) for each in found)
 
 
-def _listed_dimension(evidence: Evidence) -> Samples:
-    listed = evidence.listed.facts.get("output_dimensions") if evidence.listed is not None else None
-    lengths = {str(len(vector)) for _, vector in evidence.vectors()}
+def _listed_dimension(seen: ProbeResult) -> Samples:
+    listed = seen.listed.facts.get("output_dimensions") if seen.listed is not None else None
+    lengths = {str(len(vector)) for _, vector in seen.vectors()}
     return _equal([str(listed).replace(",", "")] if listed is not None and len(lengths) == 1 else (), *lengths)
 
 
-def _listed_price(evidence: Evidence) -> Samples:
-    known, listed = find_model(evidence.plan.model.name), evidence.listed
+def _listed_price(seen: ProbeResult) -> Samples:
+    known, listed = find_model(seen.plan.model.name), seen.listed
     if listed is not None and known.is_listed and "price" in listed.facts:
         found = listed_dollars(listed)
         yield found, abs(found / known.dollars_per_million - 1) < 0.1
 
 
-def _queue_taken(evidence: Evidence) -> Samples:
-    refused = [False for error in evidence.errors(Step.SUBMIT) if isinstance(error, QueueNotSupported)]
-    return _true([True] if evidence.request_ids else refused[:1])
+def _queue_taken(seen: ProbeResult) -> Samples:
+    refused = [False for error in seen.errors(Step.SUBMIT) if isinstance(error, QueueNotSupported)]
+    return _true([True] if seen.is_accepted else refused[:1])
 
 
-def _no_queue_code(evidence: Evidence) -> Samples:
-    for error in evidence.errors(Step.SUBMIT):
-        if error.code == _NO_QUEUE or "queu" in error.detail.lower():
-            yield str(error.code), error.code == _NO_QUEUE
+def _no_queue_code(seen: ProbeResult) -> Samples:
+    refused = (each for each in seen.errors(Step.SUBMIT) if each.code == _NO_QUEUE or "queu" in each.detail.lower())
+    return _equal((str(each.code) for each in refused), str(_NO_QUEUE))
 
 
-def _gateway_batches(evidence: Evidence) -> Samples:
-    if evidence.request_ids:
+def _gateway_batches(seen: ProbeResult) -> Samples:
+    if seen.is_accepted:
         yield True, True
-    for error in evidence.errors(Step.SUBMIT):
+    for error in seen.errors(Step.SUBMIT):
         if isinstance(error, ServiceRefused) and error.code not in _OF_SOMETHING_ELSE:
             yield str(error.code), False
 
 
-def _done_again(evidence: Evidence) -> Samples:
-    if evidence.errors(Step.AGAIN):
-        yield False, False
-    for form, found in evidence.again.items():
-        is_same = _sorted(found) == _sorted(evidence.answers[form])
-        yield is_same, is_same
+def _done_again(seen: ProbeResult) -> Samples:
+    both = ((answer, batch.again) for batch, answer in seen.answered if batch.again is not None)
+    return _true([*(False for _ in seen.errors(Step.AGAIN)), *(_sorted(one) == _sorted(other) for one, other in both)])
 
 
 def _sorted(finished: Finished) -> list[bytes]:
     return sorted(map(msgspec.json.encode, finished.elements))
 
 
-def _references(evidence: Evidence) -> Samples:
-    for batch in evidence.plan.batches:
-        if batch.form in evidence.answers:
-            found = sorted(str(each.external_reference) for each in evidence.answers[batch.form].elements)
-            is_right = found == sorted(request.reference for request in batch.requests)
-            yield is_right, is_right
+def _references(seen: ProbeResult) -> Samples:
+    return _true(
+        sorted(str(each.external_reference) for each in answer.elements) == [each.reference for each in batch.requests]
+        for batch, answer in seen.answered
+    )
 
 
-def _usage_estimate(evidence: Evidence) -> Samples:
-    batches = [batch for batch in evidence.plan.batches if batch.form in evidence.answers]
-    low, high = (sum(batch.tokens[end] for batch in batches) for end in (0, 1))
-    counted = [sum(each.tokens for each in evidence.answers.values())] if evidence.holds("usage") else []
+def _usage_estimate(seen: ProbeResult) -> Samples:
+    low, high = (sum(batch.tokens[end] for batch, _ in seen.answered) for end in (0, 1))
+    counted = [sum(answer.tokens for _, answer in seen.answered)] if seen.holds("usage") else []
     return _within(counted, low / _MARGIN, high * _MARGIN)
 
 
-def _score_and_cosine(evidence: Evidence) -> Iterator[float]:
-    vectors = dict(evidence.vectors())
-    for (query, *contexts), scores in evidence.scores():
-        if vectors and evidence.holds("scores-range", "scores-meaning", "vector-order"):
+def _score_and_cosine(seen: ProbeResult) -> Iterator[float]:
+    vectors = dict(seen.vectors())
+    for (query, *contexts), scores in seen.scores():
+        if vectors and seen.holds("scores-range", "scores-meaning", "vector-order"):
             for context, score in zip(contexts, scores, strict=True):
                 yield abs(score - _cosine(vectors[query], vectors[context]))
 
 
-def _same_texts(evidence: Evidence) -> Iterator[float]:
-    for (text, vector), (other_text, other) in combinations(evidence.vectors(), 2):
+def _same_texts(seen: ProbeResult) -> Iterator[float]:
+    for (text, vector), (other_text, other) in combinations(seen.vectors(), 2):
         if text == other_text and len(vector) == len(other):
             yield _cosine(vector, other)
 
 
-def _pooling(evidence: Evidence) -> Samples:
-    model = evidence.plan.model
+def _pooling(seen: ProbeResult) -> Samples:
+    model = seen.plan.model
     expected = "cls" if model.name == DEFAULT_MODEL else model.poolings[0] if model.poolings else None
-    found = [each.pooling for _, each in evidence.asked() if isinstance(each, Embedded) and each.pooling]
+    found = [each.pooling for _, each in seen.asked() if isinstance(each, Embedded) and each.pooling]
     return _equal(found if expected else (), expected)
 
 
-def _run_form(evidence: Evidence) -> Samples:
-    refused = [False for error in evidence.errors(Step.RUN) if isinstance(error, ReplyError)]
-    return _true([True] if evidence.direct is not None else refused)
+def _run_form(seen: ProbeResult) -> Samples:
+    refused = [False for error in seen.errors(Step.RUN) if isinstance(error, ReplyError)]
+    return _true([True] if seen.direct is not None else refused)
 
 
-def _run_numbers(evidence: Evidence) -> Samples:
-    queued = next((result for _, result in evidence.asked()), None)
-    match queued, evidence.direct:
+def _run_numbers(seen: ProbeResult) -> Samples:
+    queued = next((result for _, result in seen.asked()), None)
+    match queued, seen.direct:
         case Scored(), Scored():
-            return _within(np.abs(queued.scores - evidence.direct.scores).tolist(), 0, _SAME_SCORE)
+            return _within(np.abs(queued.scores - seen.direct.scores).tolist(), 0, _SAME_SCORE)
         case Embedded(), Embedded():
-            return _within(map(_cosine, queued.vectors, evidence.direct.vectors), *_SAME_VECTOR)
+            return _within(map(_cosine, queued.vectors, seen.direct.vectors), *_SAME_VECTOR)
     return ()
 
 
@@ -364,8 +377,8 @@ _OF_SOMETHING_ELSE: Final = frozenset({8007, 3021, 3036, 3040, 4006, 5504, 10000
 _SAME_SCORE: Final = 0.02  # numbers of half precision, and a model that may be computed in another order
 _SAME_VECTOR: Final = (0.99, 1.01)  # cosine
 _SCORES: Final = (-1.01, 1.01)  # half precision may round 1 up
-_CHECKS: Final[dict[str, Callable[[Evidence], Samples]]] = {
-    "catalogue-queue": lambda e: _true([is_marked_for_batches(e.listed)] if e.listed and e.request_ids else ()),
+_CHECKS: Final[dict[str, Callable[[ProbeResult], Samples]]] = {
+    "catalogue-queue": lambda e: _true([is_marked_for_batches(e.listed)] if e.listed and e.is_accepted else ()),
     "catalogue-dimension": _listed_dimension,
     "catalogue-price": _listed_price,
     "unknown-id": lambda e: ((str(error.code), isinstance(error, RequestGone)) for error in e.errors(Step.UNKNOWN_ID)),
@@ -374,7 +387,7 @@ _CHECKS: Final[dict[str, Callable[[Evidence], Samples]]] = {
     "gateway-batches": _gateway_batches,
     "done-again": _done_again,
     "references": _references,
-    "usage": lambda e: ((each.tokens, each.tokens > 0) for each in e.answers.values()),
+    "usage": lambda e: ((answer.tokens, answer.tokens > 0) for _, answer in e.answered),
     "usage-estimate": _usage_estimate,
     "scores-range": lambda e: _within((each for _, scores in e.scores() for each in scores), *_SCORES),
     "scores-meaning": lambda e: _true(texts[1:][scores.index(max(scores))] == _QUERY for texts, scores in e.scores()),
@@ -386,14 +399,14 @@ _CHECKS: Final[dict[str, Callable[[Evidence], Samples]]] = {
 }
 
 
-def _judged(assumption: Assumption, evidence: Evidence) -> tuple[Outcome, str]:
-    if evidence.kind not in assumption.kinds:
+def _judged(assumption: Assumption, seen: ProbeResult) -> tuple[Outcome, str]:
+    if seen.connection.kind not in assumption.kinds:
         return Outcome.NOT_SEEN, message("This is about another kind of connection.")
-    samples = list(_CHECKS[assumption.id](evidence))
+    samples = list(_CHECKS[assumption.id](seen))
     wrong = [found for found, is_right in samples if not is_right]
     if not samples:
-        paid = evidence.errors(Step.SUBMIT, Step.POLL)
-        return Outcome.NOT_SEEN, evidence.sentence_of(paid[-1]) if paid else message("Nothing that came back tells.")
+        paid = seen.errors(Step.SUBMIT, Step.POLL)
+        return Outcome.NOT_SEEN, seen.sentence_of(paid[-1]) if paid else message("Nothing that came back tells.")
     outcome, found = (Outcome.NOT_HELD, wrong) if wrong else (Outcome.HELD, [found for found, _ in samples])
     if all(isinstance(each, bool) for each in found):
         return outcome, message("So in {n} of {all} answers.", n=len(samples) - len(wrong), all=len(samples))
@@ -427,22 +440,6 @@ class Accepted:
     time: float
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeResult:
-    """The findings in the order of the table; `started` in seconds since 1970."""
-
-    account_mark: str
-    started: float
-    findings: tuple[Finding, ...]
-    evidence: Evidence
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether batches were sent, and all of them finished."""
-        sent = self.evidence.sentences.keys()
-        return bool(sent) and sent <= self.evidence.answers.keys()
-
-
 class Probe:
     """Free calls first, then one batch of each form, then one call without the queue; nothing is sent twice.
 
@@ -461,31 +458,31 @@ class Probe:
     ) -> None:
         self._client, self._plan = client, plan
         self._keep, self._show, self._sleep, self._wait_seconds = keep, show, sleep, wait_seconds
-        self._evidence = Evidence(plan, client.connection.kind, client.connection.title)
+        self._result = ProbeResult(plan, client.connection, client.now())
 
     async def run(self) -> ProbeResult:
         """Raises ConnectionProblem, ServiceRefused and ServiceBusy from the first, free calls."""
-        started = self._client.now()
         await self._free_calls()
         for batch in self._plan.batches:
-            if not await self._submit(batch):
+            await self._submit(batch)
+            if not batch.request_id:
                 break
         await self._wait()
-        if not any(isinstance(each, OutcomeUnknown | Unreachable) for each in self._evidence.errors(Step.SUBMIT)):
+        if not any(isinstance(each, OutcomeUnknown | Unreachable) for each in self._result.errors(Step.SUBMIT)):
             self._show(message("Sending one request without the queue…"))  # the connection has not broken
-            self._evidence.direct = await self._call(Step.RUN, None, self._run())
-        mark = self._client.connection.account_mark
-        found = tuple(Finding(each, *_judged(each, self._evidence)) for each in all_assumptions() if each.is_visible)
-        return ProbeResult(mark, started, found, self._evidence)
+            self._result.direct = await self._call(Step.RUN, None, self._run())
+        found = (each for each in all_assumptions() if each.is_visible)
+        self._result.findings = tuple(Finding(each, *_judged(each, self._result)) for each in found)
+        return self._result
 
     async def _free_calls(self) -> None:
         """Go no further if one did not get through."""
         shut: tuple[type[UserError], ...] = (NotConnected, TokenRefused, ServiceBusy, Unreachable)
         if self._client.connection.kind is not ConnectionKind.WORKER:  # which has no list of models
             self._show(message("Searching the list of models…"))
-            self._evidence.listed = await self._call(Step.MODEL, None, self._listed(), shut=(*shut, ServiceRefused))
+            self._result.listed = await self._call(Step.MODEL, None, self._listed(), shut=(*shut, ServiceRefused))
         self._show(message("Asking for a batch that does not exist…"))
-        await self._call(Step.UNKNOWN_ID, None, self._client.ask(self._plan.model.name, NO_REQUEST), shut=shut)
+        await self._call(Step.UNKNOWN_ID, None, self._ask(NO_REQUEST), shut=shut)
 
     async def _listed(self) -> Entry | None:
         name = self._plan.model.name
@@ -498,21 +495,19 @@ class Probe:
         return next(match(read_run(raw), [request]))
 
     async def _call(
-        self, step: Step, form: Form | None, call: Coroutine[Any, Any, T], *, shut: tuple[type[UserError], ...] = ()
+        self, step: Step, form: Form | None, call: Awaitable[T], *, shut: tuple[type[UserError], ...] = ()
     ) -> T | None:
         """None for a call that failed, whose error is noted; those in `shut` are raised."""
-        error = found = None
         try:
-            found = await call
+            return await call
         except shut:
             raise
-        except UserError as failed:
-            error = failed
-        self._evidence.calls.append(Call(step, form, error))
-        return found
+        except UserError as error:
+            self._result.failures.append(Failure(step, form, error))
+            return None
 
-    async def _submit(self, batch: ProbeBatch) -> bool:
-        """Send a batch, once, not cut off; whether it makes sense to send the next one."""
+    async def _submit(self, batch: ProbeBatch) -> None:
+        """Send a batch, once, not cut off."""
         self._show(message("Sending a batch of the form “{form}”…", form=stored_message(batch.form)))
         sending = asyncio.create_task(self._call(Step.SUBMIT, batch.form, self._send(batch)))
         try:
@@ -520,27 +515,24 @@ class Probe:
         except asyncio.CancelledError:
             await asyncio.wait({sending}, timeout=_CANCEL_SECONDS)
             raise
-        error = self._evidence.calls[-1].error
-        if error is not None:
-            self._evidence.sentences[batch.form] = self._evidence.sentence_of(error)
-        return error is None
+        if not batch.request_id:
+            batch.sentence = self._result.sentence_of(self._result.failures[-1].error)
 
     async def _send(self, batch: ProbeBatch) -> None:
-        body, attempt = batch.body, uuid.uuid4().hex
-        request_id = (await self._client.submit(self._plan.model.name, body)).request_id
-        self._evidence.request_ids[batch.form] = request_id
-        self._evidence.sentences[batch.form] = message("It was accepted.")
+        body, attempt = encode_batch(map(encode_request, batch.requests)), uuid.uuid4().hex
+        batch.request_id = (await self._client.submit(self._plan.model.name, body)).request_id
+        batch.sentence = message("It was accepted.")
         digest = hashlib.sha256(body).hexdigest()
         try:
-            await self._keep(Accepted(batch.form, attempt, request_id, digest, self._client.now()))
+            await self._keep(Accepted(batch.form, attempt, batch.request_id, digest, self._client.now()))
         except DataError as error:
             self._show(
                 message("Its id could not be written down, so keep it yourself. {sentence}", sentence=error.message)
             )
-        self._show(message("Accepted as {request_id}.", request_id=request_id))
+        self._show(message("Accepted as {request_id}.", request_id=batch.request_id))
 
     async def _wait(self) -> None:
-        waiting = [batch for batch in self._plan.batches if batch.form in self._evidence.request_ids]
+        waiting = [batch for batch in self._plan.batches if batch.request_id]
         until, pause = self._client.now() + self._wait_seconds, self._client.connection.first_check
         if waiting:
             self._show(message("Waiting for the results…"))
@@ -551,32 +543,27 @@ class Probe:
             await self._sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
         for batch in waiting:
-            words = message("It was accepted, and was not finished in the time that the check waits.")
-            self._evidence.sentences[batch.form] = words
-        for form in list(self._evidence.answers)[:1]:
-            found = await self._call(Step.AGAIN, form, self._ask(form))
-            if isinstance(found, Reply):
-                self._evidence.again[form] = found.finished
-
-    def _ask(self, form: Form) -> Coroutine[Any, Any, Waiting | Reply]:
-        return self._client.ask(self._plan.model.name, self._evidence.request_ids[form])
+            batch.sentence = message("It was accepted, and was not finished in the time that the check waits.")
+        for batch, _ in self._result.answered[:1]:
+            found = await self._call(Step.AGAIN, batch.form, self._ask(batch.request_id))
+            batch.again = found.finished if isinstance(found, Reply) else None
 
     async def _is_over(self, batch: ProbeBatch) -> bool:
-        found = await self._call(Step.POLL, batch.form, self._read(batch))
-        error = self._evidence.calls[-1].error
-        if found is not None:
-            self._evidence.answers[batch.form], self._evidence.results[batch.form] = found
-            self._evidence.sentences[batch.form] = message("It is finished.")
-        elif error is not None and not is_passing(error):
-            self._evidence.sentences[batch.form] = self._evidence.sentence_of(error)
-        else:
-            return False
+        try:
+            answer = await self._ask(batch.request_id)
+            if not isinstance(answer, Reply):
+                return False
+            batch.results, batch.answer = list(match(answer.finished, batch.requests)), answer.finished
+            batch.sentence = message("It is finished.")
+        except UserError as error:
+            self._result.failures.append(Failure(Step.POLL, batch.form, error))
+            if is_passing(error):
+                return False
+            batch.sentence = self._result.sentence_of(error)
         return True
 
-    async def _read(self, batch: ProbeBatch) -> tuple[Finished, list[Matched]] | None:
-        """None while it waits."""
-        answer = await self._ask(batch.form)
-        return (answer.finished, list(match(answer.finished, batch.requests))) if isinstance(answer, Reply) else None
+    async def _ask(self, request_id: str) -> Waiting | Reply:
+        return await self._client.ask(self._plan.model.name, request_id)
 
 
 # The report: no token, no account id and no whole request id
@@ -591,8 +578,16 @@ def counts_sentence(findings: tuple[Finding, ...]) -> Message:
 
 
 def text_report(result: ProbeResult) -> str:
-    """The report as text; what did not hold comes first."""
-    return "\n".join(_lines(_facts(result), counts_sentence(result.findings))) + "\n"
+    """The report as text: what is one value, then each list; what did not hold comes first."""
+    lines = [str(counts_sentence(result.findings))]
+    for name, value in _facts(result).items():
+        title = name.replace("_", " ").capitalize()
+        if isinstance(value, list):
+            lines += ["", title if value else f"{title}: none"]
+            lines += ["  " + " | ".join(str(word) for word in entry.values() if word) for entry in value]
+        elif not isinstance(value, dict):
+            lines.append(f"{title}: {value}")
+    return "\n".join(lines) + "\n"
 
 
 def json_report(result: ProbeResult) -> str:
@@ -601,16 +596,16 @@ def json_report(result: ProbeResult) -> str:
 
 
 def _facts(result: ProbeResult) -> dict[str, Any]:
-    counts, ids = Counter(each.outcome for each in result.findings), result.evidence.request_ids
+    counts = Counter(each.outcome for each in result.findings)
     return {
         "report": "check of the service",
         "program": "CF Batch",
         "version": __version__,
         "date": f"{datetime.fromtimestamp(result.started, UTC):%Y-%m-%d %H:%M} UTC",
-        "connection": str(result.evidence.kind),
-        "account_mark": result.account_mark,
-        "model": result.evidence.plan.model.name,
-        "most_dollars": round(result.evidence.plan.price.dollars, 6),
+        "connection": str(result.connection.kind),
+        "account_mark": result.connection.account_mark,
+        "model": result.plan.model.name,
+        "most_dollars": round(result.plan.price.dollars, 6),
         "assumptions_read": READ_ON,
         "outcomes": {str(outcome): counts[outcome] for outcome in Outcome},
         "assumptions": [
@@ -621,41 +616,22 @@ def _facts(result: ProbeResult) -> dict[str, Any]:
                 "sentence": each.assumption.sentence,
                 **({"otherwise": each.assumption.otherwise} if each.outcome is Outcome.NOT_HELD else {}),
             }
-            for each in result.findings
+            for each in sorted(result.findings, key=lambda each: each.outcome is not Outcome.NOT_HELD)
         ],
         "batches": [
-            {"form": str(form), "request_id": f"{ids[form][:4]}…" if form in ids else "", "sentence": sentence}
-            for form, sentence in result.evidence.sentences.items()
-        ],
-        "calls": [
             {
-                "step": f"{each.step}, {each.form}" if each.form else str(each.step),
-                "error": type(each.error).__name__ if each.error is not None else "",
-                "code": each.error.code if each.error is not None else 0,
+                "form": str(each.form),
+                "request_id": f"{each.request_id[:4]}…" if each.request_id else "",
+                "sentence": each.sentence,
             }
-            for each in result.evidence.calls
+            for each in result.sent
+        ],
+        "errors": [
+            {
+                "step": f"{step}, {form}" if form else str(step),
+                "error": type(error).__name__,
+                "code": error.code,
+            }
+            for step, form, error in result.failures
         ],
     }
-
-
-def _lines(facts: dict[str, Any], counts: str) -> Iterator[str]:
-    mark = facts["account_mark"]
-    yield from (f"{facts['program']}: {facts['report']}", "")
-    yield f"Date:        {facts['date']}"
-    yield f"Program:     CF Batch {facts['version']}; its assumptions were read in {facts['assumptions_read']}"
-    yield f"Connection:  {facts['connection']}" + (f", account mark {mark}" if mark else "")
-    yield f"Model:       {facts['model']}"
-    yield f"Result:      {counts}"
-    for outcome in (Outcome.NOT_HELD, Outcome.HELD, Outcome.NOT_SEEN):
-        found = [each for each in facts["assumptions"] if each["outcome"] == outcome]
-        yield from ("", f"{outcome.capitalize()} ({len(found)})" if found else f"{outcome.capitalize()}: none")
-        for each in found:
-            yield from (f"  {each['id']}: {each['sentence']}", f"          {each['observation']}")
-            if "otherwise" in each:
-                yield f"          What the program does then: {each['otherwise']}"
-    yield from ("", "Batches")
-    yield from (f"  {each['form']} ({each['request_id'] or 'no id'}): {each['sentence']}" for each in facts["batches"])
-    yield from ("", "Calls")
-    yield from (
-        f"  {each['step']}: {each['error'] or 'answered'} {each['code'] or ''}".rstrip() for each in facts["calls"]
-    )

@@ -66,13 +66,15 @@ RULES: Final = (
     ),
     Rule(
         (),
-        message("The texts of a request are too long together for the model. Send fewer of them at a time."),
+        message("The texts of a request are too long together for the model. Sent again, requests have half as many."),
         TooManyTexts,
         words="max context reached",
     ),
     Rule(
         (5006, 3030, 5004, 3003),
-        message("The model takes fewer texts in one request than this one has. Send fewer of them at a time."),
+        message(
+            "The model takes fewer texts in one request than this one has. Sent again, requests have half as many."
+        ),
         TooManyTexts,
         words=r"maxitems|\barray\b[^,;]*(?:<=|at most|too long)|(?:<=|at most|more than) \d+ (?:items|strings|texts)"
         r"|length of '[^']*/(?:text|documents|queries)' must be <=",

@@ -15,7 +15,7 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Pasted, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.checking import COLLECTING_TITLE, CheckResult, has_failed, has_passed, titles_of
-from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind, gateway, worker
+from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind, connection_of
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.connections.connection_fields import (
     GATEWAY_PAGE,
@@ -187,7 +187,7 @@ class SavedCard(ConnectionCard):
             "url": lambda: FieldBlock(
                 *(self.tr("Address"), self.guide, self.url),
                 self.tr("It ends in workers.dev, or is a domain of your own."),
-                check=lambda text: worker(text, connection_id="new", title="new"),
+                check=lambda text: connection_of(SavedConnection("", "", "worker", url=text)),
                 missing=self.tr("Enter the Worker’s address."),
             ),
             "gateway": lambda: FieldBlock(
@@ -195,7 +195,9 @@ class SavedCard(ConnectionCard):
                 page_link(self.tr("Find my gateway"), GATEWAY_PAGE, self._open_page),
                 self.gateway,
                 self.tr("Or paste the gateway’s whole address."),
-                check=lambda text: gateway(_SOME_ACCOUNT, text, connection_id="new", title="new"),
+                check=lambda text: connection_of(
+                    SavedConnection("", "", "gateway", account_id=_SOME_ACCOUNT, gateway=text)
+                ),
                 missing=self.tr("Enter the gateway’s ID."),
             ),
         }

@@ -144,8 +144,7 @@ class ServiceCheck(TallDialog):
         self._result = result
         self._about.hide()
         broken = sum(each.outcome is Outcome.NOT_HELD for each in result.findings)
-        ended = result.evidence
-        unfinished = [words for form, words in ended.sentences.items() if form not in ended.answers]
+        unfinished = [batch.sentence for batch in result.sent if batch.answer is None]
         if broken:
             words = display.plural(broken, "{n} assumption does not hold", "{n} assumptions do not hold")
             self.outcome.set_state(words, "triangle-alert", "attention")

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -32,10 +32,8 @@ from cfbatch_gui.ui.evaluation.comparison_tabs import (
     letter,
     named,
     read_comparison,
-    version_of,
     with_top,
 )
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
@@ -80,18 +78,18 @@ class ComparisonPage(QWidget):
     more_wanted = Signal(str)
     judge_wanted = Signal(list)
 
-    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+    def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__()
         self._program, self._notices = program, notices
         self._jobs: tuple[Job, ...] = ()
         self.compared: Compared | None = None
-        self._read: tuple[object, ...] = ()
         self.tasks = Tasks(self, self._cannot_be_compared)
         self._make_header()
-        self._make_content(memory)
+        self._make_content()
 
     def compare(self, jobs: Sequence[Job]) -> None:
-        self._jobs, self.compared, self._read = tuple(jobs), None, ()
+        self._jobs, self.compared = tuple(jobs), None
+        self.others.clear()
         self._show_possible()
         self.header.set_title(self.tr("Comparison"))
         self.header.set_facts(*named(self._jobs), self.tr("comparing…"))
@@ -100,18 +98,16 @@ class ComparisonPage(QWidget):
         self.tasks.start("compare", self._compare())
 
     def show_jobs(self, jobs: Sequence[Job]) -> None:
-        there = {job.id: job for job in jobs}
-        now = tuple(there[job.id] for job in self._jobs if job.id in there)
-        if now == self._jobs:
-            return
-        is_whole = len(now) == len(self._jobs)
-        self._jobs = now
-        if not is_whole:
-            self._show_deleted()
-        elif self.compared is not None and self._read == version_of(now):
-            self._show(replace(self.compared, jobs=now))
-        elif not self.tasks.is_running("compare"):
-            self.tasks.start("compare", self._compare())
+        """A comparison ends when one of its jobs is deleted; else it stays as it was when it was made."""
+        there = {job.id for job in jobs}
+        left = tuple(job for job in self._jobs if job.id in there)
+        if left != self._jobs:
+            self._jobs, self.compared = left, None
+            self.tasks.cancel("compare")
+            self.tasks.cancel("texts")
+            self._show_possible()
+            self.header.set_facts(*(job.name for job in left))
+            self._stack.show_sentence(self.tr("Jobs of this comparison were deleted. Choose others to compare."))
 
     def ask_to_judge(self) -> None:
         if self._jobs:
@@ -136,7 +132,7 @@ class ComparisonPage(QWidget):
         for button in (self.back_button, self.choose_button, self.save_button):
             self.header.add_button(button)
 
-    def _make_content(self, memory: Memory | None) -> None:
+    def _make_content(self) -> None:
         words = self.tr("Partial: not every context has a score. What all jobs have scored is compared.")
         self.partial_bar = NoticeBar(words, "attention")
         self.rbo, self.top, self.first, self.unmoved = Figure(), Figure(), Figure(), Figure()
@@ -145,8 +141,8 @@ class ComparisonPage(QWidget):
         self.tops = Choice(self.tr("How many first texts"), tops, lambda _: self.tasks.start("top", self._change_top()))
         self.tabs = Tabs()
         self._pages = QStackedWidget()
-        self.answer = AnswerTab(self.tasks, self.ask_to_judge, self._open_query, memory=memory)
-        self.queries, self.job_lines = QueriesTab(memory=memory), JobsTab()
+        self.answer = AnswerTab(self.tasks, self.ask_to_judge, self._open_query)
+        self.queries, self.job_lines = QueriesTab(), JobsTab()
         self.scores = ScoresTab(self._program, self._notices, self.tasks, self._open_query)
         shown: dict[str, tuple[str, QWidget]] = {
             ANSWER: (self.tr("Answer"), self.answer),
@@ -178,23 +174,13 @@ class ComparisonPage(QWidget):
     # Reading
 
     async def _compare(self) -> None:
-        while len(self._jobs) > 1 and self._read != (version := version_of(self._jobs)):
-            self._read = version  # set first: a failed reading is repeated only for another version
-            before = self.compared
-            top_k = before.top_k if before is not None else None
-            found = await asyncio.to_thread(read_comparison, self._program, self._jobs, top_k)
-            self._show(found)
-            if before is None:
-                self.tabs.choose(QUERIES if found.evaluation is None else ANSWER)
-                self._take_focus()
-
-    def _show_deleted(self) -> None:
-        self.tasks.cancel("compare")
-        self.tasks.cancel("texts")
-        self.compared, self._read = None, ()
-        self._show_possible()
-        self.header.set_facts(*(job.name for job in self._jobs))
-        self._stack.show_sentence(self.tr("Jobs of this comparison were deleted. Choose others to compare."))
+        found = await asyncio.to_thread(read_comparison, self._program, self._jobs)
+        self._show(found)
+        self.tabs.choose(QUERIES if found.evaluation is None else ANSWER)
+        focused = self.window().focusWidget()
+        if focused is None or self.isAncestorOf(focused):  # type: ignore[redundant-expr]  # it can be None
+            table = self.answer.table if self.tabs.current() == ANSWER else self.queries.queries
+            table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_possible(self) -> None:
         self.save_button.setEnabled(self.compared is not None)
@@ -222,30 +208,19 @@ class ComparisonPage(QWidget):
     # Showing
 
     def _show(self, compared: Compared) -> None:
-        """Show a comparison; of the same jobs as before the chosen job and query stay chosen."""
-        before, query = self.compared, self.queries.query_no()
-        other = self.other() if before is not None else 1
         self.compared = compared
         names, comparison = named(compared.jobs), compared.comparison
         queries = display.plural(len(comparison.queries), "{n} query", "{n} queries")
         self.header.set_facts(*names, queries, display.plural(len(comparison.query), "{n} text", "{n} texts"))
         self._partial.setVisible(comparison.is_partial)
-        self.others.refill((name, number) for number, name in enumerate(names[1:], 1))
-        self.others.set_value(other)
+        self.others.refill(((name, number) for number, name in enumerate(names[1:], 1)), 1)
         self.others.setVisible(len(names) > 2)
         self.tops.set_value(compared.top_k)
         self._show_possible()
         self.job_lines.show_jobs(compared)
         self._foot.set_line(foot_words(compared.jobs))
         self._show_other()
-        self.queries.choose(query)
         self._stack.show_content()
-
-    def _take_focus(self) -> None:
-        focused = self.window().focusWidget()
-        if focused is None or self.isAncestorOf(focused):  # type: ignore[redundant-expr]  # it can be None
-            table = self.answer.table if self.tabs.current() == ANSWER else self.queries.queries
-            table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_other(self) -> None:
         compared = self.compared
@@ -340,18 +315,16 @@ class TextMove:
 
 
 class QueriesTab(QWidget):
-    def __init__(self, *, memory: Memory | None = None) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self._letter = ""
         self._queries: tuple[QueryText, ...] = ()
-        self._index = -1
-        self.queries = TableView("comparison/queries", self.tr("Queries, those that moved most first"), memory=memory)
+        self.queries = TableView("comparison/queries", self.tr("Queries, those that moved most first"))
         self.queries_model: Rows[QueryMove] = Rows(())
         self.panel = TextPanel()
         self.texts = TableView(
             "comparison/texts",
             self.tr("Texts of the query in both jobs"),
-            memory=memory,
             on_picked=self._show_text,
             on_opened=lambda _: self.panel.unfold(),
         )
@@ -374,19 +347,13 @@ class QueriesTab(QWidget):
         self.queries.selectRow(0)
 
     def show_texts(self, rows: Sequence[TextMove]) -> None:
-        indices = [row.index for row in rows]
         self.texts_model.set_rows(rows)
+        self.texts.selectRow(0)
         if rows:
-            shown = self.texts_model.index_of(rows[indices.index(self._index)]) if self._index in indices else 0
-            self.texts.selectRow(shown)
-            self._show_text(shown)
+            self._show_text(0)  # also where the first one was chosen
 
     def selected(self) -> tuple[int, ...]:
         return tuple(self.queries_model.row(index).index for index in self.queries.selected_rows())
-
-    def query_no(self) -> int:
-        at = self.queries.currentIndex().row()
-        return self._queries[self.queries_model.row(at).index].number if 0 <= at < self.queries_model.rowCount() else 0
 
     def choose(self, query_no: int) -> None:
         numbers = [self._queries[self.queries_model.row(at).index].number for at in range(len(self._queries))]
@@ -396,7 +363,6 @@ class QueriesTab(QWidget):
 
     def _show_text(self, index: int) -> None:
         row = self.texts_model.row(index)
-        self._index = row.index
         heading = self.tr("Rank {rank} in A, {other} in {letter}").format(
             rank=row.rank_text, other=row.other_rank_text, letter=self._letter
         )

@@ -38,7 +38,6 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Band, Bars, Chart, Diagonal, Dots, PictureButtons, PlotData
 from cfbatch_gui.ui.state_names import is_practice, short_model
@@ -80,19 +79,13 @@ class Compared:
     book: BookGrades | None = None
 
 
-def version_of(jobs: Sequence[Job]) -> tuple[object, ...]:
-    """Changes exactly when there may be other scores to compare: an answer came, or the jobs are others."""
-    return tuple((job.id, tuple(each.number for each in job.batches if each.state.is_final)) for job in jobs)
-
-
-def read_comparison(program: Program, jobs: Sequence[Job], top_k: int | None = None) -> Compared:
+def read_comparison(program: Program, jobs: Sequence[Job]) -> Compared:
     """Blocking; the first job is what the others are compared with. Raises UsageError, DataError."""
     runs = [read_run(program.folder(job.id), metadata_of(job, "")) for job in jobs]
     comparison = compare(runs)
     texts = len(comparison.query) / len(comparison.queries)
     usual = next((count for count in _USUAL_TOPS if count < texts), 1)
-    book = program.judgements.grades()
-    return with_top(tuple(jobs), comparison, usual if top_k is None else top_k, book)
+    return with_top(tuple(jobs), comparison, usual, program.judgements.grades())
 
 
 def with_top(jobs: tuple[Job, ...], comparison: Comparison, top_k: int, book: BookGrades | None) -> Compared:
@@ -203,8 +196,6 @@ class AnswerTab(QWidget):
         tasks: Tasks,
         judge: Callable[[], None],
         open_query: Callable[[int], object],
-        *,
-        memory: Memory | None = None,
     ) -> None:
         super().__init__()
         self._tasks = tasks
@@ -229,7 +220,6 @@ class AnswerTab(QWidget):
         self.table = TableView(
             "comparison/answer",
             self.tr("Queries, those that gained most first"),
-            memory=memory,
             on_opened=lambda index: open_query(self.rows.row(index).number),
         )
         self.rows: Rows[QueryChange] = Rows(())
@@ -407,12 +397,12 @@ class ScoresTab(QWidget):
 class JobsTab(QWidget):
     def __init__(self) -> None:
         super().__init__()
-        self._jobs = LabelGrid("strong", stretches=(0, 1, 0, 0, 0, 2), gap=WIDE - 4, elided=1, wrapped=5)
-        self._metrics = LabelGrid("strong", gap=WIDE - 4, elided=0)
-        self._judged = IconLine("", "info", "body", wrap=True)
+        self.jobs = LabelGrid("strong", stretches=(0, 1, 0, 0, 0, 2), gap=WIDE - 4, elided=1, wrapped=5)
+        self.metrics = LabelGrid("strong", gap=WIDE - 4, elided=0)
+        self.judged = IconLine("", "info", "body", wrap=True)
         content = column(
-            _card(self.tr("What is compared"), self._jobs),
-            _card(self.tr("How well each ranks"), self._metrics, self._judged),
+            _card(self.tr("What is compared"), self.jobs),
+            _card(self.tr("How well each ranks"), self.metrics, self.judged),
             None,
             gap=LARGE,
             margins=(WIDE, LARGE, WIDE, LARGE),
@@ -439,23 +429,20 @@ class JobsTab(QWidget):
             self.tr("Scores"),
             self.tr("Matched with A"),
         )
-        self._jobs.show_lines(lines, titles, right=(3, 4))
+        self.jobs.show_lines(lines, titles, right=(3, 4))
         self._show_metrics(compared)
-
-    def texts(self) -> list[str]:
-        return [*self._jobs.texts(), *self._metrics.texts(), self._judged.text()]
 
     def _show_metrics(self, compared: Compared) -> None:
         found = compared.evaluation
-        self._judged.set_line(" ".join(filter(None, (judged_words(found), unusable_words(compared)))))
-        self._metrics.setVisible(found is not None)
+        self.judged.set_line(" ".join(filter(None, (judged_words(found), unusable_words(compared)))))
+        self.metrics.setVisible(found is not None)
         if found is None:
             return
         letters = [letter(number) for number in range(len(found.runs))]
         lines = [
             (name, *(display.figures(run.means[name].text()) for run in found.runs)) for name in found.runs[0].means
         ]
-        self._metrics.show_lines(lines, ("", *letters), right=range(1, len(letters) + 1))
+        self.metrics.show_lines(lines, ("", *letters), right=range(1, len(letters) + 1))
 
 
 def _card(title: str, *content: QWidget) -> Card:

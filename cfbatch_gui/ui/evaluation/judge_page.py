@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QCompleter, QFormLayout, QLineEdit, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.evaluation.joining import Run, label_judgements, read_run
@@ -27,25 +27,45 @@ from cfbatch_gui.core.judgements.files import (
     write_judgements,
 )
 from cfbatch_gui.core.judgements.session import Session, Shown
-from cfbatch_gui.core.judgements.values import Judgement, Source
+from cfbatch_gui.core.judgements.values import FOUR, THREE, TWO, Judgement, Scale, Source, own_scale
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.evaluation.judging_view import Asked, JudgingView, StartPanel
+from cfbatch_gui.ui.evaluation.judging_view import JudgingView
 from cfbatch_gui.ui.notices import Notices, PageUndo
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.widgets import EmptyPlace, MenuButton, PageHeader, QuietButton, Roomy, column
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
+from cfbatch_gui.ui.widgets import (
+    Card,
+    Choice,
+    EmptyPlace,
+    Label,
+    MenuButton,
+    PageHeader,
+    PrimaryButton,
+    QuietButton,
+    Roomy,
+    boxed,
+    column,
+    row,
+    scrolled,
+)
 
 _SECONDS_A_TEXT = 8
 _MINUTE = 60
+_TOPS = (3, 5, 10, 20)
+_OWN = "own"
+_WIDTH = 640
+_FIELD_WIDTH = 360
 
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """What there is to judge with some choices."""
+    """What there is to judge with the user's choices; `scale` is for a new book only."""
 
-    asked: Asked
+    judge: str
+    scale: Scale
     pool: Pool
     disagreements: list[list[Judgement]]  # of each pair about which judges disagree
 
@@ -81,15 +101,14 @@ class JudgePage(QWidget):
         self.header.add_button(self.files_button)
         self.header.add_button(self.pause_button)
         undo = partial(self._write, self._undo)
-        self.start = StartPanel(lambda: self.tasks.start("prepare", self._prepare()))
+        self._make_fields()
+        self.start = self._start_page()
         self.view = JudgingView(lambda grade: self._write(partial(self._answer, grade)), undo)
         self.end = EmptyPlace("circle-check", "", self.tr("Show the result"))
         self._pages = QStackedWidget()
         for page in (self.start, self.view, self.end):
             self._pages.addWidget(page)
         self.setLayout(column(self.header, 6, Roomy(self._pages), gap=0))
-        self.start.begin_button.clicked.connect(lambda: self.tasks.start("begin", self._begin()))
-        self.start.settle_button.clicked.connect(lambda: self.tasks.start("begin", self._begin(settles=True)))
         self.end.pressed.connect(self._leave)
         self._page_undo = PageUndo(self, notices.undos, self.tr("Undo the last judgement"), undo)
 
@@ -98,9 +117,60 @@ class JudgePage(QWidget):
         self._page_undo.show(False)
         self.header.set_facts(*(job.name for job in jobs))
         self._show_way_out(judging=False)
-        self.start.show_counts("", can_begin=False)
+        self._show_possible("")
         self._pages.setCurrentWidget(self.start)
         self.tasks.start("read", self._read())
+
+    # Making
+
+    def _make_fields(self) -> None:
+        self.book, self.judge_name, self.grades = QLineEdit(), QLineEdit(), QLineEdit()
+        for field in (self.book, self.judge_name):
+            field.setMaxLength(80)
+        self.judge_name.setPlaceholderText(self.tr("me"))
+        self.grades.setPlaceholderText(self.tr("the least relevant first, separated by commas"))
+        tops = [(self.tr("the first {n} of each").format(n=count), count) for count in _TOPS]
+        self.tops = Choice(self.tr("How many of each ranking"), tops, self._prepare_anew)
+        self.tops.set_value(10)
+        self.scales = Choice(self.tr("Grades"), on_picked=self._prepare_anew)
+        for field in (self.book, self.judge_name, self.grades):
+            field.editingFinished.connect(self._prepare_anew)
+        self.counts = Label("", "strong", wrap=True)
+        self.trouble = Label("", "error", wrap=True)
+        self.begin_button = PrimaryButton(
+            self.tr("Start judging"), "play", lambda: self.tasks.start("begin", self._begin())
+        )
+        self.settle_button = QuietButton(on_click=lambda: self.tasks.start("begin", self._begin(settles=True)))
+
+    def _start_page(self) -> QWidget:
+        form = self._form = QFormLayout()
+        form.setHorizontalSpacing(LARGE)
+        form.setVerticalSpacing(MEDIUM)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.FieldsStayAtSizeHint)
+        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        fields: tuple[tuple[str, QWidget], ...] = (
+            (self.tr("Kept in the book"), self.book),
+            (self.tr("Your name"), self.judge_name),
+            (self.tr("Texts to judge"), self.tops),
+            (self.tr("Grades"), self.scales),
+            (self.tr("Your words"), self.grades),
+        )
+        for name, field in fields:
+            field.setAccessibleName(name)
+            if isinstance(field, QLineEdit):  # a choice is as wide as its longest text
+                field.setFixedWidth(scaled(_FIELD_WIDTH))
+            label = Label(name, "quiet")
+            label.setBuddy(field)
+            form.addRow(label, field)
+        explained = self.tr(
+            "You see one text at a time and say with one key how well it answers its query. Scores, ranks and jobs stay"
+            " hidden, so that they cannot sway you. Every answer is saved at once; stop whenever you like."
+        )
+        buttons = row(self.begin_button, self.settle_button, None)
+        parts = (Label(explained, "body", wrap=True), SMALL, form, SMALL, self.counts, self.trouble, buttons)
+        card = Card(*parts, margins=(WIDE, 20, WIDE, 20))
+        card.setMaximumWidth(scaled(_WIDTH))
+        return scrolled(boxed(column(row(card, None), None, margins=(WIDE, LARGE, WIDE, LARGE))))
 
     # Before
 
@@ -108,42 +178,62 @@ class JudgePage(QWidget):
         self._runs = await asyncio.to_thread(
             lambda: tuple(read_run(self._program.folder(job.id), metadata_of(job, "")) for job in self.jobs)
         )
-        judgements, settings = self._program.judgements, self._program.settings
+        judgements = self._program.judgements
         names = await asyncio.to_thread(judgements.shelf.names)
-        self.start.show_choices(names, judgements.used_name(), settings.judge)
+        completer = QCompleter(list(names), self.book)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.book.setCompleter(completer)
+        self.book.setText(judgements.used_name())
+        self.judge_name.setText(self._program.settings.judge)
         await self._prepare()
-        self.start.begin_button.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.begin_button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _prepare_anew(self, _: object = None) -> None:
+        self.tasks.start("prepare", self._prepare())
 
     async def _prepare(self) -> None:
         if not self._runs:
             return
-        judgements = self._program.judgements
-        name = self.start.book.text().strip() or judgements.used_name()
-        self.start.book.setText(name)
+        judgements, name, self._prepared = self._program.judgements, self._book_name(), None
+        self.book.setText(name)
+        judge = " ".join(self.judge_name.text().split()) or self.tr("me")
         try:
-            exists = judgements.shelf.has(name)
-            book = await asyncio.to_thread(judgements.shelf.book, name) if exists else None
-            self.start.show_scale(book.scale if book is not None else None)
-            asked = self.start.asked()
-            pool = await asyncio.to_thread(make_pool, self._runs, book, judge=asked.judge, k=asked.top)
+            book = await asyncio.to_thread(judgements.shelf.book, name) if judgements.shelf.has(name) else None
+            scale = self._chosen_scale(book)
+            top = self.tops.currentData()
+            pool = await asyncio.to_thread(make_pool, self._runs, book, judge=judge, k=top)
             found = await asyncio.to_thread(disagreeing, book) if book is not None else []
         except UserError as error:
-            self._prepared = None
-            self.start.show_trouble(said(error.message))
+            self._show_possible(said(error.message))
             return
-        self._prepared = _Prepared(asked, pool, found)
-        self._show_counts(self._prepared)
+        self._prepared = _Prepared(judge, scale, pool, found)
+        self._show_counts(pool, top)
+        self._show_possible("")
         for sentence in book.damage if book is not None else ():
             self._notices.show_notice(said(sentence), "attention")
 
-    def _show_counts(self, prepared: _Prepared) -> None:
-        pool = prepared.pool
+    def _chosen_scale(self, book: Book | None) -> Scale:
+        """That of the book, which cannot be changed; a new book has the one that the user chooses. Raises UsageError
+        for words that make none.
+        """
+        shown = (TWO, THREE, FOUR) if book is None else (book.scale,)
+        offered: list[tuple[str, object]] = [(" · ".join(said(each.name) for each in one.grades), one) for one in shown]
+        own = [(self.tr("Words of your own…"), _OWN)] if book is None else []
+        self.scales.refill([*offered, *own], FOUR)
+        self.scales.setEnabled(book is None)
+        chosen = self.scales.value()
+        self._form.setRowVisible(self.grades, chosen == _OWN)
+        if isinstance(chosen, Scale):
+            return chosen
+        if not self.grades.text().strip():
+            raise UsageError(self.tr("Type the words for your grades, the least relevant first."))
+        return own_scale(tuple(self.grades.text().split(",")))
+
+    def _show_counts(self, pool: Pool, top: int) -> None:
         of_queries = display.plural(pool.queries, "{n} query", "{n} queries")
         texts = display.plural(pool.texts, "{n} text", "{n} texts")
-        top = self.tr("top {k} of each, {texts} for {queries}").format(
-            k=prepared.asked.top, texts=texts, queries=of_queries
-        )
-        self.header.set_facts(*(job.name for job in self.jobs), top)
+        pattern = self.tr("top {k} of each, {texts} for {queries}")
+        self.header.set_facts(*(job.name for job in self.jobs), pattern.format(k=top, texts=texts, queries=of_queries))
         words = self.tr("All of these texts are judged already.")
         if pool.items:
             minutes = max(1, round(len(pool.items) * _SECONDS_A_TEXT / _MINUTE))
@@ -151,9 +241,16 @@ class JudgePage(QWidget):
             fresh, judged = display.number(pool.fresh), display.number(pool.judged)
             pattern = self.tr("Texts to judge: {n}, about {time}. Judged already: {judged}.")
             words = pattern.format(n=fresh, time=time, judged=judged)
-        found = len(prepared.disagreements)
-        settle = display.plural(found, "Settle {n} disagreement", "Settle {n} disagreements")
-        self.start.show_counts(words, can_begin=bool(pool.items), disagreements=settle if found else "")
+        self.counts.setText(words)
+
+    def _show_possible(self, trouble: str) -> None:
+        prepared = self._prepared
+        self.trouble.setText(trouble)
+        self.trouble.setVisible(bool(trouble))
+        self.begin_button.setEnabled(prepared is not None and bool(prepared.pool.items))
+        found = len(prepared.disagreements) if prepared is not None else 0
+        self.settle_button.setText(display.plural(found, "Settle {n} disagreement", "Settle {n} disagreements"))
+        self.settle_button.setVisible(found > 0)
 
     # Judging
 
@@ -163,8 +260,8 @@ class JudgePage(QWidget):
         prepared = self._prepared
         if prepared is None or not (prepared.disagreements if settles else prepared.pool.items):
             return
-        asked, items = prepared.asked, prepared.pool.items
-        self._book = book = await self._open_book(asked)
+        items = prepared.pool.items
+        self._book = book = await self._open_book(prepared)
         if settles:
             pairs, source = [Shown(each.query, each.document) for each, *_ in prepared.disagreements], Source.SETTLED
             foot = self.tr("The judges disagree about these texts. Your answer is the last word; theirs are kept.")
@@ -176,17 +273,17 @@ class JudgePage(QWidget):
                 foot += " " + self.tr("Some texts come twice, to see how steady judgements are.")
             queries, pattern = display.number(prepared.pool.queries), self.tr("Query {n} of {all}")
             self._words = [(pattern.format(n=display.number(item.query_number), all=queries), "") for item in items]
-        self.session = Session(book, pairs, judge=asked.judge, clock=self._program.clock, source=source)
+        self.session = Session(book, pairs, judge=prepared.judge, clock=self._program.clock, source=source)
         self.view.show_scale(book.scale, foot)
         self._show_way_out(judging=True)
         self._show_current()
         self._pages.setCurrentWidget(self.view)
         self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    async def _open_book(self, asked: Asked) -> Book:
+    async def _open_book(self, prepared: _Prepared) -> Book:
         judgements = self._program.judgements
-        book = await asyncio.to_thread(judgements.book_for, asked.book, asked.scale)
-        await self._program.keep_settings(judgement_book=book.name, judge=asked.judge)
+        book = await asyncio.to_thread(judgements.book_for, self._book_name(), prepared.scale)
+        await self._program.keep_settings(judgement_book=book.name, judge=prepared.judge)
         for run in self._runs:
             await asyncio.to_thread(judgements.keep_labels, run)
         return book
@@ -260,14 +357,14 @@ class JudgePage(QWidget):
 
     def _show_error(self, error: UserError) -> None:
         if not self._runs:
-            self.start.show_trouble(said(error.message))
+            self._show_possible(said(error.message))
             return
         self._notices.show_error(error)
 
     # Judgements in and out of files
 
     def _book_name(self) -> str:
-        return self.start.book.text().strip() or self._program.judgements.used_name()
+        return self.book.text().strip() or self._program.judgements.used_name()
 
     async def take_in(self, path: Path) -> None:
         """Import a file beside the first job. Raises UserError; nothing is taken in part."""
@@ -280,7 +377,7 @@ class JudgePage(QWidget):
         )
         words = import_words(done, book.name, has_job=subjects is not None)
         self._notices.show_notice(" ".join(map(said, words)), "done")
-        self.tasks.start("prepare", self._prepare())
+        self._prepare_anew()
 
     async def write_file(self, path: Path, form: Form) -> None:
         """Write the book, with the ids of the first job where the form has ids. Raises UserError."""

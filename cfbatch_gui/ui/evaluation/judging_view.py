@@ -1,23 +1,19 @@
-"""What is asked before judging, and one query with one text, large, with the grades below; by single keys."""
+"""One query with one text, large, with the grades below, which are given by single keys."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAccessible, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
-    QCompleter,
-    QFormLayout,
     QLineEdit,
     QSizePolicy,
     QWidget,
 )
 
-from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.judgements.session import Shown
-from cfbatch_gui.core.judgements.values import FOUR, THREE, TWO, Grade, Scale, own_scale
+from cfbatch_gui.core.judgements.values import Grade, Scale
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
@@ -25,151 +21,20 @@ from cfbatch_gui.ui.notices import announce
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Card,
-    Choice,
     Clickable,
     ElidedLabel,
     Flow,
     IconLine,
     Label,
     LinkButton,
-    PrimaryButton,
-    QuietButton,
     ThinProgress,
     boxed,
     column,
     line,
     restyle,
     row,
-    scrolled,
 )
 from cfbatch_gui.ui.widgets.text_panel import PlainText
-
-_TOPS = (3, 5, 10, 20)
-_OWN = "own"
-_WIDTH = 640
-_FIELD_WIDTH = 360
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The choices: `top` texts of each ranking; `scale` is for a new book only."""
-
-    book: str
-    judge: str
-    top: int
-    scale: Scale
-
-
-class StartPanel(QWidget):
-    """`changed` is called after each choice."""
-
-    def __init__(self, changed: Callable[[], object]) -> None:
-        super().__init__()
-        self.book = QLineEdit()
-        self.book.setMaxLength(80)
-        self.judge = QLineEdit()
-        self.judge.setMaxLength(80)
-        self.judge.setPlaceholderText(self.tr("me"))
-        tops = [(self.tr("the first {n} of each").format(n=count), count) for count in _TOPS]
-        self.tops = Choice(self.tr("How many of each ranking"), tops, lambda _: changed())
-        self.tops.set_value(10)
-        self.scales = Choice(self.tr("Grades"))
-        self.words = QLineEdit()
-        self.words.setPlaceholderText(self.tr("the least relevant first, separated by commas"))
-        self.counts = Label("", "strong", wrap=True)
-        self.trouble = Label("", "error", wrap=True)
-        self.begin_button = PrimaryButton(self.tr("Start judging"), "play")
-        self.settle_button = QuietButton()
-        self._lay_out()
-        self.show_scale(None)
-        for field in (self.book, self.judge, self.words):
-            field.editingFinished.connect(changed)
-        self.scales.picked.connect(lambda _: self._show_words())
-        self.scales.picked.connect(lambda _: changed())
-
-    def _lay_out(self) -> None:
-        form = self._form = QFormLayout()
-        form.setHorizontalSpacing(LARGE)
-        form.setVerticalSpacing(MEDIUM)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.FieldsStayAtSizeHint)
-        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        fields: tuple[tuple[str, QWidget], ...] = (
-            (self.tr("Kept in the book"), self.book),
-            (self.tr("Your name"), self.judge),
-            (self.tr("Texts to judge"), self.tops),
-            (self.tr("Grades"), self.scales),
-            (self.tr("Your words"), self.words),
-        )
-        for name, field in fields:
-            field.setAccessibleName(name)
-            if isinstance(field, QLineEdit):  # a choice is as wide as its longest text
-                field.setFixedWidth(scaled(_FIELD_WIDTH))
-            label = Label(name, "quiet")
-            label.setBuddy(field)
-            form.addRow(label, field)
-        explained = self.tr(
-            "You see one text at a time and say with one key how well it answers its query. Scores, ranks and jobs stay"
-            " hidden, so that they cannot sway you. Every answer is saved at once; stop whenever you like."
-        )
-        card = Card(
-            Label(explained, "body", wrap=True),
-            SMALL,
-            form,
-            SMALL,
-            self.counts,
-            self.trouble,
-            row(self.begin_button, self.settle_button, None),
-            margins=(WIDE, 20, WIDE, 20),
-        )
-        card.setMaximumWidth(scaled(_WIDTH))
-        self.trouble.hide()
-        content = boxed(column(row(card, None), None, margins=(WIDE, LARGE, WIDE, LARGE)))
-        self.setLayout(column(scrolled(content), gap=0))
-
-    def show_choices(self, books: tuple[str, ...], book: str, judge: str) -> None:
-        self.book.setText(book)
-        self.judge.setText(judge)
-        completer = QCompleter(list(books), self.book)
-        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self.book.setCompleter(completer)
-
-    def show_scale(self, scale: Scale | None) -> None:
-        """Show the scale of the book, which cannot be changed; None lets the user choose one for a new book."""
-        shown = (TWO, THREE, FOUR) if scale is None else (scale,)
-        offered: list[tuple[str, object]] = [(" · ".join(said(each.name) for each in one.grades), one) for one in shown]
-        own = [(self.tr("Words of your own…"), _OWN)] if scale is None else []
-        self.scales.refill([*offered, *own], FOUR)
-        self.scales.setEnabled(scale is None)
-        self._show_words()
-
-    def show_counts(self, words: str, *, can_begin: bool, disagreements: str = "") -> None:
-        self.counts.setText(words)
-        self.trouble.hide()
-        self.begin_button.setEnabled(can_begin)
-        self.settle_button.setText(disagreements)
-        self.settle_button.setVisible(bool(disagreements))
-
-    def show_trouble(self, sentence: str) -> None:
-        self.trouble.setText(sentence)
-        self.trouble.setVisible(bool(sentence))
-        self.begin_button.setEnabled(not sentence)
-
-    def asked(self) -> Asked:
-        """The choices. Raises UsageError for words that make no scale."""
-        judge = " ".join(self.judge.text().split()) or self.tr("me")
-        return Asked(self.book.text().strip(), judge, self.tops.currentData(), self._scale())
-
-    def _scale(self) -> Scale:
-        chosen = self.scales.value()
-        if isinstance(chosen, Scale):
-            return chosen
-        if not self.words.text().strip():
-            raise UsageError(self.tr("Type the words for your grades, the least relevant first."))
-        return own_scale(tuple(self.words.text().split(",")))
-
-    def _show_words(self) -> None:
-        self._form.setRowVisible(self.words, self.scales.value() == _OWN)
-
 
 _WIDEST_NAME = 180  # pixels; a longer one ends in "…"
 
@@ -297,9 +162,6 @@ class JudgingView(QWidget):
 
     def note(self) -> str:
         return self._note.text().strip()
-
-    def words(self) -> list[str]:
-        return [self._query.text(), self._text.toPlainText(), self._count.text(), self._left.text()]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         has_modifier = event.modifiers() & ~(Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier)

@@ -1,5 +1,6 @@
 """The first two parts of a draft: what to do, and with which data: each file, how it is read, and its first rows."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -96,19 +97,26 @@ class FilePart(QWidget):
         self.facts = Label("", "quiet")
         ask = partial(drafts.ask_encoding, second=is_second)
         self.encoding = LinkButton(tip=self.tr("Read it in another encoding"), on_click=ask)
-        self.guess = Label("", "quiet")
         tip = self.tr("Choose how cells are separated")
         self.separator = LinkButton(tip=tip, on_click=self._open_separator_menu)
-        self.header = LinkButton(on_click=lambda: self._reread(has_header=not self._source.has_header))
+        tip = self.tr("Take the first row as data, or as a header")
+        self.header = LinkButton(tip=tip, on_click=lambda: self._reread(has_header=not self._source.has_header))
         self.sheet = LinkButton(tip=self.tr("Choose another sheet"), on_click=self._open_sheet_menu)
-        self.hidden = LinkButton(on_click=lambda: self._reread(leaves_hidden=not self._source.leaves_hidden))
-        self.remove = LinkButton(self.tr("Remove"), on_click=drafts.remove_second)
+        tip = self.tr("Leave the hidden rows out, or read them")
+        self.hidden = LinkButton(tip=tip, on_click=lambda: self._reread(leaves_hidden=not self._source.leaves_hidden))
+        self.remove = LinkButton(on_click=drafts.remove_second)
         more = partial(drafts.show_more, second=is_second)
         self.more = LinkButton(self.tr("Show more rows"), on_click=more)
-        self._links: dict[LinkButton, QWidget] = {}  # each with the dot before it
-        for link in (self.encoding, self.separator, self.header, self.sheet, self.hidden, self.remove):
-            guess = (self.guess,) if link is self.encoding else ()
-            self._links[link] = boxed(row(Label("·", "quiet"), *guess, link, gap=SMALL))
+        self._words: dict[LinkButton, Callable[[Source], str]] = {  # "" where there is nothing to change
+            self.encoding: encoding_words,
+            self.separator: separator_words,
+            self.header: header_words,
+            self.sheet: sheet_words,
+            self.hidden: hidden_words,
+            self.remove: lambda _: self.tr("Remove") if is_second else "",
+        }
+        # Each with the dot before it.
+        self._links = {link: boxed(row(Label("·", "quiet"), link, gap=SMALL)) for link in self._words}
         self.table = PreviewTable()
         header = self.table.roles
         header.role_chosen.connect(lambda column, role: drafts.choose_role(column, role, second=is_second))
@@ -130,31 +138,9 @@ class FilePart(QWidget):
         self._show_name(source.path.name, " · ".join(filter(None, known)))
         self.notice.set_line(" ".join(map(said, source.notices)))
         self._show_more(len(file.sample), rows)
-        encoding = shown_name(source.encoding)
-        self.guess.setText(self.tr("{encoding}, our guess ·").format(encoding=encoding))
-        self.guess.setVisible(source.is_encoding_guessed)
-        self.encoding.setText(self.tr("Change") if source.is_encoding_guessed else encoding)
-        self.separator.setText(separator_words(source))
-        self.header.setText(header_words(source))
-        data, header = self.tr("Take the first row as data"), self.tr("Take the first row as a header")
-        self.header.setToolTip(data if source.has_header else header)
-        self.sheet.setText(self.tr("sheet “{name}”").format(name=one_line(source.sheet, 40).replace("&", "&&")))
-        without = plural(source.hidden, "without {n} hidden row", "without {n} hidden rows")
-        with_them = plural(source.hidden, "with {n} hidden row", "with {n} hidden rows")
-        self.hidden.setText(without if source.leaves_hidden else with_them)
-        read, leave = self.tr("Read the hidden rows"), self.tr("Leave the hidden rows out")
-        self.hidden.setToolTip(read if source.leaves_hidden else leave)
-        is_table = source.format == FileFormat.DELIMITED or bool(source.sheets) or source.shape is Shape.ARRAYS
-        shown = {
-            self.encoding: bool(source.encoding),
-            self.separator: bool(separator_words(source)),
-            self.header: is_table or source.format == FileFormat.LINES,
-            self.sheet: len(source.sheets) > 1,
-            self.hidden: source.hidden > 0,
-            self.remove: self._is_second,
-        }
-        for link, linked in self._links.items():
-            linked.setVisible(shown[link])
+        for link, words in self._words.items():
+            link.setText(words(source))
+            self._links[link].setVisible(bool(link.text()))
         roles = mapping.second_roles if self._is_second else mapping.roles
         self.table.show_file(file, roles, roles_for(mapping, second=self._is_second), self._joined(file, mapping))
 
@@ -437,10 +423,29 @@ def format_words(source: Source) -> str:
     return "" if source.format in _LINKED else said(format_of(source).short)
 
 
+def encoding_words(source: Source) -> str:
+    pattern = tr("{encoding}, our guess") if source.is_encoding_guessed else "{encoding}"
+    return pattern.format(encoding=shown_name(source.encoding)) if source.encoding else ""
+
+
 def header_words(source: Source) -> str:
+    is_table = source.format in (FileFormat.DELIMITED, FileFormat.LINES) or source.shape is Shape.ARRAYS
+    if not (is_table or source.sheets):
+        return ""
     if not source.is_header_sure:
         return tr("first row looks like a header") if source.has_header else tr("first row looks like data")
     return tr("first row is a header") if source.has_header else tr("no header row")
+
+
+def sheet_words(source: Source) -> str:
+    name = one_line(source.sheet, 40).replace("&", "&&")
+    return tr("sheet “{name}”").format(name=name) if len(source.sheets) > 1 else ""
+
+
+def hidden_words(source: Source) -> str:
+    if source.leaves_hidden:
+        return plural(source.hidden, "without {n} hidden row", "without {n} hidden rows")
+    return plural(source.hidden, "with {n} hidden row", "with {n} hidden rows") if source.hidden else ""
 
 
 def kind_words(kind: Kind) -> str:

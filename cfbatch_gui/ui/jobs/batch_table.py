@@ -19,7 +19,6 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.dialogs import ShownDialog
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.state_names import StateWords, is_collected, state_texts, words_of_batch
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
@@ -67,10 +66,8 @@ def next_check_words(batch: Batch, *, paused: bool, now: float, next_look: float
 class BatchTable(TableView):
     """The batches of a job; Enter opens the answer to one as it came. The columns `hidden` are there for the asking."""
 
-    def __init__(
-        self, program: Program, name: str, title: str, hidden: Collection[str], *, memory: Memory | None = None
-    ) -> None:
-        super().__init__(name, title, memory=memory, inset=True, on_opened=self.open_answer)
+    def __init__(self, program: Program, name: str, title: str, hidden: Collection[str]) -> None:
+        super().__init__(name, title, inset=True, on_opened=self.open_answer)
         self._program, self._now = program, 0.0
         self._job: Job | None = None
         self._next_look: float | None = None

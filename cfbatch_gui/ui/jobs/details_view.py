@@ -13,7 +13,6 @@ from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.jobs.batch_table import BatchTable
 from cfbatch_gui.ui.jobs.job_summary import price_words, size_words, token_words
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.state_names import (
     connection_of,
     connection_title,
@@ -32,7 +31,7 @@ Line = tuple[str, str]
 
 
 class DetailsView(QWidget):
-    def __init__(self, program: Program, *, memory: Memory | None = None) -> None:
+    def __init__(self, program: Program) -> None:
         super().__init__()
         self._program = program
         self._job: Job | None = None
@@ -45,7 +44,7 @@ class DetailsView(QWidget):
         self.copy_button = Button(self.tr("Copy"), "copy", self.copy)
         self.folder_button = Button(self.tr("Show folder"), "folder-open", self.show_folder)
         title = self.tr("Batches and their answers")
-        self.table = BatchTable(program, "details/batches", title, _HIDDEN, memory=memory)
+        self.table = BatchTable(program, "details/batches", title, _HIDDEN)
         self.table.setMinimumHeight(_TABLE_HEIGHT)
         self._hint = Label(self.tr("A double click opens the answer as it came."), "small")
         self._lay_out()

@@ -26,7 +26,6 @@ from cfbatch_gui.ui.jobs.job_summary import (
     request_ids,
     summary_words,
 )
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
 from cfbatch_gui.ui.state_names import connection_of, words_of_job
@@ -54,11 +53,9 @@ class JobPage(QWidget):
         notices: Notices,
         results: Mapping[str, ResultView],
         actions: JobActions,
-        *,
-        memory: Memory | None = None,
     ) -> None:
         super().__init__()
-        self._program, self._notices, self._memory = program, notices, memory
+        self._program, self._notices = program, notices
         self._job: Job | None = None
         self._chosen: dict[str, str] = {}  # the key of the tab that the user chose, by job id
         self._planned: dict[str, Planned] = {}
@@ -75,7 +72,7 @@ class JobPage(QWidget):
     def progress(self) -> "ProgressView":
         from cfbatch_gui.ui.jobs.progress_view import ProgressView
 
-        view = ProgressView(self._program, self._notices, memory=self._memory)
+        view = ProgressView(self._program, self._notices)
         view.look_wanted.connect(lambda: self.tabs.choose(self._results_tab()))
         return view
 
@@ -83,7 +80,7 @@ class JobPage(QWidget):
     def details(self) -> "DetailsView":
         from cfbatch_gui.ui.jobs.details_view import DetailsView
 
-        return DetailsView(self._program, memory=self._memory)
+        return DetailsView(self._program)
 
     def show_job(self, job: Job) -> None:
         is_other = self._job is None or job.id != self._job.id

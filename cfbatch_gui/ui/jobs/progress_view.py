@@ -42,7 +42,6 @@ from cfbatch_gui.ui.jobs.job_summary import (
     running_words,
     usual_words,
 )
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.state_names import (
     connection_of,
@@ -190,7 +189,7 @@ class ProgressView(QWidget):
 
     look_wanted = Signal()
 
-    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+    def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__()
         self._program, self._notices = program, notices
         self._job: Job | None = None
@@ -202,7 +201,7 @@ class ProgressView(QWidget):
         self.cards: dict[int, UnknownOutcomeCard] = {}
         self._troubles: list[Trouble] = []
         self.trouble_bars: list[NoticeBar] = []
-        self.table = BatchTable(program, "batches", tr("Batches"), _HIDDEN, memory=memory)
+        self.table = BatchTable(program, "batches", tr("Batches"), _HIDDEN)
         self._make_widgets()
         self._lay_out()
         self._seconds = QTimer(self, interval=_SECOND)

@@ -29,7 +29,7 @@ from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.system.threads import Stopped
 from cfbatch_gui.core.versions import ChangedSince, changed_since_predecessor, removed_list
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.dialogs import FormDialog, SizedDialog
+from cfbatch_gui.ui.dialogs import FormDialog
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice
@@ -38,7 +38,6 @@ from cfbatch_gui.ui.state_names import connection_title
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
-    Button,
     Card,
     CheckBox,
     Choice,
@@ -114,30 +113,22 @@ def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[Output
     return tuple(found.items())
 
 
-def extent_words(extent: Extent, target: Target, columns: int | None = None, *, has_numbers: bool = False) -> str:
-    """ "3,816 rows of 15 columns", "18,204 rows of 1,024 numbers, about 205 MB". `columns`: how many are chosen."""
-    is_limited = target.has_limits and target.measure is not Measure.ALL_ROWS
-    count = extent.kept_rows if is_limited else extent.rows
-    rows = display.plural(count, "{n} row", "{n} rows")
+def extent_words(extent: Extent, target: Target, *, has_numbers: bool = False) -> str:
+    """ "3,816 rows", "18,204 rows of 1,024 numbers, about 205 MB"."""
     if target.contents:
         return said(target.contents)
-    if target.measure is Measure.FAILED_ROWS:
-        return display.plural(extent.failed, "{n} row", "{n} rows")
     if target.measure is Measure.SCORES:
         return display.plural(extent.scores, "{n} score", "{n} scores")
+    count = extent.kept_rows if target.has_limits and target.measure is not Measure.ALL_ROWS else extent.rows
+    if target.measure is Measure.FAILED_ROWS:
+        count = extent.failed
+    rows = display.plural(count, "{n} row", "{n} rows")
     has_own_columns = target.kind is Kind.RANK or (target.can_have_numbers and not has_numbers)
-    if has_own_columns and target.suffixes == (".xlsx",) and columns is None:
-        return rows  # which columns it has depends on what they hold
-    if has_own_columns:
-        wide = columns if columns is not None and target.has_columns else len(extent.names)
-        each = display.plural(wide, "{n} column", "{n} columns")
-        return tr("{rows} of {columns}").format(rows=rows, columns=each)
+    if has_own_columns or target.measure is Measure.FAILED_ROWS:
+        return rows
     text = tr("{rows} of {n} numbers").format(rows=rows, n=display.number(extent.dimension))
-    if not target.bytes_per_number:
-        return text
-    return tr("{text}, about {size}").format(
-        text=text, size=display.size(count * extent.dimension * target.bytes_per_number)
-    )
+    size = count * extent.dimension * target.bytes_per_number
+    return tr("{text}, about {size}").format(text=text, size=display.size(size)) if size else text
 
 
 def missing_words(extent: Extent, kind: Kind) -> str:
@@ -208,13 +199,6 @@ class ExportForms(QWidget):
         for name, box in self.boxes.items():
             box.setChecked(name in names)
 
-    def set_possible(self, name: str, why_not: str) -> None:
-        box = self.boxes[name]
-        box.setToolTip(why_not)
-        box.setEnabled(not why_not)
-        if why_not:
-            box.setChecked(False)
-
     def _toggled(self, ticked: bool) -> None:
         # The first tick replaces the proposal: a user who ticks Excel wants Excel only.
         proposed, self._proposed = self._proposed, ""
@@ -269,7 +253,7 @@ class ColumnsDialog(FormDialog):
 _STEPS = 1_000  # of the progress of each file
 
 
-class ExportDialog(SizedDialog):
+class ExportDialog(FormDialog):
     """Open it with `open()`; it deletes itself when it closes. `notices` shows which files were written.
 
     `all_written` has the job's id when all of its results were written, with all columns.
@@ -362,38 +346,26 @@ class ExportDialog(SizedDialog):
         self.manifest_box.clicked.connect(lambda on: self._program.change_settings(keeps_manifests=on))
         self.progress = ThinProgress()
         self._progress_words = Label("", "small")
-        self.cancel_button = Button(self.tr("Cancel"), on_click=self.reject)
         self.save_button = PrimaryButton(
             self.tr("Save"), "download", lambda: self.tasks.start("write", self.write(self.outputs()))
         )
-        self.save_button.setDefault(True)
         self._show_writing(False)
 
     def _lay_out(self) -> None:
-        choices = boxed(row(self.limits_bar, None, self.columns_button))
-        folder = row((self._folder_words, 1), 12, self.change_button)
-        self._content.setLayout(
-            column(
-                Label(self.tr("Export as"), "part"),
-                (self.forms, 1),
-                row(self._rows_field, None),
-                choices,
-                Card(self.lines, folder, inset=True, gap=6),
-                self.numbers_box,
-                self.manifest_box,
-                self._missing,
-                self.error_bar,
-                gap=LARGE,
-                margins=(WIDE, 20, WIDE, SMALL),
-            )
+        parts = (
+            (self.forms, 1),
+            row(self._rows_field, None),
+            boxed(row(self.limits_bar, None, self.columns_button)),
+            Card(self.lines, row((self._folder_words, 1), 12, self.change_button), inset=True, gap=6),
+            self.numbers_box,
+            self.manifest_box,
+            self._missing,
+            self.error_bar,
         )
-        foot = column(
-            self.progress,
-            row(self._progress_words, None, self.cancel_button, self.save_button),
-            gap=LARGE,
-            margins=(WIDE, SMALL, WIDE, 20),
-        )
-        self.setLayout(column((self._content, 1), foot, gap=0))
+        self._content.setLayout(column(*parts, gap=LARGE))
+        content = (self._content, 1)
+        heading, beside = self.tr("Export as"), self._progress_words
+        self.lay_out(heading, "", content, self.progress, accept=self.save_button, beside=beside)
 
     # Counting and choosing
 
@@ -405,10 +377,6 @@ class ExportDialog(SizedDialog):
         self._extent = await asyncio.to_thread(read_extent, self._program.folder(self._job.id), self._job, options)
         all_rows = display.number(self._extent.counts.items + self._extent.counts.skipped)
         self.rows.setItemText(0, self.tr("All {n}").format(n=all_rows))
-        for target in targets_for(self._job.kind):
-            if target.measure is Measure.FAILED_ROWS:
-                none = self.tr("None of these rows has failed.")
-                self.forms.set_possible(target.name, "" if self._extent.failed else none)
         self._show()
 
     async def _look_for_changes(self) -> None:
@@ -471,7 +439,7 @@ class ExportDialog(SizedDialog):
         outputs = self.outputs()
         kind = self._job.kind
         count = None if self._columns is None else len(self._columns)
-        self._show_outputs(outputs, count)
+        self._show_outputs(outputs)
         self.save_button.setText(
             self.tr("Save") if len(outputs) < 2 else self.tr("Save {n} files").format(n=len(outputs))
         )
@@ -484,13 +452,13 @@ class ExportDialog(SizedDialog):
         self.columns_button.setVisible(bool(names) and any(target.has_columns for _, target in outputs))
         self._missing.set_line(missing_words(self._extent, kind) if self._extent else "")
 
-    def _show_outputs(self, outputs: Sequence[Output], columns: int | None) -> None:
-        """The first files with what will be in them; `columns` is how many are chosen, None for all."""
+    def _show_outputs(self, outputs: Sequence[Output]) -> None:
+        """The first files with what will be in them."""
         shown = outputs if len(outputs) <= _MOST_LINES else outputs[: _MOST_LINES - 1]
         extent, counting = self._extent, self.tr("Counting…")
         has_numbers = self.numbers_box.isChecked()
         lines = [
-            (path.name, extent_words(extent, target, columns, has_numbers=has_numbers) if extent else counting)
+            (path.name, extent_words(extent, target, has_numbers=has_numbers) if extent else counting)
             for path, target in shown
         ]
         if rest := len(outputs) - len(shown):

@@ -24,7 +24,6 @@ from cfbatch_gui.core.results.groups import (
 )
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import labelled
@@ -58,7 +57,7 @@ class ClusterRow:
 class ClustersView(VectorPage):
     """Computes the clusters again whenever their number changes."""
 
-    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+    def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "layers")
         self.found: Clusters | None = None
         self.number = QSpinBox()
@@ -68,11 +67,9 @@ class ClustersView(VectorPage):
         self.number.valueChanged.connect(lambda _: self.tasks.start("group", self._group(_RESTING)))
         self.count = Label("", "quiet")
         self.rows: Rows[ClusterRow] = Rows(_cluster_columns(), key=lambda each: each.number, parent=self)
-        self.table = TableView(
-            "vectors/clusters", self.tr("Clusters"), self.rows, memory=memory, on_picked=self._picked
-        )
+        self.table = TableView("vectors/clusters", self.tr("Clusters"), self.rows, on_picked=self._picked)
         self.table.cells.sample = "0,000"
-        self.members = TextList(self, "vectors/cluster", self.tr("Texts of the cluster"), memory=memory)
+        self.members = TextList(self, "vectors/cluster", self.tr("Texts of the cluster"))
         body = split(self.table, self.members, sizes=(560, 440))
         self.lay_out_content(body, above=Flow(labelled(self.tr("Number of clusters"), self.number), self.count))
 
@@ -179,7 +176,7 @@ class DuplicatesView(VectorPage):
 
     export_wanted = Signal(str)
 
-    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+    def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "copy")
         self.found: Duplicates | None = None
         self._groups: tuple[Group, ...] = ()
@@ -199,11 +196,9 @@ class DuplicatesView(VectorPage):
         words = self.tr("Show the texts that go in the table")
         self.table_button = IconButton("table", words, self._show_in_table)
         self.groups: PagedRows[GroupRow] = PagedRows(_group_columns(), count=0, fetch=self._fetch, parent=self)
-        self.group_table = TableView(
-            "vectors/groups", self.tr("Groups"), self.groups, memory=memory, on_picked=self._picked
-        )
+        self.group_table = TableView("vectors/groups", self.tr("Groups"), self.groups, on_picked=self._picked)
         title = self.tr("Texts of the group")
-        self.members = TextList(self, "vectors/members", title, memory=memory, columns=_member_columns())
+        self.members = TextList(self, "vectors/members", title, columns=_member_columns())
         self._body = MaybeEmpty("copy", split(self.group_table, self.members, sizes=(420, 580)))
         self._body.empty.pressed.connect(lambda: self._look_again(0.0))
         fields = labelled(self.tr("Similar from"), self.threshold, self.keep)

@@ -24,7 +24,7 @@ from cfbatch_gui.core.results.text_map import Layout, TextMap, cached_map, make_
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
-from cfbatch_gui.ui.memory import Memory
+from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, DotMap, Dots, PictureButtons, PlotData
 from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, by_category, by_cells, plain
@@ -106,12 +106,11 @@ _MEMORY = "map/layout"
 
 
 class MapView(VectorPage):
-    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+    def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "chart-scatter")
-        self._memory = memory
         self.map: TextMap | None = None  # the one that is shown
         self._colours = MapColours(plain(0), "", ())
-        self._make_widgets(memory)
+        self._make_widgets()
         self._lay_out()
 
     def clear(self) -> None:
@@ -134,7 +133,7 @@ class MapView(VectorPage):
 
     # Making
 
-    def _make_widgets(self, memory: Memory | None) -> None:
+    def _make_widgets(self) -> None:
         self.find_field = SearchField(self.tr("Find a text"), shortcut=True)
         self.find_field.setMinimumWidth(scaled(86))
         self.find_field.setMaximumWidth(scaled(220))
@@ -152,8 +151,6 @@ class MapView(VectorPage):
                 " seen; takes seconds."
             )
         )
-        self.stop_link = LinkButton(self.tr("Stop"), on_click=self._stop)
-        self.stop_link.hide()
         self.lasso_button = QuietButton(
             self.tr("Lasso"), "lasso", tip=self.tr("Draw around texts to list them; with Shift it works at any time")
         )
@@ -169,7 +166,7 @@ class MapView(VectorPage):
         self.dots.lassoed.connect(self._lassoed)
         self.close_button = IconButton("x", self.tr("Close the list"), lambda: self._picked(-1))
         title = self.tr("Listed texts")
-        self.list = TextList(self, "vectors/near", title, memory=memory, beside=self.close_button, has_panel=False)
+        self.list = TextList(self, "vectors/near", title, beside=self.close_button, has_panel=False)
         self.list.setMinimumHeight(_LEAST_LIST)
         self.list.hide()
         self.find_field.textChanged.connect(self.list.table.mark)
@@ -189,7 +186,7 @@ class MapView(VectorPage):
             self.picture,
         )
         body = split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True)
-        self.lay_out_content(body, above=bar, after_foot=self.stop_link)
+        self.lay_out_content(body, above=bar)
 
     # Reading
 
@@ -216,7 +213,7 @@ class MapView(VectorPage):
             self.tasks.start("layout", self._show_layout(wanted))
 
     def _wanted_layout(self) -> Layout:
-        chosen = self._memory.get(_MEMORY) if self._memory is not None else ""
+        chosen = memory.get(_MEMORY)
         if not all(batch.state.is_final for batch in self.job.batches):
             return Layout.DIRECTION
         if chosen in tuple(Layout):
@@ -235,12 +232,8 @@ class MapView(VectorPage):
             count = display.plural(embeddings.count, "{n} text", "{n} texts")
             sentence = self.tr("Laying out {texts}…").format(texts=count)
             return await self.worked_out(sentence, lambda tell: make_map(embeddings, tell))
-        self.stop_link.show()
         sentence = self.tr("Putting beside each other what is alike. You can read the map meanwhile.")
-        try:
-            return await self.worked_out(sentence, lambda tell: tsne_map(folder, embeddings, tell))
-        finally:
-            self.stop_link.hide()
+        return await self.worked_out(sentence, lambda tell: tsne_map(folder, embeddings, tell))
 
     def _say(self) -> None:
         made = self.map
@@ -323,20 +316,9 @@ class MapView(VectorPage):
             self.list.show()
 
     def _layout_picked(self, key: object) -> None:
-        self._remember(Layout(str(key)))
+        memory.set(_MEMORY, str(key))
         if self.map is not None:
             self.tasks.start("layout", self._show_layout(Layout(str(key))))
-
-    def _stop(self) -> None:
-        self.tasks.cancel("layout")
-        if self.map is not None:
-            self._remember(self.map.layout)
-            self.layout_choice.set_value(self.map.layout)
-        self._say()
-
-    def _remember(self, layout: Layout) -> None:
-        if self._memory is not None:
-            self._memory.set(_MEMORY, layout)
 
     # The data behind it
 

@@ -10,7 +10,6 @@ from cfbatch_gui.core.vectorize.push_values import Hit, IdSource, Push, PushOutc
 from cfbatch_gui.core.vectorize.vectorize import TOP_K
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.results.running_pushes import RunningPush, dimension_words, short_name
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import HEADER_HEIGHT, TableView
@@ -51,7 +50,6 @@ class PushView(QWidget):
         check: Callable[[], object],
         choose: Callable[[], object],
         on_picked: Callable[[Push], object],
-        memory: Memory | None = None,
     ) -> None:
         super().__init__()
         self._clock = clock
@@ -74,7 +72,6 @@ class PushView(QWidget):
             "vectorize/sent",
             self.tr("What was sent"),
             self.sent,
-            memory=memory,
             inset=True,
             on_picked=lambda at: on_picked(self.sent.row(at)),
         )
@@ -211,7 +208,7 @@ _LEAST_ROWS = 4
 class SearchPanel(Card):
     """`search` is called by the button and by Enter, when there is a sentence."""
 
-    def __init__(self, search: Callable[[], object], *, memory: Memory | None = None) -> None:
+    def __init__(self, search: Callable[[], object]) -> None:
         super().__init__()
         self.price = Sentence("", "quiet")
         self.sentence = QLineEdit()
@@ -224,7 +221,7 @@ class SearchPanel(Card):
         self.sentence.returnPressed.connect(self.button.click)
         self.found: Rows[Hit] = Rows(_hit_columns(), key=lambda each: each.id, parent=self, sortable=False)
         title = self.tr("Found in the index")
-        self.table = TableView("vectorize/found", title, self.found, memory=memory, inset=True)
+        self.table = TableView("vectorize/found", title, self.found, inset=True)
         self._found_or_not = MaybeEmpty("search", self.table)
         self._found_or_not.setMinimumHeight(scaled(HEADER_HEIGHT) + _LEAST_ROWS * scaled(ROW_HEIGHT))
         self.show_sentence = self._found_or_not.show_sentence

@@ -20,7 +20,6 @@ from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import ResultsPage, nothing_yet
@@ -148,11 +147,11 @@ class QualityView(ResultsPage[Quality | None]):
 
     judge_wanted = Signal(str)
 
-    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+    def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "list-ordered")
         self._judgements = 0  # records of the book at the last reading
         self._make_cards()
-        self.table = TableView("quality", self.tr("Queries, the worst first"), memory=memory)
+        self.table = TableView("quality", self.tr("Queries, the worst first"))
         self.rows: Rows[JudgedQuery] = Rows(())
         self.partial_bar = NoticeBar("", "attention")
         self.empty = EmptyPlace(

@@ -21,7 +21,6 @@ from cfbatch_gui.core.results.text_search import TextSearch
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, PlotData, Steps
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
@@ -164,7 +163,7 @@ class RankingView(ResultsPage[RankingRead]):
 
     score_help_wanted = Signal()
 
-    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+    def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "list-ordered")
         self._baseline = ""
         self._read: RankingRead | None = None
@@ -174,7 +173,7 @@ class RankingView(ResultsPage[RankingRead]):
         self._query_no = self._item_no = 0
         self._ranked: tuple[RankedContext, ...] = ()
         self._limits_of: dict[str, ExportOptions] = {}
-        self._make_widgets(memory)
+        self._make_widgets()
         self._lay_out()
 
     def show_job(self, job: Job) -> None:
@@ -197,7 +196,7 @@ class RankingView(ResultsPage[RankingRead]):
 
     # Making
 
-    def _make_widgets(self, memory: Memory | None) -> None:
+    def _make_widgets(self) -> None:
         self.panel = TextPanel()
         self.find_field = SearchField(self.tr("Find in queries and texts"), shortcut=True)
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
@@ -210,14 +209,12 @@ class RankingView(ResultsPage[RankingRead]):
             "ranking/queries",
             self.tr("Queries"),
             self.queries_model,
-            memory=memory,
             on_picked=self._query_picked,
             on_opened=self._show_query,
         )
         self.contexts = TableView(
             "ranking/contexts",
             self.tr("Ranked texts of the query"),
-            memory=memory,
             on_picked=self._show_context,
             on_opened=lambda _: self.panel.unfold(),
         )

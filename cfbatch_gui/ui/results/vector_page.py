@@ -19,7 +19,6 @@ from cfbatch_gui.core.results.unit_vectors import Progress
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.loaded_results import ResultsPage, failed_batches, nothing_yet
 from cfbatch_gui.ui.state_names import is_practice, short_model
@@ -57,16 +56,9 @@ class VectorPage(ResultsPage[VectorsRead]):
         size_policy.setRetainSizeWhenHidden(True)  # the content above must not move
         self._progress.setSizePolicy(size_policy)
 
-    def lay_out_content(
-        self,
-        body: QWidget,
-        *,
-        above: QLayout | None = None,
-        after_foot: QWidget | None = None,
-        bar: QWidget | None = None,
-    ) -> None:
+    def lay_out_content(self, body: QWidget, *, above: QLayout | None = None, bar: QWidget | None = None) -> None:
         """`above` the body are its fields; the `bar` is shown without the rest, too."""
-        foot = row((self.foot, 1), *filter(None, [after_foot]), margins=(LARGE, SMALL, MEDIUM, MEDIUM))
+        foot = row((self.foot, 1), margins=(LARGE, SMALL, MEDIUM, MEDIUM))
         fields = column(boxed(above), margins=(WIDE, SMALL, MEDIUM, SMALL)) if above is not None else None
         whole = column(*filter(None, [fields]), (body, 1), self._progress, line(), foot, gap=0)
         self.lay_out(boxed(whole), bar)
@@ -188,7 +180,6 @@ class TextList(QWidget):
         name: str,
         title: str,
         *,
-        memory: Memory | None,
         columns: Sequence[Column[ListedText]] = (),
         beside: QWidget | None = None,
         has_panel: bool = True,
@@ -203,7 +194,7 @@ class TextList(QWidget):
         self.table_link = LinkButton(tr("Show in table"), "table", self._show_in_table)
         columns = columns or (row_column(), text_column(), id_column(hidden=True), similarity_column())
         self.rows: PagedRows[ListedText] = PagedRows(columns, count=0, fetch=self._fetch, parent=self)
-        self.table = TableView(name, title, self.rows, memory=memory, on_picked=self._picked)
+        self.table = TableView(name, title, self.rows, on_picked=self._picked)
         self.table.opened.connect(lambda index: self.opened.emit(self.items[index]))
         self.panel = TextPanel(lines=4)
         head = row((self.title, 1), self.table_link, *filter(None, [beside]), margins=(MEDIUM, TINY, SMALL, TINY))

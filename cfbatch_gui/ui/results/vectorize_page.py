@@ -15,7 +15,6 @@ from cfbatch_gui.core.vectorize.client import check_connection_kind
 from cfbatch_gui.core.vectorize.push_values import Push, PushOptions
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices, action_words
 from cfbatch_gui.ui.results.loaded_results import LOADING, ResultsPage
 from cfbatch_gui.ui.results.push_form import CHECK, JobVectors, PushForm, read_job
@@ -57,9 +56,7 @@ class VectorizePage(ResultsPage[JobVectors]):
 
     rows_wanted = Signal(object, str)
 
-    def __init__(
-        self, program: Program, notices: Notices, pushes: RunningPushes, *, memory: Memory | None = None
-    ) -> None:
+    def __init__(self, program: Program, notices: Notices, pushes: RunningPushes) -> None:
         super().__init__(program, notices, "layers")
         self._pushes = pushes
         self._known: JobVectors | None = None
@@ -70,7 +67,7 @@ class VectorizePage(ResultsPage[JobVectors]):
         self._found = ""  # about the last search
         pushes.changed.connect(self._push_changed)
         pushes.ended.connect(self._push_ended)
-        self._make_widgets(memory)
+        self._make_widgets()
         self._lay_out()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -81,7 +78,7 @@ class VectorizePage(ResultsPage[JobVectors]):
 
     # Making
 
-    def _make_widgets(self, memory: Memory | None) -> None:
+    def _make_widgets(self) -> None:
         self.form = PushForm(
             self.program,
             self.tasks,
@@ -95,9 +92,8 @@ class VectorizePage(ResultsPage[JobVectors]):
             check=self._check_again,
             choose=self._choose,
             on_picked=self._picked,
-            memory=memory,
         )
-        self.search = SearchPanel(self._ask, memory=memory)
+        self.search = SearchPanel(self._ask)
         self.search.sentence.textChanged.connect(self._show_price)
         self.line = Label("", "quiet", wrap=True)
         self.line.setMinimumWidth(scaled(_LEAST_LINE))

@@ -19,7 +19,6 @@ from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import named_cells, original_columns, search_bar, status_words
@@ -115,27 +114,22 @@ _LEAST_TABLE = 370  # pixels; with less, texts would be an ellipsis
 class VectorsView(VectorPage):
     """Reads pages of the table when they are painted, everything else in threads."""
 
-    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+    def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "waypoints")
         self._items: Sequence[int] = range(0)  # those in the table; all of them are a range
         self._found_name = ""  # what chose the rows that are shown, "" for a search or all
         self._chosen: ListedText | None = None
-        self._asked_for: tuple[tuple[int, ...], str] | None = None  # requested before the rows were read
-        self._make_widgets(memory)
+        self._make_widgets()
         self._lay_out()
 
-    def show_items(self, items: tuple[int, ...], name: str) -> None:
+    def show_items(self, items: Sequence[int], name: str) -> None:
         """Show these texts alone, in this order; `name` says what chose them. A search, or “Show all”, ends it."""
-        if self.vectors_read is not None:
-            self._clear_search()
-            self._show_found(items, name)
-            self.table.setFocus(Qt.FocusReason.OtherFocusReason)  # the widget that was clicked is hidden now
-        else:
-            self._asked_for = (items, name)
+        self._clear_search()
+        self._show_found(items, name)
+        self.table.setFocus(Qt.FocusReason.OtherFocusReason)  # the widget that was clicked is hidden now
 
     def show_all(self) -> None:
-        self._clear_search()
-        self._show_found(self._all())
+        self.show_items(self._all(), "")
 
     def row_choices(self) -> tuple[RowChoice, ...]:
         found = self._found_name or self.tr("“{text}”").format(text=self.find_field.text())
@@ -149,20 +143,20 @@ class VectorsView(VectorPage):
 
     # Making
 
-    def _make_widgets(self, memory: Memory | None) -> None:
+    def _make_widgets(self) -> None:
         self.find_field = SearchField(self.tr("Find in texts and ids"), shortcut=True)
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
         self.find_field.textChanged.connect(self._mark)
         self.count = Label("", "quiet")
-        self.all_link = LinkButton(self.tr("Show all"), "x", self._all_clicked)
+        self.all_link = LinkButton(self.tr("Show all"), "x", self.show_all)
         self.all_link.hide()
-        self.table = TableView("vectors/texts", self.tr("Texts"), memory=memory, on_picked=self._picked)
+        self.table = TableView("vectors/texts", self.tr("Texts"), on_picked=self._picked)
         self.table.too_much_to_copy.connect(partial(say_too_much, self.notices))
         self.rows: PagedRows[ListedText] = PagedRows((), count=0, fetch=self._fetch)
         self.panel = TextPanel(lines=5)
         self.values = ElidedLabel("", "quiet")
         self.copy_button = LinkButton(self.tr("Copy vector"), "copy", self.copy_vector)
-        self.near = TextList(self, "vectors/neighbours", self.tr("Nearest texts"), memory=memory, has_panel=False)
+        self.near = TextList(self, "vectors/neighbours", self.tr("Nearest texts"), has_panel=False)
         self.near.opened.connect(self.choose)
 
     def _lay_out(self) -> None:
@@ -181,7 +175,7 @@ class VectorsView(VectorPage):
         self._clear_search()
         self._table_stack.show_content()
         self._items, self._chosen = range(0), None
-        self._found_name, self._asked_for = "", None
+        self._found_name = ""
         self.rows.refresh(0)
         self.near.show_items(())
         self.all_link.hide()
@@ -195,15 +189,12 @@ class VectorsView(VectorPage):
         if is_first:
             embeddings = read.embeddings
             columns = vector_columns(embeddings.columns(), with_ids=embeddings.has_ids, labelled=read.labelled)
-            self.rows = PagedRows(columns, count=embeddings.count, fetch=self._fetch, parent=self)
+            self.rows = PagedRows(columns, count=len(self._items), fetch=self._fetch, parent=self)
             self.table.show_rows(self.rows)
             self.table.selectRow(0)
         else:
             self._refresh()
-        if self._asked_for is not None:
-            (items, name), self._asked_for = self._asked_for, None
-            self._show_found(items, name)
-        elif is_first and self.find_field.text():
+        if is_first and self.find_field.text():
             self.tasks.start("find", self._find())
         self._show_count()
         self.foot.set_line(self.tr("Looking at the vectors…"), "hourglass")
@@ -271,10 +262,6 @@ class VectorsView(VectorPage):
         if vector is not None:
             QGuiApplication.clipboard().setText(vector_texts(vector[None, :])[0].decode())
 
-    def _all_clicked(self) -> None:
-        self.table.setFocus(Qt.FocusReason.OtherFocusReason)  # the link is about to be hidden
-        self.show_all()
-
     def _picked(self, index: int) -> None:
         chosen = self.rows.row(index)
         if chosen == self._chosen:
@@ -325,11 +312,11 @@ _MOST = 100
 class SimilarView(VectorPage):
     """Pressing the button sends one request, which is billed; nothing else is sent."""
 
-    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+    def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "search")
         self._vector: NDArray[np.float32] | None = None
         self._asked = ""
-        self._make_widgets(memory)
+        self._make_widgets()
         self._lay_out()
 
     def clear(self) -> None:
@@ -348,7 +335,7 @@ class SimilarView(VectorPage):
 
     # Making
 
-    def _make_widgets(self, memory: Memory | None) -> None:
+    def _make_widgets(self) -> None:
         self.sentence = QLineEdit()
         self.sentence.setMaxLength(LONGEST)
         self.sentence.setAccessibleName(self.tr("A sentence to look for"))
@@ -360,7 +347,7 @@ class SimilarView(VectorPage):
         self.sentence.setMinimumHeight(scaled(34))
         self.price = IconLine("", wrap=True)
         columns = (row_column(), text_column(), id_column(width=110), similarity_column(width=170, bar=True))
-        self.found = TextList(self, "vectors/similar", self.tr("Similar texts"), memory=memory, columns=columns)
+        self.found = TextList(self, "vectors/similar", self.tr("Similar texts"), columns=columns)
 
     def _lay_out(self) -> None:
         ask = column(row((self.sentence, 1), self.button), self.price, gap=TINY, margins=(WIDE, LARGE, WIDE, MEDIUM))

@@ -31,7 +31,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QSt
 
 from cfbatch_gui.ui import display, icons, theme
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.memory import Memory
+from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN, ICON, ICON_GAP, CellDelegate
 from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, Column, ColumnRows, PagedRows, Rows
@@ -108,11 +108,11 @@ class Header(QHeaderView):
 _LEAST_ROWS = 2
 _ROUNDING = 2  # pixels; a text may be some part of one wider than its whole number, and is cut then
 _LEAST_TEXT, _FEWEST_LETTERS = 180, 90  # pixels of a text, some five words; and where even that is not to be had
-__all__ = ["Column", "Memory", "PagedRows", "Rows", "TableView"]
+__all__ = ["Column", "PagedRows", "Rows", "TableView"]
 
 
 class TableView(QTableView):
-    """`picked` carries the new current row, `opened` one of Enter or a double click; `memory` keeps the layout."""
+    """`picked` carries the new current row, `opened` one of Enter or a double click; with a name its layout is kept."""
 
     picked = Signal(int)
     opened = Signal(int)
@@ -125,13 +125,12 @@ class TableView(QTableView):
         title: str = "",
         rows: ColumnRows[Any] | None = None,
         *,
-        memory: Memory | None = None,
         inset: bool = False,
         on_picked: Callable[[int], object] | None = None,
         on_opened: Callable[[int], object] | None = None,
     ) -> None:
         super().__init__()
-        self._name, self._memory = name, memory
+        self._name = name
         self._restoring = False
         self._narrowed: dict[int, int] = {}  # the usual widths of columns that are narrower for want of room
         self._gone: set[int] = set()  # columns that give way now
@@ -359,7 +358,7 @@ class TableView(QTableView):
         menu.popup(self.viewport().mapToGlobal(position))
 
     def _remember(self) -> None:
-        if self._memory is None or self._restoring or not self.columns():
+        if not self._name or self._restoring or not self.columns():
             return
         header, names = self.horizontalHeader(), [column.name for column in self.columns()]
         by = header.sortIndicatorSection()
@@ -371,7 +370,7 @@ class TableView(QTableView):
             "sort": names[by] if 0 <= by < len(names) else "",
             "descending": header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder,
         }
-        self._memory.set(f"table/{self._name}", json.dumps(layout))
+        memory.set(f"table/{self._name}", json.dumps(layout))
 
     def _chosen_widths(self) -> dict[str, int]:
         """Those that differ from the usual ones, for the usual font."""
@@ -383,7 +382,7 @@ class TableView(QTableView):
         return widths
 
     def _restore(self, rows: ColumnRows[Any]) -> None:
-        text = self._memory.get(f"table/{self._name}") if self._memory else ""
+        text = memory.get(f"table/{self._name}") if self._name else ""
         if not text:
             return
         try:

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QWidget
 from cfbatch_gui.ui.dialogs import ShownDialog
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.jobs.library import Library
-from cfbatch_gui.ui.memory import Memory
+from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices, PastNotice, Undo, show_folder_of
 from cfbatch_gui.ui.theme import MEDIUM, SIDEBAR_WIDTH, SMALL, TINY
 from cfbatch_gui.ui.widgets import IconLabel, Label, LinkButton, boxed, column, line, row, scrolled, split
@@ -96,9 +96,8 @@ class MainWindow(QMainWindow):
     files_dropped = Signal(list)  # of Path
     close_requested = Signal()
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._memory = memory
         self._may_close = False
         self._painted = asyncio.Event()
         self.setWindowTitle(self.tr("CF Batch"))
@@ -156,8 +155,8 @@ class MainWindow(QMainWindow):
         if self._may_close:
             super().closeEvent(event)
         else:
-            self._memory.set("window/geometry", _as_text(self.saveGeometry()))
-            self._memory.set("window/sidebar", _as_text(self._splitter.saveState()))
+            memory.set("window/geometry", _as_text(self.saveGeometry()))
+            memory.set("window/sidebar", _as_text(self._splitter.saveState()))
             event.ignore()
             self.close_requested.emit()
 
@@ -183,9 +182,9 @@ class MainWindow(QMainWindow):
 
     def _restore(self) -> None:
         self.resize(QSize(*_SIZE).boundedTo(self.screen().availableSize()))
-        if geometry := self._memory.get("window/geometry"):
+        if geometry := memory.get("window/geometry"):
             self.restoreGeometry(QByteArray.fromBase64(geometry.encode()))
-        if sidebar := self._memory.get("window/sidebar"):
+        if sidebar := memory.get("window/sidebar"):
             self._splitter.restoreState(QByteArray.fromBase64(sidebar.encode()))
             self._splitter.setHandleWidth(1)
 

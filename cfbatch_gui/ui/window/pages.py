@@ -20,7 +20,6 @@ from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.job_actions import can_be_compared
 from cfbatch_gui.ui.jobs.library import ConnectionState
-from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.result_view import LateView, imported
 from cfbatch_gui.ui.window.main_window import MainWindow
 
@@ -141,13 +140,13 @@ class Evaluating:
 
     def __init__(self, workspace: "Workspace") -> None:
         self._workspace, self._program, self._notices = workspace, workspace.program, workspace.notices
-        self._window, self._tasks, self._memory = workspace.window, workspace.tasks, workspace.memory
+        self._window, self._tasks = workspace.window, workspace.tasks
 
     @made_once
     def comparison(self) -> "ComparisonPage":
         from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
 
-        page = ComparisonPage(self._program, self._notices, memory=self._memory)
+        page = ComparisonPage(self._program, self._notices)
         page.done.connect(self._workspace.open_job)
         page.more_wanted.connect(self.compare)
         page.judge_wanted.connect(lambda job_ids: self.judge(*job_ids))
@@ -239,7 +238,6 @@ class ResultViews:
         program: Program,
         window: MainWindow,
         *,
-        memory: Memory,
         show_help: Callable[[], object],
         show_table: Callable[[], object],
         judge: Callable[[str], object],
@@ -259,12 +257,11 @@ class ResultViews:
             name: str,
             *more: Callable[[], object],
             has_something: Callable[[Job], bool] = lambda job: True,
-            **options: Any,
         ) -> LateView[Any]:
             """`more` make what the view is given besides."""
 
             def make(imported_module: Any) -> Any:
-                view = getattr(imported_module, name)(program, notices, *(each() for each in more), **options)
+                view = getattr(imported_module, name)(program, notices, *(each() for each in more))
                 for signal, receiver in receivers.items():
                     if hasattr(view, signal):
                         getattr(view, signal).connect(receiver)
@@ -275,14 +272,14 @@ class ResultViews:
 
         # By the key of its tab, in the order of the tabs.
         self.pages: dict[str, LateView[Any]] = {
-            "ranking": late("results.ranking_view", "RankingView", memory=memory),
-            "quality": late("results.quality_view", "QualityView", has_something=can_be_compared, memory=memory),
+            "ranking": late("results.ranking_view", "RankingView"),
+            "quality": late("results.quality_view", "QualityView", has_something=can_be_compared),
             "overview": late("results.ranking_view", "OverviewView"),
-            "vectors": late("results.vectors_view", "VectorsView", memory=memory),
-            "map": late("results.map_view", "MapView", memory=memory),
-            "similar": late("results.vectors_view", "SimilarView", memory=memory),
-            "duplicates": late("results.groups_view", "DuplicatesView", memory=memory),
-            "clusters": late("results.groups_view", "ClustersView", memory=memory),
+            "vectors": late("results.vectors_view", "VectorsView"),
+            "map": late("results.map_view", "MapView"),
+            "similar": late("results.vectors_view", "SimilarView"),
+            "duplicates": late("results.groups_view", "DuplicatesView"),
+            "clusters": late("results.groups_view", "ClustersView"),
             "versus": late(
                 "results.map_view",
                 "VersusScoresView",
@@ -293,7 +290,6 @@ class ResultViews:
             "vectorize": late(
                 *("results.vectorize_page", "VectorizePage", lambda: self._pushes),
                 has_something=lambda job: job.state in FORGETTABLE,
-                memory=memory,
             ),
         }
 
@@ -310,8 +306,8 @@ class ResultViews:
 
     def _show_rows(self, items: object, name: str) -> None:
         if isinstance(items, tuple):
-            self.pages["vectors"].view.show_items(items, name)
             self._show_table()
+            self.pages["vectors"].view.show_items(items, name)
 
 
 _MODULES = (
@@ -354,7 +350,7 @@ class SettingsPages:
     def traffic(self) -> "TrafficPage":
         from cfbatch_gui.ui.settings import TrafficPage
 
-        page = TrafficPage(self._program, self._notices, memory=self._workspace.memory)
+        page = TrafficPage(self._program, self._notices)
         page.done.connect(lambda: self._workspace.show(self.page))
         return page
 

@@ -21,7 +21,7 @@ from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.help import Topic
 from cfbatch_gui.ui.job_actions import JobActions
-from cfbatch_gui.ui.memory import SettingsMemory
+from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.tasks import Tasks, close_all
 from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
@@ -67,9 +67,10 @@ class Workspace:
 
     @styled_once()
     def __init__(self, program: Program, theme: Theme, *, with_draft: bool = False) -> None:
-        self.program, self._theme, self.memory = program, theme, SettingsMemory(program)
+        self.program, self._theme = program, theme
+        memory.open(program.settings.table_layouts, lambda texts: program.change_settings(table_layouts=texts))
         self.closed = asyncio.Event()
-        window = self.window = MainWindow(self.memory)
+        window = self.window = MainWindow()
         self.notices = window.notices
         self.tasks = Tasks(window, self.notices.show_error)
         self._announcements = Announcements(program, window)
@@ -82,7 +83,6 @@ class Workspace:
         self.results = ResultViews(
             program,
             window,
-            memory=self.memory,
             show_help=lambda: self.menus.show_help(Topic.SCORES),
             show_table=lambda: self.job_page.tabs.choose("vectors"),
             judge=self.evaluating.judge,
@@ -188,7 +188,7 @@ class Workspace:
     def job_page(self) -> "JobPage":
         from cfbatch_gui.ui.jobs.job_page import JobPage
 
-        page = JobPage(self.program, self.notices, self.results.pages, self.job_actions, memory=self.memory)
+        page = JobPage(self.program, self.notices, self.results.pages, self.job_actions)
         self.window.add_page(page)
         self._paste_on(page)
         return page
@@ -210,7 +210,7 @@ class Workspace:
 
     def _open_now(self, job_id: str) -> None:
         job = self.program.ledger.job(job_id)
-        self.memory.set(_OPEN_JOB, job_id)
+        memory.set(_OPEN_JOB, job_id)
         self.window.library.show_jobs(self.program.ledger.jobs())  # at the moment at which the page shows it
         page = self.job_page if job.is_sent else self.draft_page
         page.show_job(job)
@@ -229,7 +229,7 @@ class Workspace:
 
     def _last_job(self) -> Job | None:
         """The job that was open when the window was closed, else the first one."""
-        last = self.memory.get(_OPEN_JOB)
+        last = memory.get(_OPEN_JOB)
         return next((job for job in self.program.ledger.jobs() if job.id == last), None) or self._first_job()
 
     def _first_job(self) -> Job | None:

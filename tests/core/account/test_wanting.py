@@ -1,8 +1,6 @@
 """Which jobs are handed to the account, how many of their batches, and where the answers are."""
 
-from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -21,10 +19,9 @@ from cfbatch_gui.core.jobs.states import (
     most_batches,
     next_shard,
 )
-from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, worker
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from tests.core.account.conftest import BGE_M3
+from tests.support.clients import worker
 
 ADDRESS = "https://batch.example.workers.dev"
 
@@ -104,14 +101,3 @@ def test_what_was_sent_goes_on_without_this_program_unless_it_is_practice(known:
     assert goes_on_elsewhere(known) is goes_on
     said = stopped_sentence(known)
     assert ("at the service" in said, "on this computer" in said) == (goes_on, not goes_on)
-
-
-def test_a_list_of_jobs_knows_it_too(tmp_path: Path) -> None:
-    sent = job(WAITING, HANDED_OVER, replace(HANDED_OVER, direct_only=True), replace(AT_ONCE, state=BatchState.PLANNED))
-    sent = replace(sent, account_problem="It has stopped.")
-    paths = Paths(tmp_path)
-    with closing(Ledger.open(paths)) as ledger:
-        ledger.put(sent, sent.batches)
-    (listed,) = Ledger.listed(paths)
-    assert account_progress(listed) == account_progress(sent)
-    assert listed.account_problem == sent.account_problem

@@ -17,10 +17,9 @@ from cfbatch_gui.core.practice.app import PREFIX, Application, practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, cloudflare
-from cfbatch_gui.core.workers_ai.connection_kinds import gateway as connection_to_gateway
-from cfbatch_gui.core.workers_ai.connection_kinds import worker as connection_to_worker
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection
 from tests import canary
+from tests.support import clients
 from tests.support.faulty_service import FaultyService
 from tests.support.http import Answer, Head, application, as_json, ask, refused
 
@@ -113,16 +112,13 @@ class Endpoints:
 def connection(endpoints: Endpoints, kind: str) -> Connection:
     match kind:
         case "rest":
-            return cloudflare(ACCOUNT, base_url=endpoints.rest.url)
+            return clients.cloudflare(ACCOUNT, base_url=endpoints.rest.url)
         case "worker":
-            return connection_to_worker(endpoints.worker_url, connection_id="w", title="My Worker")
+            return clients.worker(endpoints.worker_url, title="My Worker")
         case "practice":
             return replace(PRACTICE, base_url=endpoints.rest.url, api_base_url=endpoints.rest.url)
     url = (endpoints.locked_gateway if "with a token" in kind else endpoints.gateway).url
-    by_header = "by header" in kind
-    return connection_to_gateway(
-        ACCOUNT, GATEWAY, connection_id="g", title="My gateway", by_header=by_header, base_url=url, api_base_url=url
-    )
+    return clients.gateway(ACCOUNT, GATEWAY, url=url, api_url=url, by_header="by header" in kind)
 
 
 @asynccontextmanager

@@ -19,8 +19,9 @@ from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, cloudflare, gateway, worker
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection
 from tests.core.endpoints.conftest import ACCOUNT, TOKEN
+from tests.support.clients import cloudflare, gateway, worker
 from tests.support.inputs import as_suggested
 from tests.support.practice import PracticeServer
 
@@ -28,9 +29,9 @@ PAIRS = "query,context\nclouds,an orange cloud\nclouds,a llama\nanimals,it's a l
 KINDS: dict[str, Connection] = {
     "practice": PRACTICE,
     "cloudflare": cloudflare(ACCOUNT),
-    "worker": worker("https://batch.example.workers.dev", connection_id="w", title="W"),
-    "gateway": gateway(ACCOUNT, "mine", connection_id="g", title="G"),
-    "gateway by header": gateway(ACCOUNT, "mine", connection_id="g", title="G", by_header=True),
+    "worker": worker("https://batch.example.workers.dev"),
+    "gateway": gateway(ACCOUNT, "mine"),
+    "gateway by header": gateway(ACCOUNT, "mine", by_header=True),
 }
 
 

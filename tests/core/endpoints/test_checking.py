@@ -9,11 +9,11 @@ import pytest
 
 from cfbatch_gui.core.practice.app import PREFIX
 from cfbatch_gui.core.workers_ai.checking import CheckResult, check_connection, has_failed, has_passed
-from cfbatch_gui.core.workers_ai.connection_kinds import Connection, cloudflare, gateway, worker
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from tests.core.endpoints.collecting_room import CollectingRoom
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, SECRET, TOKEN, Endpoints, service
 from tests.support import faults
-from tests.support.clients import client_of
+from tests.support.clients import client_of, cloudflare, gateway, worker
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService, load_certificate
 
@@ -134,13 +134,13 @@ async def test_a_proxy_in_the_way_is_named_without_its_password(
 
 
 async def test_a_worker_is_tested_for_free(endpoints: Endpoints, check: Check) -> None:
-    connection = worker(endpoints.worker_url, connection_id="w", title="Mine")
+    connection = worker(endpoints.worker_url)
     assert [result.ok for result in await check(connection, token=SECRET)] == [True] * 4
     wrong = await check(connection, token="another")
     assert [result.ok for result in wrong] == [True, False, None, None] and "SHARED_SECRET" in wrong[1].sentence
     missing = await check(connection, token=SECRET, model="@cf/baai/bge-m4")
     assert [result.ok for result in missing] == [True, True, True, False]
-    elsewhere = await check(worker(endpoints.rest.url, connection_id="w", title="Mine"), token=SECRET)
+    elsewhere = await check(worker(endpoints.rest.url), token=SECRET)
     assert elsewhere[0].ok is False and elsewhere[0].sentence
     assert not endpoints.worker.submits
 
@@ -160,7 +160,7 @@ async def test_a_worker_says_whether_it_collects(
     room.is_open = has_room
     async with FaultyService(room.application) as endpoint:
         address = endpoint.url.removesuffix(PREFIX)
-        results = await check(worker(address, connection_id="w", title="Mine", collects=collects), token=SECRET)
+        results = await check(worker(address, collects=collects), token=SECRET)
     assert len(results) == 5 and results[4].ok is ok
     assert words in results[4].sentence and bool(words) == bool(results[4].sentence)
     assert has_passed(results) and not has_failed(results)  # batches can be sent either way
@@ -171,7 +171,7 @@ async def test_a_worker_that_cannot_say_whether_it_collects_is_not_called_broken
 ) -> None:
     for collects in (True, False):
         endpoints.worker.follow(faults.page(on="check"))
-        connection = worker(endpoints.worker_url, connection_id="w", title="Mine", collects=collects)
+        connection = worker(endpoints.worker_url, collects=collects)
         results = await check(connection, token=SECRET)
         assert has_passed(results)
         assert [(result.ok, bool(result.sentence)) for result in results[4:]] == ([(None, True)] if collects else [])
@@ -179,10 +179,7 @@ async def test_a_worker_that_cannot_say_whether_it_collects_is_not_called_broken
 
 async def test_a_gateway_is_tested_as_far_as_it_goes(endpoints: Endpoints, check: Check) -> None:
     def through(name: str) -> Connection:
-        endpoint = endpoints.gateway
-        return gateway(
-            ACCOUNT, name, connection_id="g", title="G", base_url=endpoint.url, api_base_url=endpoints.rest.url
-        )
+        return gateway(ACCOUNT, name, url=endpoints.gateway.url, api_url=endpoints.rest.url)
 
     results = await check(through(GATEWAY))
     assert [result.ok for result in results] == [True, True, True, None]

@@ -23,7 +23,7 @@ from cfbatch_gui.core.practice.app import PREFIX, Application
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.answers import Embedded, Finished, Matched, Scored, Waiting, match, read_run
 from cfbatch_gui.core.workers_ai.client import _OF_GATEWAYS, Reply, WorkersAI
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, gateway, worker
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_request
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import OTHER_TOKEN
@@ -44,7 +44,7 @@ from tests.core.endpoints.conftest import gateway as gateway_to
 from tests.parsed_requests import parse_requests
 from tests.screen.past import draft
 from tests.support import faults
-from tests.support.clients import client_of
+from tests.support.clients import client_of, gateway, worker
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
 from tests.support.http import Answer, Head, application, as_json, ask
@@ -96,7 +96,7 @@ async def test_a_gateway_that_asks_for_its_own_token_or_has_another_name_says_so
     body = encode_batch([encode_request(RANK)])
     with pytest.raises(TokenRefused, match="gateway"):
         await client_of(connection(endpoints, "gateway with a token")).submit(MODEL, body)
-    other = gateway(ACCOUNT, "other", connection_id="g", title="G", base_url=endpoints.gateway.url)
+    other = gateway(ACCOUNT, "other", url=endpoints.gateway.url)
     with pytest.raises(ServiceRefused, match="no AI Gateway"):
         await client_of(other).submit(MODEL, body)
 
@@ -120,7 +120,7 @@ async def test_a_gateway_repeats_nothing_answers_nothing_from_its_cache_and_keep
     behind, body, kept = service(tmp_path), encode_batch([encode_request(RANK)]), list[bytes]()
 
     def client(through: FaultyService) -> WorkersAI:
-        return client_of(gateway(ACCOUNT, GATEWAY, connection_id="g", title="G", base_url=through.url))
+        return client_of(gateway(ACCOUNT, GATEWAY, url=through.url))
 
     async with FaultyService(gateway_to(behind, kept=kept)) as well, FaultyService(gateway_to(failing(behind))) as ill:
         ids = [(await client(well).submit(MODEL, body)).request_id for _ in range(2)]
@@ -135,7 +135,7 @@ async def test_a_gateway_repeats_nothing_answers_nothing_from_its_cache_and_keep
 @pytest.mark.parametrize("address", ["http://batch.example.com", "batch.example.com", "https://u:p@example.com", ""])
 def test_a_secret_goes_to_no_unsafe_address(address: str) -> None:
     with pytest.raises(NotConnected):
-        worker(address, connection_id="w", title="W")
+        worker(address)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -119,7 +119,7 @@ FINAL: Refused = [
     *((400, 5006, ""), (400, 5004, ""), (400, 3003, ""), (413, 3006, "")),
     (400, 3030, "AiError: Sequence too long: 9000 > 8192"),
 ]
-TOO_MANY: Refused = [  # a submit is halved and sent again
+TOO_MANY: Refused = [
     (400, 3030, "Max context reached 70000 tokens but model supports only 60000"),
     (400, 5006, "AiError: Bad input: Error: Length of '/requests/0/text' must be <= 32"),
 ]
@@ -159,7 +159,7 @@ ROWS: dict[str, Row] = {
     **refused(TOKEN, NOT_SENT, STAYS, TokenRefused),
     **refused(BARRED, FAILS, STAYS, ServiceRefused),
     **refused(FINAL, FAILS, FAILS, ServiceRefused),
-    **refused(TOO_MANY, DONE, FAILS, TooManyTexts),
+    **refused(TOO_MANY, FAILS, FAILS, TooManyTexts),
     **refused(NO_QUEUE, FAILS, STAYS, QueueNotSupported),
     **refused([(400, 5504, "")], FAILS, GONE, RequestGone),
     **refused([(408, 3007, ""), (408, 3046, "")], LOST, DONE, ServiceRefused),

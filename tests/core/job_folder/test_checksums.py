@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.job_folder.checksums import checksums_of, read_items, rows_in_words
+from cfbatch_gui.core.job_folder.checksums import checksums_of, read_pairs, rows_in_words
 
 VECTORS = np.random.default_rng(1).standard_normal((4, 31)).astype(np.float32)
 BATCH_OF_ITEM = (1, 2, 1, 2)
@@ -51,7 +51,7 @@ def database(tmp_path: Path) -> Iterator[sqlite3.Connection]:
 def test_a_change_is_noticed_in_its_batch(database: sqlite3.Connection, change: str, batches: set[int]) -> None:
     before = checksums_of(database)
     database.execute(change)
-    after = checksums_of(database, items=read_items(database, "query_no IS NOT NULL"))
+    after = checksums_of(database, items=read_pairs(database))
     assert {batch for batch in before | after if before.get(batch) != after.get(batch)} == batches
     for batch in (1, 2):
         assert checksums_of(database, batches=(batch,)) == {batch: after.get(batch, 0)}

@@ -23,11 +23,10 @@ from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
 from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.support import faults
-from tests.support.clients import client_of
+from tests.support.clients import client_of, cloudflare
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
 from tests.support.inputs import as_suggested

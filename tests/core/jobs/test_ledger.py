@@ -12,7 +12,7 @@ import pytest
 
 from cfbatch_gui.core.errors import DiskFull, LedgerDamaged, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import Attempt, Batch, BatchState, Job, JobOptions, ListedJob
+from cfbatch_gui.core.jobs.states import Attempt, Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.jobs.store.ledger import RESERVE_BYTES, Ledger
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.paths import Paths
@@ -55,9 +55,6 @@ def test_everything_is_there_after_a_restart(paths: Paths) -> None:
     for opened in (Ledger.open, Ledger.open_read_only):
         with closing(opened(paths)) as again:
             assert again.jobs() == saved and again.jobs()[0].batches[0].state is BatchState.QUEUED
-    (listed,) = Ledger.listed(paths)
-    assert all(getattr(listed, name) == getattr(saved[0], name) for name in ListedJob.__struct_fields__[:-1])
-    assert (listed.state, listed.batches_done) == (saved[0].state, saved[0].batches_done)
 
 
 def test_several_jobs_change_together_or_not_at_all(paths: Paths) -> None:
@@ -153,7 +150,7 @@ def test_a_ledger_whose_tables_were_not_finished_has_no_jobs(tmp_path: Path) -> 
     with closing(sqlite3.connect(paths.ledger)) as database:
         database.executescript("CREATE TABLE unfinished(x); DROP TABLE unfinished;")  # a page, and no version
     assert paths.has_ledger()
-    assert (Ledger.open_read_only(paths).jobs(), Ledger.listed(paths)) == ((), ())
+    assert Ledger.open_read_only(paths).jobs() == ()
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import DataError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind, Split
+from cfbatch_gui.core.job_folder.checksums import read_pairs
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import requests
@@ -268,8 +269,7 @@ def test_a_long_text_is_ranked_by_its_best_part(tmp_path: Path) -> None:
     scores = [{"id": place, "score": 0.9 if place == 2 else 0.1} for place in range(len(texts))]
     collect(folder, Kind.RANK, 1, finished([{"response": scores}], ["abc-1"]))
     with folder.open(read_only=True) as database:
-        found = database.execute("SELECT score FROM items ORDER BY item_no").fetchall()
-    assert [score for (score,) in found] == [0.9, 0.1, 0.9]
+        assert read_pairs(database)["score"].tolist() == [0.9, 0.1, 0.9]
 
 
 @given(st.lists(st.text(), max_size=20))

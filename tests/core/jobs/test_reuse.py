@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.inputs.input_values import Kind, Split
+from cfbatch_gui.core.job_folder.checksums import read_pairs
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.states import Job, JobOptions, JobState
@@ -53,7 +54,7 @@ def results(bench: Bench, job: Job) -> object:
         return np.load(folder.vectors).tobytes()
     with folder.open(read_only=True) as database:
         parts = database.execute("SELECT item_no, part, score FROM parts ORDER BY item_no, part").fetchall()
-        return parts, database.execute("SELECT item_no, score FROM items ORDER BY item_no").fetchall()
+        return parts, read_pairs(database)["score"].tolist()
 
 
 async def test_each_result_says_the_job_and_the_request_it_came_from_however_often_it_was_taken(bench: Bench) -> None:

@@ -26,7 +26,18 @@ from cfbatch_gui.core.results.text_map import (
     tsne_map,
 )
 from cfbatch_gui.core.results.unit_vectors import unit_vectors as measure
-from tests.core.results.folders import FAILED, LEFT_OUT, WAITING, Outcome, Pair, Table, room_for, stored, unit_vectors
+from tests.core.results.folders import (
+    FAILED,
+    LEFT_OUT,
+    WAITING,
+    Outcome,
+    Pair,
+    Table,
+    note_all,
+    room_for,
+    stored,
+    unit_vectors,
+)
 
 
 @pytest.fixture
@@ -325,6 +336,8 @@ def test_it_is_kept_until_the_vectors_are_others(tmp_path: Path) -> None:
     assert told == []
     vectors[3] = vectors[4]
     np.save(folder.vectors, vectors)
+    with folder.open() as database:
+        note_all(database, vectors)
     assert cached_map(folder, embeddings) is None
 
 

@@ -22,12 +22,13 @@ from cfbatch_gui.core.vectorize.vectorize import PushedJob, Vectorize
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.connection_kinds import Connection, cloudflare
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import TOKEN
 from tests.core.results.folders import WAITING, Outcome, Table, unit_vectors
 from tests.support import http
+from tests.support.clients import cloudflare
 from tests.support.practice import AcceptedVectors, accepted_vectors
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"

@@ -9,8 +9,8 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder.folder import forget_texts
 from cfbatch_gui.core.vectorize.planning import is_plain_number
 from cfbatch_gui.core.vectorize.push_values import MetadataColumn, PushOptions
-from cfbatch_gui.core.workers_ai.connection_kinds import worker
 from tests.core.vectorize.conftest import OPTIONS, THROUGH, Bench, unit_vectors
+from tests.support.clients import worker
 
 
 def sent_as(*columns: tuple[str, str], namespace: str = "") -> PushOptions:
@@ -79,7 +79,7 @@ async def test_names_that_no_index_has_never_become_an_address(bench: Bench, nam
 
 
 async def test_a_worker_leads_to_no_index(bench: Bench) -> None:
-    bench.connection = worker("https://batch.example.workers.dev", connection_id="w", title="My Worker")
+    bench.connection = worker("https://batch.example.workers.dev", title="My Worker")
     with pytest.raises(UsageError, match="My Worker is a Worker, which only passes batches on"):
         bench.opened().calls("w")
 

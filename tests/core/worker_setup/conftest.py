@@ -11,7 +11,7 @@ from cfbatch_gui import __version__
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.worker_setup.account import Names, Progress, State, names_of
+from cfbatch_gui.core.worker_setup.account import Names, Progress, State, Step, names_of
 from cfbatch_gui.core.worker_setup.worker_setup import Connected, TakenDown, WorkerSetup, worker_files
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from tests.account_service import ACCOUNT, AccountService
@@ -78,8 +78,8 @@ class Bench:
     def saved(self) -> list[SavedConnection]:
         return [each for each in self.program.settings.connections if each.kind == "worker"]
 
-    def states(self) -> dict[str, State]:
-        return {each.call.step.value: each.state for each in self.shown}
+    def states(self) -> dict[Step, State]:
+        return {each.call.step: each.state for each in self.shown}
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ async def test_twice_is_as_once(bench: Bench) -> None:
     assert bench.account.state == before and bench.account.secret() == secret
     assert second.connection == first.connection and not second.is_new and not second.has_other_secret
     assert bench.saved == [first.connection]
-    assert bench.states()["make_bucket"] is State.NOT_NEEDED
+    assert bench.states()[Step.MAKE_BUCKET] is State.NOT_NEEDED
 
 
 @pytest.mark.parametrize("is_answer_lost", [True, False], ids=["after it", "before it"])
@@ -181,7 +181,7 @@ async def test_a_workflow_of_another_worker_stays_unless_the_user_says_otherwise
     with pytest.raises(Stopped, match="Workflow “cf-batch-collect” in the account, of the Worker “theirs”") as caught:
         await bench.set_up()
     assert isinstance(caught.value.reason, NotOurs) and bench.account.changes == []
-    assert not (await bench.take_down()).workflow and bench.states()["delete_workflow"] is State.NOT_NEEDED
+    assert not (await bench.take_down()).workflow and bench.states()[Step.DELETE_WORKFLOW] is State.NOT_NEEDED
     assert bench.account.workflows["cf-batch-collect"] == theirs
     await bench.set_up(may_replace=True)
     assert bench.account.workflows["cf-batch-collect"]["script_name"] == "cf-batch-door"
@@ -225,7 +225,7 @@ async def test_a_bucket_that_came_meanwhile_is_used(bench: Bench) -> None:
     bench.account.refuse_first["GET r2/buckets/cf-batch-answers"] = [Refused(404, 10006, "does not exist")]
     bench.account.buckets["cf-batch-answers"] = {}
     await bench.set_up()
-    assert bench.states()["make_bucket"] is State.DONE
+    assert bench.states()[Step.MAKE_BUCKET] is State.DONE
     assert bench.account.state == end_state()
 
 
@@ -285,7 +285,7 @@ async def test_a_missing_permission_is_named_before_anything_is_taken_away(stand
     with pytest.raises(Stopped, match=r"permission Workers R2 Storage Write .* Nothing was taken away") as caught:
         await standing.take_down()
     assert isinstance(caught.value.reason, TokenRefused)
-    assert Step.READ_BUCKET.value in standing.states() and standing.account.changes == []
+    assert Step.READ_BUCKET in standing.states() and standing.account.changes == []
 
 
 @pytest.fixture

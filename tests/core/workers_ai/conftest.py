@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
 from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_request
 from tests.account_service import ACCOUNT
 from tests.canary import TOKEN
 from tests.core.endpoints.conftest import service
 from tests.core.jobs.conftest import Clock
-from tests.support.clients import client_of
+from tests.support.clients import client_of, cloudflare
 from tests.support.faulty_service import FaultyService
 
 MODEL = "@cf/baai/bge-m3"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cfbatch_gui.core.connections.user_connections import Learned, LearnedFacts, learn
+from cfbatch_gui.core.connections.user_connections import learn
 from cfbatch_gui.core.errors import (
     DataError,
     OverBudget,
@@ -18,8 +18,9 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.practice.app import Application, practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
+from cfbatch_gui.core.system.settings import Learned
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, MODELS, find_model
-from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind, cloudflare, gateway, worker
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.probe import (
     MOST_DOLLARS,
     READ_ON,
@@ -39,7 +40,7 @@ from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
 from tests.core.jobs.conftest import Clock
 from tests.support import faults
-from tests.support.clients import client_of
+from tests.support.clients import client_of, cloudflare, gateway, worker
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
 from tests.support.http import Answer, Head, application, ask
@@ -241,7 +242,7 @@ async def test_a_model_that_does_not_rank_is_probed_by_texts_alone(bench: Bench,
     of_rankings = {"scores-range", "scores-meaning", "scores-cosine"}
     unseen = OF_A_GATEWAY | NO_OCCASION | of_rankings | {"catalogue-dimension"}
     assert named(result, Outcome.NOT_SEEN) == unseen
-    assert list(result.evidence.sentences) == [Form.TEXT]
+    assert [batch.form for batch in result.sent] == [Form.TEXT]
 
 
 # Worker and gateway
@@ -249,7 +250,7 @@ async def test_a_model_that_does_not_rank_is_probed_by_texts_alone(bench: Bench,
 
 async def test_a_worker_is_judged_by_what_is_assumed_of_a_worker(bench: Bench) -> None:
     async with FaultyService(stand_ins.worker(bench.app())) as service:
-        mine = worker(service.url.removesuffix("/client/v4"), connection_id="w", title="Mine")
+        mine = worker(service.url.removesuffix("/client/v4"))
         result = await bench.through(mine, token=SECRET)
     assert named(result, Outcome.NOT_HELD) == set()
     of_lists = {each.id for each in ASSUMPTIONS if each.is_visible and ConnectionKind.WORKER not in each.kinds}
@@ -264,8 +265,7 @@ async def test_a_gateway_passes_batches_on_or_is_named(bench: Bench, takes_batch
 
     app = bench.app()
     async with FaultyService(app) as api, FaultyService(changed(stand_ins.gateway(app), refuse)) as service:
-        through = gateway(ACCOUNT, GATEWAY, connection_id="g", title="G")
-        result = await bench.through(replace(through, base_url=service.url, api_base_url=api.url))
+        result = await bench.through(gateway(ACCOUNT, GATEWAY, url=service.url, api_url=api.url))
     assert named(result, Outcome.NOT_HELD) == (set() if takes_batches else {"gateway-batches"})
     assert not takes_batches or named(result, Outcome.NOT_SEEN) == NO_OCCASION
 
@@ -286,25 +286,25 @@ async def test_each_batch_is_sent_once_and_written_down_with_its_id_first(bench:
     sent = [each.sha256 for each in bench.service.submits]
     assert [each.sha256 for each in bench.kept] == sent[:3] and len(sent) == 4  # the last one is without the queue
     assert [each.form for each in bench.kept] == list(Form)
-    assert list(result.evidence.request_ids.values()) == [each.request_id for each in bench.kept]
+    assert [each.request_id for each in result.sent] == [each.request_id for each in bench.kept]
     assert all(f"Accepted as {each.request_id}." in bench.shown for each in bench.kept)
-    assert set(result.evidence.sentences.values()) == {"It is finished."} and result.is_whole
+    assert {each.sentence for each in result.sent} == {"It is finished."} and result.is_whole
 
 
 async def test_an_outcome_that_is_unknown_is_said_and_nothing_is_sent_again(bench: Bench) -> None:
     result = await bench.probe(unbroken, faults.reset_after_body(on="submit", number=2, billed=True))
     assert bench.service is not None
     assert len(bench.service.submits) == 2
-    sentences = result.evidence.sentences
-    assert sentences[Form.SCORES] == "It is finished."
-    assert "may have been accepted and billed" in sentences[Form.CONTEXTS]
-    assert Form.TEXT not in sentences and "run-form" in named(result, Outcome.NOT_SEEN)
+    scores, contexts = result.sent
+    assert scores.sentence == "It is finished."
+    assert "may have been accepted and billed" in contexts.sentence
+    assert "run-form" in named(result, Outcome.NOT_SEEN)
     assert named(result, Outcome.NOT_HELD) == set()
 
 
 async def test_a_batch_that_takes_too_long_can_be_collected_later(bench: Bench) -> None:
     result = await bench.probe(wait_seconds=5)
-    assert not result.is_whole and not result.evidence.answers
+    assert not result.is_whole and not result.answered
     assert "references" in named(result, Outcome.NOT_SEEN)
     assert {"queue-taken", "run-form"} <= named(result, Outcome.HELD)
 
@@ -316,7 +316,7 @@ async def test_an_answer_that_the_program_would_not_take_is_the_sentence_of_its_
 
     result = await bench.probe(change)
     assert not result.is_whole and named(result, Outcome.NOT_HELD) == set()
-    assert {type(each.error) for each in result.evidence.calls if each.form is Form.TEXT} >= {ReplyError}
+    assert {type(each.error) for each in result.failures if each.form is Form.TEXT} >= {ReplyError}
 
 
 async def test_an_id_that_cannot_be_written_down_is_shown(bench: Bench) -> None:
@@ -360,7 +360,7 @@ async def test_the_reports_hold_nothing_that_is_secret(bench: Bench) -> None:
         for report in (text_report(result), json_report(result)):
             for secret in (TOKEN, ACCOUNT, *(each.request_id for each in bench.kept)):
                 assert secret not in report
-            assert result.account_mark in report and DEFAULT_MODEL in report
+            assert result.connection.account_mark in report and DEFAULT_MODEL in report
         assert json.loads(json_report(result))["outcomes"]["not seen"] >= len(OF_A_GATEWAY | NO_OCCASION)
 
 
@@ -371,48 +371,19 @@ async def test_the_users_name_for_the_connection_is_in_no_report(bench: Bench) -
     ):
         result = await bench.probe(unbroken, fault, title="Secret project")
         assert "Secret project" not in text_report(result) + json_report(result)
-        assert result.evidence.sentences[Form.SCORES]
+        assert result.sent[0].form is Form.SCORES
 
 
-async def test_what_is_learned(bench: Bench) -> None:
-    for broken, queue, references in (("", True, True), ("references", True, False), ("queue-taken", False, None)):
+async def test_what_is_learned_is_known_of_this_connection_model_and_account(bench: Bench) -> None:
+    known: tuple[Learned, ...] = (Learned("lisbon", DEFAULT_MODEL, "mark", False, False, 1.0),)
+    lisbon, seen = known[0], [("references", True, False), ("queue-taken", False, False), ("", True, True)]
+    for broken, queue, references in seen:  # without a batch no reference is seen, and what was known of them stays
         result = await bench.probe(breaking(broken))
-        found = learn(result)
-        assert (found.queue, found.references) == (queue, references)
-
-
-MODEL, OTHER = "@cf/baai/bge-m3", "@cf/baai/bge-small-en-v1.5"
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "learned" / "berlin.json"
-
-
-def facts(path: Path) -> LearnedFacts:
-    return LearnedFacts(lambda connection_id: path.with_name(f"{connection_id}.json"))
-
-
-def test_what_is_learned_is_there_at_the_next_start_for_this_connection_model_and_account(path: Path) -> None:
-    facts(path).keep("berlin", MODEL, Learned(True, False, 5.0, "mark"))
-    known = facts(path)
-    assert known.of("berlin", MODEL, "mark") == Learned(True, False, 5.0, "mark")
-    for other in (("berlin", OTHER, "mark"), ("lisbon", MODEL, "mark"), ("berlin", MODEL, "other")):
-        assert known.of(*other) == Learned()
-    known.keep("berlin", MODEL, Learned(False, None, 6.0, "mark"))  # what was not seen this time stays
-    assert known.of("berlin", MODEL, "mark") == Learned(False, False, 6.0, "mark")
-    known.keep("berlin", MODEL, Learned(True, None, 7.0, "other"))  # another account behind the same connection
-    assert known.of("berlin", MODEL, "other") == Learned(True, None, 7.0, "other")
-
-
-@pytest.mark.parametrize("damaged", [b"", b"[]", b'{"a": 1}', b"\xff\xfe", b"[" * 100_000])
-def test_a_damaged_file_is_as_none(path: Path, damaged: bytes) -> None:
-    path.parent.mkdir()
-    path.write_bytes(damaged)
-    known = facts(path)
-    assert known.of("berlin", MODEL, "mark") == Learned()
-    known.keep("berlin", MODEL, Learned(True, True, 5.0, "mark"))
-    assert facts(path).of("berlin", MODEL, "mark").queue is True
+        known = learn(result, "berlin", known)
+        facts = (DEFAULT_MODEL, result.connection.account_mark, queue, references, result.started)
+        assert known == (lisbon, Learned("berlin", *facts))
+    known = learn(await bench.probe(breaking("queue-taken")), "berlin", [replace(known[1], account_mark="other")])
+    assert [(each.queue, each.references) for each in known] == [(False, None)]
 
 
 ROOT = Path(__file__).parents[3]

@@ -23,35 +23,36 @@ class DecodingError(Exception):
         self.status = status
 
 
-class Decoding:
-    def __init__(self, process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
-        self._process, self._said = process, said
-        self.stream = cast("IO[bytes]", process.stdout)  # a pipe
-
-    def finish(self) -> None:
-        """Call this at the end of the stream, which looks the same when the process failed. Raises DecodingError."""
-        self.stream.close()
-        if status := self._process.wait():
-            self._said.seek(0)
-            raise DecodingError(self._said.read(_MOST_WORDS).decode(errors="replace"), status)
-
-
 @contextmanager
-def decoding(kind: str, path: Path, *arguments: str) -> Iterator[Decoding]:
-    """Start a process that decodes a file, without the user's secrets; it is killed when the block ends."""
+def decoding(kind: str, path: Path, *arguments: str) -> Iterator[IO[bytes]]:
+    """Give what a process writes that decodes a file, without the user's secrets; it is killed when the block ends.
+
+    Raises DecodingError if the process failed and all that it wrote was read, also in place of the block's own error.
+    """
     is_packed = getattr(sys, "frozen", False)
     own = [sys.executable, *([decoding_program.WORD] if is_packed else ["-P", decoding_program.__file__])]
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(  # noqa: S603 # ourselves
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen(  # noqa: S603 # ourselves
             [*own, kind, str(path.absolute()), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=said,
             env=without_secrets(os.environ),
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-        )
-        with process:
+        ) as process,
+    ):
+        written = cast("IO[bytes]", process.stdout)  # a pipe
+        wrong: Exception | None = None
+        try:
             try:
-                yield Decoding(process, said)
-            finally:
-                process.kill()
+                yield written
+            except Exception as error:  # noqa: BLE001 # raised below, unless the process knows the cause
+                wrong = error
+            if not written.read(1) and (status := process.wait()):
+                said.seek(0)
+                raise DecodingError(said.read(_MOST_WORDS).decode(errors="replace"), status) from wrong
+        finally:
+            process.kill()
+        if wrong is not None:
+            raise wrong

@@ -7,9 +7,11 @@ import sys
 import zipfile
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -19,7 +21,7 @@ import python_calamine
 
 CellValue = bool | float | int | str | datetime.date | datetime.time | datetime.timedelta
 Cells = tuple[str, ...]
-Merged = Sequence[tuple[tuple[int, int], tuple[int, int]]]  # rows and columns from 0, first and last
+Area = tuple[tuple[int, int], tuple[int, int]]  # rows and columns from 0, first and last
 WORD = "--decode"
 PARQUET, WORKBOOK = "parquet", "workbook"
 PROTECTED, DAMAGED = 3, 1  # exit status for a workbook with a password, and for one that cannot be read
@@ -27,12 +29,11 @@ FORMULA, OUT_OF_RANGE, HIDDEN = "formula", "range", "hidden"  # marks of a row
 MOST_CELLS = 64_000_000  # of the rectangle; about 1.5 GB in the library
 PIECE = 1024 * 1024
 _NO_ROW = "\0"  # in place of the first cell; in a text every NUL is replaced
-_LONGEST_ELEMENT = 512 * 1024**2  # bytes of XML
+_LONGEST_ROW = 64 * 1024**2  # bytes of XML
 _MOST_MEMORY = 4 * 1024**3  # bytes
 _MOST_SECONDS = 600  # of computing; some damaged workbooks keep the library in a loop, also after the program has ended
 _CELLS_IN_BLOCK = 6_000  # what waits for a block to be used waits a few milliseconds
 _EXACT_INTEGERS = 2.0**53  # above, a float cannot distinguish neighbouring integers
-_TRUE = ("1", "true")
 # What the standard library raises on archives and XML that are cut, altered, encrypted, or packed in unknown ways.
 DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, ElementTree.ParseError, OSError, EOFError),
@@ -45,19 +46,33 @@ class TooLarge(Exception):
 
 
 @dataclass(slots=True)
-class Sheet:
-    """Rows of one width from the first of the sheet; by number, from 1, the marks of rows and the columns they name."""
+class Marks:
+    """What a file says beside the values of a sheet, whose rows have numbers from 1, and whose columns from 0."""
 
-    rows: Iterator[Cells] | Sequence[Cells]
-    formulas: Mapping[int, list[int]] = field(default_factory=dict)
+    rows: int = 0
+    columns: int = 1
+    formulas: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))  # columns not computed, by row
     hidden: set[int] = field(default_factory=set)
+    zeros: dict[tuple[int, int], set[int]] = field(default_factory=lambda: defaultdict(set))  # by column and digits
+    merged: list[Area] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Sheet:
+    """The rows of a sheet from its first, all of one width; `left` is the column of their first cells."""
+
+    rows: Iterable[Cells]
+    marks: Marks
+    left: int = 0
 
 
 def main(arguments: Sequence[str]) -> int:
     """Write to standard output what a file holds: Parquet as an Arrow stream, a workbook as lines of JSON.
 
-    Of a workbook the names of its sheets and whether each is visible; of a sheet the number of its hidden rows, and
-    blocks of rows and marks: its index in the block, what it is, and a column.
+    The first line has the names of the sheets and whether each is visible; the second the name of the sheet that was
+    asked for (or of the first with rows, hidden ones last), the number of its hidden rows, and its extent if that is
+    too large. Others are blocks: the number of the first row, rows, and marks: an index in the block, what the row is,
+    and a column.
     """
     kind, path, *sheet = arguments
     if kind == PARQUET:
@@ -67,15 +82,7 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     _limit_resources()
     try:
-        if not sheet:
-            _write(_sheets(Path(path)))
-            return 0
-        found = _sheet(Path(path), orjson.loads(sheet[0]))
-        _write(len(found.hidden))
-        for block in _blocks(found):
-            _write(block)
-    except TooLarge as large:
-        _write(large.args)
+        _write_workbook(Path(path), orjson.loads(sheet[0]))
     except python_calamine.PasswordError:
         return PROTECTED
     except (python_calamine.CalamineError, *DAMAGE) as error:
@@ -84,27 +91,66 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
+def _write_workbook(path: Path, wanted: str) -> None:
+    names = _names(path)
+    if "content.xml" in names:
+        sheets, read = _open_document_sheets(path), partial(_open_document_sheet, path)
+    else:
+        workbook = _open_workbook(path)
+        sheets = [
+            (sheet.name, sheet.visible == python_calamine.SheetVisibleEnum.Visible)
+            for sheet in workbook.sheets_metadata
+            if sheet.typ == python_calamine.SheetTypeEnum.WorkSheet
+        ]
+        read = partial(_sheet, workbook, path, names)
+    _write(sheets)
+    for name, _ in sorted(sheets, key=lambda sheet: not sheet[1]):
+        if wanted not in ("", name):
+            continue
+        try:
+            sheet = read(name)
+        except TooLarge as large:
+            _write((name, 0, large.args))
+            return
+        blocks = _blocks(sheet)
+        if first := next(blocks, None):
+            _write((name, len(sheet.marks.hidden), ()))
+            for block in chain((first,), blocks):
+                _write(block)
+            return
+
+
 def _write(line: object) -> None:
     sys.stdout.buffer.write(orjson.dumps(line) + b"\n")
     sys.stdout.buffer.flush()
 
 
-def _blocks(sheet: Sheet) -> Iterator[tuple[list[Cells], list[tuple[int, str, str]]]]:
+def _blocks(sheet: Sheet) -> Iterator[tuple[int, list[Cells], list[tuple[int, str, str]]]]:
+    """Yield the rows from the first to the last that is not blank."""
+    first = blank = 0
     block: list[Cells] = []
     marks: list[tuple[int, str, str]] = []
-    for number, found in enumerate(sheet.rows, 1):
+    for number, found in enumerate(_as_shown(sheet), 1):
         cells = ("",) * len(found) if found and found[0] == _NO_ROW else found
-        if number in sheet.formulas:
-            marks.append((len(block), FORMULA, _letters(min(sheet.formulas[number]))))
+        is_formula = number in sheet.marks.formulas
+        if not (is_formula or cells is not found or any(cells)):
+            blank += bool(first)
+            continue
+        first = first or number
+        block += [("",) * len(cells)] * blank
+        blank = 0
+        if is_formula:
+            marks.append((len(block), FORMULA, _letters(min(sheet.marks.formulas[number]))))
         elif cells is not found:
             marks.append((len(block), OUT_OF_RANGE, ""))
-        elif number in sheet.hidden:
+        elif number in sheet.marks.hidden:
             marks.append((len(block), HIDDEN, ""))
         block.append(cells)
         if len(block) * len(cells) >= _CELLS_IN_BLOCK:
-            yield block, marks
-            block, marks = [], []
-    yield block, marks
+            yield first, block, marks
+            first, block, marks = number + 1, [], []
+    if block:
+        yield first, block, marks
 
 
 def _limit_resources() -> None:
@@ -129,35 +175,14 @@ def _names(path: Path) -> dict[str, str]:
         return {name.replace("\\", "/").lower(): name for name in archive.namelist()}
 
 
-def _sheets(path: Path) -> list[tuple[str, bool]]:
-    if "content.xml" in _names(path):
-        return _open_document_sheets(path)
-    with _open_workbook(path) as workbook:
-        return [
-            (sheet.name, sheet.visible == python_calamine.SheetVisibleEnum.Visible)
-            for sheet in workbook.sheets_metadata
-            if sheet.typ == python_calamine.SheetTypeEnum.WorkSheet
-        ]
-
-
-def _sheet(path: Path, name: str) -> Sheet:
-    names = _names(path)
-    if "content.xml" in names:
-        return _open_document_sheet(path, name)
-    extent = _extent_of(path, names, name) if "xl/workbook.xml" in names else _Extent()
-    workbook = _open_workbook(path)
+def _sheet(workbook: python_calamine.CalamineWorkbook, path: Path, names: dict[str, str], name: str) -> Sheet:
+    marks = _marks_of(path, names, name) if "xl/workbook.xml" in names else Marks()
     try:
         found = workbook.get_sheet_by_name(name)
     except python_calamine.CalamineError:
         found = python_calamine.CalamineWorkbook.from_filelike(_mended(path, names)).get_sheet_by_name(name)
-    rows = _rows_in(found)
-    left = (found.start or (0, 0))[1]
-    if extent.formulas:
-        rows = _without_formulas(rows, extent.formulas, left)
-    if extent.zeros:
-        rows = _with_zeros(rows, extent.zeros, left)
-    merged = [each for each in found.merged_cell_ranges or () if each[0][0] < each[1][0]]
-    return Sheet(_filled(rows, merged, left) if merged else rows, extent.formulas, extent.hidden)
+    marks.merged = list(found.merged_cell_ranges or ())
+    return Sheet(_rows_in(found), marks, (found.start or (0, 0))[1])
 
 
 def _open_workbook(path: Path) -> python_calamine.CalamineWorkbook:
@@ -231,39 +256,45 @@ def _duration(total: float) -> str:
     return f"{'-' if total < 0 else ''}{hours}:{minutes:02}:{seconds:02}"
 
 
-def _filled(rows: Iterator[Cells], merged: Merged, left: int) -> Iterator[Cells]:
-    """The rows with the text of merged cells in every row that they cover, as a spreadsheet program shows them.
+def _as_shown(sheet: Sheet) -> Iterable[Cells]:
+    """The rows as a spreadsheet program shows them, but for other formats of numbers.
 
-    Cells of the first row with several texts are left as they are: a header over two rows names its columns once.
+    Without the numbers that stand in place of values not computed yet, with leading zeros, and with the text of merged
+    cells in every row that they cover. Cells of the first row with several texts are left as they are: a header over
+    two rows names its columns once.
     """
+    marks, left = sheet.marks, sheet.left
     starts: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for (top, column), (bottom, _) in merged:
-        starts[top].append((column - left, bottom))
+    for (top, column), (bottom, _) in marks.merged:
+        if top < bottom:
+            starts[top + 1].append((column - left, bottom + 1))
+    if not (starts or marks.formulas or marks.zeros):
+        yield from sheet.rows
+        return
     open_cells: dict[int, tuple[int, str]] = {}  # the last row and the text, by column
     is_below_header = False
-    for number, found in enumerate(rows):
-        cells = tuple([cell or open_cells.get(column, (0, ""))[1] for column, cell in enumerate(found)])
-        open_cells = {column: each for column, each in open_cells.items() if number < each[0]}
-        for column, bottom in starts.get(number, ()) if is_below_header else ():
+    for number, found in enumerate(sheet.rows, 1):
+        empty = marks.formulas.get(number, ())
+        cells = ["" if column in empty else cell for column, cell in enumerate(found, left)]
+        for (column, digits), numbers in marks.zeros.items():
+            at = column - left
+            if number in numbers and 0 <= at < len(cells) and cells[at].isdecimal():
+                cells[at] = cells[at].zfill(digits)
+        for column, (last, text) in open_cells.items():
+            if number <= last:
+                cells[column] = cells[column] or text
+        for column, last in starts.get(number, ()) if is_below_header else ():
             if 0 <= column < len(cells):
-                open_cells[column] = (bottom, cells[column])
-        is_below_header = is_below_header or _may_be_header(cells)
-        yield cells
+                open_cells[column] = (last, cells[column])
+        is_below_header = is_below_header or sum(map(bool, cells)) > 1
+        yield tuple(cells)
 
 
-def _may_be_header(cells: Sequence[str]) -> bool:
-    return sum(map(bool, cells)) > 1
-
-
-_CELL_TAG = re.compile(rb"<(?:\w+:)?c(?=[\s/>])")
+_CELL = re.compile(rb"<(?:\w+:)?c(?=[\s/>])")
 _ADDRESS = re.compile(rb"""\sr\s*=\s*["']\s*([A-Za-z]+)(\d+)\s*["']""")
-_PLAIN_ROW = re.compile(rb'<row r="(\d{1,12})"')
-_FAR_CELL = re.compile(rb'<c r="(?:[A-Z][A-Z]|[^A-Z]|[A-Z]\d{8})')
-_ROW_TAG = re.compile(rb"""<(?:\w+:)?row(?=[\s/>])(?:[^>]*?\sr\s*=\s*["']\s*(\d{1,12}))?""")
-_ROW_END = re.compile(rb"</(?:\w+:)?row\s*>")
-_HIDDEN_ROW = re.compile(
-    rb"""<(?:\w+:)?row\s(?=[^>]*\shidden\s*=\s*["'](?:1|true)["'])[^>]*?\br\s*=\s*["'](\d{1,12})"""
-)
+_ROW = re.compile(rb"<(?:\w+:)?row(?=[\s/>])([^>]*)>")
+_NUMBER = re.compile(rb"""\sr\s*=\s*["']\s*(\d{1,12})""")
+_HIDDEN = re.compile(rb"""\shidden\s*=\s*["'](?:1|true)["']""")
 _FORMULA_CELL = re.compile(
     rb"<(?:\w+:)?c(\s[^>]*)?>\s*"
     rb"<(?:\w+:)?f(?=[\s/>])(?:[^>]*/>|[^>]*>[^<]*</(?:\w+:)?f\s*>)\s*"
@@ -275,27 +306,16 @@ _READ_WHOLE = ("xl/styles.xml", "xl/sharedstrings.xml")
 _ZEROS = re.compile("0{2,}")
 
 
-@dataclass(slots=True)
-class _Extent:
-    """What the XML of a sheet says beside the values: rows from 1; of `zeros` by column, from 0, and digits."""
-
-    rows: int = 0
-    columns: int = 26  # at least: those whose addresses have one letter are not counted
-    formulas: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
-    hidden: set[int] = field(default_factory=set)
-    zeros: dict[tuple[int, int], set[int]] = field(default_factory=lambda: defaultdict(set))
-
-
-def _extent_of(path: Path, names: dict[str, str], sheet: str) -> _Extent:
+def _marks_of(path: Path, names: dict[str, str], sheet: str) -> Marks:
     """Look through a sheet, and unpack what the library will, so that a lie about its size is found."""
-    found = _Extent()
+    found = Marks()
     with zipfile.ZipFile(path) as archive:
         for name in _READ_WHOLE:
             if name in names:
                 _unpack(archive, names[name])
         is_computed_later = bool(_COMPUTED_LATER.search(_small(archive, names["xl/workbook.xml"])))
         padded = _padded_styles(archive, names)
-        for part in _pieces_of(archive, _sheet_member(archive, names, sheet), b"row>"):
+        for part in _pieces_of(archive, _sheet_member(archive, names, sheet)):
             _look_through(part, found, padded, is_computed_later=is_computed_later)
     if found.rows * found.columns > MOST_CELLS:
         raise TooLarge(found.rows, found.columns)
@@ -340,69 +360,45 @@ def _padded_styles(archive: zipfile.ZipFile, names: dict[str, str]) -> dict[byte
     return {b"%d" % index: len(code) for index, code in enumerate(shown) if _ZEROS.fullmatch(code)}
 
 
-def _pieces_of(archive: zipfile.ZipFile, member: str, end: bytes) -> Iterator[bytes]:
-    """Yield the XML in pieces of about 1 MB that end with `end`, except the last."""
-    unfinished: list[bytes] = []
+def _pieces_of(archive: zipfile.ZipFile, member: str) -> Iterator[bytes]:
+    """Yield the XML in pieces of about 1 MB that end with a row, except the last."""
+    unfinished = b""
     with archive.open(member) as stream:
         while data := stream.read(PIECE):
-            until = data.rfind(end) + len(end)
-            if until < len(end):
-                unfinished.append(data)
-                if len(unfinished) * PIECE > _LONGEST_ELEMENT:
-                    raise ValueError(f"no {end.decode()} far and wide")
-                continue
-            yield b"".join(unfinished) + data[:until]
-            unfinished = [data[until:]]
-    yield b"".join(unfinished)
+            rows, end, unfinished = (unfinished + data).rpartition(b"row>")
+            if len(unfinished) > _LONGEST_ROW:
+                raise ValueError("a row without an end")
+            yield rows + end
+    yield unfinished
 
 
-def _look_through(part: bytes, found: _Extent, padded: dict[bytes, int], *, is_computed_later: bool) -> None:
-    """Add what is in some rows; the extent is bounded from above."""
-    first_row = found.rows + 1
-    rows = _PLAIN_ROW.findall(part)
-    if len(rows) == part.count(b"<row") and _has_plain_cells(part):  # as most programs write them
-        found.rows = max(found.rows, max(map(int, rows), default=0))
-    else:
-        for tag in _ROW_TAG.finditer(part):  # rows and cells without an address follow the one before
-            found.rows = max(found.rows, int(tag[1])) if tag[1] else found.rows + 1
-        addresses = _ADDRESS.findall(part)
-        widest = max((_column_number(column) for column, _ in addresses), default=0)
-        found.rows = max(found.rows, max((int(row) for _, row in addresses), default=0))
-        if len(addresses) < len(_CELL_TAG.findall(part)):
-            widest += max(len(_CELL_TAG.findall(row)) for row in _ROW_END.split(part))
-        found.columns = max(found.columns, widest)
-    if b"hidden" in part:
-        found.hidden.update(map(int, _HIDDEN_ROW.findall(part)))
-    if b"<f" in part or b":f" in part:
-        for cell in _FORMULA_CELL.finditer(part):
-            attributes, value = cell[1] or b"", (cell[2] or b"").strip()
-            is_computed = _TEXT_RESULT.search(attributes) if not value else value != b"0" or not is_computed_later
+def _look_through(part: bytes, found: Marks, padded: dict[bytes, int], *, is_computed_later: bool) -> None:
+    """Add what is in some rows; the extent is bounded from above. What has no address follows what is before it."""
+    _, *parts = _ROW.split(part)
+    rows = list(zip(parts[::2], parts[1::2], strict=True))
+    for attributes, cells in rows:
+        address = _NUMBER.search(attributes)
+        number = int(address[1]) if address else found.rows + 1
+        found.rows = max(found.rows, number)
+        if _HIDDEN.search(attributes):
+            found.hidden.add(number)
+        for cell in _FORMULA_CELL.finditer(cells) if b"<f" in cells or b":f" in cells else ():
+            said, value = cell[1] or b"", (cell[2] or b"").strip()
+            is_computed = _TEXT_RESULT.search(said) if not value else value != b"0" or not is_computed_later
             if not is_computed:
-                address = _ADDRESS.search(attributes)
-                number, column = (
-                    (int(address[2]), _column_number(address[1]) - 1)
-                    if address
-                    else _place(part, cell.start(), first_row)
-                )
-                found.formulas[number].append(column)
+                own = _ADDRESS.search(said)
+                column = _column_number(own[1]) - 1 if own else len(_CELL.findall(cells, 0, cell.start()))
+                found.formulas[int(own[2]) if own else number].append(column)
+    addresses = _ADDRESS.findall(part)
+    found.rows = max(found.rows, max((int(row) for _, row in addresses), default=0))
+    widest = max(map(_column_number, {column for column, _ in addresses}), default=0)
+    if len(addresses) < len(_CELL.findall(part)):
+        widest += max(len(_CELL.findall(cells)) for _, cells in rows)
+    found.columns = max(found.columns, widest)
     for style, digits in padded.items():
         for tag in re.findall(rb"""<(?:\w+:)?c\s[^>]*\bs=["']%b["'][^>]*>""" % style, part):
-            if address := _ADDRESS.search(tag):
-                found.zeros[_column_number(address[1]) - 1, digits].add(int(address[2]))
-
-
-def _has_plain_cells(part: bytes) -> bool:
-    """Whether all cells have addresses, in columns with one letter."""
-    cells = part.count(b"<c") - part.count(b"<col")
-    return part.count(b'<c r="') == cells and b":c " not in part and b":c>" not in part and not _FAR_CELL.search(part)
-
-
-def _place(part: bytes, at: int, first_row: int) -> tuple[int, int]:
-    """The row and the column of a cell without an address, which follow those before it."""
-    number, begin = first_row - 1, 0
-    for row in _ROW_TAG.finditer(part, 0, at):
-        number, begin = (int(row[1]) if row[1] else number + 1), row.end()
-    return number, len(_CELL_TAG.findall(part, begin, at))
+            if own := _ADDRESS.search(tag):
+                found.zeros[_column_number(own[1]) - 1, digits].add(int(own[2]))
 
 
 def _letters(column: int) -> str:
@@ -415,22 +411,6 @@ def _column_number(letters: bytes) -> int:
     for letter in letters.upper():
         number = number * 26 + letter - 64
     return number
-
-
-def _without_formulas(rows: Iterator[Cells], formulas: Mapping[int, list[int]], left: int) -> Iterator[Cells]:
-    """The rows without the numbers that stand in place of a value not computed yet."""
-    for number, cells in enumerate(rows, 1):
-        empty = formulas.get(number, ())
-        yield tuple(["" if column in empty else cell for column, cell in enumerate(cells, left)]) if empty else cells
-
-
-def _with_zeros(rows: Iterator[Cells], zeros: dict[tuple[int, int], set[int]], left: int) -> Iterator[Cells]:
-    for number, cells in enumerate(rows, 1):
-        shown = list(cells)
-        for (column, digits), numbers in zeros.items():
-            if number in numbers and shown[column - left].isdecimal():
-                shown[column - left] = shown[column - left].zfill(digits)
-        yield tuple(shown)
 
 
 # OpenDocument: the library takes what only surrounds the text of a cell for its text, and loses cells without a type.
@@ -477,18 +457,14 @@ def _open_document_elements(path: Path) -> Iterator[Element]:
 
 def _open_document_sheet(path: Path, name: str) -> Sheet:
     table: list[list[str]] = []
-    not_computed: dict[int, list[int]] = {}
-    hidden: set[int] = set()
-    spanned: dict[int, tuple[int, str]] = {}  # how many rows below have a merged cell, and its text, by column
+    marks = Marks()
     blank = cells_read = 0
-    is_below_header = False
     for element in _open_document_elements(path):
         if element.tag == f"{_TABLE}table-row":
             repeated = min(int(element.get(f"{_TABLE}number-rows-repeated", "1")), _MOST_ROWS)
-            cells, formulas = _open_document_cells(element, spanned)
-            if not is_below_header:
-                spanned.clear()
-                is_below_header = _may_be_header(cells)
+            row = len(table) + blank
+            cells, formulas, merged = _open_document_cells(element, row)
+            marks.merged += merged
             if not any(cells) and not formulas:
                 blank += repeated
             else:
@@ -497,62 +473,44 @@ def _open_document_sheet(path: Path, name: str) -> Sheet:
                 blank = 0
                 if cells_read > MOST_CELLS:
                     raise TooLarge(len(table), len(cells))
-                numbers = range(len(table) + 1, len(table) + 1 + repeated)
-                if formulas:
-                    not_computed.update(dict.fromkeys(numbers, formulas))
-                if element.get(f"{_TABLE}visibility", "visible") != "visible":
-                    hidden.update(numbers)
                 table += [cells] * repeated
+                if formulas:
+                    marks.formulas.update(dict.fromkeys(range(row + 1, row + 1 + repeated), formulas))
+                if element.get(f"{_TABLE}visibility", "visible") != "visible":
+                    marks.hidden.update(range(row + 1, row + 1 + repeated))
             element.clear()
         elif element.tag == f"{_TABLE}table":
             if element.get(f"{_TABLE}name") == name:
                 break
-            table, spanned, not_computed, hidden, blank, cells_read = [], {}, {}, set(), 0, 0
-            is_below_header = False
-    else:
-        raise KeyError(name)
+            table, marks, blank, cells_read = [], Marks(), 0, 0
     width = max(map(len, table), default=0)
     left = min((next((at for at, cell in enumerate(row) if cell), width) for row in table if row), default=0)
-    rows = [(*row[left:], *("",) * (width - max(len(row), left))) for row in table]
-    return Sheet(rows, not_computed, hidden)
+    return Sheet([(*row[left:], *("",) * (width - max(len(row), left))) for row in table], marks, left)
 
 
-def _open_document_cells(row: Element, spanned: dict[int, tuple[int, str]]) -> tuple[list[str], list[int]]:
-    """The cells of a row without empty ones at its end, and the columns of formulas without a value."""
+def _open_document_cells(element: Element, row: int) -> tuple[list[str], list[int], list[Area]]:
+    """The cells of a row without empty ones at its end, the columns of formulas without a value, and merged cells."""
     cells: list[str] = []
     formulas: list[int] = []
+    merged: list[Area] = []
     empty = 0
-    for cell in row:
+    for cell in element:
         if cell.tag not in (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
             continue
         text = _open_document_text(cell) if cell.tag.endswith("}table-cell") else ""
         repeated = min(int(cell.get(f"{_TABLE}number-columns-repeated", "1")), _MOST_COLUMNS)
-        if not (text or spanned or cell.get(f"{_TABLE}formula")):
+        column = len(cells) + empty
+        spanned = int(cell.get(f"{_TABLE}number-rows-spanned", "1"))
+        if spanned > 1:
+            merged.append(((row, column), (row + spanned - 1, column)))
+        if cell.get(f"{_TABLE}formula") and not text and cell.get(f"{_OFFICE}value-type") != "string":
+            formulas += range(column, column + repeated)
+        if text:
+            cells += [*("",) * empty, *(text,) * repeated]
+            empty = 0
+        else:
             empty += repeated
-            continue
-        for _ in range(repeated):
-            column = len(cells) + empty
-            below, above = spanned.pop(column, (0, ""))
-            shown = text
-            if cell.tag.endswith("}covered-table-cell"):
-                shown = above if below else ""
-                if below > 1:
-                    spanned[column] = (below - 1, above)
-            elif (rows := int(cell.get(f"{_TABLE}number-rows-spanned", "1"))) > 1:
-                spanned[column] = (rows - 1, text)
-            if _is_not_computed(cell, text):
-                formulas.append(column)
-            if shown:
-                cells += [*("",) * empty, shown]
-                empty = 0
-            else:
-                empty += 1
-    return cells, formulas
-
-
-def _is_not_computed(cell: Element, text: str) -> bool:
-    kind = cell.get(f"{_OFFICE}value-type", "")
-    return bool(cell.get(f"{_TABLE}formula")) and not text and kind != "string"
+    return cells, formulas, merged
 
 
 def _open_document_text(cell: Element) -> str:

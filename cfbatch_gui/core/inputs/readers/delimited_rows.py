@@ -220,177 +220,6 @@ def _are_import_ids(cells: Sequence[str], width: int) -> bool:
     return len(cells) == width > 1 and all(cell.startswith('{"ImportId":') for cell in cells)
 
 
-class RawRecords:
-    """The lines of a file that are read and not yet forgotten."""
-
-    def __init__(self, pieces: Iterable[str], first_line: int) -> None:
-        self._unread = self._in_parts(pieces, first_line)
-        self._most = LONGEST_CELL  # characters, so that a part has about `_MOST_AT_ONCE` records
-        self._waiting: list[list[str]] = []  # comes before what is unread; the first is last
-        self._first, self._lines = first_line, list[str]()  # what is kept
-        self._piece, self._stop = "", 0  # kept as one text, up to before the line `stop`; there are no `lines` then
-
-    def _in_parts(self, pieces: Iterable[str], first_line: int) -> Iterator[str]:
-        """Yield the text from a line on in parts of whole lines, none of them empty."""
-        above = first_line - 1
-        for piece in pieces:
-            lines = list(lines_of_piece(piece)) if above else []
-            text, above = "".join(lines[above:]) if above else piece, max(0, above - len(lines))
-            while text:
-                stop = text.find("\n", self._most) + 1 or len(text)
-                yield text[:stop]
-                text = text[stop:]
-
-    def rows_of_part(self, separator: str, quoting: Quoting) -> list[list[str]] | None:
-        """The records of the next part, if each is a line of its own, a header is not alone, and the lines above are
-        forgotten. There is none below the last.
-        """
-        if self._piece or self._lines or self._waiting or not (piece := next(self._unread, "")):
-            return None
-        self._piece = piece
-        reader = csv_rows(chain(lines_of_piece(piece), (END_MARK,)), separator, quoting)
-        with suppress(csv.Error):
-            rows: list[list[str]] = list(reader)  # this loop is in C
-            least = 1 if self._stop else 4  # a header may have three rows, and `END_MARK` comes last
-            self._stop, self._most = self._first + len(rows) - 1, _MOST_AT_ONCE * len(piece) // len(rows)
-            if reader.line_num == len(rows) >= least and rows.pop() == [END_MARK]:
-                return rows
-        return None
-
-    def lines_from(self, line: int) -> Iterator[str]:
-        """Yield the lines from number `line` on with their ends, kept ones again, and then `END_MARK`."""
-        if kept := self._kept():
-            if rest := kept[line - self._first :]:
-                self._waiting.append(rest)
-            self._first, self._lines = line, []
-        return chain(islice(chain.from_iterable(self._pieces()), line - self._first, None), (END_MARK,))
-
-    def _pieces(self) -> Iterator[list[str]]:
-        # The loop over lines is in C: Python code runs once a piece, not once a line.
-        while lines := self._waiting.pop() if self._waiting else self._next_lines():
-            self._lines += lines
-            yield lines
-
-    def _next_lines(self) -> list[str]:
-        return list(lines_of_piece(next(self._unread, "")))
-
-    def _kept(self) -> list[str]:
-        if self._piece:
-            self._lines, self._piece = list(lines_of_piece(self._piece)), ""
-        return self._lines
-
-    def text(self, first: int, stop: int) -> str:
-        """The lines from number `first` to before `stop`, with their ends."""
-        if self._piece and (first, stop) == (self._first, self._stop):
-            return self._piece
-        return "".join(self._kept()[first - self._first : stop - self._first])
-
-    def raw(self, first: int, stop: int, *, longest: int = LONGEST_RAW) -> str:
-        """The lines from number `first` to before `stop`, cut to `longest` characters, without the last line end."""
-        text = without_line_end(self.text(first, stop))
-        return text if len(text) <= longest else f"{text[:longest]}…"
-
-    def line(self, number: int) -> str:
-        """One line without its end; "" below the last. It is read ahead if need be."""
-        if number < self._first + len(self._kept()):
-            return self.raw(number, number + 1)
-        if not self._waiting:
-            self._waiting.append(self._next_lines())
-        return without_line_end(next(iter(self._waiting[-1]), ""))
-
-    def forget(self, line: int) -> None:
-        """Keep only the lines from number `line` on."""
-        if self._piece and line == self._stop:
-            self._piece = ""
-        else:
-            del self._kept()[: line - self._first]
-        self._first = line
-
-
-_TOO_LONG = message("This row has more than {most:,} characters, more than can be sent.", most=LONGEST_CELL)
-
-
-Problem = tuple[str, ProblemKind]  # why a record is not used as it stands
-
-
-Progress = Callable[[int], None] | None
-
-
-class RecordChecks:
-    """Checks the records of one reading of a file: pieces by one regular expression, single ones where that fails."""
-
-    def __init__(self, source: Source) -> None:
-        self._separator, self._quoting, self._habits = one_sign(source.separator), source.quoting, source.habits
-        self._width = len(source.columns)
-        self._widths = frozenset(source.habits.widths or (self._width,))
-        self._usual = self._widths | {0}  # a blank line has no cells
-        self._is_wide = self._widths != {self._width}
-
-    def problems_of(
-        self, numbers: Sequence[int], rows: Sequence[Sequence[str]], text: RawRecords
-    ) -> dict[int, Problem]:
-        """The problems of records by index. `numbers` are their first lines, and the line below the last."""
-        found = dict(self._of_unusual_width(rows))
-        if numbers[-1] - numbers[0] != len(rows):
-            found = dict(self._of_several_lines(numbers, rows, text)) | found
-        if not self._is_sound(text.text(numbers[0], numbers[-1])):
-            for index, (number, below) in enumerate(pairwise(numbers)):
-                if index not in found and (problem := self._of_record(number, below, text)):
-                    found[index] = problem
-        return dict(sorted(found.items()))
-
-    def hides_rows(self, text: RawRecords, number: int) -> bool:
-        if self._width == 1 and self._habits.has_line_breaks:
-            return False
-        line = text.raw(number + 1, number + 2)
-        return bool(line) and width_of_line(line, self._separator, self._quoting) in self._widths
-
-    def _is_sound(self, text: str) -> bool:
-        return CUT_MARK[0] not in text and has_sound_quotes(text, self._separator, self._quoting)
-
-    def _of_unusual_width(self, rows: Sequence[Sequence[str]]) -> Iterator[tuple[int, Problem]]:
-        if not self._is_wide and self._usual.issuperset(map(len, rows)):
-            return
-        for index, cells in enumerate(rows):
-            if cells and (len(cells) not in self._widths or any(map(str.strip, cells[self._width :]))):
-                is_cut = cells[-1].endswith(CUT_MARK)
-                reason = _TOO_LONG if is_cut else width_problem(len(cells), self._width)
-                yield index, (reason, ProblemKind.UNREADABLE_ROW)
-
-    def _of_several_lines(
-        self, numbers: Sequence[int], rows: Sequence[Sequence[str]], text: RawRecords
-    ) -> Iterator[tuple[int, Problem]]:
-        for index, cells in enumerate(rows):
-            number, below = numbers[index], numbers[index + 1]
-            if below == number + 1 or not cells:
-                continue
-            if self._is_cut_short(below, text):
-                yield index, (CUT_SHORT, ProblemKind.DOUBTFUL_ROW)
-            elif is_fused(cells, below - number - 1, self._separator) and self._may_be_rows(number, below, text):
-                yield index, (LINE_BREAK, ProblemKind.DOUBTFUL_ROW)
-
-    def _may_be_rows(self, number: int, below: int, text: RawRecords) -> bool:
-        if not self._habits.has_line_breaks or self._width < 3:
-            return not self._habits.has_line_breaks
-        lines = text.raw(number, below, longest=LONGEST_CELL).splitlines()
-        return all(width_of_line(line, self._separator, self._quoting) == self._width for line in lines)
-
-    def _is_cut_short(self, below: int, text: RawRecords) -> bool:
-        """Whether the line below a record of several lines seems to be its rest, with the mark that should close it."""
-        if self._quoting not in CHECKED:
-            return False
-        line = text.line(below)
-        is_odd = line.replace('""', "").count('"') % 2 == 1
-        return is_odd and not has_sound_quotes(line, self._separator, self._quoting)
-
-    def _of_record(self, number: int, below: int, text: RawRecords) -> Problem | None:
-        raw = text.raw(number, below, longest=LONGEST_CELL)
-        if CUT_MARK in raw:
-            return _TOO_LONG, ProblemKind.UNREADABLE_ROW
-        doubt = doubt_about(raw, self._separator, self._quoting, self._habits)
-        return (doubt, ProblemKind.DOUBTFUL_ROW) if doubt else None
-
-
 _MOST_MANIFEST_BYTES = 4 * 1024 * 1024
 _MARKED = re.compile(r"'+[=+\-@\t\r]")
 
@@ -428,7 +257,7 @@ def unmarked(rows: Iterator[Row], columns: frozenset[int]) -> Iterator[Row]:
 _SWALLOWS_ROWS = message(
     "A quotation mark opens in this row and is not closed in it. Close it, or double it if it belongs to the text."
 )
-_NEVER_CLOSED = message(
+NEVER_CLOSED = message(
     "A quotation mark opens in row {line:,} and is never closed, so the rest of the file cannot be read. Close it, or "
     "double it if it belongs to the text."
 )
@@ -436,10 +265,15 @@ _TOO_LARGE = message(
     "A cell that begins in row {line:,} has more than {most:,} characters, so the rest of the file was not read. A "
     "quotation mark is probably never closed."
 )
+_TOO_LONG = message("This row has more than {most:,} characters, more than can be sent.", most=LONGEST_CELL)
 _REPEATED = message("This row repeats the names of the columns.")
 _MOST_AT_ONCE = 1_500  # records; reading them holds Python for up to 3 ms, for which the window waits
 _AFTER_A_MARK = 8  # records at once below a row whose mark swallows others: the next such row may follow soon
 _MOST_READ_AGAIN = 1_000_000  # lines
+
+
+Problem = tuple[str, ProblemKind]  # why a record is not used as it stands
+Progress = Callable[[int], None] | None
 
 
 def read_delimited(source: Source, progress: Progress) -> Generator[Block | Row, None, None]:
@@ -451,8 +285,10 @@ def read_delimited(source: Source, progress: Progress) -> Generator[Block | Row,
     width = len(source.columns)
     is_usual = not source.habits.widths or source.habits.widths == (width,)
     with open_bytes(source.path, source.end) as file:
-        reading = _Records(file, source, progress, RecordChecks(source))
+        reading = _Reading(file, source, progress)
         records = reading.blocks()
+        if len(source.separator) > 1:
+            records = (_separated_again(each, source.separator) for each in records)
         if source.has_header:
             records = _without_repeated(records, lambda: reading.header)
         if source.marked:
@@ -471,11 +307,6 @@ def read_delimited(source: Source, progress: Progress) -> Generator[Block | Row,
                 yield Block(found.numbers, [fitted(cells, width) for cells in found.rows])
 
 
-def read_records(file: BinaryIO, source: Source) -> Iterator[Row]:
-    """Yield every record that is not blank from the table's first line on, header included, as wide as it is."""
-    return single_rows(_Records(file, source, None, None).blocks())
-
-
 def _without_repeated(records: Iterator[Block | Row], header: Callable[[], tuple[str, ...]]) -> Iterator[Block | Row]:
     for found in records:
         names = header()
@@ -488,57 +319,117 @@ def _without_repeated(records: Iterator[Block | Row], header: Callable[[], tuple
                 yield Row(number, tuple(cells), _REPEATED if is_repeated(cells, names) else "")
 
 
-class _Records:
-    """One reading of the records of a file: those below the header, or with `checks` None every record as it is."""
+class _Lines:
+    """The lines of a file that are read and not yet forgotten, by their numbers."""
 
-    def __init__(self, file: BinaryIO, source: Source, progress: Progress, checks: RecordChecks | None) -> None:
-        self._source, self._separator, self._checks = source, one_sign(source.separator), checks
+    def __init__(self, pieces: Iterator[str]) -> None:
+        self._unread = (list(lines_of_piece(piece)) for piece in pieces)
+        self._again: list[list[str]] = []  # comes before what is unread; the first is last
+        self._first, self._lines = 1, list[str]()  # what is kept
+
+    def lines_from(self, line: int) -> Iterator[str]:
+        """Yield the lines from number `line` on with their ends, kept ones again, and then `END_MARK`."""
+        if self._lines:
+            if rest := self._lines[line - self._first :]:
+                self._again.append(rest)
+            self._first, self._lines = line, []
+        # The loop over lines is in C: Python code runs once a piece, not once a line.
+        return chain(islice(chain.from_iterable(self._pieces()), line - self._first, None), (END_MARK,))
+
+    def _pieces(self) -> Iterator[list[str]]:
+        while lines := self._again.pop() if self._again else next(self._unread, []):
+            self._lines += lines
+            yield lines
+
+    def text(self, first: int, stop: int) -> str:
+        """The lines from number `first` to before `stop`, with their ends."""
+        return "".join(self._lines[first - self._first : stop - self._first])
+
+    def raw(self, first: int, stop: int, *, longest: int = LONGEST_RAW) -> str:
+        """The lines from number `first` to before `stop`, cut to `longest` characters, without the last line end."""
+        text = without_line_end(self.text(first, stop))
+        return text if len(text) <= longest else f"{text[:longest]}…"
+
+    def line(self, number: int) -> str:
+        """One line without its end; "" below the last. It is read ahead if need be."""
+        if number >= self._first + len(self._lines):
+            ahead = self._again.pop() if self._again else next(self._unread, [])
+            self._again += [ahead] if ahead else []
+            return without_line_end(next(iter(ahead), ""))
+        return self.raw(number, number + 1)
+
+    def forget(self, line: int) -> None:
+        """Keep only the lines from number `line` on."""
+        del self._lines[: line - self._first]
+        self._first = line
+
+
+class _Reading:
+    """One reading of a file's records below the header, in blocks that are checked together."""
+
+    def __init__(self, file: BinaryIO, source: Source, progress: Progress) -> None:
+        self._separator, self._quoting, self._habits = one_sign(source.separator), source.quoting, source.habits
+        self._width = len(source.columns)
+        self._widths = frozenset(source.habits.widths or (self._width,))
+        self._usual = self._widths | {0}  # a blank line has no cells
+        self._is_wide = self._widths != {self._width}
         self.header: tuple[str, ...] = ()  # known when the first block comes
-        self._is_header_next = source.has_header and checks is not None
+        self._is_header_next = source.has_header
         pieces = text_pieces(
             file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure, longest=LONGEST_CELL
         )
-        if len(source.separator) > 1:
-            pieces = (in_one_sign(piece, source.separator) for piece in pieces)
-        self._text = RawRecords(pieces, source.first_line)
+        self._text = _Lines(in_one_sign(piece, source.separator) for piece in pieces)
         self._read_again, self._at_once = 0, _MOST_AT_ONCE
         self._further = 0  # lines so far that go on with the record of the line above
-        self._next_line = source.first_line
-        self._first_width = 0  # cells of the first record
-        self._reader: Any = None  # from the first record of several lines on
+        self._is_plain = True  # so far each record is a line
+        self._begin(source.first_line)
 
     def _begin(self, line: int) -> None:
         self._above = line - 1  # lines above those that the reader gets
-        self._reader = csv_rows(self._text.lines_from(line), self._separator, self._source.quoting)
+        self._reader = csv_rows(self._text.lines_from(line), self._separator, self._quoting)
 
     def blocks(self) -> Iterator[Block | Row]:
-        """Yield records in blocks, which are checked together."""
-        separator = self._source.separator
-        found = self._blocks()
-        return found if len(separator) <= 1 else (_separated_again(each, separator) for each in found)
-
-    def _blocks(self) -> Iterator[Block | Row]:
         while True:
-            numbers, rows, is_too_large = self._next_records()
+            lines, rows, is_too_large = self._next_records()
             if not rows and not is_too_large:
                 return
             is_open = bool(rows and rows[-1] and rows[-1][-1].endswith(END_MARK))
             last = rows.pop() if is_open else ()
             reader = self._reader
-            yield from self._checked(numbers[: len(rows) + 1], rows)
+            yield from self._checked(lines[: len(rows) + 1], rows)
             if self._reader is not reader or not (is_open or is_too_large):
                 continue
             if list(last) == [END_MARK]:
                 return
-            line = numbers[len(rows)]
+            line = lines[len(rows)]
             number, first_line = line - self._further, self._text.raw(line, line + 1)
             if self._read_on_below(line):
                 yield Row(number, (), _SWALLOWS_ROWS, raw=first_line)
                 continue
-            reason = _NEVER_CLOSED if is_open else _TOO_LARGE
-            problem = reason.filled(line=number, most=LONGEST_CELL)
-            yield Row(number, tuple(last[:-1]), problem, raw=first_line)
+            reason = NEVER_CLOSED if is_open else _TOO_LARGE
+            yield Row(number, tuple(last[:-1]), reason.filled(line=number, most=LONGEST_CELL), raw=first_line)
             return
+
+    def _next_records(self) -> tuple[Sequence[int], list[list[str]], bool]:
+        """The first line of each record and of the next, the records, and whether the next is too large."""
+        first = self._above + 1 + self._reader.line_num
+        if self._is_plain:
+            with suppress(csv.Error):
+                rows: list[list[str]] = list(islice(self._reader, _MOST_AT_ONCE))  # this loop is in C
+                if self._above + 1 + self._reader.line_num == first + len(rows):
+                    return range(first, first + len(rows) + 1), rows, False
+            self._is_plain = False
+            self._begin(first)
+        reader, below = self._reader, self._above + 1
+        rows, starts = [], [first]
+        try:
+            for cells in islice(reader, self._at_once):
+                rows.append(cells)
+                starts.append(reader.line_num + below)
+        except csv.Error:  # a reader that is not strict raises it only for the field size limit
+            return starts, rows, True
+        self._at_once = min(2 * self._at_once, _MOST_AT_ONCE)
+        return starts, rows, False
 
     def _checked(self, lines: Sequence[int], rows: list[list[str]]) -> Iterator[Block | Row]:
         """Yield records; `lines` are their first lines, and the line below the last."""
@@ -546,20 +437,15 @@ class _Records:
             return
         numbers = range(lines[0] - self._further, lines[0] - self._further + len(rows) + 1)
         self._further = lines[-1] - numbers[-1]
-        if self._source.quoting is Quoting.COPY:
+        if self._quoting is Quoting.COPY:
             rows = [list(map(copied, cells)) for cells in rows]
-        if self._checks is None:
-            self._first_width = self._first_width or len(next(filter(None, rows), ()))
-            yield from _as_they_are(numbers, rows)
-            return
         if self._is_header_next and any(rows):
-            above = self._rows_above(rows)
+            blank = next(index for index, cells in enumerate(rows) if cells)
+            self.header, self._is_header_next = tuple(rows[blank]), False
+            above = blank + rows_of_header(rows[blank:])
             lines, numbers, rows = lines[above:], numbers[above:], rows[above:]
-            if not rows:
-                return
-        problems = self._checks.problems_of(lines, rows, self._text)
         start = 0
-        for index, (reason, kind) in problems.items():
+        for index, (reason, kind) in self._problems_of(lines, rows).items():
             yield from _as_they_are(numbers[start:index], rows[start:index])
             start = index + 1
             line, below = lines[index], lines[index + 1]
@@ -573,45 +459,69 @@ class _Records:
         yield from _as_they_are(numbers[start : len(rows)], rows[start:])
         self._text.forget(lines[-1])
 
-    def _rows_above(self, rows: list[list[str]]) -> int:
-        """Take the header from the first block; how many of its records are blank lines or belong to the header."""
-        blank = next(index for index, cells in enumerate(rows) if cells)
-        self.header, self._is_header_next = tuple(rows[blank]), False
-        return blank + rows_of_header(rows[blank:])
-
     def _read_on_below(self, line: int) -> bool:
         """Let the next records begin below a line, if the one there is a row by itself."""
-        if self._read_again > _MOST_READ_AGAIN or not self._hides_rows(line):
+        if self._read_again > _MOST_READ_AGAIN or (self._width == 1 and self._habits.has_line_breaks):
             return False
-        self._read_again += self._above + self._reader.line_num - line if self._reader else _MOST_AT_ONCE
+        below = self._text.raw(line + 1, line + 2)
+        if not below or width_of_line(below, self._separator, self._quoting) not in self._widths:
+            return False
+        self._read_again += self._above + self._reader.line_num - line
         self._at_once = _AFTER_A_MARK
         self._begin(line + 1)
         return True
 
-    def _hides_rows(self, line: int) -> bool:
-        if self._checks is not None:
-            return self._checks.hides_rows(self._text, line)
-        below = width_of_line(self._text.raw(line + 1, line + 2), self._separator, self._source.quoting)
-        return below == self._first_width > 1
+    def _problems_of(self, lines: Sequence[int], rows: Sequence[Sequence[str]]) -> dict[int, Problem]:
+        """The problems of records by index: all are judged by one expression, and single ones where that fails."""
+        found: dict[int, Problem] = {}
+        if self._is_wide or not self._usual.issuperset(map(len, rows)):
+            found.update(self._of_unusual_width(rows))
+        if lines[-1] - lines[0] != len(rows):
+            found = dict(self._of_several_lines(lines, rows)) | found
+        text = self._text.text(lines[0], lines[-1])
+        if CUT_MARK[0] in text or not has_sound_quotes(text, self._separator, self._quoting):
+            for index, (line, below) in enumerate(pairwise(lines)):
+                if index not in found and (problem := self._of_record(line, below)):
+                    found[index] = problem
+        return dict(sorted(found.items()))
 
-    def _next_records(self) -> tuple[Sequence[int], list[list[str]], bool]:
-        """The line of each record and of the next, the records, and whether the next is too large."""
-        first = self._next_line
-        if self._reader is None:
-            if (found := self._text.rows_of_part(self._separator, self._source.quoting)) is not None:
-                self._next_line += len(found)
-                return range(first, self._next_line + 1), found, False
-            self._begin(first)
-        reader, below = self._reader, self._above + 1
-        rows, starts = list[list[str]](), [reader.line_num + below]
-        try:
-            for cells in islice(reader, self._at_once):
-                rows.append(cells)
-                starts.append(reader.line_num + below)
-        except csv.Error:  # a reader that is not strict raises it only for the field size limit
-            return starts, rows, True
-        self._at_once = min(2 * self._at_once, _MOST_AT_ONCE)
-        return starts, rows, False
+    def _of_unusual_width(self, rows: Sequence[Sequence[str]]) -> Iterator[tuple[int, Problem]]:
+        for index, cells in enumerate(rows):
+            if cells and (len(cells) not in self._widths or any(map(str.strip, cells[self._width :]))):
+                is_cut = cells[-1].endswith(CUT_MARK)
+                reason = _TOO_LONG if is_cut else width_problem(len(cells), self._width)
+                yield index, (reason, ProblemKind.UNREADABLE_ROW)
+
+    def _of_several_lines(self, lines: Sequence[int], rows: Sequence[Sequence[str]]) -> Iterator[tuple[int, Problem]]:
+        for index, cells in enumerate(rows):
+            line, below = lines[index], lines[index + 1]
+            if below == line + 1 or not cells:
+                continue
+            if self._is_cut_short(below):
+                yield index, (CUT_SHORT, ProblemKind.DOUBTFUL_ROW)
+            elif is_fused(cells, below - line - 1, self._separator) and self._may_be_rows(line, below):
+                yield index, (LINE_BREAK, ProblemKind.DOUBTFUL_ROW)
+
+    def _may_be_rows(self, line: int, below: int) -> bool:
+        if not self._habits.has_line_breaks or self._width < 3:
+            return not self._habits.has_line_breaks
+        lines = self._text.raw(line, below, longest=LONGEST_CELL).splitlines()
+        return all(width_of_line(each, self._separator, self._quoting) == self._width for each in lines)
+
+    def _is_cut_short(self, below: int) -> bool:
+        """Whether the line below a record of several lines seems to be its rest, with the mark that should close it."""
+        if self._quoting not in CHECKED:
+            return False
+        line = self._text.line(below)
+        is_odd = line.replace('""', "").count('"') % 2 == 1
+        return is_odd and not has_sound_quotes(line, self._separator, self._quoting)
+
+    def _of_record(self, line: int, below: int) -> Problem | None:
+        raw = self._text.raw(line, below, longest=LONGEST_CELL)
+        if CUT_MARK in raw:
+            return _TOO_LONG, ProblemKind.UNREADABLE_ROW
+        doubt = doubt_about(raw, self._separator, self._quoting, self._habits)
+        return (doubt, ProblemKind.DOUBTFUL_ROW) if doubt else None
 
 
 def _as_they_are(numbers: Sequence[int], rows: list[list[str]]) -> Iterator[Block | Row]:

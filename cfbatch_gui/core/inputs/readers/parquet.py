@@ -40,18 +40,17 @@ def read_parquet(source: Source, progress: Callable[[int], None] | None) -> Gene
     """
     number = 0
     cells_of = cells_reader(source.columns)
-    with _reading(source.path) as (batches, finish):
+    with _reading(source.path) as batches:
         for batch in batches:
             for fields in _records(batch):
                 number += 1
                 yield Row(number, cells_of(fields))
             if progress is not None:
                 progress(number)
-        finish()
 
 
 def _columns(path: Path) -> tuple[str, ...]:
-    with _reading(path) as (batches, _):
+    with _reading(path) as batches:
         names = complete_names(batches.schema.names, len(batches.schema.names))
         rows = (fields for batch in batches for fields in _records(batch))
         return columns_of([dict.fromkeys(names), *islice(rows, _ROWS_FOR_COLUMNS)]) if names else ()
@@ -79,8 +78,8 @@ def _value(scalar: Any) -> object:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[tuple[Any, Callable[[], None]]]:
-    """Give the batches, with their schema, and a function to be called after the last batch."""
+def _reading(path: Path) -> Iterator[Any]:
+    """Give the batches, with their schema."""
     try:
         from arro3.io import read_ipc_stream
     except ImportError as exc:
@@ -94,12 +93,7 @@ def _reading(path: Path) -> Iterator[tuple[Any, Callable[[], None]]]:
         ) from exc
     try:
         with decoding(PARQUET, path) as decoded:
-            try:
-                batches = read_ipc_stream(decoded.stream)
-            except Exception:
-                decoded.finish()  # its error has the cause
-                raise
-            yield batches, decoded.finish
+            yield read_ipc_stream(decoded)
     except (GeneratorExit, KeyboardInterrupt, SystemExit, InputError):
         raise
     except DecodingError as exc:

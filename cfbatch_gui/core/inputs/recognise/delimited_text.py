@@ -2,24 +2,24 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Candidate, Quoting, RowHabits, Source, cells_text, columns_text
-from cfbatch_gui.core.inputs.open_file import only_header, open_bytes, without_rows
+from cfbatch_gui.core.inputs.open_file import only_header, without_rows
+from cfbatch_gui.core.inputs.readers.decoded_text import without_marks
 from cfbatch_gui.core.inputs.readers.delimited_rows import (
+    NEVER_CLOSED,
     STRAY_QUOTE,
+    copied,
     doubt_about,
     has_sound_quotes,
     in_one_sign,
     marked_columns,
     one_sign,
-    read_records,
     rows_of_header,
 )
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_header, table_width, with_row_names
@@ -161,15 +161,14 @@ def _usual_or_better(sample: str, separator: str, is_whole: bool) -> Dialect:
 
 
 def _is_in_single_quotes(sample: str, separator: str) -> bool:
-    rows = [record.cells for record in sample_records(sample, separator, Quoting.NONE)][1:_ROWS]
+    records = sample_records(sample, separator, Quoting.NONE, first_line=1, is_whole=True)
+    rows = [record.cells for record in records][1:_ROWS]
     quoted = sum(bool(_ONE_QUOTED.fullmatch(cell)) for row in rows for cell in row)
     return quoted >= max(3, len(rows))
 
 
 def _try(sample: str, separator: str, is_whole: bool, quoting: Quoting = Quoting.DOUBLED) -> Dialect:
-    records = list(sample_records(sample, separator, quoting))
-    if not is_whole and len(records) > 1:
-        records.pop()  # may be cut off by the end of the sample
+    records = sample_records(sample, separator, quoting, first_line=1, is_whole=is_whole)
     if not records:
         return Dialect(separator, quoting)
     start = first_of_table(records)
@@ -200,14 +199,10 @@ _OTHER_WIDTH = message(
 )
 
 
-def with_habits(source: Source, sample: str, *, is_whole: bool) -> Source:
+def _with_habits(source: Source, records: Sequence[Record]) -> Source:
     """The source with its rows' habits: what at least three rows have in common and one in twenty."""
-    separator = one_sign(source.separator)
-    records = list(sample_records(sample, separator, source.quoting, first_line=source.first_line))
-    if not is_whole and len(records) > 1:
-        records.pop()  # may be cut off by the end of the sample
     rows = records[source.has_header :]
-    notices = tuple(_notices_of_header(records[0], rows, source)) if source.has_header and records else ()
+    notices = tuple(_notices_of_header(records[0], rows, source)) if source.has_header else ()
     return replace(source, habits=_habits(rows, source), notices=(*source.notices, *notices))
 
 
@@ -281,12 +276,14 @@ def _open_table(source: Source, candidate: Candidate, dialect: Dialect) -> Sourc
     )
     if len(source.separator) == 1:
         source = with_ends(source, candidate.head, candidate.text, dialect.end_line)
-    first, wrong = _first_rows(source)
-    if not first and source.end:  # the lines that were taken for notes below the table are its only rows
+    records = _records(source, candidate)
+    if not records and source.end:  # the lines that were taken for notes below the table are its only rows
         source = replace(source, end=0, first_line=1, notices=())
-        first, wrong = _first_rows(source)
+        records = _records(source, candidate)
+    unclosed = next((NEVER_CLOSED.filled(line=each.line) for each in records if each.is_open), "")
+    first = [record.cells for record in records if not record.is_open][:ROWS_FOR_HEADER]
     if not first:
-        raise without_rows(source.path)
+        raise _unreadable(source.path, unclosed) if unclosed else without_rows(source.path)
     if decided is not False and (above := rows_of_header(first)) > 1:
         source = replace(source, notices=(*source.notices, *_notice_of_header(first[1:above])))
         del first[1:above]
@@ -296,34 +293,30 @@ def _open_table(source: Source, candidate: Candidate, dialect: Dialect) -> Sourc
     header = judgement.is_header
     first = narrow if header else first
     if header and len(first) == 1:
-        raise _unreadable(source.path, wrong) if wrong else only_header(source.path)
+        raise _unreadable(source.path, unclosed) if unclosed else only_header(source.path)
     width = table_width(first, header)
     names = with_row_names(first) if header else ()
     columns = complete_names(names, width)
     source = replace(source, columns=columns, has_header=header, is_header_sure=not judgement.is_close)
-    source = with_habits(source, in_one_sign(candidate.text, source.separator), is_whole=candidate.is_whole)
-    return marked_columns(source)
+    return marked_columns(_with_habits(source, records))
+
+
+def _records(source: Source, candidate: Candidate) -> list[Record]:
+    text, is_whole = candidate.text, candidate.is_whole
+    if 0 < source.end <= len(candidate.head):
+        text, is_whole = without_marks(candidate.head[: source.end].decode(source.encoding, "replace"))[0], True
+    text = in_one_sign(text, source.separator)
+    sign = one_sign(source.separator)
+    found = sample_records(text, sign, source.quoting, first_line=source.first_line, is_whole=is_whole)
+    if source.quoting is Quoting.COPY:
+        return [replace(record, cells=tuple(map(copied, record.cells))) for record in found]
+    return found
 
 
 def _notice_of_header(below: Sequence[Sequence[str]]) -> tuple[str, ...]:
     if not any(letter.isalpha() for cell in below[0] for letter in cell):
         return ()  # a ruled line
     return (message("What stands below the names is not read: in a survey it says more about the questions."),)
-
-
-def _first_rows(source: Source) -> tuple[list[tuple[str, ...]], str]:
-    """The first records that can be read, and the problem of the first that cannot, "" for none."""
-    first: list[tuple[str, ...]] = []
-    wrong = ""
-    with open_bytes(source.path, source.end) as file:
-        rows: Iterable[Any] = (row for row in read_records(file, source) if row.cells or row.problem)
-        for row in islice(rows, ROWS_FOR_HEADER):
-            if row.problem and not first:
-                raise _unreadable(source.path, row.problem)
-            wrong = wrong or row.problem
-            if not row.problem:
-                first.append(row.cells)
-    return first, wrong
 
 
 def _without_empty_ends(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:

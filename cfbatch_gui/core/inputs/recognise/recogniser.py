@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import dropwhile, islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -116,7 +117,7 @@ def _packed_folder(candidate: Candidate) -> Source | None:
     path, names = candidate.path, candidate.members
     if candidate.head.startswith(ZIP):
         if not names or any(name.startswith(("ppt/", "index/")) for name in names):
-            check_archive(path)  # raises the InputError that says what the file is
+            check_archive(path, names)  # raises the InputError that says what the file is
         return _open_packed_folder(candidate)
     if not candidate.head.startswith(GZIP):
         _refuse_unsupported(path, candidate.head)
@@ -149,7 +150,7 @@ def _open_text(raw: Candidate) -> Source:
         raise UsageError(message("{name} is a text file and has no sheets. Leave the sheet out.", name=path.name))
     most_checked = MOST_CHECKED if is_size_sure else MOST_TRIED
     encoding = _wanted_encoding(options, head) or _encoding_of(path, head, most_checked)
-    text, _ = without_marks(head.decode(encoding.codec, "ignore"))
+    text, _ = without_marks(head.decode(encoding.codec, "replace").replace("\0", "\ufffd"))
     source = _open_decoded(Candidate(path, name, size, head, options, text=text, encoding=encoding.codec))
     is_sure = bool(options.encoding or encoding.codec != "utf-8" or size <= most_checked)
     notices = (*source.notices, *_replaced_signs(source, encoding.codec, most_checked))
@@ -291,11 +292,13 @@ def _open_decoded(candidate: Candidate) -> Source:
 
 
 def _first_text(path: Path, encoding: str) -> str:
+    """The first lines below blank ones."""
     with open_bytes(path) as file:
-        line = next((line for line in text_lines(file, path.name, encoding) if line.strip("\r\n")), "")
-    if not line:
+        lines = dropwhile(lambda line: not line.strip("\r\n"), text_lines(file, path.name, encoding))
+        text = "".join(islice(lines, _LINES_IN_HEAD))
+    if not text:
         raise without_rows(path)
-    return line
+    return text
 
 
 def _text_format(candidate: Candidate) -> FileFormat:

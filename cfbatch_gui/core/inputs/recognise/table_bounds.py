@@ -4,16 +4,17 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs.column_names import is_number_or_date
 from cfbatch_gui.core.inputs.input_values import Quoting, Source
 from cfbatch_gui.core.inputs.open_file import GZIP, ZIP, open_raw
-from cfbatch_gui.core.inputs.readers.delimited_rows import csv_rows
+from cfbatch_gui.core.inputs.readers.decoded_text import END_MARK
+from cfbatch_gui.core.inputs.readers.delimited_rows import csv_rows, width_of_line
 from cfbatch_gui.core.inputs.recognise.headers import has_header
 from cfbatch_gui.core.messages import Message, counted_message, message, quoted
 
@@ -26,6 +27,7 @@ class Record:
     cells: tuple[str, ...]
     after_blank: bool
     raw: str = ""
+    is_open: bool = False  # a quotation mark in it is not closed
 
     @property
     def filled(self) -> int:
@@ -41,18 +43,34 @@ def filled_width(cells: Sequence[str]) -> int:
     return next((index for index in range(len(cells), 0, -1) if cells[index - 1].strip()), 0)
 
 
-def sample_records(sample: str, separator: str, quoting: Quoting, *, first_line: int = 1) -> Iterator[Record]:
-    """Yield the records that are not blank, up to the first that cannot be read."""
+def sample_records(sample: str, separator: str, quoting: Quoting, *, first_line: int, is_whole: bool) -> list[Record]:
+    """The records that are not blank, up to the first that cannot be read.
+
+    Below one with a mark that is not closed reading goes on if the line there is a row by itself.
+    """
     lines = list(io.StringIO(sample, newline=""))
     line, after_blank = first_line, False
-    reader = csv_rows(iter(lines[first_line - 1 :]), separator, quoting)
+    reader = csv_rows(chain(lines[line - 1 :], (END_MARK,)), separator, quoting)
+    above = line - 1  # lines above those that the reader gets
+    found: list[Record] = []
     with suppress(csv.Error):
-        for cells in reader:
-            below = first_line + reader.line_num
+        while (cells := next(reader, None)) not in (None, [END_MARK]):
+            below = above + reader.line_num + 1
+            is_open = bool(cells) and cells[-1].endswith(END_MARK)
+            if (
+                is_open
+                and found
+                and width_of_line("".join(lines[line : line + 1]), separator, quoting) == len(found[0].cells) > 1
+            ):
+                reader, above = csv_rows(chain(lines[line:], (END_MARK,)), separator, quoting), line
+                below, cells = line + 1, []
             is_blank = not any(cell.strip() for cell in cells)
             if not is_blank:
-                yield Record(line, tuple(cells), after_blank, "".join(lines[line - 1 : below - 1]).rstrip("\r\n"))
+                raw = "".join(lines[line - 1 : below - 1]).rstrip("\r\n")
+                found.append(Record(line, tuple(cells), after_blank, raw, is_open))
             line, after_blank = below, is_blank
+    # The last may be cut off by the end of the sample.
+    return found if is_whole or len(found) < 3 else found[:-1]
 
 
 _MOST_ABOVE = 20  # records of a preamble

@@ -214,58 +214,45 @@ def _sent_texts(where: str) -> str:
 
 def repack_failed(folder: JobFolder, job: Job, metadata: ModelMetadata | None = None) -> tuple[Batch, ...]:
     """Put refused requests of finished batches, and those whose taken results were lost, into new batches under every
-    limit. Requests keep their references; those of a call that the ledger never learned of are taken again.
+    limit, with their references; and requests with too many texts in halves into their own batch and new ones. Those
+    of a call that the ledger never learned of are taken again.
     """
     metadata = metadata or find_model(job.model)
     known = max((batch.number for batch in job.batches), default=0)
+    behind = count(known + 1)
     done = [NOT_SENT, *(batch.number for batch in job.batches if batch.state is BatchState.DONE)]
     with folder.open() as database, transaction(database):
         requests = _requests(database, job, done, known, "failed")
-        bundles = cut_into_batches(requests, job.kind, metadata)
-        planned = _moved(database, job, bundles, count(known + 1), at_once=False)
+        planned = _moved(database, job, cut_into_batches(requests, job.kind, metadata), behind, at_once=False)
+        for batch in job.batches:
+            if batch.state is BatchState.FAILED and batch.error_action == Action.SMALLER_BATCHES:
+                _halve(database, job, batch.number)
+                requests = _requests(database, job, [batch.number])
+                bundles = cut_into_batches(requests, job.kind, metadata, is_synchronous=batch.at_once)
+                planned += _moved(database, job, bundles, chain([batch.number], behind), at_once=batch.at_once)
         database.execute(
             "DELETE FROM reused WHERE request_no NOT IN (SELECT request_no FROM requests WHERE batch = ?)", (NOT_SENT,)
         )
     return planned
 
 
-def split_requests(folder: JobFolder, job: Job, refused: Batch, metadata: ModelMetadata) -> tuple[Batch, ...]:
-    """Lay out the texts of a refused batch in requests of half as many, and those of the planned batches too.
-
-    Batches keep their numbers; what does not fit into one any more goes behind the last. () when there is nothing to
-    split. Requests of a call that the ledger never learned of are taken again.
-    """
-    others = (each.number for each in job.batches if each.state is BatchState.PLANNED and each.number != refused.number)
-    numbers = [refused.number] if refused.at_once else [refused.number, *others]
+def _halve(database: sqlite3.Connection, job: Job, batch: int) -> None:
+    """Give the second halves of the batch's largest requests requests of their own."""
     texts_of = f"SELECT request_no, {TEXTS_OF_REQUEST} FROM requests r WHERE batch = ?"  # noqa: S608 - constants
-    planned: list[Batch] = []
-    known = max(batch.number for batch in job.batches)
-    behind = count(known + 1)
-    with folder.open() as database, transaction(database):
-        database.execute("UPDATE requests SET batch = ? WHERE batch > ?", (refused.number, known))
-        most = max((texts for _, texts in database.execute(texts_of, (refused.number,))), default=0) // 2
-        if not most:
-            return ()
-        (last,) = database.execute("SELECT max(request_no) FROM requests").fetchone()
-        for number in numbers:
-            for request_no, texts in database.execute(texts_of, (number,)).fetchall():
-                for start in range(most, texts, most):
-                    last += 1
-                    row = (last, reference_of(job.id, last), number)
-                    database.execute(
-                        "INSERT INTO requests(request_no, reference, batch, position) VALUES(?, ?, ?, 0)", row
-                    )
-                    for table in ("items", "parts"):
-                        database.execute(
-                            f"UPDATE {table} SET request_no = ?, request_position = request_position - ?"  # noqa: S608
-                            " WHERE request_no = ? AND request_position BETWEEN ? AND ?",
-                            (last, start, request_no, start, start + most - 1),
-                        )
-            requests = _requests(database, job, [number])
-            bundles = cut_into_batches(requests, job.kind, metadata, is_synchronous=refused.at_once)
-            planned += _moved(database, job, bundles, chain([number], behind), at_once=refused.at_once)
-        _finish(database)
-    return tuple(planned)
+    found = database.execute(texts_of, (batch,)).fetchall()
+    largest = max((texts for _, texts in found), default=0)
+    (last,) = database.execute("SELECT max(request_no) FROM requests").fetchone()
+    for request_no, texts in found:
+        if texts > max(1, largest // 2):
+            last, half = last + 1, (texts + 1) // 2
+            row = (last, reference_of(job.id, last), batch)
+            database.execute("INSERT INTO requests(request_no, reference, batch, position) VALUES(?, ?, ?, 0)", row)
+            for table in ("items", "parts"):
+                database.execute(
+                    f"UPDATE {table} SET request_no = ?, request_position = request_position - ?"  # noqa: S608
+                    " WHERE request_no = ? AND request_position >= ?",
+                    (last, half, request_no, half),
+                )
 
 
 def may_run_synchronously(batch: Batch) -> bool:

@@ -111,11 +111,12 @@ class _Collecting:
     def _store(self, matched: Matched, request_no: int, files: ExitStack) -> None:
         match matched:
             case Scored():
-                self._database.executemany(
-                    "UPDATE items SET score = ? WHERE request_no = ? AND request_position = ?",
-                    ((score, request_no, position) for position, score in enumerate(matched.scores.tolist())),
-                )
-                self._store_parts(request_no, matched.scores.tolist())
+                scores = [(score, request_no, position) for position, score in enumerate(matched.scores.tolist())]
+                for table in ("items", "parts"):
+                    self._database.executemany(
+                        f"UPDATE {table} SET score = ? WHERE request_no = ? AND request_position = ?",  # noqa: S608
+                        scores,
+                    )
             case Embedded():
                 self._store_vectors(request_no, matched, files)
             case Refused():
@@ -132,21 +133,10 @@ class _Collecting:
         """A text of which a part was refused has no score; it is assigned to the request that failed."""
         self._database.execute("UPDATE parts SET score = NULL WHERE request_no = ?", (request_no,))
         self._database.execute(
-            "UPDATE items SET request_no = :request, score = NULL WHERE item_no IN"
+            "UPDATE items SET request_no = :request WHERE item_no IN"
             " (SELECT item_no FROM parts WHERE request_no = :request)",
             {"request": request_no},
         )
-
-    def _store_parts(self, request_no: int, scores: list[float]) -> None:
-        """A text in parts has the score of its best part, as soon as all of them have one."""
-        found = self._database.executemany(
-            "UPDATE parts SET score = ? WHERE request_no = ? AND request_position = ?",
-            ((score, request_no, position) for position, score in enumerate(scores)),
-        )
-        if found.rowcount <= 0:
-            return
-        items = self._database.execute("SELECT DISTINCT item_no FROM parts WHERE request_no = ?", (request_no,))
-        score_by_best_part(self._database, [item_no for (item_no,) in items])
 
     def _store_vectors(self, request_no: int, matched: Embedded, files: ExitStack) -> None:
         answered, asked = (metadata_value(self._database, name) for name in ("pooling", "asked_pooling"))
@@ -185,12 +175,3 @@ class _Collecting:
         put_metadata_value(self._database, "dimension", dimension)
         put_metadata_value(self._database, "pooling", pooling)
         return new_vectors(path, count, dimension)
-
-
-def score_by_best_part(database: sqlite3.Connection, items: Collection[int]) -> None:
-    """Give these texts in parts, and those that repeat them, the score of their best part, as soon as all have one."""
-    database.executemany(
-        "UPDATE items SET score = (SELECT CASE WHEN count(score) = count(*) THEN max(score) END FROM parts"
-        " WHERE item_no = :item) WHERE item_no = :item OR item_no IN (SELECT item_no FROM repeats WHERE first = :item)",
-        [{"item": item_no} for item_no in items],
-    )

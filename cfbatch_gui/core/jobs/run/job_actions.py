@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.job_folder.fingerprints import fingerprints_of
+from cfbatch_gui.core.job_folder.fingerprints import hashes_of_items
 from cfbatch_gui.core.job_folder.folder import check_has_texts, forget_texts
 from cfbatch_gui.core.jobs.elsewhere import check_is_new
 from cfbatch_gui.core.jobs.plan import packing
@@ -74,7 +74,7 @@ class JobActions:
     def _laid_out(self, job: Job) -> Plan:
         folder, metadata = self._store.folder(job.id), self._metadata_for(job)
         plan = packing.plan(folder, job, metadata, reusable=self._earlier.find(job))
-        fingerprints_of(folder)  # by which later jobs find what this one has
+        hashes_of_items(folder)  # by which later jobs find what this one has
         return plan
 
     async def adopt(self, job_id: str, number: int, request_id: str) -> Job:
@@ -253,14 +253,17 @@ def sent_again(number: int, now: float, job: Job) -> Job:
 def failed_sent_again(packed: Job, repacked: Sequence[Batch], now: float, job: Job) -> Job:
     ended = {batch.number for batch in packed.batches if batch.state in ENDED}
     emptied = {batch.number for batch in packed.batches if batch.state is BatchState.DONE and repacked}
-    new = [replace(each, changed_at=now) for each in repacked]
+    new = {batch.number: replace(batch, changed_at=now) for batch in repacked}
 
     def again(batch: Batch) -> Batch:
         if batch.number in ended and batch.state in ENDED:
-            return _fresh(batch, now)
+            planned = new.get(batch.number, batch)
+            fresh = _fresh(batch, now)
+            return replace(fresh, requests=planned.requests, texts=planned.texts, bytes=planned.bytes)
         return replace(batch, failed_requests=0, error="") if batch.number in emptied else batch
 
-    return replace(job, finished_at=0.0, reused_lost=0, batches=(*map(again, job.batches), *new))
+    batches = new | {batch.number: again(batch) for batch in job.batches}
+    return replace(job, finished_at=0.0, reused_lost=0, batches=tuple(batches[number] for number in sorted(batches)))
 
 
 def rest_as_synchronous(repacked: Sequence[Batch], now: float, job: Job) -> Job:

@@ -24,10 +24,9 @@ ledger and submissions.jsonl are lost, it says that the batch may have left. A r
 import asyncio
 import hashlib
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from cfbatch_gui.core.errors import (
@@ -47,11 +46,9 @@ from cfbatch_gui.core.jobs.poll_schedule import Waits
 from cfbatch_gui.core.jobs.run.collecting import keep_reply
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
-from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.jobs.store.submissions import Event, submission_of, submissions
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import Waiting
-from cfbatch_gui.core.workers_ai.catalogue import find_model
 
 ATTEMPTS = 4  # to reach the service, before the user is asked
 FIRST_WAIT = 1.0  # seconds
@@ -94,7 +91,6 @@ class Submitter:
         self._store, self._waits, self._clock, self._arrived = store, waits, waits.clock, arrived
         self._turns: dict[str, asyncio.Lock] = {}  # by connection
         self._in_flight: dict[tuple[str, int], asyncio.Task[None]] = {}  # by job and number of the batch
-        self._splitting = asyncio.Lock()
 
     async def send_planned(self, job_id: str) -> None:
         """Send every planned batch; returns when none is left or the job has been paused.
@@ -135,9 +131,6 @@ class Submitter:
 
     async def _send_next(self, shared: _Round, number: int) -> None:
         try:
-            planned = self._store.batch(shared.job_id, number)
-            if planned.error_action == Action.SMALLER_BATCHES:  # the end of the program came before the new layout
-                await self._split(planned)
             await self._send_in_turn(shared, number)
             self._waits.of(shared.job_id, "send").failures = 0
         except (ServiceBusy, Unreachable) as error:
@@ -263,34 +256,16 @@ class Submitter:
         that is refused fails alone.
         """
         planned = self._store.batch(shared.job_id, number)
-        if isinstance(error, TooManyTexts) and await self._split(planned):
-            return
         await self._store.save(replace(planned, state=BatchState.FAILED).saying(error))
         if shared.is_over or (shared.at_once and error.code not in _OF_ALL):
             return
         shared.is_over = True
         because = message("Not sent, because batch {number} was refused.", number=number)
-        action = error.action if isinstance(error, QueueNotSupported) else Action.NONE
+        action = error.action if isinstance(error, QueueNotSupported | TooManyTexts) else Action.NONE
         for batch in self._store.job(shared.job_id).batches:
             is_waiting = batch.state is BatchState.PLANNED and batch.number not in shared.taken
             if is_waiting and (batch.at_once or not shared.at_once):
                 await self._store.save(replace(batch, state=BatchState.FAILED, error=because, error_action=action))
-
-    async def _split(self, refused: Batch) -> bool:
-        """Lay out what was refused, and was not accepted, in requests of half as many texts; whether that is possible.
-
-        The folder first: a job that is put together again takes its batches from there.
-        """
-        async with self._splitting:
-            job = self._store.job(refused.job_id)
-            metadata = replace(find_model(job.model), body_bytes=self._store.client(job).connection.body_bytes)
-            folder = self._store.folder(job.id)
-            planned = await asyncio.to_thread(packing.split_requests, folder, job, refused, metadata)
-            if planned:
-                change = partial(_laid_out_anew, planned, self._clock())
-                await asyncio.to_thread(write_manifest, folder, change(job))
-                await self._store.change(job.id, change)
-        return bool(planned)
 
     # At the start and at the end of the program
 
@@ -341,15 +316,6 @@ class Submitter:
         self._in_flight.pop(key, None)
         if not done.cancelled():
             done.exception()  # the outcome is in the batch; the caller may be gone
-
-
-def _laid_out_anew(planned: Sequence[Batch], now: float, job: Job) -> Job:
-    """Batches that hold other requests than before, and new ones behind the last."""
-    batches = {batch.number: batch for batch in job.batches}
-    for new in planned:
-        batch = batches.get(new.number, replace(new, changed_at=now)).saying()
-        batches[new.number] = replace(batch, requests=new.requests, texts=new.texts, bytes=new.bytes)
-    return replace(job, batches=tuple(batches.values()))
 
 
 async def _failure_of(writing: Awaitable[object]) -> DataError | None:

@@ -7,7 +7,7 @@ import sqlite3
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass, replace
 from functools import lru_cache, partial
 from operator import attrgetter
@@ -17,9 +17,8 @@ from typing import Any, Generic, TypeVar, get_type_hints
 import msgspec
 
 from cfbatch_gui.core.errors import DataError, DataInUse, DiskFull, LedgerDamaged, UsageError
-from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.schema import transaction, translated
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, ListedJob
+from cfbatch_gui.core.job_folder.schema import one_moment, transaction, translated
+from cfbatch_gui.core.jobs.states import Batch, Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.system.files import HELD, OWN_FILE, OWN_FOLDER, WITHOUT_LOCKS, create_own_file, take_lock
@@ -181,20 +180,9 @@ def without_collection() -> Iterator[None]:
             gc.enable()
 
 
-@contextmanager
-def _snapshot(database: sqlite3.Connection) -> Iterator[None]:
-    """Read all as it is now."""
-    with without_collection():
-        database.execute("BEGIN")
-        try:
-            yield
-        finally:
-            database.execute("COMMIT")
-
-
 def _load(database: sqlite3.Connection) -> dict[str, Job]:
     """All jobs with their batches."""
-    with _snapshot(database):
+    with without_collection(), one_moment(database):
         batches = defaultdict[str, list[Batch]](list)
         for each in _BATCHES.read(database):
             batches[each.job_id].append(each)
@@ -203,40 +191,6 @@ def _load(database: sqlite3.Connection) -> dict[str, Job]:
             # Nobody else has the job yet; a copy of 28 values takes longer than making them.
             object.__setattr__(jobs[job_id], "batches", tuple(of_job))
         return jobs
-
-
-_LISTED_BATCHES = """
-SELECT job_id, state, requests, failed_requests, at_once, handed_over_at, stored_bytes, direct_only FROM batches
-"""
-_LISTED_JOBS = """
-SELECT id, name, kind, connection, created_at, is_sent, paused_because, reused, reused_lost, account_problem FROM jobs
-WHERE deleted_at = 0.0 ORDER BY created_at DESC, id DESC
-"""
-
-
-def _load_list(database: sqlite3.Connection) -> tuple[ListedJob, ...]:
-    with _snapshot(database):
-        batches = defaultdict[str, list[Batch]](list)
-        for row in database.execute(_LISTED_BATCHES):
-            batches[row[0]].append(_listed_batch(row[1:]))
-        kinds = {each.value: each for each in Kind}
-        return tuple([
-            ListedJob(id_, name, kinds[kind], to, made, bool(is_sent), paused, reused, lost, problem, batches[id_])
-            for id_, name, kind, to, made, is_sent, paused, reused, lost, problem in database.execute(_LISTED_JOBS)
-        ])  # fmt: skip
-
-
-@lru_cache  # batches of finished jobs are much alike, and a hundred thousand of them take a second to make
-def _listed_batch(values: tuple[Any, ...]) -> Batch:
-    state, requests, failed_requests, at_once, handed_over_at, stored_bytes, direct_only = values
-    return Batch(
-        *("", 0, BatchState(state), requests, 0, 0),
-        failed_requests=failed_requests,
-        at_once=bool(at_once),
-        handed_over_at=handed_over_at,
-        stored_bytes=stored_bytes,
-        direct_only=bool(direct_only),
-    )
 
 
 class WriterLock:
@@ -318,12 +272,6 @@ class Ledger:
         with _reading(paths) as database:
             _check(database)
             return cls(database, paths)
-
-    @staticmethod
-    def listed(paths: Paths) -> tuple[ListedJob, ...]:
-        """What a list shows of all jobs that are not deleted, newest first; several times as fast as all of them."""
-        with _reading(paths) as database, closing(database):
-            return _load_list(database)
 
     def jobs(self) -> tuple[Job, ...]:
         """All jobs that are not deleted, newest first."""
