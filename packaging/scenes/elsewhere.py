@@ -74,7 +74,7 @@ async def connections(stage: Stage, take: Take, worker: FaultyService) -> None:
     card.gateway.setText(stand_ins.GATEWAY)
     card.by_header.setChecked(True)
     card.token_block.field.setText(stand_ins.TOKEN)
-    card.wanted.emit("save")
+    card.save_button.click()
     await person.until(lambda: card.checks.rows[-1].word.text() == "Not certain")
     _scroll(stage, to_end=True)
     await take(stage, "other-gateway")

@@ -350,17 +350,17 @@ class Tour:
             show()
             await self._dialog(name)
         self._space.settings.show_connections()
-        self._space.settings.connection._check_service("cloudflare")
+        self._space.settings.connection.check_service("cloudflare")
         await self._dialog("service-check")
         page = self._space.settings.connection
         card = page._add("worker")
-        card.wanted.emit("guide")
+        page.show_guide(card)
         await self._dialog("worker-guide")
         page._set_up(card)
         await self._dialog("worker-setup")
         card.url.setText("https://cf-batch-door.anna.workers.dev")
         card.show_record(card.typed())
-        card.wanted.emit("take down")
+        page.take_down(card)
         await self._dialog("worker-removal")
 
     async def questions(self) -> None:

@@ -24,7 +24,7 @@ from cfbatch_gui.core.workers_ai.probe import Outcome
 from cfbatch_gui.ui.connections.connection_fields import ACCOUNT_PAGE, TOKEN_PAGE, url_of
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.service_check import FindingRow, ServiceCheck
-from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
+from cfbatch_gui.ui.connections.worker_dialogs import WorkerGuide
 from tests.canary import OTHER_TOKEN as OTHER
 from tests.canary import SECRET, TOKEN
 from tests.core.endpoints import conftest as stand_ins
@@ -260,9 +260,9 @@ async def test_collecting_is_switched_on_tested_and_kept(
     await save(page, card, until)
     assert card.checks.rows[4].word.text() == "Yes"
     assert "Switch “Collect answers in my account” on" in card.checks.rows[4].note.text()
-    assert not card.collect.days.isVisible() and not card.collect.jobs_link.isVisible()
+    assert not card.collect.days.isVisible()
     card.collect.switch.click()
-    assert card.collect.days.isVisible() and not card.collect.jobs_link.isVisible() and card.save_button.isVisible()
+    assert card.collect.days.isVisible() and card.save_button.isVisible()
     card.collect.days.selectAll()
     QTest.keyClicks(card.collect.days, "7")
     await save(page, card, until)
@@ -271,9 +271,8 @@ async def test_collecting_is_switched_on_tested_and_kept(
     assert card.collect.days.value() == 7 and card.checks.rows[4].note.text() == ""
     wanted: list[str] = []
     page.account_wanted.connect(wanted.append)
-    click(card.collect.jobs_link)
     choose(card, "In your account…")
-    assert wanted == [saved.id] * 2
+    assert wanted == [saved.id]
 
 
 async def test_a_gateway_is_marked_and_its_last_tick_stays_open(

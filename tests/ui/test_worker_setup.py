@@ -13,8 +13,7 @@ from PySide6.QtTest import QTest
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.worker_setup.account import State
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
-from cfbatch_gui.ui.connections.worker_dialogs import WorkerRemovalDialog, WorkerSetupDialog
-from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
+from cfbatch_gui.ui.connections.worker_dialogs import WorkerGuide, WorkerRemovalDialog, WorkerSetupDialog
 from tests.account_service import ACCOUNT, AccountService
 from tests.canary import TOKEN
 from tests.support import faults
@@ -86,7 +85,7 @@ async def desk(tmp_path: Path, until: Until, backend: KeyringBackend) -> AsyncIt
 async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
     dialog = desk.set_up()
     assert dialog.windowTitle() == TITLE
-    rows = [(row.sentence.text(), row.words.text()) for row in dialog.calls.rows]
+    rows = [(row.sentence.text(), row.words.text()) for row in dialog.calls]
     assert len(rows) == 8 and rows[5] == (
         "Puts the Worker “cf-batch-door” there, with its secret.",
         "PUT …/workers/scripts/cf-batch-door · needs Workers Scripts Write",
@@ -99,8 +98,8 @@ async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
 
     assert dialog.outcome.text() == "Done: connection “My Worker” was added."
     assert "may take a minute" in dialog.afterwards.text() and "delete it in the dashboard" in dialog.afterwards.text()
-    assert [row.state for row in dialog.calls.rows[:8]] == [State.DONE] * 8
-    assert dialog.calls.rows[0].note.text() == "It is anna.workers.dev."
+    assert [row.state for row in dialog.calls[:8]] == [State.DONE] * 8
+    assert dialog.calls[0].note.text() == "It is anna.workers.dev."
     assert dialog.token.text() == "" and not dialog.start_button.isVisible() and not dialog.copy_secret.isVisible()
     said = everything_said(dialog)
     assert TOKEN not in said and desk.account.secret() not in said
@@ -146,10 +145,10 @@ async def test_stopped_in_the_middle_it_goes_on_when_the_button_is_pressed_again
     click(dialog.start_button)
     await desk.until(lambda: desk.account.changes[-1:] == ["PUT /accounts/{account}/workers/scripts/cf-batch-door"])
     assert dialog.close_button.text() == "Stop" and not dialog.start_button.isEnabled()
-    assert dialog.calls.rows[5].state is State.RUNNING
+    assert dialog.calls[5].state is State.RUNNING
     click(dialog.close_button)
     await desk.until(lambda: dialog.close_button.text() == "Cancel")
-    assert dialog.problem.text().startswith("Stopped. What was done stays") and dialog.calls.rows[5].state is None
+    assert dialog.problem.text().startswith("Stopped. What was done stays") and dialog.calls[5].state is None
     await desk.do(dialog, token="")
     assert dialog.outcome.text() == "Done: connection “My Worker” was added."
     await desk.close(dialog)
@@ -186,7 +185,7 @@ async def test_all_of_it_is_removed_and_the_connection_only_if_the_user_says_so(
     desk.account.store("answers/a-job/1/1", "orders/a-job/1")
     taking = desk.remove()
     assert taking.worker.text() == "cf-batch-door" and not taking.forget.isChecked()
-    assert len(taking.calls.rows) == 8
+    assert len(taking.calls) == 8
     await desk.do(taking)
     assert taking.outcome.text() == "Done: “cf-batch-door” is not in the account any more."
     assert taking.afterwards.text().startswith("2 stored objects were deleted.")
@@ -198,6 +197,6 @@ async def test_all_of_it_is_removed_and_the_connection_only_if_the_user_says_so(
     again.forget.setChecked(True)
     await desk.do(again)
     assert again.outcome.text().startswith("Done")
-    assert again.calls.rows[3].state is State.NOT_NEEDED and again.calls.rows[3].note.text() == "It is not there."
+    assert again.calls[3].state is State.NOT_NEEDED and again.calls[3].note.text() == "It is not there."
     await desk.close(again)
     assert desk.page.cards == [] and desk.program.settings.connections == ()

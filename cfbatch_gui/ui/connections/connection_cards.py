@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QLocale, Qt, QTime, Signal
+from PySide6.QtCore import QLocale, Qt, QTime
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QRadioButton, QSizePolicy, QSpinBox, QWidget
 
@@ -52,6 +52,9 @@ from cfbatch_gui.ui.widgets import (
     row,
 )
 
+if TYPE_CHECKING:
+    from cfbatch_gui.ui.connections.connection_page import ConnectionPage
+
 _LINE = 20  # pixels: the height of the choice beside it
 _LEAST_FIELDS, _LEAST_CHECKS = 340, 240  # pixels; with less the test is below the fields
 _INDENT = 24  # pixels to the text of a check box
@@ -69,13 +72,12 @@ class ConnectionCard(Card):
         self._title = Label("", "part")
         self._sentence = Label("", "quiet", wrap=True)
         self.state = StateLabel()
-        self.state.hide()
         self.mark = StateLabel(self.tr("Batches unconfirmed by Cloudflare"), "triangle-alert", "attention")
-        self.mark.hide()
         self.choice = QRadioButton(self.tr("Use for new jobs"))
         self.more = MoreButton("")
         self.more.setStyleSheet(f"min-height: {_LINE}px; max-height: {_LINE}px")
-        self.more.hide()
+        for each in (self.state, self.mark, self.more):
+            each.hide()
         head = boxed(Flow(self._title, self.state, self.mark, gap=MEDIUM))
         texts = column(head, self._sentence, gap=TINY)
         right = column(row(self.choice, self.more, gap=TINY), None)
@@ -94,7 +96,7 @@ class ConnectionCard(Card):
 
 
 class CollectBlock(QWidget):
-    def __init__(self, show_jobs: Callable[[], object]) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.switch = CheckBox(self.tr("Collect answers in my account"))
         about = self.tr(
@@ -107,11 +109,9 @@ class CollectBlock(QWidget):
         label = Sentence(self.tr("Days that answers stay in your account once they are here"))
         label.setBuddy(self.days)
         self.days.setAccessibleName(label.text())
-        self.jobs_link = LinkButton(self.tr("In your account…"), "inbox", show_jobs)
-        self.jobs_link.setAccessibleDescription(self.tr("Lists the jobs in this account"))
         keeping = boxed(Flow(label, self.days))
         keeping.hide()
-        below = column(Label(about, "small", wrap=True), keeping, boxed(Flow(self.jobs_link)))
+        below = column(Label(about, "small", wrap=True), keeping)
         below.setContentsMargins(scaled(_INDENT), 0, 0, 0)
         self.setLayout(column(self.switch, boxed(below), gap=TINY))
         self.switch.toggled.connect(keeping.setVisible)
@@ -139,19 +139,11 @@ class CardState:
 
 
 class SavedCard(ConnectionCard):
-    """Shows a `SavedConnection`, whose id is "" until it was saved, and a `CardState`.
+    """Shows a `SavedConnection`, whose id is "" until it was saved, and a `CardState`; the page does what is wanted."""
 
-    `wanted` brings what the user wants to be done: "save" (only what can be saved), "test", "check",
-    "remove", "rename", "unlock" (the keyring), "remove token", "remove gateway token", "guide", "account", "take down".
-    `pasted` carries a `Pasted` with more than the field that it was pasted into can hold.
-    """
-
-    wanted = Signal(str)
-    pasted = Signal(object)
-
-    def __init__(self, record: SavedConnection, open_page: Callable[[str], object]) -> None:
+    def __init__(self, record: SavedConnection, page: "ConnectionPage") -> None:
         super().__init__(_ICONS[record.kind])
-        self.record, self._state, self._open_page = record, CardState(), open_page
+        self.record, self._state, self._page = record, CardState(), page
         self._is_worker, self._is_gateway = record.kind == "worker", record.kind == "gateway"
         self._is_working = self._had_focus = False
         self._results: tuple[CheckResult, ...] = ()
@@ -160,8 +152,10 @@ class SavedCard(ConnectionCard):
         self._make_fields()
         self.found = Saying("circle-check", "done")
         self.save_button = PrimaryButton(self.tr("Save and test"), "check", self._try_to_save)
-        self.test_button = Button(self.tr("Test"), "refresh-cw", lambda: self.wanted.emit("test"))
-        self.check_button = LinkButton(self.tr("Check the service…"), "search", lambda: self.wanted.emit("check"))
+        self.test_button = Button(self.tr("Test"), "refresh-cw", partial(page.start, self, page.test))
+        self.check_button = LinkButton(
+            self.tr("Check the service…"), "search", lambda: page.check_service(self.record.id)
+        )
         self._doing = Saying("loader", "accent", "quiet", wrap=False)
         collecting = (COLLECTING_TITLE,) if self._is_worker else ()
         self.checks = CheckList((*titles_of(ConnectionKind(record.kind)), *collecting))
@@ -177,13 +171,13 @@ class SavedCard(ConnectionCard):
 
     def _make_fields(self) -> None:
         self.url, self.gateway = QLineEdit(), QLineEdit()
-        self.guide = LinkButton(self.tr("Save the Worker…"), "save", lambda: self.wanted.emit("guide"))
+        self.guide = LinkButton(self.tr("Save the Worker…"), "save", partial(self._page.show_guide, self))
         self.url.setPlaceholderText("https://batch.example.workers.dev")
         self.gateway.setPlaceholderText(self.tr("Its name in the dashboard"))
         for field in (self.url, self.gateway):
             field.setMaxLength(_LONGEST)
         make: dict[str, Callable[[], FieldBlock]] = {
-            "account_id": lambda: AccountBlock(self._open_page),
+            "account_id": lambda: AccountBlock(self._page.open_page),
             "url": lambda: FieldBlock(
                 *(self.tr("Address"), self.guide, self.url),
                 self.tr("It ends in workers.dev, or is a domain of your own."),
@@ -192,7 +186,7 @@ class SavedCard(ConnectionCard):
             ),
             "gateway": lambda: FieldBlock(
                 self.tr("Gateway ID"),
-                page_link(self.tr("Find my gateway"), GATEWAY_PAGE, self._open_page),
+                page_link(self.tr("Find my gateway"), GATEWAY_PAGE, self._page.open_page),
                 self.gateway,
                 self.tr("Or paste the gateway’s whole address."),
                 check=lambda text: connection_of(
@@ -208,7 +202,7 @@ class SavedCard(ConnectionCard):
             placeholder = self.tr("The Worker’s SHARED_SECRET")
             self.token_block = TokenBlock(self.tr("Secret"), self.tr("the secret"), placeholder, check=check_secret)
         else:
-            link = page_link(self.tr("Create a token"), TOKEN_PAGE, self._open_page)
+            link = page_link(self.tr("Create a token"), TOKEN_PAGE, self._page.open_page)
             words = self.tr("API token"), self.tr("the token"), self.tr("Paste the token")
             self.token_block = TokenBlock(*words, link, is_needed=True)
         self.gateway_block = TokenBlock(
@@ -220,7 +214,7 @@ class SavedCard(ConnectionCard):
         self._secrets = (self.token_block, self.gateway_block) if self._is_gateway else (self.token_block,)
         self.by_header = CheckBox(self.tr("Use Cloudflare’s address with a header"))
         self.paid_plan = CheckBox(self.tr("It is on the Workers Paid plan"))
-        self.collect = CollectBlock(lambda: self.wanted.emit("account"))
+        self.collect = CollectBlock()
         boxes = {"by_header": self.by_header, "paid_plan": self.paid_plan, "collects": self.collect.switch}
         self._values: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {
             **{name: (partial(_typed_in, block.field), block.field.setText) for name, block in self.blocks.items()},
@@ -229,9 +223,9 @@ class SavedCard(ConnectionCard):
         }
         for name, (_, show) in self._values.items():
             show(getattr(self.record, name))
-        for block, what in zip(self._secrets, ("remove token", "remove gateway token"), strict=False):
-            block.unlock.clicked.connect(lambda: self.wanted.emit("unlock"))
-            block.remove.clicked.connect(lambda _, what=what: self.wanted.emit(what))
+        for block, forget in ((self.token_block, self._page.forget), (self.gateway_block, self._page.forget_gateway)):
+            block.unlock.clicked.connect(self._page.unlock)
+            block.remove.clicked.connect(lambda _, forget=forget: self._page.start(self, forget))
             block.edited.connect(self.update_buttons)
         for each in (*self.blocks.values(), *self._secrets):
             self._watch(each.field)
@@ -261,14 +255,15 @@ class SavedCard(ConnectionCard):
         self.body.addLayout(column(self._problem, SMALL, *rest, gap=SMALL))
 
     def _add_menu(self) -> None:
-        for text, icon, what, is_there in (
-            (self.tr("In your account…"), "inbox", "account", self._is_worker),
-            (self.tr("Rename…"), "pencil", "rename", True),
-            (self.tr("Remove…"), "trash-2", "remove", self.record.id != CLOUDFLARE),
-            (self.tr("Remove from my account…"), "unplug", "take down", self._is_worker),
+        page = self._page
+        for text, icon, act, is_there in (
+            (self.tr("In your account…"), "inbox", lambda: page.account_wanted.emit(self.record.id), self._is_worker),
+            (self.tr("Rename…"), "pencil", partial(page.start, self, page.rename), True),
+            (self.tr("Remove…"), "trash-2", partial(page.start, self, page.remove), self.record.id != CLOUDFLARE),
+            (self.tr("Remove from my account…"), "unplug", partial(page.take_down, self), self._is_worker),
         ):
             if is_there:
-                self.more.add(text, partial(self.wanted.emit, what), icon)
+                self.more.add(text, act, icon)
         self.more.show()
 
     def _watch(self, field: QLineEdit) -> None:
@@ -284,7 +279,6 @@ class SavedCard(ConnectionCard):
             if value() in ("", getattr(before, name)):
                 show(getattr(record, name))
         self.set_words(record.name, kind_sentence(record), self.tr("Use {name} for new jobs").format(name=record.name))
-        self.collect.jobs_link.setVisible(bool(record.id) and record.collects)
         if self._is_worker:
             self.more.menu().actions()[0].setVisible(bool(record.id))
         self.update_buttons()
@@ -433,13 +427,13 @@ class SavedCard(ConnectionCard):
         found = read_pasted(text) if is_more and not is_typed else Pasted()
         if not found.is_empty:
             field.setText("" if before in text else before)  # the page fills in what fits this field
-            self.pasted.emit(found)
+            self._page.route(found, self)
         self._before[field] = field.text()
         self.update_buttons()
 
     def _try_to_save(self) -> None:
         if not has_problem(*self.blocks.values(), *self._secrets):
-            self.wanted.emit("save")
+            self._page.start(self, self._page.save)
 
 
 def _typed_in(field: QLineEdit) -> str:
@@ -448,7 +442,7 @@ def _typed_in(field: QLineEdit) -> str:
 
 class CheckList(Card):
     def __init__(self, titles: Sequence[str]) -> None:
-        self.rows = tuple(CheckRow(said(title)) for title in titles)
+        self.rows = tuple(StepRow(said(title)) for title in titles)
         self._foot = Label("", "small", wrap=True)
         super().__init__(Label(self.tr("Test"), "strong"), *self.rows, None, self._foot, inset=True, gap=MEDIUM)
         self.setAccessibleName(self.tr("Test of the connection"))
@@ -456,38 +450,33 @@ class CheckList(Card):
 
     def show_running(self) -> None:
         for each in self.rows:
-            each.show_state(self.tr("Asking…"), "loader", "accent")
+            each.show_step("loader", "accent", self.tr("Asking…"))
 
     def show_results(self, results: Sequence[CheckResult]) -> None:
         """None is not tested yet. The last row of a Worker has no result where nobody asked whether it collects."""
         if not results:
             self._foot.setText(self.tr("Free of charge. No text of yours is sent."))
             for each in self.rows:
-                each.show_state(self.tr("Not tested yet"), "circle-dashed")
+                each.show_step("circle-dashed", "quiet", self.tr("Not tested yet"))
             return
         asked = True
         for each, result in zip(self.rows, (*results, _NOT_ASKED), strict=False):
-            each.show_result(result, asked=result is not _NOT_ASKED and (asked or not result.is_needed))
+            was_asked = result is not _NOT_ASKED and (asked or not result.is_needed)
+            icon, role, word = _result_words(result, asked=was_asked)
+            each.show_step(icon, role, word, said(result.sentence))
+            each.note.set_role("small" if role == "quiet" else "body")
             asked = asked and result.ok is True
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         self._foot.setText(self.tr("Tested at {time}, free of charge.").format(time=now))
 
 
-class CheckRow(StepRow):
-    def show_result(self, result: CheckResult, *, asked: bool) -> None:
-        """Show a result. Without one, `asked` distinguishes an uncertain answer from a check that was not made."""
-        failed: tuple[str, Role] = ("circle-x", "error") if result.is_needed else ("triangle-alert", "attention")
-        open_: tuple[str, Role] = ("triangle-alert", "attention") if asked else ("circle-dashed", "quiet")
-        if result.ok:
-            self.show_state(self.tr("Yes"), "circle-check", "done", result.sentence)
-        elif result.ok is False:
-            self.show_state(self.tr("No"), *failed, result.sentence)
-        else:
-            self.show_state(self.tr("Not certain") if asked else self.tr("Not asked"), *open_, result.sentence)
-
-    def show_state(self, word: str, icon: str, role: Role = "quiet", reason: str = "") -> None:
-        self.show_step(icon, role, word, said(reason))
-        self.note.set_role("small" if role == "quiet" else "body")
+def _result_words(result: CheckResult, *, asked: bool) -> tuple[str, Role, str]:
+    """The icon, its colour and the word; without a result, `asked` tells an uncertain answer from no question."""
+    if result.ok:
+        return "circle-check", "done", tr("Yes")
+    if result.ok is False:
+        return ("circle-x", "error", tr("No")) if result.is_needed else ("triangle-alert", "attention", tr("No"))
+    return ("triangle-alert", "attention", tr("Not certain")) if asked else ("circle-dashed", "quiet", tr("Not asked"))
 
 
 def kind_sentence(record: SavedConnection) -> str:

@@ -19,8 +19,7 @@ from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui.connections.connection_cards import CardState, ConnectionCard, SavedCard
 from cfbatch_gui.ui.connections.connection_fields import SecretState, open_in_browser
 from cfbatch_gui.ui.connections.service_check import ServiceCheck
-from cfbatch_gui.ui.connections.worker_dialogs import WorkerRemovalDialog, WorkerSetupDialog
-from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
+from cfbatch_gui.ui.connections.worker_dialogs import WorkerGuide, WorkerRemovalDialog, WorkerSetupDialog
 from cfbatch_gui.ui.dialogs import ask, ask_text
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.state_names import title_words
@@ -57,7 +56,7 @@ class ConnectionPage(QWidget):
             ),
             self.tr("Use the practice service for new jobs"),
         )
-        self.practice.more.add(self.tr("Check the service…"), lambda: self._check_service(PRACTICE.id), "search")
+        self.practice.more.add(self.tr("Check the service…"), lambda: self.check_service(PRACTICE.id), "search")
         self.practice.more.show()
         self.practice.choice.clicked.connect(lambda: self._start_using(PRACTICE.id))
         self._uses = QButtonGroup(self)
@@ -110,12 +109,10 @@ class ConnectionPage(QWidget):
         return next((each for each in cards if connection_id and each.record.id == connection_id), None)
 
     def _new_card(self, record: SavedConnection) -> SavedCard:
-        card = SavedCard(record, self._open_page)
+        card = SavedCard(record, self)
         card.show_state(self._known_state(record))
         self._uses.addButton(card.choice)
         card.choice.clicked.connect(lambda: self._start_using(card.record.id))
-        card.wanted.connect(lambda what: self._do(card, what))
-        card.pasted.connect(lambda found: self._route(found, card))
         self._column.insertWidget(self._column.count() - 1, card)
         card.show()  # now, so that it can take the focus
         return card
@@ -153,9 +150,9 @@ class ConnectionPage(QWidget):
     def paste(self) -> None:
         focused, cards = QApplication.focusWidget(), (self.cloudflare, *self.cards)
         into = next((card for card in cards if focused is not None and card.isAncestorOf(focused)), None)
-        self._route(read_pasted(QGuiApplication.clipboard().text()), into)
+        self.route(read_pasted(QGuiApplication.clipboard().text()), into)
 
-    def _route(self, pasted: Pasted, into: SavedCard | None) -> None:
+    def route(self, pasted: Pasted, into: SavedCard | None) -> None:
         card = self._card_for(pasted, into)
         if not card.take(pasted) and not pasted.problem:
             self._notices.show_notice(
@@ -249,31 +246,16 @@ class ConnectionPage(QWidget):
 
     # What is done on a card
 
-    def _do(self, card: SavedCard, what: str) -> None:
-        ways: dict[str, Callable[[], Awaitable[None] | None]] = {
-            "save": lambda: self._save(card),
-            "test": lambda: self._test(card),
-            "check": lambda: self._check_service(card.record.id),
-            "remove": lambda: self._remove(card),
-            "rename": lambda: self._rename(card),
-            "unlock": self.unlock,
-            "remove token": lambda: self._forget(card, card.record.id),
-            "remove gateway token": lambda: self._forget(card, gateway_secret_id(card.record.id)),
-            "guide": lambda: self._show_guide(card),
-            "account": lambda: self.account_wanted.emit(card.record.id),
-            "take down": lambda: self._take_down(card),
-        }
-
-        async def do(work: Awaitable[None]) -> None:
+    def start(self, card: SavedCard, work: Callable[[SavedCard], Awaitable[None]]) -> None:
+        async def do() -> None:
             try:
-                await work
+                await work(card)
             finally:
                 card.set_working("")
 
-        if (work := ways[what]()) is not None:
-            self.tasks.start("account" if card is self.cloudflare else f"card {id(card)}", do(work))
+        self.tasks.start("account" if card is self.cloudflare else f"card {id(card)}", do())
 
-    async def _save(self, card: SavedCard) -> None:
+    async def save(self, card: SavedCard) -> None:
         card.show_results(())
         card.set_working(self.tr("Saving… a keyring may ask for its password."))
         connections, typed = self._program.connections, card.typed()
@@ -283,18 +265,18 @@ class ConnectionPage(QWidget):
         card.forget_typed()
         card.show_record(record)
         await self._was_changed()
-        await self._test(card)
+        await self.test(card)
         if may_use and card.has_passed():
             await connections.use_if_none(record.id)
             await self._was_changed()
 
-    async def _test(self, card: SavedCard) -> None:
+    async def test(self, card: SavedCard) -> None:
         try:
             await card.show_test(self._program.connections.check(card.record.id, self._program.settings.model))
         finally:
             self.refresh()
 
-    async def _remove(self, card: SavedCard) -> None:
+    async def remove(self, card: SavedCard) -> None:
         if not card.record.id:
             self._drop(card)
             return
@@ -309,7 +291,7 @@ class ConnectionPage(QWidget):
         if await ask(self.window(), title, sentence, accept=self.tr("Remove"), danger=True):
             await self._removing(card, self._program.connections.remove(card.record.id))
 
-    async def _rename(self, card: SavedCard) -> None:
+    async def rename(self, card: SavedCard) -> None:
         name = await ask_text(self.window(), self.tr("Rename"), self.tr("Name"), text=card.record.name)
         name = (name or "").strip()
         if not name or name == card.record.name:
@@ -320,13 +302,16 @@ class ConnectionPage(QWidget):
         card.show_record(renamed)
         await self._was_changed()
 
-    async def _forget(self, card: SavedCard, secret_id: str) -> None:
+    async def forget_gateway(self, card: SavedCard) -> None:
+        await self.forget(card, gateway_secret_id(card.record.id))
+
+    async def forget(self, card: SavedCard, secret_id: str = "") -> None:
         sentence = self.tr(
             "It is deleted from this computer, and stays valid at the other end until you revoke it there. Batches that"
             " are under way go on, but cannot be collected before it is entered again."
         )
         if await ask(self.window(), self.tr("Remove the secret?"), sentence, accept=self.tr("Remove"), danger=True):
-            await self._removing(card, self._program.connections.forget_secret(secret_id))
+            await self._removing(card, self._program.connections.forget_secret(secret_id or card.record.id))
 
     async def _removing(self, card: SavedCard, work: Awaitable[None]) -> None:
         card.set_working(self.tr("Removing…"))
@@ -345,7 +330,7 @@ class ConnectionPage(QWidget):
         finally:
             await self._was_changed()
 
-    def _show_guide(self, card: SavedCard) -> None:
+    def show_guide(self, card: SavedCard) -> None:
         guide = WorkerGuide(self.tasks, self._program.remembered_folder(FolderUse.WORKERS), self.window())
         guide.secret_chosen.connect(card.token_block.put)
         guide.set_up_wanted.connect(lambda: self._set_up(card))
@@ -354,7 +339,7 @@ class ConnectionPage(QWidget):
 
     def _set_up(self, card: SavedCard) -> None:
         dialog = WorkerSetupDialog(
-            *(self._program, self.tasks, self._open_page, self.window()), paid_plan=card.paid_plan.isChecked()
+            *(self._program, self.tasks, self.open_page, self.window()), paid_plan=card.paid_plan.isChecked()
         )
         dialog.connected.connect(lambda connection_id: self._was_set_up(card, connection_id))
         dialog.open()
@@ -370,17 +355,17 @@ class ConnectionPage(QWidget):
             self._reveal(card)
         self.tasks.start("refresh", self._was_changed())
 
-    def _take_down(self, card: SavedCard) -> None:
-        dialog = WorkerRemovalDialog(self._program, self.tasks, self._open_page, card.record, self.window())
+    def take_down(self, card: SavedCard) -> None:
+        dialog = WorkerRemovalDialog(self._program, self.tasks, self.open_page, card.record, self.window())
         dialog.forgotten.connect(lambda: self.tasks.start("refresh", self._was_changed()))
         dialog.open()
 
-    def _check_service(self, connection_id: str) -> None:
+    def check_service(self, connection_id: str) -> None:
         dialog = ServiceCheck(self._program, self.tasks, connection_id, self.window())
         dialog.checked.connect(self.changed)
         dialog.open()
 
-    def _open_page(self, address: str) -> None:
+    def open_page(self, address: str) -> None:
         if not self._open_in_browser(address):
             self._notices.show_notice(
                 self.tr("No browser could be opened. Copy the address of the page, and open it yourself."),

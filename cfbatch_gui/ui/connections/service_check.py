@@ -26,7 +26,7 @@ from cfbatch_gui.core.workers_ai.probe import (
 )
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.connections.connection_fields import StepRow
-from cfbatch_gui.ui.connections.worker_guide import TallDialog
+from cfbatch_gui.ui.connections.worker_dialogs import TallDialog
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks

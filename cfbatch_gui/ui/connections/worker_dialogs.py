@@ -1,19 +1,21 @@
-"""The dialogs that put the user's Worker into their account, or take it out, with a token that is used once."""
+"""The dialogs about the user's own Worker: the guide, and those that put it into their account or take it out."""
 
+import asyncio
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication, QShowEvent
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLayout, QLineEdit, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
 from cfbatch_gui.core.connections.credentials import TokenSource
 from cfbatch_gui.core.errors import NotConnected, TokenRefused, UsageError, UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.system.settings import RememberedFolder, SavedConnection
 from cfbatch_gui.core.worker_setup.account import (
     AddressMissing,
     Call,
@@ -27,10 +29,22 @@ from cfbatch_gui.core.worker_setup.account import (
     setting_up_calls,
     token_page,
 )
-from cfbatch_gui.core.worker_setup.worker_setup import NotOurs, Stopped, WorkerSetup
+from cfbatch_gui.core.worker_setup.worker_setup import (
+    COSTS,
+    GUIDE,
+    NEEDS,
+    REMOVAL,
+    GuideStep,
+    NotOurs,
+    Stopped,
+    WorkerSetup,
+    in_the_way,
+    new_secret,
+    save_worker,
+)
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
-from cfbatch_gui.ui import display
+from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.connections.connection_fields import (
     STORAGE_PAGE,
     WORKERS_PAGE,
@@ -40,11 +54,10 @@ from cfbatch_gui.ui.connections.connection_fields import (
     TokenField,
     has_problem,
 )
-from cfbatch_gui.ui.connections.worker_guide import TallDialog
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
     Card,
@@ -59,42 +72,174 @@ from cfbatch_gui.ui.widgets import (
     StateLabel,
     boxed,
     column,
+    line,
     row,
+    scrolled,
 )
 
+_LEAST = 480  # pixels that it may have above a window that is lower
 
-class CallList(Card):
-    """One row for each call, in the order in which they are made."""
 
-    def __init__(self) -> None:
-        super().__init__(inset=True, gap=MEDIUM)
-        self.rows: list[CallRow] = []
-        self.setAccessibleName(self.tr("Calls that are made"))
+class TallDialog(QDialog):
+    """Opened with `open()`; deletes itself when it is closed. What does not fit above the window behind it scrolls."""
 
-    def show_calls(self, calls: Sequence[Call]) -> None:
-        """Show calls of which none was made yet."""
-        for each in self.rows:
-            self.body.removeWidget(each)
-            each.hide()
-            each.deleteLater()
-        self.rows = [CallRow(call) for call in calls]
-        for each in self.rows:
-            self.body.addWidget(each)
+    def __init__(self, title: str, parent: QWidget, *, width: int) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(title)
+        self._window, self._width = parent.window(), scaled(width)
 
-    def show_progress(self, progress: Progress) -> "CallRow | None":
-        row = next((each for each in self.rows if each.call.step is progress.call.step), None)
-        if row is not None:
-            row.show_state(progress.state, said(progress.note))
-        return row
+    def lay_out(self, content: QLayout, foot: QLayout) -> None:
+        content.setContentsMargins(WIDE, WIDE - 4, WIDE, LARGE)
+        foot.setContentsMargins(WIDE, MEDIUM, WIDE, LARGE)
+        self._content, self._foot = boxed(content), boxed(foot)
+        self._area = scrolled(self._content)
+        whole = column(self._area, line(), self._foot, gap=0)
+        whole.setStretch(0, 1)
+        self.setLayout(whole)
 
-    def hide_unmade(self) -> None:
-        for each in self.rows:
-            each.setVisible(each.state is not None)
+    def fit(self) -> None:
+        """Take the height of the content, as far as the window behind has it; never less than while it was shown."""
+        width = max(self.minimumSizeHint().width(), min(self._width, self._window.width() - 2 * WIDE))
+        screen, middle = self.screen().availableGeometry(), self._window.frameGeometry().center()
+        room = min(max(self._window.height(), _LEAST), screen.height()) - 2 * WIDE
+        needed = sum(_height(each, width) for each in (self._content, self._foot))
+        height = max(self.height() if self.isVisible() else 0, min(needed + 2, room))
+        self.resize(width, height)
+        self.move(middle.x() - width // 2, max(screen.top(), middle.y() - height // 2))
 
-    def stop(self) -> None:
-        for each in self.rows:
-            if each.state in (State.RUNNING, State.WAITING):
-                each.show_state(None)
+    def scroll_to(self, part: QWidget) -> None:
+        self._area.ensureWidgetVisible(part, 0, LARGE)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not event.spontaneous():
+            self.fit()  # the height of wrapped texts is known only once the width is
+
+
+def _height(part: QWidget, width: int) -> int:
+    return part.heightForWidth(width) if part.hasHeightForWidth() else part.sizeHint().height()
+
+
+_SECRET_STEP = 1  # index in GUIDE
+
+
+class WorkerGuide(TallDialog):
+    """`secret_chosen` carries the offered secret, a Token, when the user copies it.
+
+    `set_up_wanted`: the user lets the program do it, in a dialog of its own; this one closes.
+    """
+
+    secret_chosen = Signal(object)
+    set_up_wanted = Signal()
+
+    def __init__(self, tasks: Tasks, folder: RememberedFolder, parent: QWidget) -> None:
+        super().__init__(tr("A Worker of your own"), parent, width=620)
+        self._secret, self._remembered, self._folder = new_secret(), folder, Path()
+        words = self.tr("Save the Worker…")
+        self.save_button = PrimaryButton(words, "save", lambda: tasks.start("worker", self._save()))
+        self.folder_button = Button(
+            self.tr("Show folder"),
+            "folder-open",
+            lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._folder))),
+        )
+        self.folder_button.hide()
+        self.saved = Saying("circle-check")
+        self.secret = QLineEdit(self._secret)
+        self.secret.setReadOnly(True)
+        self.secret.setEchoMode(QLineEdit.EchoMode.Password)
+        self.secret.setAccessibleName(self.tr("New secret"))
+        self.copy_secret = Button(self.tr("Copy"), "copy", self._copy_secret)
+        self.copy_secret.setAccessibleName(self.tr("Copy the secret"))
+        self.commands: list[Button] = []
+        close = Button(self.tr("Done"), on_click=self.accept)
+        close.setDefault(True)
+        steps = column(*(self._step(index, step) for index, step in enumerate(GUIDE)), gap=MEDIUM)
+        self.set_up_button = Button(self.tr("Set up in my account…"), "cloud", self._hand_over)
+        self.lay_out(
+            column(
+                Label(self.tr("A Worker of your own"), "part"),
+                Label(said(NEEDS), "quiet", wrap=True),
+                row(self.save_button, self.folder_button, self.saved, None, gap=MEDIUM),
+                steps,
+                self._second_way(),
+                self._explained(self.tr("What collecting costs"), said(COSTS)),
+                self._explained(self.tr("To remove it again"), said(REMOVAL)),
+                None,
+                gap=LARGE,
+            ),
+            row(self.set_up_button, None, close),
+        )
+
+    def _second_way(self) -> Card:
+        sentence = self.tr(
+            "It puts the Worker into your account, with a bucket and a Workflow that collect answers while this"
+            " computer is off, and adds the connection. It needs no Node.js, but a token of your account that is used"
+            " once and stored nowhere; every call is listed before anything is sent."
+        )
+        title = Label(self.tr("Or let this program do it"), "strong")
+        return Card(title, Label(sentence, "quiet", wrap=True), inset=True)
+
+    def _explained(self, title: str, text: str) -> QVBoxLayout:
+        return column(Label(title, "strong"), Label(text, "small", wrap=True), gap=2)
+
+    def _hand_over(self) -> None:
+        self.set_up_wanted.emit()
+        self.accept()
+
+    def _step(self, index: int, step: GuideStep) -> Card:
+        title = self.tr("{n}. {title}").format(n=index + 1, title=said(step.title))
+        card = Card(Label(title, "strong"), Label(said(step.text), "quiet", wrap=True), inset=True)
+        if step.command:
+            card.body.addLayout(self._command_line(step.command))
+        if index == _SECRET_STEP:
+            about = self.tr("A new secret that nobody can guess. Copied, it is entered here, too.")
+            card.body.addWidget(Label(about, "small"))
+            card.body.addLayout(row(self.secret, self.copy_secret))
+        return card
+
+    def _command_line(self, command: str) -> QHBoxLayout:
+        field = QLineEdit(command)
+        field.setReadOnly(True)
+        field.setAccessibleName(self.tr("Command"))
+        field.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        copy = Button(self.tr("Copy"), "copy", on_click=lambda: QGuiApplication.clipboard().setText(command))
+        copy.setAccessibleName(self.tr("Copy {command}").format(command=command))
+        self.commands.append(copy)
+        return row(field, copy)
+
+    def _copy_secret(self) -> None:
+        QGuiApplication.clipboard().setText(self._secret)
+        self.copy_secret.setText(self.tr("Copied"))
+        self.secret_chosen.emit(check_secret(self._secret))
+
+    async def _save(self) -> None:
+        folder = await dialogs.choose_folder(self, self.tr("Save the Worker in a folder"), folder=self._remembered)
+        if folder is None:
+            return
+        try:
+            others = await asyncio.to_thread(in_the_way, folder)
+            if others and not await self._may_replace(others):
+                return
+            paths = await asyncio.to_thread(save_worker, folder)
+        except UserError as error:
+            self.saved.set_line(said(error.message), "triangle-alert", "attention")
+            return
+        self._folder = folder
+        files = display.plural(len(paths), "{n} file", "{n} files")
+        words = self.tr("{files} saved in “{name}”.").format(files=files, name=folder.name)
+        self.saved.set_line(words, "circle-check", "done")
+        self.folder_button.show()
+
+    async def _may_replace(self, others: tuple[Path, ...]) -> bool:
+        names = display.listed([f"“{path.name}”" for path in others])
+        return await dialogs.ask(
+            self,
+            self.tr("Replace files?"),
+            self.tr("{names} in this folder would be lost.").format(names=names),
+            accept=self.tr("Replace"),
+            danger=True,
+        )
 
 
 class CallRow(StepRow):
@@ -123,7 +268,6 @@ class CallRow(StepRow):
         self.show_step(icon, role, note=note, spoken=words)
 
 
-_WIDTH = 660  # pixels
 _TASK = "account calls"
 # Of the dashboard, where each is put right.
 _PAGES: dict[type[UserError], str] = {StorageNotActivated: STORAGE_PAGE, AddressMissing: WORKERS_PAGE}
@@ -135,7 +279,7 @@ class AccountDialog(TallDialog):
     def __init__(
         self, program: Program, tasks: Tasks, open_page: Callable[[str], object], start_button: Button, parent: QWidget
     ) -> None:
-        super().__init__(start_button.text(), parent, width=_WIDTH)
+        super().__init__(start_button.text(), parent, width=660)
         self._program, self._tasks = program, tasks
         self._page = ""  # of the dashboard, where what stopped the work is put right
         self.account_block = AccountBlock(open_page)
@@ -149,17 +293,19 @@ class AccountDialog(TallDialog):
         hint = self.tr("What belongs to it is called after it.")
         name = self.tr("Name of the Worker")
         self.worker_block = FieldBlock(name, None, self.worker, hint, check=lambda text: names_of(text.strip()))
-        self.calls = CallList()
+        self.calls: list[CallRow] = []  # in the order in which they are made
+        self._list = Card(inset=True, gap=MEDIUM)
+        self._list.setAccessibleName(self.tr("Calls that are made"))
         self.problem = Saying("circle-x", "error", "body")
-        self.details = Label("", "small", wrap=True)
         self.page_link = LinkButton(self.tr("Open the dashboard"), "external-link", lambda: open_page(self._page))
         self.outcome = StateLabel()
         self.afterwards = Label("", "quiet", wrap=True)
+        self._done = boxed(column(row(self.outcome, None), self.afterwards, gap=SMALL))
         self.start_button = start_button
         self.start_button.clicked.connect(self._try_to_start)
         self.close_button = Button(self.tr("Cancel"), on_click=self._close_or_stop)
         self.finished.connect(lambda _: self._forget())
-        for hidden in (self.details, self.page_link, self.outcome, self.afterwards):
+        for hidden in (self.page_link, self._done):
             hidden.hide()
         for field in (self.account, self.token, self.worker):
             field.textEdited.connect(self._edited)
@@ -186,31 +332,37 @@ class AccountDialog(TallDialog):
         self._form = boxed(column(self.account_block, self.token_block, self.worker_block, *options, gap=MEDIUM))
         self._note = Label(note, "strong", wrap=True)
         title, buttons = Label(self.windowTitle(), "part"), (self.close_button, self.start_button)
-        below = (row(self.outcome, None), self.afterwards, self.problem, self.details)
         self.lay_out(
-            column(title, self._about, self._form, self._note, self.calls, None, gap=MEDIUM),
-            column(*below, row(self.page_link, *foot, None, *buttons), gap=SMALL),
+            column(title, self._about, self._form, self._note, self._list, None, gap=MEDIUM),
+            column(self._done, self.problem, row(self.page_link, *foot, None, *buttons), gap=SMALL),
         )
         self.show_plan()
         (self.token if self.account.text() else self.account).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_plan(self) -> None:
         with suppress(UsageError):
-            self.calls.show_calls(self.plan(names_of(self.worker.text().strip()), self._account_id()))
+            planned = self.plan(names_of(self.worker.text().strip()), self._account_id())
+            for each in self.calls:
+                each.hide()
+                each.deleteLater()
+            self.calls = [CallRow(call) for call in planned]
+            for each in self.calls:
+                self._list.body.addWidget(each)
         calls = self.plan(names_of(), self._account_id())
         permissions = display.listed([*dict.fromkeys(each.permission for each in calls)])
         hint = self.tr(
             "For this one time; it is stored nowhere. It needs {permissions}, which the dashboard calls “Edit”."
         )
         self.token_block.set_hint(hint.format(permissions=permissions))
-        self._note.setVisible(bool(self.calls.rows))
-        self.calls.setVisible(bool(self.calls.rows))
+        self._note.setVisible(bool(self.calls))
+        self._list.setVisible(bool(self.calls))
 
     def show_progress(self, progress: Progress) -> None:
-        if isValid(self):
-            row = self.calls.show_progress(progress)
-            if row is not None and progress.state is State.RUNNING:
-                self.scroll_to(row)
+        for each in self.calls if isValid(self) else ():
+            if each.call.step is progress.call.step:
+                each.show_state(progress.state, said(progress.note))
+                if progress.state is State.RUNNING:
+                    self.scroll_to(each)
 
     def is_working(self) -> bool:
         return self._tasks.is_running(_TASK)
@@ -222,12 +374,9 @@ class AccountDialog(TallDialog):
             return ""
 
     def _edited(self) -> None:
-        self._hide_outcome()
+        self.problem.hide()
+        self.page_link.hide()
         self.show_plan()
-
-    def _hide_outcome(self) -> None:
-        for each in (self.problem, self.details, self.page_link):
-            each.hide()
 
     def _try_to_start(self) -> None:
         if self.is_working() or self.start_button.isHidden():
@@ -244,22 +393,21 @@ class AccountDialog(TallDialog):
             done, afterwards = await self.work(
                 setup, self._account_id(), check_form(self.token.text()), names_of(self.worker.text().strip())
             )
+            if isValid(self):
+                self._show_done(done, afterwards)
         except UserError as error:
             if isValid(self):
                 self._show_stopped(error)
-        else:
-            if isValid(self):
-                self._show_done(done, afterwards)
         finally:
             if isValid(self):
-                self.calls.stop()
+                for each in self.calls:
+                    if each.state in (State.RUNNING, State.WAITING):
+                        each.show_state(None)
                 self._set_working(False)
 
     def _show_stopped(self, error: UserError) -> None:
         reason = error.reason if isinstance(error, Stopped) else error
-        self.problem.set_line(said(error.message))
-        self.details.setText(error.detail)
-        self.details.setVisible(bool(error.detail))
+        self.problem.set_line("\n".join(filter(None, (said(error.message), error.detail))))
         self._page = _PAGES.get(type(reason), "")
         self.page_link.setVisible(bool(self._page))
         if isinstance(reason, TokenRefused):
@@ -270,18 +418,19 @@ class AccountDialog(TallDialog):
 
     def _show_done(self, sentence: str, afterwards: str) -> None:
         self.token.forget()
-        self.calls.hide_unmade()
+        for each in self.calls:
+            each.setVisible(each.state is not None)
         self.outcome.set_state(sentence, "circle-check", "done")
-        self.outcome.show()
         self.afterwards.setText(afterwards)
-        self.afterwards.show()
+        self._done.show()
         self.start_button.hide()
         self.close_button.setDefault(True)
         self.fit()
 
     def _set_working(self, working: bool) -> None:
         if working:
-            self._hide_outcome()
+            self.problem.hide()
+            self.page_link.hide()
         is_done = self.start_button.isHidden()
         for each in (self._about, self._form, self._note):
             each.setVisible(not working and not is_done)

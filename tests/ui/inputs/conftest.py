@@ -2,17 +2,14 @@
 
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QApplication,
-    QDialog,
-    QFileDialog,
     QInputDialog,
-    QLineEdit,
     QMenu,
     QVBoxLayout,
     QWidget,
@@ -32,9 +29,8 @@ from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
 from tests.support.faulty_service import FaultyService
 from tests.ui.conftest import Until
+from tests.ui.connections import shown
 from tests.ui.job_page_driver import job_actions
-
-D = TypeVar("D", bound=QDialog)
 
 
 class DraftDriver:
@@ -71,26 +67,9 @@ class DraftDriver:
         self.begin(path, kind=kind, connection=connection)
         await until(self.is_ready)
 
-    async def dialog(self, kind: type[D], until: Until) -> D:
-        """The dialog of this kind, once it is open."""
-
-        def opened() -> list[D]:
-            return [each for each in self.page.findChildren(kind) if each.isVisible()]
-
-        await until(opened)
-        return opened()[0]
-
-    async def name_file(self, path: Path, until: Until) -> None:
-        """Type the path into the dialog that asks for a file."""
-        dialog = await self.dialog(QFileDialog, until)
-        field = dialog.findChild(QLineEdit, "fileNameEdit")
-        assert field is not None
-        field.setText(str(path))
-        dialog.accept()
-
     async def answer(self, text: str, until: Until) -> None:
         """Type into the dialog that asks for one line."""
-        dialog = await self.dialog(QInputDialog, until)
+        dialog = await shown(QInputDialog, until)
         dialog.setTextValue(text)
         dialog.accept()
 

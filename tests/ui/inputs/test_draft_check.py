@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMessageBox
 
 from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.jobs.states import Batch, BatchState, JobState
 from cfbatch_gui.core.system.settings import Budget, Settings
 from tests.core.test_threads import ENDLESS
 from tests.ui.conftest import Until
+from tests.ui.connections import answer, pick
 from tests.ui.inputs.conftest import DraftDriver
 
 
@@ -23,8 +23,7 @@ async def test_a_connection_that_is_not_ready_is_named(driver: DraftDriver, ques
     driver.click(driver.page.check.options_button)
     choice = driver.page.check.options.connection
     assert [choice.itemText(index) for index in range(choice.count())] == ["Practice service", "Cloudflare (not ready)"]
-    choice.setCurrentIndex(1)
-    choice.activated.emit(1)
+    pick(choice, "cloudflare")
     await until(lambda: driver.job.connection == "cloudflare" and driver.why_not() == "Cloudflare: Not connected yet.")
     assert not driver.page.check.send_button.isEnabled()
     assert "of today's free use; resets" in driver.figures()[4][1]
@@ -78,21 +77,16 @@ async def test_above_the_budget_a_confirmation_is_asked(connected: DraftDriver, 
     connected.click(connected.page.check.options_button)
     fields = connected.page.check.options.budget
     assert fields.a_job.text() == "no limit"
-    fields.unit.setCurrentIndex(1)
-    fields.unit.activated.emit(1)
+    pick(fields.unit, "neurons")
     fields.a_job.setValue(1.0)
     await until(lambda: connected.why_not().endswith("your budget for a job is 1 neurons."))
     assert Settings.load(connected.program.paths.settings).budget == Budget(a_job=1.0, unit="neurons")
     assert connected.is_ready()
     connected.click(connected.page.check.send_button)
-    asked = await connected.dialog(QMessageBox, until)
-    assert asked.text() == "Send above your budget?"
-    asked.reject()
-    await until(lambda: not connected.page.findChildren(QMessageBox))
+    assert "your budget for a job is 1 neurons" in await answer(connected.page, "Cancel", until)
     assert connected.job.state is JobState.DRAFT and connected.sent == []
     connected.click(connected.page.check.send_button)
-    asked = await connected.dialog(QMessageBox, until)
-    next(button for button in asked.buttons() if button.text() == "Send anyway").click()
+    await answer(connected.page, "Send anyway", until)
     await until(lambda: connected.sent != [])
     done = await connected.program.runner.wait(connected.sent[0])
     # What stands on this computer is not Cloudflare, whatever it is called: nothing is learned from it.

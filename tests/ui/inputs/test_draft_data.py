@@ -12,7 +12,7 @@ from cfbatch_gui.core.inputs.recognise import recogniser
 from cfbatch_gui.core.job_folder.row_problems import problems
 from cfbatch_gui.core.program import Program
 from tests.ui.conftest import Until
-from tests.ui.connections import pick
+from tests.ui.connections import choose_path, pick
 from tests.ui.inputs.conftest import DraftDriver
 
 GERMAN = "frage;antwort\nWie ändere ich das?;Über „Konto“ für 5 €\nWo ist das Maß?;Im Zubehör\n"
@@ -93,7 +93,7 @@ async def test_rows_that_are_left_out_are_shown_and_saved(
     assert not view.isVisible()
     driver.click(save)
     target = tmp_path / "left out.csv"
-    await driver.name_file(target, until)
+    await choose_path(driver.page, target, until)
     await until(lambda: driver.notices.texts() == ["Wrote 1 row to “left out.csv”."])
     assert target.read_text("utf-8-sig").splitlines() == [
         "row;reason;question;answer;sku;relevance",

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.jobs.states import Job, JobState
 from tests.ui.conftest import Until
+from tests.ui.connections import choose_path
 from tests.ui.inputs.conftest import DraftDriver
 
 
@@ -158,7 +159,7 @@ async def test_where_a_second_file_is_missing_a_button_adds_one(
     await until(data.add_second.isVisible)
     data.add_second.setFocus()
     driver.qtbot.keyClick(data.add_second, Qt.Key.Key_Space)
-    await driver.name_file(second, until)
+    await choose_path(driver.page, second, until)
     await until(lambda: driver.is_ready() and driver.figures()[:2] == [("2", "queries"), ("6", "contexts")])
     state = driver.state
     assert state.file is not None and state.second is not None and state.mapping is not None

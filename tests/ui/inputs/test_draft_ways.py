@@ -11,6 +11,7 @@ from tests.core.endpoints import conftest as stand_ins
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
 from tests.ui.conftest import Until
+from tests.ui.connections import pick
 from tests.ui.inputs.conftest import DraftDriver
 
 
@@ -32,8 +33,7 @@ async def test_a_small_job_is_offered_synchronously_and_comes_back(
     await until(lambda: check.send_button.text() == "Send 1 batch" and connected.is_ready())
     connected.click(check.options_button)
     assert check.options.way.isVisible()
-    check.options.way.setCurrentIndex(1)
-    check.options.way.activated.emit(1)
+    pick(check.options.way, True)
     await until(lambda: connected.figures()[2] == ("2", "requests at once") and connected.is_ready())
     connected.click(check.send_button)
     await until(lambda: connected.sent)
