@@ -325,9 +325,7 @@ async def test_texts_lengths_neighbours_and_checks_are_shown_and_a_vector_is_cop
     assert np.array_equal(copied, stored)
 
 
-async def test_a_search_hides_and_finds_also_what_is_typed_before_the_texts_are_read(
-    four: JobPageDriver, until: Until
-) -> None:
+async def test_a_search_hides_what_the_neighbours_of_a_text_bring_back(four: JobPageDriver, until: Until) -> None:
     QTest.keyClicks(four.vectors.find_field, "garden")
     await until(lambda: four.vectors.rows.rowCount() == 1)
     assert four.vectors.count.text() == "1 of 4 texts"
@@ -339,10 +337,3 @@ async def test_a_search_hides_and_finds_also_what_is_typed_before_the_texts_are_
     QTest.keyClick(near.table, Qt.Key.Key_Return)
     assert four.vectors.rows.rowCount() == 4
     assert four.vectors.panel.text() == wanted
-
-    other = await four.finished(FOUR.replace("hose", "gate"), Kind.EMBED, "Other texts")
-    four.vectors.show_job(other)
-    assert four.vectors.find_field.isVisible()
-    QTest.keyClicks(four.vectors.find_field, "gate")
-    await until(lambda: four.vectors.count.text() == "1 of 4 texts")
-    assert four.vectors.rows.row(0).text.text == "Garden gate"

@@ -18,7 +18,7 @@ from cfbatch_gui.core.vectorize.client import Metric
 from cfbatch_gui.core.vectorize.push_values import MetadataColumn, PushOptions, PushOutcome
 from cfbatch_gui.core.vectorize.vectorize import vectorize_of
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.results.running_pushes import RunningPushes, proposed_name
+from cfbatch_gui.ui.results.push_form import RunningPushes, proposed_name
 from cfbatch_gui.ui.results.vectorize_page import VectorizePage
 from tests.canary import TOKEN
 from tests.screen.past import run
@@ -131,7 +131,7 @@ async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Des
     await desk.until(lambda: desk.parts() == "after" and not page.tasks.running())
     assert page.state.title.text() == "24 of 24 are in “products-june”."
     assert "256 dimensions · " in page.state.more.text() and "24 of the vectors" in page.state.line.text()
-    assert [page.state.sent.text(0, at) for at in range(1, 6)] == ["the job's IDs", "none", "price", "24", "0"]
+    assert page.state.sent.texts()[1:10:2] == ["the job's IDs", "none", "price", "24", "0"]
     assert page.search.price.text().endswith("costs nothing here")
     assert not page.search.button.isEnabled()
     QTest.keyClicks(page.search.sentence, "a lamp of brass")
@@ -173,7 +173,7 @@ async def test_a_pause_keeps_what_was_sent_and_the_rest_can_be_sent_anew(
     await until(lambda: desk.parts() == "after")
     await desk.idle()
     assert desk.page.state.title.text() == "35 of 35 are in “products”."
-    assert desk.page.state.sent.row(0).sent == 15
+    assert desk.page.state.sent.texts()[7] == "15"
 
 
 async def test_a_new_version_is_sent_as_the_one_before_and_takes_out_what_is_gone(desk: Desk) -> None:
@@ -193,7 +193,7 @@ async def test_a_new_version_is_sent_as_the_one_before_and_takes_out_what_is_gon
     form.gone.click()
     click(desk.page.send_button)
     await desk.until(lambda: desk.parts() == "after")
-    push = desk.page.state.sent.row(0)
+    (push,) = desk.program.vectorize.pushes(june.id)
     assert (push.sent, push.deleted, push.outcome) == (10, 4, PushOutcome.VERIFIED)
     info = await desk.program.vectorize.calls("practice").info("products")
     assert info.vector_count == 26

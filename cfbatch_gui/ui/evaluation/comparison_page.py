@@ -42,7 +42,6 @@ from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Choice,
-    EmptyPlace,
     Figure,
     Flow,
     IconLine,
@@ -460,7 +459,7 @@ class ChooseJobsDialog(FormDialog):
         self.compare_button = PrimaryButton(tr("Compare"), "git-compare", self.accept)
         self._jobs = candidates(base, jobs)
         now = time.time()
-        self.find_field = SearchField(self.tr("Find a job"), shortcut=True)
+        self.find_field = SearchField(self.tr("Find a job"))
         self.find_field.searched.connect(self._find)
         self.rows: Rows[Job] = Rows(self._columns(now), self._jobs, key=lambda job: job.id, parent=self)
         self.table = TableView("comparison/choose", self.tr("Jobs to compare with"), self.rows)
@@ -469,27 +468,20 @@ class ChooseJobsDialog(FormDialog):
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
         title = self.tr("Compare “{name}” with").format(name=display.one_line(base.name, 60))
         words = self.tr("Jobs over the same texts: another model, or another template. Hold {key} to choose several.")
-        nothing = EmptyPlace(
-            "list-ordered",
-            self.tr("There is no other ranking with results yet. Duplicate this job and change its model."),
-        )
-        body = self.table if self._jobs else nothing
-        about = words.format(key=control_name())
-        self.lay_out(title, about, self.find_field, body, accept=self.compare_button)
-        self.find_field.setVisible(bool(self._jobs))
-        if self._jobs:
-            self.table.selectRow(0)
-            self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+        nothing = self.tr("There is no other ranking with results yet. Duplicate this job and change its model.")
+        about = words.format(key=control_name()) if self._jobs else nothing
+        self.lay_out(title, about, self.find_field, self.table, accept=self.compare_button)
+        self.table.selectRow(0)
+        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
         self._selected()
 
     def chosen(self) -> tuple[Job, ...]:
-        return tuple(self.rows.row(index) for index in self.table.selected_rows()) if self._jobs else ()
+        return tuple(self.rows.row(index) for index in self.table.selected_rows())
 
     def _find(self, text: str) -> None:
         wanted = text.casefold().strip()
         self.rows.set_rows([job for job in self._jobs if wanted in job.name.casefold()])
-        if self.rows.rowCount():
-            self.table.selectRow(0)
+        self.table.selectRow(0)
         self._selected()
 
     def _selected(self) -> None:

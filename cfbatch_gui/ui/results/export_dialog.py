@@ -33,7 +33,7 @@ from cfbatch_gui.ui.dialogs import FormDialog
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice
-from cfbatch_gui.ui.results.loaded_results import LimitsBar, failed_batches, labelled
+from cfbatch_gui.ui.results.results_page import LimitsBar, failed_batches, labelled
 from cfbatch_gui.ui.state_names import connection_title
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE

@@ -26,12 +26,12 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.loaded_results import labelled
-from cfbatch_gui.ui.results.vector_page import (
+from cfbatch_gui.ui.results.results_page import (
     ListedText,
     TextList,
     VectorPage,
     id_column,
+    labelled,
     row_column,
     similarity_column,
     text_column,
@@ -71,7 +71,7 @@ class ClustersView(VectorPage):
         self.table.cells.sample = "0,000"
         self.members = TextList(self, "vectors/cluster", self.tr("Texts of the cluster"))
         body = split(self.table, self.members, sizes=(560, 440))
-        self.lay_out_content(body, above=Flow(labelled(self.tr("Number of clusters"), self.number), self.count))
+        self.lay_out_content(body, Flow(labelled(self.tr("Number of clusters"), self.number), self.count))
 
     def clear(self) -> None:
         self.found = None
@@ -203,7 +203,7 @@ class DuplicatesView(VectorPage):
         self._body.empty.pressed.connect(lambda: self._look_again(0.0))
         fields = labelled(self.tr("Similar from"), self.threshold, self.keep)
         buttons = boxed(row(self.table_button, self.save_button))
-        self.lay_out_content(self._body, above=Flow(fields, self.count, buttons))
+        self.lay_out_content(self._body, Flow(fields, self.count, buttons))
 
     def clear(self) -> None:
         self.found, self._groups = None, ()

@@ -29,7 +29,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, DotMap, Dots, PictureButtons, PlotData
 from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, by_category, by_cells, plain
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.vector_page import TextList, VectorPage
+from cfbatch_gui.ui.results.results_page import TextList, VectorPage
 from cfbatch_gui.ui.theme import LARGE, SMALL, scaled
 from cfbatch_gui.ui.widgets import (
     Choice,
@@ -134,7 +134,7 @@ class MapView(VectorPage):
     # Making
 
     def _make_widgets(self) -> None:
-        self.find_field = SearchField(self.tr("Find a text"), shortcut=True)
+        self.find_field = SearchField(self.tr("Find a text"))
         self.find_field.setMinimumWidth(scaled(86))
         self.find_field.setMaximumWidth(scaled(220))
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
@@ -186,7 +186,7 @@ class MapView(VectorPage):
             self.picture,
         )
         body = split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True)
-        self.lay_out_content(body, above=bar)
+        self.lay_out_content(body, bar)
 
     # Reading
 
@@ -353,7 +353,7 @@ class VersusScoresView(VectorPage):
         self.panel = TextPanel(lines=4)
         below = column(self.panel, margins=(LARGE, SMALL, LARGE, SMALL))
         self._body = MaybeEmpty("chart-scatter", boxed(column((self.chart, 1), below, gap=0)))
-        self.lay_out_content(self._body, above=row(self.ranking, 4, (self.summary, 1), self.picture))
+        self.lay_out_content(self._body, row(self.ranking, 4, (self.summary, 1), self.picture))
 
     def clear(self) -> None:
         self.versus, self._folder = None, None

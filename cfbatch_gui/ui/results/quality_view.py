@@ -22,7 +22,7 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.loaded_results import ResultsPage, nothing_yet
+from cfbatch_gui.ui.results.results_page import ResultsPage, Version, nothing_yet
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
@@ -149,7 +149,6 @@ class QualityView(ResultsPage[Quality | None]):
 
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "list-ordered")
-        self._judgements = 0  # records of the book at the last reading
         self._make_cards()
         self.table = TableView("quality", self.tr("Queries, the worst first"))
         self.rows: Rows[JudgedQuery] = Rows(())
@@ -165,10 +164,8 @@ class QualityView(ResultsPage[Quality | None]):
         self.empty.pressed.connect(self._judge)
         self._lay_out()
 
-    def show_job(self, job: Job) -> None:
-        if self._judgements != self._book_size():  # judged since
-            self.loaded = ()
-        super().show_job(job)
+    def version(self, job: Job) -> Version:
+        return (*super().version(job), self.program.judgements.shelf.size(self.program.judgements.used_name()))
 
     def row_choices(self) -> tuple[RowChoice, ...]:
         job = self.shown
@@ -200,10 +197,6 @@ class QualityView(ResultsPage[Quality | None]):
 
     # Reading
 
-    def _book_size(self) -> int:
-        name = self.program.judgements.used_name()
-        return self.program.judgements.shelf.size(name)
-
     async def read(self, job: Job) -> Quality | None:
         return await asyncio.to_thread(self._read_quality, job)
 
@@ -211,7 +204,6 @@ class QualityView(ResultsPage[Quality | None]):
         if not job.has_results:
             return None
         book = self.program.judgements.grades()
-        self._judgements = self._book_size()
         run = read_run(self.program.folder(job.id), metadata_of(job, ""))
         with run.folder.open(read_only=True) as database:
             chosen = bool(chosen_grades(database))
@@ -229,13 +221,13 @@ class QualityView(ResultsPage[Quality | None]):
 
     async def show_read(self, job: Job, found: Quality | None) -> None:
         if found is None:
-            self.show_sentence(nothing_yet(job))
+            self.stack.show_sentence(nothing_yet(job))
             return
         evaluation = found.evaluation
         self._show_trouble(found)
         self._content.setVisible(evaluation is not None)
         self.empty.setVisible(evaluation is None)
-        self.show_content()
+        self.stack.show_content()
         if evaluation is not None:
             self._show_figures(found, evaluation)
 
@@ -258,7 +250,7 @@ class QualityView(ResultsPage[Quality | None]):
         if job is not None:
             await asyncio.to_thread(keep_grades, self.program.folder(job.id), grades)
             self.loaded = ()
-            super().show_job(job)
+            self.show_job(job)
 
     def _show_figures(self, found: Quality, evaluation: Evaluation) -> None:
         (measures,) = evaluation.runs

@@ -24,7 +24,7 @@ from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, PlotData, Steps
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.loaded_results import (
+from cfbatch_gui.ui.results.results_page import (
     LimitsBar,
     ResultsPage,
     baseline_line,
@@ -139,7 +139,6 @@ def score_or_status(context: RankedContext) -> str:
 
 MOST_CONTEXTS = 5_000  # of one query on the screen at once
 _TYPING = 0.12  # seconds; a search begins when the keys rest
-_SLOW = 0.3  # seconds; a search that takes longer says so
 _QUERIES_WIDTH = 348
 _LEAST_QUERIES, _LEAST_CONTEXTS = 200, 366  # pixels, all that the smallest window has; texts need them
 
@@ -198,7 +197,7 @@ class RankingView(ResultsPage[RankingRead]):
 
     def _make_widgets(self) -> None:
         self.panel = TextPanel()
-        self.find_field = SearchField(self.tr("Find in queries and texts"), shortcut=True)
+        self.find_field = SearchField(self.tr("Find in queries and texts"))
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
         self.find_field.textChanged.connect(self._mark)
         self.limits_bar = LimitsBar()
@@ -259,7 +258,7 @@ class RankingView(ResultsPage[RankingRead]):
         is_first = self._read is None
         self._read = read
         if not read.scored:
-            self.show_sentence(nothing_yet(job))
+            self.stack.show_sentence(nothing_yet(job))
             return
         if is_first:
             columns = context_columns(read.rankings.columns(), most=read.most)
@@ -270,9 +269,7 @@ class RankingView(ResultsPage[RankingRead]):
         self._fill_queries()
         if self._query_no:
             await self._read_contexts(self._query_no)
-        self.show_content()
-        if is_first and self.find_field.text():
-            self.tasks.start("find", self._find())
+        self.stack.show_content()
         self.tasks.start("count", self._count())
         self.tasks.start("figures", self._read_the_rest(job))
 
@@ -296,12 +293,9 @@ class RankingView(ResultsPage[RankingRead]):
 
     async def _look_for(self, text: str) -> None:
         search = self._search
-        slow = asyncio.get_running_loop().call_later(_SLOW, self.kept.setText, self.tr("looking…"))
-        try:
-            found = await asyncio.to_thread(search.queries, text) if text and search is not None else None
-            self._found = frozenset(found.tolist()) if found is not None else None
-        finally:
-            slow.cancel()
+        self.kept.setText(self.tr("looking…") if text else "")
+        found = await asyncio.to_thread(search.queries, text) if text and search is not None else None
+        self._found = frozenset(found.tolist()) if found is not None else None
 
     async def _read_contexts(self, query_no: int) -> None:
         if self._read is not None:
@@ -464,7 +458,7 @@ class OverviewView(ResultsPage[ScoreFigures]):
 
     async def show_read(self, job: Job, found: ScoreFigures) -> None:
         if found.spread is None:
-            self.show_sentence(nothing_yet(job))
+            self.stack.show_sentence(nothing_yet(job))
             return
         self.partial_bar.say(partial_line(found.scored, found.contexts))
         tied = (self.tr("query with a tie at the first place"), self.tr("queries with a tie at the first place"))
@@ -479,7 +473,7 @@ class OverviewView(ResultsPage[ScoreFigures]):
         self.reading.set_line(reading_line(found))
         self.foot.set_line(scores_line(job))
         self.pictures.set_name(self.tr("{name}, scores").format(name=job.name))
-        self.show_content()
+        self.stack.show_content()
 
     def _show_chart(self, found: ScoreFigures) -> None:
         bars, marks = [Bars(found.edges, found.counts, self.tr("All scores"))], []

@@ -21,21 +21,24 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.loaded_results import named_cells, original_columns, search_bar, status_words
-from cfbatch_gui.ui.results.vector_page import (
+from cfbatch_gui.ui.results.results_page import (
     ListedText,
     TextList,
     VectorPage,
     id_column,
+    named_cells,
+    original_columns,
     row_column,
+    search_bar,
     several_selected,
     similarity_column,
+    status_words,
     text_column,
 )
 from cfbatch_gui.ui.state_names import connection_title, is_practice, short_model, title_words
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn
 from cfbatch_gui.ui.tables.table_view import PagedRows, TableView, say_too_much
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import (
     ElidedLabel,
     IconLine,
@@ -144,7 +147,7 @@ class VectorsView(VectorPage):
     # Making
 
     def _make_widgets(self) -> None:
-        self.find_field = SearchField(self.tr("Find in texts and ids"), shortcut=True)
+        self.find_field = SearchField(self.tr("Find in texts and ids"))
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
         self.find_field.textChanged.connect(self._mark)
         self.count = Label("", "quiet")
@@ -167,7 +170,7 @@ class VectorsView(VectorPage):
         above = column(self.panel, values, margins=(MEDIUM, MEDIUM, MEDIUM, SMALL))
         chosen = boxed(column(above, (self.near, 1), gap=0))
         sizes = (1000 - _PANEL_WIDTH, _PANEL_WIDTH)
-        self.lay_out_content(split(self._table_stack, chosen, sizes=sizes, stretched=0), bar=bar)
+        self.lay_out_content(split(self._table_stack, chosen, sizes=sizes, stretched=0), bar)
 
     # Reading
 
@@ -194,8 +197,6 @@ class VectorsView(VectorPage):
             self.table.selectRow(0)
         else:
             self._refresh()
-        if is_first and self.find_field.text():
-            self.tasks.start("find", self._find())
         self._show_count()
         self.foot.set_line(self.tr("Looking at the vectors…"), "hourglass")
         self.tasks.start("check", self._check())
@@ -350,9 +351,9 @@ class SimilarView(VectorPage):
         self.found = TextList(self, "vectors/similar", self.tr("Similar texts"), columns=columns)
 
     def _lay_out(self) -> None:
-        ask = column(row((self.sentence, 1), self.button), self.price, gap=TINY, margins=(WIDE, LARGE, WIDE, MEDIUM))
+        ask = column(row((self.sentence, 1), self.button), self.price, gap=TINY, margins=(0, SMALL, MEDIUM, SMALL))
         self._body = MaybeEmpty("search", self.found)
-        self.lay_out_content(boxed(column(ask, line(), (self._body, 1), gap=0)))
+        self.lay_out_content(boxed(column(line(), (self._body, 1), gap=0)), ask)
         self._show_nothing()
 
     # Searching
