@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,7 +33,7 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.versions import Change, Differences, check_comparable, compare_versions, find_predecessor
-from cfbatch_gui.core.workers_ai.catalogue import find_model
+from cfbatch_gui.core.workers_ai.catalogue import find_model, next_reset
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 
@@ -185,7 +186,7 @@ def _sums(checked: _Checked) -> Iterator[tuple[str, str]]:
         low=number(low.neurons, ",.0f"),
         high=number(high.neurons, ",.0f"),
         share=working.share_words(high),
-        time=working.reset_words(),
+        time=f"{datetime.fromtimestamp(next_reset(time.time())).astimezone():%H:%M}",
     )
     yield tr("Neurons"), neurons
     yield tr("Dollars"), worded("{low} to {high}, without what is free", low=low.dollars, high=high.dollars)
@@ -193,7 +194,6 @@ def _sums(checked: _Checked) -> Iterator[tuple[str, str]]:
 
 def _facts(checked: _Checked) -> dict[str, object]:
     inputs, preflight, mapping = checked.inputs, checked.preflight, checked.inputs.mapping
-    doubtful = problems(checked.folder, kind=ProblemKind.DOUBTFUL_SENT)
     return {
         "files": [_file(source) for source in inputs.sources],
         **fields_of(mapping, "kind", "layout", "template", "split"),
@@ -208,9 +208,9 @@ def _facts(checked: _Checked) -> dict[str, object]:
         "batches": [fields_of(each, "requests", "texts", "bytes") for each in preflight.batches],
         "tokens": {"low": preflight.tokens_low, "high": preflight.tokens_high, "learned_from": preflight.learned_from},
         "price": {"low": preflight.price_low, "high": preflight.price_high},
-        "problems": [_problem(each) for each in problems(checked.folder)],
-        "doubtful_sent": [_problem(each) for each in doubtful],
-        "too_long": [_problem(each) for each in checked.cut],
+        "problems": problems(checked.folder),
+        "doubtful_sent": problems(checked.folder, kind=ProblemKind.DOUBTFUL_SENT),
+        "too_long": checked.cut,
         "candidates": reading.words_of_rule(rule) if (rule := inputs.source.candidates) is not None else None,
     }
 
@@ -219,10 +219,6 @@ def _file(source: Source) -> dict[str, object]:
     names = ("format", "encoding", "separator", "sheet", "has_header", "is_header_sure", "columns", "notices")
     guessed = {"recognised": explain(source), "encoding_is_guessed": source.is_encoding_guessed}
     return {"name": source.path.name, **fields_of(source, *names), **guessed}
-
-
-def _problem(problem: StoredProblem) -> dict[str, object]:
-    return fields_of(problem, "file", "row", "kind", "reason") | reading.json_of_row(problem)
 
 
 def _open_question(error: UserError, call: Call) -> dict[str, object]:

@@ -365,9 +365,5 @@ def status_with_doubtful(call: Call, status: ExitStatus, found: Sequence[Problem
     return ExitStatus.FAILED
 
 
-def json_of_row(row: StoredProblem) -> dict[str, object]:
-    return {"raw": row.raw, "cells": list(row.cells)} if row.raw else {}
-
-
 def reason_of(row: StoredProblem) -> str:
     return row.reason if row.file == 1 else message("In the second file: {reason}", reason=row.reason)

@@ -5,7 +5,6 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,7 +43,7 @@ from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
-from cfbatch_gui.core.workers_ai.catalogue import Price, next_reset
+from cfbatch_gui.core.workers_ai.catalogue import Price
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, title_of
 
 _GLANCE = 0.2  # seconds between two looks at whether jobs may be left
@@ -444,10 +443,6 @@ def share_words(price: Price) -> str:
     if share >= 0.001 or not share:
         return percent(share, ".1%")
     return worded("less than {share}", share=percent(0.001, ".1%"))
-
-
-def reset_words() -> str:
-    return f"{datetime.fromtimestamp(next_reset(time.time())).astimezone():%H:%M}"
 
 
 def add_reuse_arguments(parser: Parser) -> None:
