@@ -28,10 +28,10 @@ from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE
 from cfbatch_gui.ui.widgets import (
     Card,
-    EmptyPlace,
     Figure,
     LabelGrid,
     LinkButton,
+    MaybeEmpty,
     NoticeBar,
     boxed,
     column,
@@ -154,15 +154,6 @@ class QualityView(ResultsPage[Quality | None]):
         self.table = TableView("quality", self.tr("Queries, the worst first"))
         self.rows: Rows[JudgedQuery] = Rows(())
         self.partial_bar = NoticeBar("", "attention")
-        self.empty = EmptyPlace(
-            "list-ordered",
-            self.tr(
-                "How good is this ranking? Nobody has judged its texts yet. Judge the first few of each query: one text"
-                " at a time, with one key each."
-            ),
-            self.tr("Judge its texts…"),
-        )
-        self.empty.pressed.connect(self._judge)
         self._lay_out()
 
     def version(self, job: Job) -> Version:
@@ -191,9 +182,10 @@ class QualityView(ResultsPage[Quality | None]):
         cards = [Card(figure, None, row(link, None), gap=4, margins=(20, MEDIUM, 20, MEDIUM)) for figure, link in links]
         figures = row(*((card, 1) for card in cards), gap=MEDIUM)
         above = column(figures, self._measures_card, gap=MEDIUM, margins=(WIDE, LARGE, WIDE, MEDIUM))
-        self._content = boxed(column(above, (self.table, 1), gap=0))
+        self.content = MaybeEmpty("list-ordered", boxed(column(above, (self.table, 1), gap=0)))
+        self.content.empty.pressed.connect(self._judge)
         self._trouble = boxed(column(self.partial_bar, margins=(WIDE, LARGE, WIDE, 0)))
-        self.lay_out(boxed(column(self._trouble, (self._content, 1), (self.empty, 1), gap=0)))
+        self.lay_out(boxed(column(self._trouble, (self.content, 1), gap=0)))
 
     # Reading
 
@@ -226,11 +218,16 @@ class QualityView(ResultsPage[Quality | None]):
         evaluation = found.evaluation
         self._show_trouble(found)
         self.foot.set_line(foot_words(found))
-        self._content.setVisible(evaluation is not None)
-        self.empty.setVisible(evaluation is None)
         self.stack.show_content()
         if evaluation is not None:
             self._show_figures(found, evaluation)
+            self.content.show_content()
+            return
+        question = self.tr(
+            "How good is this ranking? Nobody has judged its texts yet. Judge the first few of each query: one text"
+            " at a time, with one key each."
+        )
+        self.content.show_sentence(question, self.tr("Judge its texts…"))
 
     def _show_trouble(self, found: Quality) -> None:
         trouble = trouble_words(found)
