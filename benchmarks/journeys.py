@@ -25,7 +25,6 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import Scheme, Theme
-from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.window import loop
 from cfbatch_gui.ui.window.workspace import Workspace
 from tests.screen import material, past
@@ -59,7 +58,6 @@ def walk() -> dict[str, Beats]:
     app = QApplication(["cfbatch"])
     theme = Theme(Scheme.LIGHT)
     theme.apply(app)
-    keyboard.watch(app)
     found: dict[str, Beats] = {}
     with tempfile.TemporaryDirectory() as name:
         loop.run(app, lambda: Walk(Path(name), theme, found).walk())
@@ -148,7 +146,7 @@ class Walk:
             *(("export to Excel", self._export), ("vectors", self._vectors), ("map", self._map)),
             *(("neighbours", self._similar), ("duplicates", self._duplicates), ("clusters", self._clusters)),
             *((f"{ROWS:,} rows opened", self._draft), ("settings", self._settings), ("help", self._help)),
-            *(("archive", self._archive), ("dark and light", self._dark), ("from job to job", self._to_and_fro)),
+            *(("archive", self._archive), ("from job to job", self._to_and_fro)),
         ):
             await self._measure(name, way)
         await workspace.close()
@@ -285,11 +283,6 @@ class Walk:
     async def _archive(self) -> None:
         self._workspace.job_actions.archive(self._job(EARLIER).id)
         await asyncio.sleep(REST)
-
-    async def _dark(self) -> None:
-        for scheme in (Scheme.DARK, Scheme.LIGHT):
-            self._workspace.choose_scheme(scheme)
-            await asyncio.sleep(REST)
 
     async def _to_and_fro(self) -> None:
         for name in (RANKING, VECTORS, LABELLED, UNLABELLED, RANKING):

@@ -27,15 +27,16 @@ from cfbatch_gui.core.evaluation.comparison import (
 from cfbatch_gui.core.evaluation.joining import Run, matched_words, read_run
 from cfbatch_gui.core.evaluation.judged import (
     ENOUGH_JUDGED,
+    BookGrades,
     Evaluation,
     RunMeasures,
     answer_words,
     answers,
     evaluate,
     judged_by,
+    read_book_grades,
     remarks,
 )
-from cfbatch_gui.core.evaluation.judged_documents import BookGrades, read_book_grades
 from cfbatch_gui.core.evaluation.significance import LEVEL
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job

@@ -9,8 +9,7 @@ from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.language import usage_error
 from cfbatch_gui.cli.parser import Parser, number_in
 from cfbatch_gui.core.evaluation.joining import Run, read_run
-from cfbatch_gui.core.evaluation.judged import Evaluation, measure
-from cfbatch_gui.core.evaluation.judged_documents import BookGrades
+from cfbatch_gui.core.evaluation.judged import BookGrades, Evaluation, measure
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder

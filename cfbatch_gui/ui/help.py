@@ -3,17 +3,18 @@
 import platform
 import re
 from collections import Counter
+from collections.abc import Iterable
 from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
 
 import PySide6
-from PySide6.QtCore import QLocale, QSize, QSysInfo, Qt, QTimer, QUrl, qVersion
+from PySide6.QtCore import QLocale, QSize, QSysInfo, Qt, QUrl, qVersion
 from PySide6.QtGui import (
+    QAction,
     QDesktopServices,
     QGuiApplication,
     QImage,
-    QResizeEvent,
     QTextBlockFormat,
     QTextCursor,
     QTextDocument,
@@ -81,32 +82,14 @@ class HelpWindow(SizedDialog):
 class _Page(QTextBrowser):
     def __init__(self) -> None:
         super().__init__()
-        self._text, self._laid_out_for = "", 0
-        self._later = QTimer(self, singleShot=True, interval=0)
-        self._later.timeout.connect(self._lay_out)
         self.setOpenLinks(False)
         self.anchorClicked.connect(QDesktopServices.openUrl)
         self.document().setDocumentMargin(LARGE + 8)
 
     def show_page(self, text: str) -> None:
         """`text` is Markdown, with pictures by their names alone."""
-        self._text = text
-        self._lay_out()
-        self.moveCursor(self.textCursor().MoveOperation.Start)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        if self._text and self.width() != self._laid_out_for:
-            self._later.start()  # with pictures of another width; not in the middle of laying out
-
-    def _lay_out(self) -> None:
-        at, self._laid_out_for = self.verticalScrollBar().value(), self.width()
         self.document().clear()
-        self.setMarkdown(self._text)
-        self._space_out()
-        self.verticalScrollBar().setValue(at)
-
-    def _space_out(self) -> None:
+        self.setMarkdown(text)
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()
         block = self.document().begin()
@@ -121,6 +104,7 @@ class _Page(QTextBrowser):
             cursor.setBlockFormat(form)
             block = block.next()
         cursor.endEditBlock()
+        self.moveCursor(QTextCursor.MoveOperation.Start)
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
         if kind != QTextDocument.ResourceType.ImageResource.value:
@@ -131,7 +115,7 @@ class _Page(QTextBrowser):
             image = QImage(str(resource(f"help/pictures/{path}-{shade}.png")))
         except FileNotFoundError:
             return None
-        room = max(200, self.width() - 2 * (LARGE + 16) - self.verticalScrollBar().sizeHint().width())
+        room = scaled(_WIDTH - _TOPICS_WIDTH) - 2 * (LARGE + 16) - self.verticalScrollBar().sizeHint().width()
         return image.scaledToWidth(room, Qt.TransformationMode.SmoothTransformation) if image.width() > room else image
 
 
@@ -239,33 +223,16 @@ def diagnostics(program: Program) -> str:
 
 
 class ShortcutsDialog(ShownDialog):
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, actions: Iterable[QAction], parent: QWidget) -> None:
         super().__init__(tr("Shortcuts"), parent)
-        lines = form(gap=WIDE)
-        for keys, text in self.shortcuts():
-            lines.addRow(Label(key_name(keys), "quiet"), Label(text))
-        self.lay_out(self.windowTitle(), lines)
-
-    def shortcuts(self) -> tuple[tuple[str, str], ...]:
-        return (
-            ("Ctrl+N", self.tr("New job")),
-            ("Ctrl+O", self.tr("Open a file in a new job")),
-            ("Ctrl+V", self.tr("Paste texts, cells or a file: into the draft, or as a new job")),
+        own = [(action.shortcut().toString(), action.text()) for action in actions]
+        elsewhere = (
             ("Ctrl+Return", self.tr("Send the draft")),
-            ("Ctrl+Shift+N", self.tr("Add a job by its request ID")),
-            ("Ctrl+F", self.tr("Find in this page")),
-            ("Ctrl+Shift+F", self.tr("Find a job")),
-            ("Ctrl+Z", self.tr("Undo what the latest notice says")),
             ("Ctrl+C", self.tr("Copy the selected rows, as a spreadsheet takes them")),
-            ("Ctrl+E", self.tr("Export")),
-            ("Ctrl+Shift+C", self.tr("Compare the ranking with another job")),
-            ("Ctrl+J", self.tr("Judge the texts of the ranking, or of the comparison")),
-            ("F2", self.tr("Rename the job")),
             ("Del", self.tr("Delete the selected jobs, in the list of jobs")),
-            ("Ctrl+,", self.tr("Settings")),
-            ("Ctrl+Shift+M", self.tr("The last notices")),
-            ("F10", self.tr("Open the menu")),
-            ("Shift+F1", self.tr("Help")),
-            ("F1", self.tr("This list")),
-            ("Ctrl+Q", self.tr("Quit")),
         )
+        lines = form(gap=WIDE)
+        for keys, text in (*own, *elsewhere):
+            if keys:
+                lines.addRow(Label(key_name(keys), "quiet"), Label(text))
+        self.lay_out(self.windowTitle(), lines)

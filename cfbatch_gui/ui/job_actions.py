@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QMenu, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState, account_progress
@@ -16,7 +16,7 @@ from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
-from cfbatch_gui.ui.widgets import PrimaryButton, boxed, column, scrolled
+from cfbatch_gui.ui.widgets import PrimaryButton, add_action, boxed, column, scrolled
 
 
 def can_be_compared(job: Job) -> bool:
@@ -56,6 +56,39 @@ class JobActions:
         self._show_jobs, self._open_job, self._changed = show_jobs, open_job, changed
         self.compare, self.judge, self.export = compare, judge, export
 
+    def fill_menu(self, menu: QMenu, jobs: Sequence[Job], own: Callable[[], object] = lambda: None) -> None:
+        """Add what can be done with a job, or with all of several; `own` adds what the page of one has besides."""
+        ids, is_one = [job.id for job in jobs], len(jobs) == 1
+        rankings = [job.id for job in jobs if can_be_compared(job)]
+        if is_one:
+            add_action(menu, tr("Rename") + "\tF2", lambda: self.rename(*ids), "pencil")
+            duplicate = add_action(menu, tr("Duplicate"), lambda: self.duplicate(*ids), "copy")
+            duplicate.setEnabled(not jobs[0].has_named_texts and not jobs[0].texts_forgotten_at)
+        if len(rankings) > 1 or (is_one and rankings):
+            text = tr("Compare these {n}…").format(n=display.number(len(rankings)))
+            if is_one:
+                text = tr("Compare with…") + "\t" + display.key_name("Ctrl+Shift+C")
+            add_action(menu, text, lambda: self.compare(*rankings), "git-compare")
+        if is_one and rankings and not jobs[0].texts_forgotten_at:
+            text = tr("Judge its texts…") + "\t" + display.key_name("Ctrl+J")
+            add_action(menu, text, lambda: self.judge(*ids), "list-ordered")
+        own()
+        text = tr("Tags…") if is_one else display.plural(len(ids), "Tag {n} job…", "Tag {n} jobs…")
+        add_action(menu, text, lambda: self.tag(*ids), "tag")
+        put_away = [job.id for job in jobs if job.is_sent and not job.archived]
+        if archived := put_away or [job.id for job in jobs if job.archived]:
+            text = tr("Archive") if put_away else tr("Take out of the archive")
+            if not is_one and put_away:
+                text = display.plural(len(archived), "Archive {n} job", "Archive {n} jobs")
+            elif not is_one:
+                text = display.plural(
+                    len(archived), "Take {n} job out of the archive", "Take {n} jobs out of the archive"
+                )
+            add_action(menu, text, lambda: self.archive(*archived), "archive")
+        menu.addSeparator()
+        text = tr("Delete") if is_one else display.plural(len(ids), "Delete {n} job", "Delete {n} jobs")
+        add_action(menu, text, lambda: self.delete(*ids), "trash-2")
+
     def duplicate(self, job_id: str) -> None:
         async def duplicate() -> None:
             name = tr("{name}, copy").format(name=self._program.ledger.job(job_id).name)
@@ -65,20 +98,14 @@ class JobActions:
 
         self._tasks.start("duplicate", duplicate())
 
-    def rename(self, job_id: str, name: str) -> None:
+    def rename(self, job_id: str) -> None:
         async def rename() -> None:
-            self._changed(await self._program.store.on_disk(self._program.drafts.rename, job_id, name))
-
-        self._tasks.start(f"change {job_id}", rename())
-
-    def ask_name(self, job_id: str) -> None:
-        async def ask() -> None:
             job = self._program.ledger.job(job_id)
             name = (await dialogs.ask_text(self._window, tr("Rename"), tr("Name"), text=job.name) or "").strip()
             if name and name != job.name:
-                self.rename(job_id, name)
+                self._changed(await self._program.store.on_disk(self._program.drafts.rename, job_id, name))
 
-        self._tasks.start("name", ask())
+        self._tasks.start(f"rename {job_id}", rename())
 
     def archive(self, *job_ids: str) -> None:
         """Archive jobs, or take them out again if all are archived; a notice can undo it."""

@@ -8,7 +8,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from PySide6.QtCore import QEvent, QObject, QPropertyAnimation, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -16,7 +16,7 @@ from PySide6.QtGui import (
     QDesktopServices,
     QGuiApplication,
 )
-from PySide6.QtWidgets import QAccessibleWidget, QApplication, QGraphicsOpacityEffect, QWidget
+from PySide6.QtWidgets import QAccessibleWidget, QApplication, QWidget
 
 from cfbatch_gui.core.errors import Action, UserError
 from cfbatch_gui.core.system.languages import said
@@ -135,7 +135,7 @@ _MOST_IN_LIST = 50
 _OPENED = (".xlsx", ".csv", ".png", ".svg", ".txt")  # by people, with a program of the desktop
 _WIDTH = 520  # pixels
 _TICK = 500  # milliseconds
-_LEAST_SECONDS, _SECONDS_A_LETTER = 8.0, 0.08  # before a bar fades; slow readers manage 150 words in a minute
+_LEAST_SECONDS, _SECONDS_A_LETTER = 8.0, 0.08  # before a bar goes; slow readers manage 150 words in a minute
 
 
 def show_folder_of(path: Path) -> None:
@@ -172,9 +172,9 @@ class PastNotice:
 
 
 class Notices(QWidget):
-    """The notice bars above the foot of the page, the newest topmost; what has faded is listed in `past`.
+    """The notice bars above the foot of the page, the newest topmost; what has gone is listed in `past`.
 
-    A bar fades once there was time to read it, which counts only while the window is active and neither mouse nor
+    A bar goes once there was time to read it, which counts only while the window is active and neither mouse nor
     focus is on a bar. Buttons of errors emit `connection_wanted` and `unlock_wanted`.
     """
 
@@ -186,7 +186,7 @@ class Notices(QWidget):
         super().__init__(parent)
         self._clock = clock
         self._bars: list[NoticeBar] = []
-        self._left: dict[NoticeBar, float] = {}  # seconds before a bar fades; none for bars that stay
+        self._left: dict[NoticeBar, float] = {}  # seconds before a bar goes; none for bars that stay
         self._past: deque[PastNotice] = deque()
         self.undos = Undos(self)
         self.undos.changed.connect(self._drop_undone)
@@ -234,7 +234,7 @@ class Notices(QWidget):
             self._left[bar] -= seconds
             if self._left[bar] <= 0:
                 self._unseen += 1
-                self._fade(bar)
+                self.dismiss(bar)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize:
@@ -256,7 +256,7 @@ class Notices(QWidget):
         on_button: Callable[[], None] | None = None,
         stays: bool = False,
     ) -> NoticeBar:
-        """A button dismisses the bar and calls `on_button`; with `stays` the bar does not fade."""
+        """A button dismisses the bar and calls `on_button`; with `stays` the bar does not go by itself."""
         bar = self._bar(text, level)
         if stays:
             del self._left[bar]
@@ -290,13 +290,17 @@ class Notices(QWidget):
 
     def show_error(self, error: UserError, on_action: Callable[[], None] | None = None) -> NoticeBar:
         """An expected failure: its sentence, its details to copy, and a button for its action if there is one."""
-        own = {Action.OPEN_CONNECTION: self.connection_wanted.emit, Action.UNLOCK: self.unlock_wanted.emit}
-        act = on_action or own.get(error.action)
+        act = on_action or self.act_of(error.action)
         words = action_words(error.action) if act else ""
         bar = self.show_notice(said(error.message), "attention", button=words, on_button=act)
         if error.detail:
             self._offer_details(bar, f"{said(error.message)}\n{error.detail}")
         return bar
+
+    def act_of(self, action: Action) -> Callable[[], None] | None:
+        """What the window itself can do."""
+        own = {Action.OPEN_CONNECTION: self.connection_wanted.emit, Action.UNLOCK: self.unlock_wanted.emit}
+        return own.get(action)
 
     def show_crash(self, details: str) -> NoticeBar:
         bar = self._bar(
@@ -362,15 +366,6 @@ class Notices(QWidget):
         is_held = self.underMouse() or (focused is not None and self.isAncestorOf(focused))
         if self.isActiveWindow() and not is_held:
             self.pass_time(_TICK / 1_000)
-
-    def _fade(self, bar: NoticeBar) -> None:
-        del self._left[bar]
-        effect = QGraphicsOpacityEffect(bar)
-        bar.setGraphicsEffect(effect)
-        fading = QPropertyAnimation(effect, b"opacity", bar)
-        fading.setEndValue(0.0)
-        fading.finished.connect(lambda: self.dismiss(bar))
-        fading.start()
 
     def _offer_details(self, bar: NoticeBar, details: str) -> None:
         shown = redacted(details)

@@ -302,9 +302,8 @@ def _read(_: "JobFolder", exports: Path) -> None:
 def _map(folder: "JobFolder", _: Path) -> None:
     import numpy as np
 
-    from cfbatch_gui.core.results.embeddings import Embeddings
+    from cfbatch_gui.core.results.embeddings import Embeddings, unit_vectors
     from cfbatch_gui.core.results.text_map import make_map, make_tsne_map
-    from cfbatch_gui.core.results.unit_vectors import unit_vectors
 
     embeddings = Embeddings(folder)
     for made in (make_map(embeddings), make_tsne_map(unit_vectors(embeddings))):

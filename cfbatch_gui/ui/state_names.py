@@ -100,10 +100,10 @@ def state_texts() -> list[str]:
     return [state_words(state).text for state in (*BatchState, *AnswerPlace)]
 
 
-def words_of_batch(batch: Batch, *, in_collected_job: bool) -> StateWords:
+def words_of_batch(batch: Batch, job: Job | None) -> StateWords:
     if batch.is_handed_over and batch.state is not BatchState.COLLECTING:
         return state_words(AnswerPlace.IN_ACCOUNT if batch.is_in_account else AnswerPlace.AT_SERVICE)
-    if in_collected_job and batch.state is BatchState.DONE:
+    if batch.state is BatchState.DONE and job is not None and is_collected(job):
         return state_words(AnswerPlace.HERE)
     return state_words(batch.state)
 

@@ -5,16 +5,14 @@ styles: `kind` of buttons and frames, `role` of labels.
 """
 
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from string import Template
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetrics, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication, QWidget
-from shiboken6 import getCppPointer
+from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.display import tr
@@ -129,7 +127,6 @@ class Theme(QObject):
         self._scheme = scheme
         self._app: QApplication | None = None
         self._applying = False
-        self._restyling = Restyling(self)
 
     @property
     def scheme(self) -> Scheme:
@@ -168,11 +165,10 @@ class Theme(QObject):
             chosen = _shown[0] = dark if is_dark else light
             # Without a stylesheet in between, Qt styles each widget again for every widget that it stands in: six times
             # as long in a window of 2,000 widgets.
-            with self._restyling.shown_first():
-                app.setStyleSheet("")
-                app.setPalette(_palette(chosen))
-                pixels, direction = QFontInfo(app.font()).pixelSize(), app.layoutDirection()
-                app.setStyleSheet(stylesheet(_colours(chosen), pixels, scaled, direction=direction))
+            app.setStyleSheet("")
+            app.setPalette(_palette(chosen))
+            pixels, direction = QFontInfo(app.font()).pixelSize(), app.layoutDirection()
+            app.setStyleSheet(stylesheet(_colours(chosen), pixels, scaled, direction=direction))
         finally:
             self._applying = False
 
@@ -241,10 +237,6 @@ def _font(app: QApplication) -> QFont:
     return font
 
 
-_POLISHED, _HAS_STYLE = Qt.WidgetAttribute.WA_WState_Polished, Qt.WidgetAttribute.WA_SetStyle
-_TURN = 0.008  # seconds that a turn of the loop gives to hidden widgets
-
-
 @contextmanager
 def styled_once() -> Iterator[None]:
     """Widgets made in this block get their style at its end: else two thirds of the time to make the main window."""
@@ -257,63 +249,3 @@ def styled_once() -> Iterator[None]:
         yield
     finally:
         app.setStyleSheet(sheet)
-
-
-class Restyling(QObject):
-    """Another stylesheet, for widgets on the screen first, and hidden ones in later turns of the loop.
-
-    Qt styles every widget in one go, 0.2 s in a window whose pages have all been opened. It leaves out what is not
-    polished, and tells no change to what has a style of its own; hidden widgets are marked so meanwhile.
-    """
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._waiting: set[int] = set()  # where Qt keeps them: it may delete one at any time, and Python is not told
-        self._turn = QTimer(self, singleShot=True, interval=0)
-        self._turn.timeout.connect(self._style_some)
-
-    @contextmanager
-    def shown_first(self) -> Iterator[None]:
-        widgets = QApplication.allWidgets()
-        for widget in widgets:
-            if widget.isVisible() and _place(widget) in self._waiting:  # shown since: now it is styled with the rest
-                self._waiting.remove(_place(widget))
-                widget.setAttribute(_POLISHED, True)
-        # These are left to Qt: their style is the application's and their own in one.
-        apart = {each for root in widgets if root.styleSheet() for each in (root, *root.findChildren(QWidget))}
-        left_out = [
-            widget
-            for widget in widgets
-            if not (widget.isVisible() or widget.testAttribute(_HAS_STYLE) or widget in apart)
-            and (widget.testAttribute(_POLISHED) or _place(widget) in self._waiting)
-        ]
-        for widget in left_out:
-            widget.setAttribute(_POLISHED, False)
-            widget.setAttribute(_HAS_STYLE, True)
-        try:
-            yield
-        finally:
-            # At once: Qt gives a widget with this mark a style of its own when it is put into another.
-            for widget in left_out:
-                widget.setAttribute(_HAS_STYLE, False)
-            self._waiting.update(map(_place, left_out))
-            self._turn.start()
-
-    def _style_some(self) -> None:
-        end = time.monotonic() + _TURN
-        style = QApplication.style()
-        waiting = [widget for widget in QApplication.allWidgets() if _place(widget) in self._waiting]
-        waiting.sort(key=QWidget.isVisible, reverse=True)  # those that have been shown meanwhile come first
-        for widget in waiting:
-            self._waiting.remove(_place(widget))
-            style.polish(widget)
-            widget.setAttribute(_POLISHED, True)
-            QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
-            if time.monotonic() > end and not widget.isVisible():
-                self._turn.start()
-                return
-        self._waiting.clear()  # what is left of them is gone
-
-
-def _place(widget: QWidget) -> int:
-    return int(getCppPointer(widget)[0])

@@ -266,6 +266,12 @@ def test_what_is_no_token_is_said_without_repeating_it(pasted: str, sentence: st
     assert pasted.strip() == "" or pasted not in caught.value.message + caught.value.detail
 
 
+@pytest.mark.parametrize("secret", ["", "short", "1234567890", "two words", "ünsayable", "x" * 1001])
+def test_what_cannot_be_sent_as_a_secret_or_occurs_by_chance_is_said(secret: str) -> None:
+    with pytest.raises(NotConnected, match="secret"):
+        check_secret(secret)
+
+
 SECRET_SERVICE = """
 import asyncio, keyring, os
 from cfbatch_gui.core.connections.credentials import Credentials, TokenSource, Token

@@ -160,7 +160,7 @@ def opened_name(stage: Stage) -> str:
 
 async def noticed(stage: Stage) -> None:
     """Two jobs end, one after the other; the first notice is closed, the second one clicked."""
-    await until(lambda: not stage.workspace.tasks.is_running("desktop"), "the desktop")
+    await until(lambda: stage.workspace.announcements.bus.connection, "the desktop")
     for name in NOTICED:
         made = await draft(stage.program, name, EXAMPLE, Kind.RANK)
         await stage.program.actions.send(made.id)

@@ -14,7 +14,6 @@ from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.notices import install_roles
 from cfbatch_gui.ui.theme import Theme
-from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.window.workspace import Workspace
 from tests.screen.person import Person
 from tests.support.keyrings import MemoryKeyring
@@ -78,7 +77,6 @@ async def opened(
 
     app = QApplication.instance()
     assert isinstance(app, QApplication)
-    keyboard.watch(app)
     install_roles()
     program = await Program.open(
         root,

@@ -220,7 +220,8 @@ class Tour:
         for tab in (tabs.RANKING, tabs.QUALITY, tabs.OVERVIEW, tabs.DETAILS):
             self._space.job_page.tabs.choose(tab)
             await self._stop(tab)
-        self._space.job_page.details.table.open_answer(0)
+        self._space.job_page.tabs.choose(tabs.PROGRESS)
+        self._space.job_page.progress.table.open_answer(0)
         await self._dialog("raw-answer")
         self._space.job_page.tabs.choose(tabs.RANKING)
         await settled(self._stage)

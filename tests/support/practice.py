@@ -1,12 +1,12 @@
 """The practice service in a thread, and what the service of a folder has taken, read from its files."""
 
+import json
 import sqlite3
 import threading
 import zlib
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -87,19 +87,14 @@ class AcceptedVectors:
 
 def accepted_vectors(folder: Path) -> list[AcceptedVectors]:
     """What was put into the indexes of that folder and deleted again, in the order of acceptance."""
-    rows = _rows(folder / "vectorize.db", "SELECT change, is_deleted, id FROM vectors ORDER BY rowid")
-    changes = groupby(rows, key=lambda row: (row[0], row[1]))
-    return [
-        AcceptedVectors("delete" if is_deleted else "upsert", tuple(row[2] for row in group))
-        for (_, is_deleted), group in changes
-    ]
+    rows = _rows(folder / "vectorize.db", "SELECT kind, ids FROM changes ORDER BY number")
+    return [AcceptedVectors(kind, tuple(json.loads(ids))) for kind, ids in rows]
 
 
 def stored_vectors(folder: Path, account: str, index: str) -> dict[str, bytes]:
-    """The float32 numbers of every vector that is in an index, or will be, by its id."""
-    key = "SELECT key FROM indexes WHERE account = ? AND name = ? AND NOT is_deleted"
-    latest = f"SELECT *, max(change) FROM vectors WHERE index_key = ({key}) GROUP BY id"
-    question = f"SELECT id, numbers FROM ({latest}) WHERE NOT is_deleted"
+    """The float32 numbers of every vector that is in an index, by its id."""
+    key = "SELECT key FROM indexes WHERE account = ? AND name = ?"
+    question = f"SELECT id, numbers FROM vectors WHERE index_key = ({key})"
     return dict(_rows(folder / "vectorize.db", question, account, index))
 
 

@@ -93,9 +93,11 @@ async def test_details_hold_what_someone_will_ask_for_and_the_answer_as_it_came(
     QTest.mouseClick(driver.page.details.copy_button, Qt.MouseButton.LeftButton)
     assert job.batches[0].request_id in QGuiApplication.clipboard().text()
 
-    driver.page.details.table.selectRow(0)
-    QTest.keyClick(driver.page.details.table, Qt.Key.Key_Return)
-    dialog = driver.page.details.findChild(RawAnswerDialog)
+    driver.page.tabs.choose("progress")
+    table = driver.page.progress.table
+    table.selectRow(0)
+    QTest.keyClick(table, Qt.Key.Key_Return)
+    dialog = table.findChild(RawAnswerDialog)
     assert isinstance(dialog, RawAnswerDialog)
     await until(lambda: '"success":true' in dialog.text.toPlainText().replace(" ", ""))
     assert dialog.text.isReadOnly()
@@ -379,8 +381,8 @@ async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
     files = dialog.files
     files.open(folder)
     await until(files.inputs)
-    assert files.kind.value() == Kind.EMBED and files.names[0].whole_text() == "texts"
-    click(files.removes[0])
+    assert files.kind.value() == Kind.EMBED and files.names.whole_text() == "texts"
+    click(files.remove)
     assert files.choose_folder.isVisible() and files.inputs() is None and dialog.add_button.isEnabled()
     files.open(queries)
     await until(files.inputs)
@@ -390,7 +392,7 @@ async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
     assert files.missing() and not dialog.add_button.isEnabled() and files.add_second.isVisible()
     files.open(queries, contexts)
     await until(files.inputs)
-    assert [name.whole_text() for name in files.names] == ["queries.csv", "answers.csv"]
+    assert files.names.whole_text() == "queries.csv and answers.csv"
     click(dialog.add_button)
     await until(lambda: [job.state for job in stage.program.ledger.jobs()] == [JobState.DONE])
     (job,) = stage.program.ledger.jobs()

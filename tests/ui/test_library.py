@@ -19,7 +19,7 @@ from cfbatch_gui.ui.inputs.draft_page import DraftPage
 from cfbatch_gui.ui.job_actions import TagDialog
 from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.jobs.library import Library
-from cfbatch_gui.ui.jobs.library_list import LINES, Group, GroupEntry, JobGroups
+from cfbatch_gui.ui.jobs.library_list import LINES, Group, GroupEntry, LibraryRows
 from cfbatch_gui.ui.theme import Theme
 from tests.screen.past import run
 from tests.screen.stage import Stage, opened
@@ -183,15 +183,15 @@ def test_tags_are_ticked_typed_and_left_as_they_are(qtbot: Any) -> None:
 
 
 def test_a_changed_job_stands_where_it_would_stand_anew() -> None:
-    groups = JobGroups()
+    rows = LibraryRows()
     finished = replace(WORKING, batches=DONE.batches, finished_at=NOW)
     for jobs in (ALL, (DONE, DRAFT, finished, UNKNOWN), (DRAFT, replace(DONE, archived=True), finished), ()):
-        groups.show(jobs)
-        anew = JobGroups()
-        anew.show(jobs)
-        assert groups.lines() == anew.lines() and groups.archived() == anew.archived()
-    groups.show((DONE, finished))
-    assert groups.lines() == [GroupEntry(Group.FINISHED, 2), finished, DONE]
+        rows.show_jobs(jobs)
+        anew = LibraryRows()
+        anew.show_jobs(jobs)
+        assert rows.entries() == anew.entries() and rows.archived() == anew.archived()
+    rows.show_jobs((DONE, finished))
+    assert rows.entries() == [GroupEntry(Group.FINISHED, 2), finished, DONE]
 
 
 HELP_CENTRE = resource("examples/help-centre-ranking.csv")

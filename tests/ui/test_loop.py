@@ -2,10 +2,8 @@
 
 import asyncio
 import gc
-import socket
 import subprocess
 import sys
-import threading
 from typing import Any
 
 import pytest
@@ -60,17 +58,6 @@ async def test_a_wait_longer_than_qt_can_count_is_not_cut() -> None:
     handle = asyncio.get_running_loop().call_later(10**9, lambda: None)
     assert not handle.cancelled()
     handle.cancel()
-
-
-async def test_slow_work_does_not_keep_look_ups_waiting() -> None:
-    release = threading.Event()
-    slow = [asyncio.create_task(asyncio.to_thread(release.wait)) for _ in range(40)]
-    await asyncio.sleep(0)
-    loop = asyncio.get_running_loop()
-    found = await asyncio.wait_for(loop.getaddrinfo("127.0.0.1", 80, type=socket.SOCK_STREAM), 240)
-    assert found[0][4] == ("127.0.0.1", 80)
-    release.set()
-    await asyncio.gather(*slow)
 
 
 def test_nothing_goes_on_while_the_loop_does_not_run(qapp: QApplication) -> None:

@@ -17,7 +17,6 @@ from cfbatch_gui.core.results.text_search import found_spans
 from cfbatch_gui.ui import theme as look
 from cfbatch_gui.ui.tables.table_rows import Column, PagedRows, Rows, stable_order
 from cfbatch_gui.ui.tables.table_view import TableView
-from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.widgets.text_panel import TextPanel, marked_spans
 
 
@@ -52,8 +51,8 @@ def view(qtbot: Any) -> TableView:
     return view
 
 
-def test_the_first_row_is_chosen_when_tab_comes_to_a_table(view: TableView, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keyboard.LastInput, "instance", None)  # an earlier test may have clicked
+def test_the_first_row_is_chosen_when_tab_comes_to_a_table(view: TableView) -> None:
+    view.setAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)  # as Qt does when it moves the focus by Tab
     assert view.selected_rows() == []
     QCoreApplication.sendEvent(view, QFocusEvent(QEvent.Type.FocusIn, Qt.FocusReason.TabFocusReason))
     assert view.selected_rows() == [0]

@@ -1,4 +1,4 @@
-"""Another scheme reaches the screen at once and hidden pages soon after; whatever is painted can be seen."""
+"""Another scheme is that of the whole window; whatever is painted can be seen."""
 
 import math
 import re
@@ -7,9 +7,9 @@ from itertools import product
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QImage, QPalette
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QListWidget, QStackedWidget, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication, QLabel
 
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui import icons
@@ -27,18 +27,7 @@ from cfbatch_gui.ui.theme import (
     stylesheet,
     tokens,
 )
-from cfbatch_gui.ui.widgets import (
-    CheckBox,
-    Choice,
-    ElidedLabel,
-    Label,
-    LinkButton,
-    PageHeader,
-    PrimaryButton,
-    SearchField,
-    column,
-)
-from cfbatch_gui.ui.widgets.text_panel import TextPanel
+from cfbatch_gui.ui.widgets import ElidedLabel
 
 NAMES = sorted(path.stem for path in resource("icons").glob("*.svg"))
 
@@ -68,96 +57,6 @@ def test_data_never_becomes_markup(qtbot: Any) -> None:
     assert label.whole_text() == text
     assert "&lt;img" in label.toolTip()
     assert isinstance(label, QLabel)
-
-
-Pages = tuple[QStackedWidget, "Counted", "Counted"]
-
-
-class Counted(QWidget):
-    """One of everything, and how often it was told that its style has changed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.told = 0
-        header, choice, lines = PageHeader("Reviews"), Choice("Kind"), QListWidget()
-        header.set_state("Done", "check", "done")
-        choice.add("Ranking", 1)
-        lines.addItems(["one", "two"])
-        own = QLineEdit("with a stylesheet of its own")
-        own.setStyleSheet("min-height: 40px")
-        labels = (Label("quiet", "quiet"), Label("error", "error"), ElidedLabel("A sentence", "small"))
-        buttons = (PrimaryButton("Send", "send"), LinkButton("Open", "folder-open"), CheckBox("Paid"))
-        self.setLayout(column(header, *labels, *buttons, choice, SearchField("Find"), lines, own, TextPanel()))
-
-    def changeEvent(self, event: QEvent) -> None:
-        self.told += event.type() == QEvent.Type.StyleChange
-        super().changeEvent(event)
-
-
-@pytest.fixture
-def pages(qtbot: Any, theme: Theme) -> Iterator[Pages]:
-    """A window with two pages that were both looked at; the first one is shown."""
-    stack, pages = QStackedWidget(), (Counted(), Counted())
-    qtbot.addWidget(stack)
-    for each in pages:
-        stack.addWidget(each)
-    stack.resize(500, 700)
-    stack.show()
-    for each in reversed(pages):
-        stack.setCurrentWidget(each)
-        stack.grab()
-        each.told = 0
-    yield stack, *pages
-    theme.set_scheme(Scheme.LIGHT)
-
-
-def is_styled(widget: QWidget) -> bool:
-    marks = (Qt.WidgetAttribute.WA_WState_Polished, Qt.WidgetAttribute.WA_SetStyle)
-    return all([each.testAttribute(mark) for mark in marks] == [True, False] for each in widget.findChildren(QWidget))
-
-
-def seen(stack: QStackedWidget, page: QWidget) -> QImage:
-    stack.setCurrentWidget(page)
-    return stack.grab().toImage()
-
-
-def styled_by_qt(stack: QStackedWidget, page: QWidget) -> QImage:
-    """As it is when every widget is styled in one go."""
-    app = QApplication.instance()
-    assert isinstance(app, QApplication)
-    sheet = app.styleSheet()
-    app.setStyleSheet("")
-    app.setStyleSheet(sheet)
-    return seen(stack, page)
-
-
-def test_what_is_shown_changes_at_once_and_the_rest_afterwards_to_the_last_of_several(
-    qtbot: Any, theme: Theme, pages: Pages
-) -> None:
-    stack, shown, hidden = pages
-    theme.set_scheme(Scheme.DARK)
-    assert shown.told > 0 and hidden.told == 0
-    qtbot.waitUntil(lambda: is_styled(hidden))
-    assert hidden.told == 1
-    for scheme in (Scheme.LIGHT, Scheme.DARK, Scheme.LIGHT, Scheme.DARK):
-        theme.set_scheme(scheme)
-    qtbot.waitUntil(lambda: is_styled(hidden))
-    image = seen(stack, hidden)
-    assert image == styled_by_qt(stack, hidden)
-    assert image.pixelColor(2, 690).name() == DARK["inset"]
-
-
-def test_a_page_that_goes_before_its_turn_stops_nothing(qtbot: Any, theme: Theme, pages: Pages) -> None:
-    stack, _, hidden = pages
-    third = Counted()
-    stack.addWidget(third)
-    seen(stack, third)
-    stack.setCurrentIndex(0)
-    theme.set_scheme(Scheme.DARK)
-    stack.removeWidget(third)
-    third.deleteLater()
-    qtbot.waitUntil(lambda: is_styled(hidden))
-    assert seen(stack, hidden) == styled_by_qt(stack, hidden)
 
 
 # What may be painted on what: text in INKS on each of GROUNDS, with a contrast of 4.5 and of 7 in high contrast.

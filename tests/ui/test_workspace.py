@@ -143,7 +143,7 @@ async def test_each_file_opens_in_a_job_of_its_own_and_the_last_is_shown(stage: 
     folder = tmp_path / "Articles"
     folder.mkdir()
     (folder / "one.txt").write_text("an orange cloud\n")
-    await stage.workspace.take(
+    stage.workspace.take(
         Request((file(tmp_path, "first.csv", "a red one"), str(folder), file(tmp_path, "last.csv", "a white one")))
     )
     await stage.person.until_sees("a white one", "last.csv")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
-from PySide6.QtWidgets import QInputDialog, QMenu
+from PySide6.QtWidgets import QMenu
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -24,7 +24,7 @@ from tests.support.disks import fill_up, free_up, small_disk
 from tests.support.faulty_service import FaultyService, ThreadedService
 from tests.support.keyrings import MemoryKeyring
 from tests.ui.conftest import Until
-from tests.ui.connections import entries, shown
+from tests.ui.connections import entries
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 HELP_CENTRE = resource("examples/help-centre-ranking.csv")
@@ -92,7 +92,7 @@ async def test_three_jobs_are_archived_found_and_taken_out_again(stage: Stage) -
     await person.until(lambda: listed(stage) == set(NAMES))
 
 
-async def test_each_menu_names_what_can_be_done_with_its_jobs(stage: Stage, until: Until) -> None:
+async def test_each_menu_names_what_can_be_done_with_its_jobs(stage: Stage) -> None:
     new = await draft(stage.program, "New", HELP_CENTRE, Kind.RANK)
     stage.workspace.show_jobs()
     ranking = ["Compare with…", "Judge its texts…"]
@@ -104,11 +104,6 @@ async def test_each_menu_names_what_can_be_done_with_its_jobs(stage: Stage, unti
     select(stage, "May", "New")
     expected = ["Compare these 2…", "Tag 3 jobs…", "Archive 2 jobs", "Delete 3 jobs"]
     assert await offered(stage, new.id) == expected, "a draft has no results, and stays"
-    stage.workspace.job_actions.ask_name(new.id)
-    dialog = await shown(QInputDialog, until)
-    dialog.setTextValue("  Better name ")
-    dialog.accept()
-    await until(lambda: stage.program.ledger.job(new.id).name == "Better name")
 
 
 async def test_the_selected_rankings_are_compared_with_the_open_one(stage: Stage) -> None:
@@ -298,7 +293,7 @@ async def test_a_full_disk_is_a_sentence_and_room_lets_it_go_on(tmp_path: Path, 
             await person.press(Qt.Key.Key_F2)
             await person.type("Name", "Another name")
             await person.press(Qt.Key.Key_Return)
-            await person.until(lambda: not stage.workspace.tasks.is_running(f"change {stage.job(NAME).id}"))
+            await person.until(lambda: not stage.workspace.tasks.is_running(f"rename {stage.job(NAME).id}"))
             assert stage.job(NAME).state is JobState.DRAFT, "the name that could not be written is not shown"
             free_up(disk)
             await person.click("Carry on" if person.sees("Carry on") else "Send 1 batch")

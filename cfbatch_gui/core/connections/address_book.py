@@ -2,10 +2,11 @@
 
 import hashlib
 import itertools
-import math
+import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cfbatch_gui.core.connections.credentials import (
@@ -206,15 +207,11 @@ class AddressBook:
         text = self._environ.get(PRACTICE_SECONDS_VARIABLE, "")
         if not text:
             return self._practice_times
-        try:
-            seconds = float(text)
-        except ValueError:
-            seconds = math.nan
-        if not 0.0 <= seconds < math.inf:
+        if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
             raise UsageError(
                 message("{variable} must be a number of seconds, such as 0 or 2.5.", variable=PRACTICE_SECONDS_VARIABLE)
             )
-        return seconds, seconds
+        return float(text), float(text)
 
     def _new_client(
         self, connection: Connection, token: Callable[[], Awaitable[Token | None]] | None = None
@@ -227,8 +224,8 @@ class AddressBook:
 
         return WorkersAI(
             connection,
-            token or self._token_of(connection),
-            gateway_token=self._gateway_token_of(connection),
+            token or partial(self._token, connection),
+            gateway_token=partial(self._gateway_token, connection),
             transport=Transport(application=self._practice() if connection.is_practice else None, on_exchange=note),
             budget=self._budget_of(connection),
             clock=self._clock,
@@ -246,30 +243,23 @@ class AddressBook:
             clock=self._clock,
         )
 
-    def _token_of(self, connection: Connection) -> Callable[[], Awaitable[Token | None]]:
-        async def token() -> Token | None:
-            if connection.is_practice:
-                return PRACTICE_TOKEN
-            found = await self._credentials.token(connection.id, check=self.check_of(connection.id))
-            if found is None and connection.kind is not ConnectionKind.WORKER:
-                raise NotConnected(
-                    message(
-                        "There is no API token for {connection}. Open the connection and enter it.",
-                        connection=connection.title,
-                    )
+    async def _token(self, connection: Connection) -> Token | None:
+        if connection.is_practice:
+            return PRACTICE_TOKEN
+        found = await self._credentials.token(connection.id, check=self.check_of(connection.id))
+        if found is None and connection.kind is not ConnectionKind.WORKER:
+            raise NotConnected(
+                message(
+                    "There is no API token for {connection}. Open the connection and enter it.",
+                    connection=connection.title,
                 )
-            return found
+            )
+        return found
 
-        return token
-
-    def _gateway_token_of(self, connection: Connection) -> Callable[[], Awaitable[Token | None]] | None:
+    async def _gateway_token(self, connection: Connection) -> Token | None:
         if connection.kind is not ConnectionKind.GATEWAY:
             return None
-
-        async def token() -> Token | None:
-            return await self._credentials.token(gateway_secret_id(connection.id), check=check_secret)
-
-        return token
+        return await self._credentials.token(gateway_secret_id(connection.id), check=check_secret)
 
     async def _summary(self, record: SavedConnection, *, look: bool) -> ConnectionSummary:
         kind = ConnectionKind(record.kind)

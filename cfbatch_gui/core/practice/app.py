@@ -335,7 +335,7 @@ def read_body(data: bytes, model: ModelMetadata) -> Poll | Batch | Element:
     try:
         body = _DECODER.decode(data)
     except msgspec.DecodeError as problem:  # ValidationError is one of them
-        raise bad_input(_reason(str(problem))) from None
+        raise bad_input(str(problem)) from None
     except UnicodeDecodeError:
         raise bad_input("the body is not UTF-8") from None
     except RecursionError:
@@ -365,15 +365,6 @@ def _one_of(where: str, forms: list[str]) -> str:
     if not forms:
         return f"oneOf at '{where}' not met, 0 matches: required properties at '{where}' are 'contexts' or 'text'"
     return f"oneOf at '{where}' not met, {len(forms)} matches: {', '.join(forms)}"
-
-
-def _reason(message: str) -> str:
-    """msgspec's message, with the path in the service's form: '/requests/3/contexts/0/text'."""
-    words, separator, path = message.partition(" - at `$")
-    if not separator:
-        return message
-    pointer = re.sub(r"\.|\[", "/", path.rstrip("`")).replace("]", "") or "/"
-    return f"{words} at '{pointer}'"
 
 
 class TooLongError(Exception):

@@ -2,8 +2,7 @@
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -48,8 +47,8 @@ class WordLlama:
     dimension = 256
 
     def __init__(self) -> None:
-        with _root_logger_left_alone():
-            import wordllama
+        import wordllama  # calls logging.basicConfig, which does nothing beside the program's handler
+
         package = Path(wordllama.__file__).parent
         model = wordllama.WordLlama.load(cache_dir=package, disable_download=True, dim=self.dimension)
         self._tokenizer: Any = model.tokenizer
@@ -90,18 +89,6 @@ def choose_model() -> PracticeModel:
 def usual_model_name() -> str:
     """The name of the model that `choose_model` takes, without loading it."""
     return WordLlama.name if find_spec("wordllama") else HashedNgrams.name
-
-
-@contextmanager
-def _root_logger_left_alone() -> Iterator[None]:
-    """wordllama calls logging.basicConfig when imported, which does nothing beside a handler."""
-    root = logging.getLogger()
-    handler = logging.NullHandler()
-    root.addHandler(handler)
-    try:
-        yield
-    finally:
-        root.removeHandler(handler)
 
 
 class HashedNgrams:

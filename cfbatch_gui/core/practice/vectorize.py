@@ -1,8 +1,7 @@
 """What this program asks of Vectorize, in the practice service, by docs/vectorize.md: a file of indexes, changes and
 vectors in SQLite.
 
-A change is accepted at once and counts when it is old enough: every version of a vector is a row with the number of its
-change, and an index shows the last version that counts.
+A change is accepted and made at once, and an index says that it has processed it when it is old enough.
 """
 
 import math
@@ -10,7 +9,7 @@ import re
 import sqlite3
 import uuid
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from email.message import Message
 from itertools import islice
@@ -30,17 +29,13 @@ _Form = TypeVar("_Form")
 
 _BLOCK: Final = 2_000  # vectors that are compared at once
 _SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS indexes (
-    key INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT, name TEXT, shown TEXT, is_deleted INTEGER DEFAULT 0
-);
+CREATE TABLE IF NOT EXISTS indexes (key INTEGER PRIMARY KEY, account TEXT, name TEXT, shown TEXT);
 CREATE TABLE IF NOT EXISTS changes (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, index_key INTEGER, mutation_id TEXT, accepted_at REAL
+    number INTEGER PRIMARY KEY, index_key INTEGER, mutation_id TEXT, accepted_at REAL, kind TEXT, ids TEXT
 );
-CREATE INDEX IF NOT EXISTS changes_of_index ON changes (index_key, number, accepted_at);
 CREATE TABLE IF NOT EXISTS vectors (
-    index_key INTEGER, id TEXT, change INTEGER, is_deleted INTEGER, namespace TEXT, metadata TEXT, numbers BLOB
-);
-CREATE UNIQUE INDEX IF NOT EXISTS versions ON vectors (index_key, id, change, is_deleted);
+    index_key INTEGER, id TEXT, namespace TEXT, metadata TEXT, numbers BLOB, PRIMARY KEY (index_key, id)
+) WITHOUT ROWID;
 """
 
 
@@ -72,25 +67,22 @@ class _Query(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class _Index(NamedTuple):
-    """One index within a transaction. `done` is the number of its last change that counts."""
+    """One index within a transaction."""
 
     database: sqlite3.Connection
     key: int
     shown: Json
-    done: int
 
-    def versions(self, columns: str, where: str = "", *values: object) -> sqlite3.Cursor:
-        """The last version of each vector up to a change, in the order of ids."""
-        # With max() SQLite takes the other columns from the row with the greatest one.
-        latest = "SELECT *, max(change) FROM vectors WHERE index_key = ? AND change <= ? GROUP BY id"
+    def vectors(self, columns: str, where: str = "", *values: object) -> sqlite3.Cursor:
+        """In the order of ids."""
         return self.database.execute(
-            f"SELECT {columns} FROM ({latest}) WHERE NOT is_deleted {where} ORDER BY id",  # noqa: S608
-            (self.key, self.done, *values),
+            f"SELECT {columns} FROM vectors WHERE index_key = ? {where} ORDER BY id",  # noqa: S608
+            (self.key, *values),
         )
 
 
 class VectorizeIndexes:
-    """The indexes in a folder. A change counts when it is `seconds_mutating` old."""
+    """The indexes in a folder. A change is processed when it is `seconds_mutating` old."""
 
     def __init__(self, folder: Path, seconds_mutating: float, clock: Callable[[], float]) -> None:
         self._path, self._seconds, self._clock = folder / "vectorize.db", seconds_mutating, clock
@@ -101,7 +93,6 @@ class VectorizeIndexes:
             ("GET", "", self._list),
             ("POST", "", self._create),
             ("GET", index, self._on_index(lambda found, _: found.shown)),
-            ("DELETE", index, self._on_index(_delete)),
             ("GET", f"{index}/info", self._on_index(self._describe)),
             ("POST", f"{index}/upsert", self._on_index(self._put)),
             ("POST", f"{index}/get_by_ids", self._on_index(_get)),
@@ -110,32 +101,21 @@ class VectorizeIndexes:
         ]
 
     def _on_index(self, do: Callable[[_Index, Request], object]) -> Operation:
-        """An operation in one transaction; 404 for an index that never was, 410 for one that was deleted."""
+        """An operation in one transaction."""
 
         def operation(request: Request) -> Answer:
             name = request.values["name"]
             with opened(self._path, _SCHEMA) as database:
-                index = self._find(database, request, "AND name = ? AND NOT is_deleted", name)
-                if not index and self._find(database, request, "AND name = ?", name):
-                    raise RefusalError(410, (3005, f'vectorize.index.deleted - Index name "{name}" was deleted'))
-                if not index:
-                    raise RefusalError(404, (3000, f'vectorize.index.not_found - Index name "{name}"'))
-                return success(do(index[0], request))
+                for index in _indexes(database, request):
+                    if index.shown["name"] == name:
+                        return success(do(index, request))
+            raise RefusalError(404, (3000, f'vectorize.index.not_found - Index name "{name}"'))
 
         return operation
 
-    def _find(self, database: sqlite3.Connection, request: Request, where: str, *values: object) -> list[_Index]:
-        rows = database.execute(
-            "SELECT key, shown, coalesce("  # noqa: S608
-            " (SELECT min(number) - 1 FROM changes WHERE index_key = key AND accepted_at > ?),"
-            f" (SELECT max(number) FROM changes WHERE index_key = key), 0) FROM indexes WHERE account = ? {where}",
-            (self._clock() - self._seconds, request.values["account"].lower(), *values),
-        )
-        return [_Index(database, key, msgspec.json.decode(shown), done) for key, shown, done in rows]
-
     def _list(self, request: Request) -> Answer:
         with opened(self._path, _SCHEMA) as database:
-            return success([index.shown for index in self._find(database, request, "AND NOT is_deleted")])
+            return success([index.shown for index in _indexes(database, request)])
 
     def _create(self, request: Request) -> Answer:
         new = _read(request, _NewIndex)
@@ -150,7 +130,7 @@ class VectorizeIndexes:
         now = _time(self._clock())
         shown = {**msgspec.to_builtins(new), "created_on": now, "modified_on": now}
         with opened(self._path, _SCHEMA) as database:
-            names = [index.shown["name"] for index in self._find(database, request, "AND NOT is_deleted")]
+            names = [index.shown["name"] for index in _indexes(database, request)]
             if new.name in names:
                 raise RefusalError(400, (3002, f'vectorize.index.duplicate_name - Index name "{new.name}"'))
             _limit(len(names) + 1, limits.MAX_INDEXES, "index count")
@@ -158,53 +138,53 @@ class VectorizeIndexes:
             database.execute("INSERT INTO indexes (account, name, shown) VALUES (?, ?, ?)", row)
         return success(shown)
 
-    def _accept(self, index: _Index) -> tuple[int, Json]:
+    def _accept(self, index: _Index, kind: str, ids: Collection[str]) -> Json:
         mutation_id = str(uuid.uuid4())
-        cursor = index.database.execute(
-            "INSERT INTO changes (index_key, mutation_id, accepted_at) VALUES (?, ?, ?)",
-            (index.key, mutation_id, self._clock()),
+        index.database.execute(
+            "INSERT INTO changes (index_key, mutation_id, accepted_at, kind, ids) VALUES (?, ?, ?, ?, ?)",
+            (index.key, mutation_id, self._clock(), kind, _encoded(list(ids))),
         )
-        return cursor.lastrowid or 0, {"mutationId": mutation_id}
+        return {"mutationId": mutation_id}
 
     def _describe(self, index: _Index, _: Request) -> Json:
         change = index.database.execute(
-            "SELECT mutation_id, accepted_at FROM changes WHERE index_key = ? AND number <= ? ORDER BY number DESC",
-            (index.key, index.done),
+            "SELECT mutation_id, accepted_at FROM changes "
+            "WHERE index_key = ? AND accepted_at <= ? ORDER BY number DESC LIMIT 1",
+            (index.key, self._clock() - self._seconds),
         ).fetchone()
         return {
             "dimensions": index.shown["config"]["dimensions"],
-            "vectorCount": index.versions("count(*)").fetchone()[0],
+            "vectorCount": index.vectors("count(*)").fetchone()[0],
             "processedUpToMutation": change and change[0],
             "processedUpToDatetime": change and _time(change[1] + self._seconds),
         }
 
     def _put(self, index: _Index, request: Request) -> Json:
         vectors = {each.id: each for each in _vectors(request, index.shown["config"]["dimensions"])}
-        number, result = self._accept(index)
         rows = (
-            (index.key, each.id, number, each.namespace or None, _encoded(each.metadata), array("f", each.values))
+            (index.key, each.id, each.namespace or None, _encoded(each.metadata), array("f", each.values))
             for each in vectors.values()
         )
-        index.database.executemany("INSERT INTO vectors VALUES (?, ?, ?, 0, ?, ?, ?)", rows)
-        return result
+        index.database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?, ?)", rows)
+        return self._accept(index, "upsert", vectors)
 
     def _forget(self, index: _Index, request: Request) -> Json:
         ids = _ids(request, limits.MAX_DELETED_IDS)
-        number, result = self._accept(index)
-        rows = [(index.key, each, number) for each in dict.fromkeys(ids)]
-        index.database.executemany("INSERT INTO vectors VALUES (?, ?, ?, 1, NULL, NULL, NULL)", rows)
-        return result
+        rows = [(index.key, each) for each in ids]
+        index.database.executemany("DELETE FROM vectors WHERE index_key = ? AND id = ?", rows)
+        return self._accept(index, "delete", dict.fromkeys(ids))
 
 
-def _delete(index: _Index, _: Request) -> None:
-    index.database.execute("UPDATE indexes SET is_deleted = 1 WHERE key = ?", (index.key,))
-    index.database.execute("DELETE FROM vectors WHERE index_key = ?", (index.key,))
+def _indexes(database: sqlite3.Connection, request: Request) -> Iterator[_Index]:
+    account = request.values["account"].lower()
+    for key, shown in database.execute("SELECT key, shown FROM indexes WHERE account = ?", (account,)).fetchall():
+        yield _Index(database, key, msgspec.json.decode(shown))
 
 
 def _get(index: _Index, request: Request) -> list[_Vector]:
     """In the order of ids: that it is another than the request's shows who relies on it."""
     ids = msgspec.json.encode(_ids(request, limits.MAX_READ_IDS)).decode()
-    found = index.versions("id, namespace, metadata, numbers", "AND id IN (SELECT value FROM json_each(?))", ids)
+    found = index.vectors("id, namespace, metadata, numbers", "AND id IN (SELECT value FROM json_each(?))", ids)
     return [
         _Vector(key, array("f", numbers).tolist(), namespace, msgspec.json.decode(metadata) if metadata else UNSET)
         for key, namespace, metadata, numbers in found
@@ -221,7 +201,7 @@ def _query(index: _Index, request: Request) -> Json:
         raise RefusalError(400, (40025, f"max top K is {limits.MAX_MATCHES}, but got {int(query.top_k)}"))
     wanted = np.asarray(query.vector, dtype=np.float32).astype(np.float64)
     sign = -1.0 if metric == "cosine" else 1.0
-    rows = index.versions("id, numbers")
+    rows = index.vectors("id, numbers")
     best: list[tuple[float, str]] = []
     while block := list(islice(rows, _BLOCK)):
         scores = _scores(b"".join(numbers for _, numbers in block), wanted, metric)
@@ -313,7 +293,7 @@ def _lengths(expected: int, found: int) -> str:
     return f"expected {expected} dimensions, and got {found} dimensions"
 
 
-def _encoded(value: Json | UnsetType) -> str | None:
+def _encoded(value: Json | list[str] | UnsetType) -> str | None:
     return None if value is UNSET else msgspec.json.encode(value).decode()
 
 

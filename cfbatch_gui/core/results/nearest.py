@@ -12,9 +12,8 @@ from cfbatch_gui.core.job_folder.checksums import read_scores
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import one_moment
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, Progress, UnitVectors, unit_vectors
 from cfbatch_gui.core.results.outcomes import JobMetadata
-from cfbatch_gui.core.results.unit_vectors import Progress, UnitVectors, unit_vectors
 from cfbatch_gui.core.workers_ai.answers import Embedded, Refused, match, read_run
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.requests import Request, encode_request

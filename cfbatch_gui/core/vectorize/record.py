@@ -76,12 +76,6 @@ class IndexRecord:
     def knows_mutation(self, mutation: str) -> bool:
         return bool(self._rows("SELECT 1 FROM mutations WHERE mutation = ? LIMIT 1", mutation))
 
-    def note_processed(self, mutation: str) -> None:
-        self._rows("INSERT OR REPLACE INTO facts VALUES('processed', ?)", mutation)
-
-    def was_processed(self, mutation: str) -> bool:
-        return bool(self._rows("SELECT 1 FROM facts WHERE name = 'processed' AND value = ?", mutation))
-
     def begin(self, created_on: str) -> bool:
         """Whether the index was created anew since; then the record is emptied."""
         with self._changing():

@@ -162,38 +162,33 @@ class _Pushing:
             await self._delete(plan.check.gone)
         last_mutation = await asyncio.to_thread(lambda: record.last_mutation)
         await self._save(outcome=PushOutcome.SENT, last_mutation=last_mutation, ended_at=self._settings.clock())
-        return await self.verify(plan.rows, processed_before=before.mutation)
+        has_changed = self._push.sent or self._push.deleted
+        return await self.verify(plan.rows, processed_before=before.mutation if has_changed else "")
 
     async def verify(self, rows: PushRows, *, processed_before: str = "") -> Push:
         """Wait for the last mutation of a push of which all was accepted, and compare; the push with its outcome.
 
-        `processed_before` tells whether somebody else's is behind ours; a difference has to be seen several times.
+        A mutation of somebody else's that is not `processed_before` is taken for one behind ours; a difference has to
+        be seen several times.
         """
         record, last = self._record, self._push.last_mutation
         expected = await asyncio.to_thread(lambda: record.count)
-        is_certain = await asyncio.to_thread(record.was_processed, last)
         ids, vectors = await asyncio.to_thread(rows.sample, SAMPLE)
         waited, wait, differences = 0.0, _FIRST_WAIT, 0
         while True:
             self._tell(PushProgress(PushStage.PROCESSING, 0, self._push.vectors))
             info = await self._again(lambda: self._calls.info(self._push.index))
-            is_certain = is_certain or info.mutation == last
             outcome, compared, missing, different = PushOutcome.NOT_YET, 0, 0, 0
             is_others = info.mutation not in ("", processed_before) and not await self._knows(info.mutation)
-            if is_certain or is_others:
+            if info.mutation == last or is_others:
                 compared, (missing, different) = len(ids), await self._compare(ids, vectors)
-                if not missing and not different and info.vector_count >= expected:
-                    outcome = PushOutcome.VERIFIED
-                elif is_certain:
-                    outcome = PushOutcome.DIFFERENT
+                is_same = not missing and not different and info.vector_count >= expected
+                outcome = PushOutcome.VERIFIED if is_same else PushOutcome.DIFFERENT
             differences += outcome is PushOutcome.DIFFERENT
-            is_settled = outcome is PushOutcome.VERIFIED or differences >= _DIFFERENCES
-            if is_settled or waited >= _WAITED_IN_ALL:
+            if outcome is PushOutcome.VERIFIED or differences >= _DIFFERENCES or waited >= _WAITED_IN_ALL:
                 break
             await self._settings.sleep(wait)
             waited, wait = waited + wait, min(2 * wait, _LONGEST_WAIT)
-        if outcome is not PushOutcome.NOT_YET:
-            await asyncio.to_thread(record.note_processed, last)
         if outcome is PushOutcome.DIFFERENT:
             await asyncio.to_thread(record.forget_contents)
         return await self._save(

@@ -69,10 +69,11 @@ def check_secret(text: str) -> Token:
     cleaned = _cleaned(text)
     if not cleaned:
         raise NotConnected(message("There is no secret yet. Paste the one that the Worker was given."))
-    if not re.fullmatch(r"[!-~]+", cleaned) or len(cleaned) > MAX_LENGTH:
+    if not re.fullmatch(r"[!-~]{8,}", cleaned) or len(cleaned) > MAX_LENGTH or not cleaned.strip("0123456789eE+-."):
         raise NotConnected(
             message(
-                "This cannot be sent as a secret. It may have up to {most:,} letters, digits and signs, no spaces.",
+                "This cannot be sent as a secret. It has 8 to {most:,} letters, digits and signs, not digits alone and "
+                "no spaces.",
                 most=MAX_LENGTH,
             )
         )
@@ -100,11 +101,9 @@ _VARIABLE: Final = re.compile(
 )
 _ADDRESS: Final = re.compile(r"https?://[^\s\"'“”‘’<>\\]+", re.IGNORECASE)
 _MARKED_TOKEN: Final = re.compile(r"(?<![0-9A-Za-z_-])cf(?:ut|at|k)_[A-Za-z0-9_-]{8,}")
-_API: Final = re.compile(r"(?P<base>https?://[^/]+(?:/[^/]+)*?)/accounts/(?P<account>[^/?#]+)", re.IGNORECASE)
-_GATEWAY: Final = re.compile(
-    r"https://gateway\.ai\.cloudflare\.com/v1/(?P<account>[^/?#]+)/(?P<gateway>[\w-]+)", re.IGNORECASE
-)
-_DASHBOARD: Final = "https://dash.cloudflare.com"
+_API: Final = re.compile(r"(?P<base>https?://[^/]+(?:/[^/]+)*?)/accounts/[^/?#]+", re.IGNORECASE)
+_GATEWAY: Final = re.compile(r"https://gateway\.ai\.cloudflare\.com/v1/[^/?#]+/(?P<gateway>[\w-]+)", re.IGNORECASE)
+_NO_WORKERS: Final = (CLOUDFLARE_BASE_URL, "https://dash.cloudflare.com", "https://developers.cloudflare.com")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,31 +125,26 @@ class Pasted:
 def read_pasted(text: str) -> Pasted:
     """Find the values in any text; a placeholder (`$API_TOKEN`, `<token>`) is none. Never raises."""
     cleaned = _SPACE.sub(" ", text.translate({ord(sign): None for sign in _INVISIBLE})).strip()
-    account, base_url, gateway, worker_url = _read_addresses(cleaned)
-    token_text = _find_token(cleaned)
-    token, problem = None, ""
+    token_text, token, problem = _find_token(cleaned), None, ""
     if token_text:
         try:
             token = check_form(token_text)
         except NotConnected as error:
             problem = error.message
-    account = account or _find_account(cleaned, token_text)
-    return Pasted(account, token, base_url, gateway, worker_url, problem)
+    base_url, gateway, worker_url = _read_addresses(cleaned)
+    return Pasted(_find_account(cleaned, token_text), token, base_url, gateway, worker_url, problem)
 
 
-def _read_addresses(text: str) -> tuple[str, str, str, str]:
-    account = base_url = gateway = worker_url = ""
+def _read_addresses(text: str) -> tuple[str, str, str]:
+    base_url = gateway = worker_url = ""
     for address in _ADDRESS.findall(text):
         if found := _GATEWAY.match(address):
-            account, gateway = account or _id_in(found["account"]), found["gateway"]
-        elif address.lower().startswith(_DASHBOARD):
-            account = account or _id_in(address)
+            gateway = found["gateway"]
         elif found := _API.match(address):
-            account = account or _id_in(found["account"])
             base_url = "" if found["base"].lower() == CLOUDFLARE_BASE_URL else found["base"]
-        elif not address.lower().startswith((CLOUDFLARE_BASE_URL, "https://developers.cloudflare.com")):
+        elif not address.lower().startswith(_NO_WORKERS):
             worker_url = worker_url or address.partition("?")[0].partition("/ai/run")[0].rstrip("/")
-    return account, base_url, gateway, worker_url
+    return base_url, gateway, worker_url
 
 
 def _find_token(text: str) -> str:
@@ -169,14 +163,8 @@ def _find_token(text: str) -> str:
 
 
 def _find_account(text: str, token: str) -> str:
-    for found in _VARIABLE.finditer(text):
-        if "ACCOUNT" in found["name"] and (account := _id_in(found["value"])):
-            return account
-    return _id_in(text.replace(token, " ") if token else text)
-
-
-def _id_in(text: str) -> str:
-    found = _ACCOUNT.search(text)
+    named = [found["value"] for found in _VARIABLE.finditer(text) if "ACCOUNT" in found["name"]]
+    found = _ACCOUNT.search(" ".join((*named, text.replace(token, " ") if token else text)))
     return found[0].lower() if found else ""
 
 

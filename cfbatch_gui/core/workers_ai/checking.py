@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -76,7 +77,7 @@ class CheckResult:
 
     title: str
     ok: bool | None
-    sentence: str
+    sentence: str = ""
     is_needed: bool = True
 
 
@@ -121,7 +122,7 @@ async def check_connection(client: WorkersAI, model: str) -> tuple[CheckResult, 
     except UserError as error:
         return _failed_at(_REACHED, error.message)
     status = await token_status(client)
-    good = [CheckResult(title, True, "") for title in TITLES[:3]]
+    good = [CheckResult(title, True) for title in TITLES[:3]]
     if status is not None and status.expires_on is not None:
         good[_TOKEN] = CheckResult(TITLES[_TOKEN], True, message("Valid until {day}.", day=_day(status.expires_on)))
     last = _model_result(answer.result, model)
@@ -148,22 +149,20 @@ async def _check_worker(client: WorkersAI, model: str) -> tuple[CheckResult, ...
         return _failed_at(question, sentence, ok=ok, titles=WORKER_TITLES)
     except ConnectionProblem as error:
         return _failed_at(_REACHED, error.message, titles=WORKER_TITLES)
-    return (*(CheckResult(title, True, "") for title in WORKER_TITLES), *await _check_collecting(client))
+    return (*(CheckResult(title, True) for title in WORKER_TITLES), *await _check_collecting(client))
 
 
 async def _check_collecting(client: WorkersAI) -> tuple[CheckResult, ...]:
-    is_wanted = client.connection.collects
+    is_wanted, has_room = client.connection.collects, False
     try:
         has_room = (await AccountCollector(client).greeting()).collects > 0
     except UserError as error:
-        if not is_wanted:
-            return ()
-        if error.code != NO_ROOM:
+        if is_wanted and error.code != NO_ROOM:
             return (CheckResult(COLLECTING_TITLE, None, error.message, is_needed=False),)
-        has_room = False
-    if has_room:
-        return (CheckResult(COLLECTING_TITLE, True, "" if is_wanted else _CAN_COLLECT, is_needed=False),)
-    return (CheckResult(COLLECTING_TITLE, False, NO_ROOM_SENTENCE, is_needed=False),) if is_wanted else ()
+    if not has_room and not is_wanted:
+        return ()
+    sentence = "" if has_room and is_wanted else _CAN_COLLECT if has_room else NO_ROOM_SENTENCE
+    return (CheckResult(COLLECTING_TITLE, has_room, sentence, is_needed=False),)
 
 
 async def _why_refused(client: WorkersAI, error: TokenRefused) -> str:
@@ -220,31 +219,23 @@ def _busy(error: ServiceBusy) -> str:
 def _failed_at(
     question: int, sentence: str, *, ok: bool | None = False, titles: tuple[str, ...] = TITLES
 ) -> tuple[CheckResult, ...]:
-    return tuple(
-        CheckResult(
-            title,
-            True if index < question else ok if index == question else None,
-            sentence if index == question else "",
-        )
-        for index, title in enumerate(titles)
-    )
+    passed = (CheckResult(title, True) for title in titles[:question])
+    left_open = (CheckResult(title, None) for title in titles[question + 1 :])
+    return (*passed, CheckResult(titles[question], ok, sentence), *left_open)
 
 
 def _model_result(result: msgspec.Raw, model: str) -> CheckResult:
-    title = TITLES[_BATCHES]
-    try:
-        entries = read_entries(result)
-    except ReplyError:
-        return CheckResult(title, None, message("The list of models could not be read; sending will show."))
-    found = next((each for each in entries if each.name == model), None)
-    if found is None:
-        return CheckResult(title, False, message("{model} is not in the account's list of models.", model=model))
-    if is_marked_for_batches(found):
-        return CheckResult(title, True, "")
-    # The catalogue has at times not marked bge-m3 for batches, while the pages about batches still used it.
-    return CheckResult(
-        title, None, message("Cloudflare's list does not mark it for batches just now; it may work all the same.")
-    )
+    ok, sentence = None, message("The list of models could not be read; sending will show.")
+    with suppress(ReplyError):
+        found = next((each for each in read_entries(result) if each.name == model), None)
+        if found is None:
+            ok, sentence = False, message("{model} is not in the account's list of models.", model=model)
+        elif is_marked_for_batches(found):
+            return CheckResult(TITLES[_BATCHES], True)
+        else:
+            # The catalogue has at times not marked bge-m3 for batches, while the pages about batches still used it.
+            sentence = message("Cloudflare's list does not mark it for batches just now; it may work all the same.")
+    return CheckResult(TITLES[_BATCHES], ok, sentence)
 
 
 def _day(moment: datetime) -> Message:

@@ -99,12 +99,7 @@ class WorkersAI:
         refusal in the service's own envelope, TokenRefused, NotConnected, and OutcomeUnknown for everything
         else.
         """
-        url = run_url(self.connection, model, queued=True)
-        answer = await self._exchange("submit", url, body, self._limits.submit)
-        try:
-            envelope = self._envelope(answer)
-        except (Unreachable, UnreadableReply) as error:
-            raise self._unknown(error.detail) from error
+        answer, envelope = await self._paid("submit", model, body, self._limits.submit)
         if 200 <= answer.status < 300 and envelope.ok:
             try:
                 read = read_answer(answer.body)
@@ -121,17 +116,22 @@ class WorkersAI:
 
     async def run(self, model: str, body: bytes) -> bytes:
         """The raw bytes of a synchronous call's result. Raises as `submit`; the service's own error is final."""
-        url = run_url(self.connection, model, queued=False)
-        answer = await self._exchange("run", url, body, self._limits.run)
-        try:
-            envelope = await self._off_the_loop(answer.body, self._envelope, answer)
-        except (Unreachable, UnreadableReply) as error:
-            raise self._unknown(error.detail) from error
+        answer, envelope = await self._paid("run", model, body, self._limits.run)
         if envelope.is_enveloped and (not envelope.ok or answer.status >= 400):
             raise self._final(answer, envelope)
         if not envelope.ok:
             raise self._unknown(f"HTTP {answer.status}")
         return answer.body
+
+    async def _paid(
+        self, what: What, model: str, body: bytes, limit: ExchangeLimit
+    ) -> tuple[HttpAnswer, ServiceAnswer]:
+        url = run_url(self.connection, model, queued=what == "submit")
+        answer = await self._exchange(what, url, body, limit)
+        try:
+            return answer, await self._off_the_loop(answer.body, self._envelope, answer)
+        except (Unreachable, UnreadableReply) as error:
+            raise self._unknown(error.detail) from error
 
     async def ask(self, model: str, request_id: str) -> Waiting | Reply:
         """Poll a batch; may be repeated.

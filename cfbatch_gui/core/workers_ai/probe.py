@@ -28,22 +28,19 @@ from cfbatch_gui.core.errors import (
     OutcomeUnknown,
     OverBudget,
     QueueNotSupported,
-    ReplyError,
     RequestGone,
     ServiceBusy,
-    ServiceRefused,
     TokenRefused,
     Unreachable,
     UserError,
 )
-from cfbatch_gui.core.messages import Message, comma_list, message, quoted, stored_message
+from cfbatch_gui.core.messages import Message, message, stored_message
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.workers_ai.answers import Embedded, Finished, Matched, Scored, Waiting, match, read_run
-from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, ModelMetadata, Price, find_model, price
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, price
 from cfbatch_gui.core.workers_ai.client import NO_REQUEST, Reply, WorkersAI, is_passing
-from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_most
-from cfbatch_gui.core.workers_ai.model_listing import Entry, is_marked_for_batches, listed_dollars, read_entries
 from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_request
 
 READ_ON: Final = "2026-08"  # when the sources of the assumptions were read
@@ -58,8 +55,10 @@ _RELATED: Final = "Orders can be cancelled until they have been shipped."
 _UNRELATED: Final = "The museum is closed on Mondays."
 _ORDERS: Final = ((_UNRELATED, _QUERY, _RELATED), (_QUERY, _RELATED, _UNRELATED))
 
+_SHUT: Final = (NotConnected, TokenRefused, ServiceBusy, Unreachable)  # go no further
+
 T = TypeVar("T")
-Samples: TypeAlias = Iterable[tuple[Any, bool]]  # what was seen, and whether it is as assumed
+Samples: TypeAlias = Iterable[tuple[bool | float, bool]]  # what was seen, and whether it is as assumed
 Vector: TypeAlias = NDArray[np.float32]
 
 
@@ -70,7 +69,7 @@ Vector: TypeAlias = NDArray[np.float32]
 class Assumption:
     """`otherwise` is what the program does if it is not true; `reason` says why a probe cannot see it.
 
-    `source` is a path below https://developers.cloudflare.com/; `kinds` are those of connections.
+    `source` is a path below https://developers.cloudflare.com/.
     """
 
     id: str
@@ -79,7 +78,6 @@ class Assumption:
     source: str
     otherwise: str
     reason: str
-    kinds: frozenset[str]
 
     @property
     def is_visible(self) -> bool:
@@ -94,9 +92,8 @@ def all_assumptions() -> tuple[Assumption, ...]:
         if line.startswith("# "):
             area = line[2:]
             continue
-        id_, sentence, source, otherwise, reason, kinds = (stored_message(cell.strip()) for cell in line.split("|"))
-        about = frozenset(kinds.split() or ConnectionKind)
-        found.append(Assumption(str(id_), area, sentence, source, otherwise, reason, about))
+        id_, sentence, source, otherwise, reason = (stored_message(cell.strip()) for cell in line.split("|"))
+        found.append(Assumption(str(id_), area, sentence, source, otherwise, reason))
     return tuple(found)
 
 
@@ -144,7 +141,7 @@ class ProbeBatch:
     results: list[Matched] = field(default_factory=list)
 
     @property
-    def tokens(self) -> tuple[int, int]:
+    def tokens(self) -> tuple[int, int]:  # at least, and at most
         texts = [text for request in self.requests for text in _texts_of(request)]
         return sum(map(tokens_lower, texts)), sum(tokens_most(text) + 2 for text in texts)
 
@@ -191,7 +188,6 @@ def _texts_of(request: Request) -> tuple[str, ...]:
 
 
 class Step(StrEnum):
-    MODEL = "the search for the model"
     UNKNOWN_ID = "the poll for an unknown id"
     SUBMIT = "a batch"
     POLL = "a poll"
@@ -218,7 +214,6 @@ class ProbeResult:
     connection: Connection
     started: float
     failures: list[Failure] = field(default_factory=list)
-    listed: Entry | None = None
     direct: Matched | None = None
     findings: tuple[Finding, ...] = ()
 
@@ -234,10 +229,6 @@ class ProbeResult:
     def is_whole(self) -> bool:
         """Whether batches were sent, and all of them finished."""
         return 0 < len(self.sent) == len(self.answered)
-
-    @property
-    def is_accepted(self) -> bool:
-        return any(batch.request_id for batch in self.plan.batches)
 
     def errors(self, *steps: Step) -> list[UserError]:
         return [each.error for each in self.failures if each.step in steps]
@@ -271,47 +262,17 @@ def _cosine(one: Vector, other: Vector) -> float:
 # How it is told whether an assumption holds
 
 
-def _equal(found: Iterable[Any], *expected: Any) -> Samples:
-    return ((each, each in expected) for each in found)
-
-
 def _true(found: Iterable[bool]) -> Samples:
-    return _equal(found, True)
+    return ((each, each) for each in found)
 
 
 def _within(found: Iterable[float], least: float, most: float) -> Samples:
     return ((each, least <= each <= most) for each in found)
 
 
-def _listed_dimension(seen: ProbeResult) -> Samples:
-    listed = seen.listed.facts.get("output_dimensions") if seen.listed is not None else None
-    lengths = {str(len(vector)) for _, vector in seen.vectors()}
-    return _equal([str(listed).replace(",", "")] if listed is not None and len(lengths) == 1 else (), *lengths)
-
-
-def _listed_price(seen: ProbeResult) -> Samples:
-    known, listed = find_model(seen.plan.model.name), seen.listed
-    if listed is not None and known.is_listed and "price" in listed.facts:
-        found = listed_dollars(listed)
-        yield found, abs(found / known.dollars_per_million - 1) < 0.1
-
-
 def _queue_taken(seen: ProbeResult) -> Samples:
     refused = [False for error in seen.errors(Step.SUBMIT) if isinstance(error, QueueNotSupported)]
-    return _true([True] if seen.is_accepted else refused[:1])
-
-
-def _no_queue_code(seen: ProbeResult) -> Samples:
-    refused = (each for each in seen.errors(Step.SUBMIT) if each.code == _NO_QUEUE or "queu" in each.detail.lower())
-    return _equal((str(each.code) for each in refused), str(_NO_QUEUE))
-
-
-def _gateway_batches(seen: ProbeResult) -> Samples:
-    if seen.is_accepted:
-        yield True, True
-    for error in seen.errors(Step.SUBMIT):
-        if isinstance(error, ServiceRefused) and error.code not in _OF_SOMETHING_ELSE:
-            yield str(error.code), False
+    return _true([True] if any(batch.request_id for batch in seen.plan.batches) else refused[:1])
 
 
 def _done_again(seen: ProbeResult) -> Samples:
@@ -331,9 +292,8 @@ def _references(seen: ProbeResult) -> Samples:
 
 
 def _usage_estimate(seen: ProbeResult) -> Samples:
-    low, high = (sum(batch.tokens[end] for batch, _ in seen.answered) for end in (0, 1))
-    counted = [sum(answer.tokens for _, answer in seen.answered)] if seen.holds("usage") else []
-    return _within(counted, low / _MARGIN, high * _MARGIN)
+    counted = [(float(answer.tokens), *batch.tokens) for batch, answer in seen.answered if answer.tokens]
+    return ((tokens, low / _MARGIN <= tokens <= high * _MARGIN) for tokens, low, high in counted)
 
 
 def _score_and_cosine(seen: ProbeResult) -> Iterator[float]:
@@ -350,18 +310,6 @@ def _same_texts(seen: ProbeResult) -> Iterator[float]:
             yield _cosine(vector, other)
 
 
-def _pooling(seen: ProbeResult) -> Samples:
-    model = seen.plan.model
-    expected = "cls" if model.name == DEFAULT_MODEL else model.poolings[0] if model.poolings else None
-    found = [each.pooling for _, each in seen.asked() if isinstance(each, Embedded) and each.pooling]
-    return _equal(found if expected else (), expected)
-
-
-def _run_form(seen: ProbeResult) -> Samples:
-    refused = [False for error in seen.errors(Step.RUN) if isinstance(error, ReplyError)]
-    return _true([True] if seen.direct is not None else refused)
-
-
 def _run_numbers(seen: ProbeResult) -> Samples:
     queued = next((result for _, result in seen.asked()), None)
     match queued, seen.direct:
@@ -372,58 +320,33 @@ def _run_numbers(seen: ProbeResult) -> Samples:
     return ()
 
 
-_NO_QUEUE: Final = 8007
-_OF_SOMETHING_ELSE: Final = frozenset({8007, 3021, 3036, 3040, 4006, 5504, 10000, 1000, 9106, 9109, 2001, 2009})
 _SAME_SCORE: Final = 0.02  # numbers of half precision, and a model that may be computed in another order
 _SAME_VECTOR: Final = (0.99, 1.01)  # cosine
 _SCORES: Final = (-1.01, 1.01)  # half precision may round 1 up
 _CHECKS: Final[dict[str, Callable[[ProbeResult], Samples]]] = {
-    "catalogue-queue": lambda e: _true([is_marked_for_batches(e.listed)] if e.listed and e.is_accepted else ()),
-    "catalogue-dimension": _listed_dimension,
-    "catalogue-price": _listed_price,
-    "unknown-id": lambda e: ((str(error.code), isinstance(error, RequestGone)) for error in e.errors(Step.UNKNOWN_ID)),
+    "unknown-id": lambda e: _true(isinstance(error, RequestGone) for error in e.errors(Step.UNKNOWN_ID)),
     "queue-taken": _queue_taken,
-    "no-queue-code": _no_queue_code,
-    "gateway-batches": _gateway_batches,
     "done-again": _done_again,
     "references": _references,
-    "usage": lambda e: ((answer.tokens, answer.tokens > 0) for _, answer in e.answered),
     "usage-estimate": _usage_estimate,
     "scores-range": lambda e: _within((each for _, scores in e.scores() for each in scores), *_SCORES),
     "scores-meaning": lambda e: _true(texts[1:][scores.index(max(scores))] == _QUERY for texts, scores in e.scores()),
     "scores-cosine": lambda e: _within(_score_and_cosine(e), 0, _SAME_SCORE),
     "vector-order": lambda e: _within(_same_texts(e), *_SAME_VECTOR),
-    "vector-pooling": _pooling,
-    "run-form": _run_form,
     "run-numbers": _run_numbers,
 }
 
 
 def _judged(assumption: Assumption, seen: ProbeResult) -> tuple[Outcome, str]:
-    if seen.connection.kind not in assumption.kinds:
-        return Outcome.NOT_SEEN, message("This is about another kind of connection.")
     samples = list(_CHECKS[assumption.id](seen))
     wrong = [found for found, is_right in samples if not is_right]
     if not samples:
-        paid = seen.errors(Step.SUBMIT, Step.POLL)
+        paid = seen.errors(Step.SUBMIT, Step.POLL, Step.RUN)
         return Outcome.NOT_SEEN, seen.sentence_of(paid[-1]) if paid else message("Nothing that came back tells.")
     outcome, found = (Outcome.NOT_HELD, wrong) if wrong else (Outcome.HELD, [found for found, _ in samples])
-    if all(isinstance(each, bool) for each in found):
+    if isinstance(found[0], bool):
         return outcome, message("So in {n} of {all} answers.", n=len(samples) - len(wrong), all=len(samples))
-    if all(isinstance(each, float) for each in found):
-        return outcome, message("From {least:.4f} to {most:.4f}.", least=min(found), most=max(found))
-    return outcome, message("Seen: {values}.", values=comma_list(list(dict.fromkeys(map(_shown, found)))[:4]))
-
-
-def _shown(value: object) -> str:
-    """A value for a report, only when it is a short word: it may repeat a token or an id."""
-    word = str(value)
-    if len(word) > _LONGEST_WORD or not word.isprintable():
-        return message("something of length {n:,}", n=len(word))
-    return quoted(word) if isinstance(value, str) else word
-
-
-_LONGEST_WORD: Final = 24  # characters; an API token has 40 and more, a request id 36
+    return outcome, message("From {least:.4f} to {most:.4f}.", least=min(found), most=max(found))
 
 
 # The calls
@@ -441,7 +364,7 @@ class Accepted:
 
 
 class Probe:
-    """Free calls first, then one batch of each form, then one call without the queue; nothing is sent twice.
+    """A free call first, then one batch of each form, then one call without the queue; nothing is sent twice.
 
     `keep` has written an accepted batch down when it returns.
     """
@@ -461,8 +384,9 @@ class Probe:
         self._result = ProbeResult(plan, client.connection, client.now())
 
     async def run(self) -> ProbeResult:
-        """Raises ConnectionProblem, ServiceRefused and ServiceBusy from the first, free calls."""
-        await self._free_calls()
+        """Raises NotConnected, TokenRefused, ServiceBusy and Unreachable from the first, free call."""
+        self._show(message("Asking for a batch that does not exist…"))
+        await self._call(Step.UNKNOWN_ID, None, self._ask(NO_REQUEST), shut=_SHUT)
         for batch in self._plan.batches:
             await self._submit(batch)
             if not batch.request_id:
@@ -474,20 +398,6 @@ class Probe:
         found = (each for each in all_assumptions() if each.is_visible)
         self._result.findings = tuple(Finding(each, *_judged(each, self._result)) for each in found)
         return self._result
-
-    async def _free_calls(self) -> None:
-        """Go no further if one did not get through."""
-        shut: tuple[type[UserError], ...] = (NotConnected, TokenRefused, ServiceBusy, Unreachable)
-        if self._client.connection.kind is not ConnectionKind.WORKER:  # which has no list of models
-            self._show(message("Searching the list of models…"))
-            self._result.listed = await self._call(Step.MODEL, None, self._listed(), shut=(*shut, ServiceRefused))
-        self._show(message("Asking for a batch that does not exist…"))
-        await self._call(Step.UNKNOWN_ID, None, self._ask(NO_REQUEST), shut=shut)
-
-    async def _listed(self) -> Entry | None:
-        name = self._plan.model.name
-        found = read_entries((await self._client.find_models(name.rsplit("/", 1)[-1])).result)
-        return next((each for each in found if each.name == name), None)
 
     async def _run(self) -> Matched:
         request = self._plan.batches[0].requests[0]

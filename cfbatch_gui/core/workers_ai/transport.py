@@ -41,7 +41,6 @@ Application = Callable[[Scope, Callable[[], Awaitable[Message]], Callable[[Messa
 What: TypeAlias = Literal["submit", "run", "ask", "check", "vectorize", "account", "setup"]
 
 REDACTED: Final = "[redacted]"
-_SHORTEST: Final = 8  # characters of a secret that is removed in all its spellings
 _SENDABLE: Final = re.compile(r"[\t -~]*")  # header values
 _CERTIFICATE_TIME: Final = (9, 10)  # OpenSSL's numbers for a certificate that is not valid yet, or no longer
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")  # reached without a proxy, whatever the system says
@@ -105,19 +104,12 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True):
 class EchoedSecrets:
     """Removes the secrets of a request from its answer, in their usual spellings.
 
-    As they are, escaped as in JSON, percent-encoded, and in base64, also with other text before them. A short one, or
-    one of digits, also occurs by chance: it goes only as a whole word of a JSON string.
+    As they are, escaped as in JSON, percent-encoded, and in base64, also with other text before them. None is so short,
+    or of digits alone, that it occurs by chance: see `check_secret`.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        self._spellings: set[bytes] = set()
-        self._words: list[re.Pattern[bytes]] = []
-        for secret in filter(None, secrets):
-            if len(secret) >= _SHORTEST and secret.strip("0123456789eE+-."):
-                self._spellings.update(_spellings(secret))
-            else:
-                word = rb"(?<![\w.+-])" + re.escape(secret.encode()) + rb'(?![\w.+-])(?!"\s*:|\s*[,\]}])'
-                self._words.append(re.compile(word))
+        self._spellings = {spelling for secret in filter(None, secrets) for spelling in _spellings(secret)}
 
     def __repr__(self) -> str:
         return "EchoedSecrets(…)"  # tracebacks may show local variables
@@ -127,8 +119,6 @@ class EchoedSecrets:
         for spelling in self._spellings:
             if spelling in data:
                 data = data.replace(spelling, REDACTED.encode())
-        for word in self._words:
-            data = word.sub(REDACTED.encode(), data)
         return data
 
     async def removed(self, answer: HttpAnswer) -> HttpAnswer:
@@ -152,8 +142,6 @@ def _spellings(secret: str) -> Iterator[bytes]:
 
 
 _DECOMPRESSED_AT_ONCE: Final = 1 << 20  # bytes
-_UNSUSPICIOUS: Final = 16 << 20  # bytes; below this size any compression ratio is accepted
-_MOST_RATIO: Final = 200  # JSON of numbers compresses 3:1, JSON of one repeated sentence about 100:1
 
 
 class BodyReader:
@@ -164,10 +152,10 @@ class BodyReader:
         if encoding not in ("", "identity", "gzip", "x-gzip"):
             raise ExchangeError("broken", f"content-encoding {encoding[:20]!r}, which was not asked for")
         self._unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16) if "gzip" in encoding else None
-        self._received = 0
+        self._is_empty = True
 
     def add(self, chunk: bytes) -> None:
-        self._received += len(chunk)
+        self._is_empty = self._is_empty and not chunk
         if self._unpacker is None:
             self._keep(chunk)
             return
@@ -181,15 +169,14 @@ class BodyReader:
             raise ExchangeError("broken", "gzip with something behind it")
 
     def whole(self) -> bytes:
-        if self._unpacker is not None and self._received and not self._unpacker.eof:
+        if self._unpacker is not None and not self._is_empty and not self._unpacker.eof:
             raise ExchangeError("broken", "gzip without its end")
         return bytes(self._content)
 
     def _keep(self, content: bytes) -> None:
         self._content += content
-        size = len(self._content)
-        if size > self._limit or size > max(_UNSUSPICIOUS, _MOST_RATIO * self._received):
-            raise ExchangeError("too_large", f"more than {min(size, self._limit):,} bytes")
+        if len(self._content) > self._limit:
+            raise ExchangeError("too_large", f"more than {self._limit:,} bytes")
 
 
 class Transport:
@@ -238,7 +225,6 @@ class Transport:
         else:
             return answer
         finally:
-            await watch.close_handshake()
             if self._application is None:
                 sent = len(body) if watch.body_left else 0
                 received, status = (len(answer.body), answer.status) if answer is not None else (0, 0)
@@ -301,30 +287,20 @@ class _Watch:
 
     def __init__(self) -> None:
         self.body_left = False
-        self._connected: Any = None  # httpcore's stream, before TLS
-        self._plain: Any = None  # the same, while there is no TLS and no request on it
-        self._in_handshake: Any = None
+        self._plain: Any = None  # httpcore's stream, while there is no TLS and no request on it
 
     async def see(self, event: str, info: Mapping[str, Any]) -> None:
         # CONNECT, the request to a proxy for a tunnel, has no body.
         if event.endswith("send_request_body.started") and info["request"].method != b"CONNECT":
             self.body_left = True
         elif event.endswith("connect_tcp.complete"):
-            self._connected = self._plain = info["return_value"]
+            self._plain = info["return_value"]
         elif event.endswith("start_tls.started"):
-            self._in_handshake, self._plain = self._connected, None
-        elif event.endswith("start_tls.complete"):
-            self._in_handshake = None
+            self._plain = None
         elif event.endswith("send_request_headers.started") and self._plain is not None:
             stream, self._plain = self._plain, None
             if stream.get_extra_info("is_readable"):
                 raise ExchangeError("mixed", "bytes, or the end, before the request")
-
-    async def close_handshake(self) -> None:
-        """Close the socket of a cancelled handshake, which httpcore leaves open."""
-        if self._in_handshake is not None:
-            await self._in_handshake.aclose()
-            self._in_handshake = None
 
 
 def _connection_of(transport: httpx.AsyncBaseTransport) -> Any:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Literal
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QApplication, QButtonGroup, QWidget
 
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL_VARIABLE, free_name, gateway_secret_id
@@ -74,9 +74,6 @@ class ConnectionPage(QWidget):
         self.new_button.add(self.tr("AI Gateway"), lambda: self._begin("gateway"), "link")
         for button in (self.paste_button, self.new_button):
             self.header.add_button(button)
-        paste = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self)
-        paste.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        paste.activated.connect(self.paste)
         self._content = boxed(self._column)
         self._area = scrolled(self._content)
         self.setLayout(column(self.header, self._area, gap=SMALL))

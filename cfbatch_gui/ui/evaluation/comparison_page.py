@@ -456,7 +456,7 @@ class ChooseJobsDialog(FormDialog):
         self.compare_button = PrimaryButton(tr("Compare"), "git-compare", self.accept)
         self._jobs = candidates(base, jobs)
         now = time.time()
-        self.find_field = SearchField(self.tr("Find a job"), shortcut=True)
+        self.find_field = SearchField(self.tr("Find a job"))
         self.find_field.searched.connect(self._find)
         self.rows: Rows[Job] = Rows(self._columns(now), self._jobs, key=lambda job: job.id, parent=self)
         self.table = TableView("comparison/choose", self.tr("Jobs to compare with"), self.rows)

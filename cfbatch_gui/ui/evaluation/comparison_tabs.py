@@ -22,6 +22,7 @@ from cfbatch_gui.core.evaluation.joining import Joined, read_run
 from cfbatch_gui.core.evaluation.joining import matched_words as matched_by
 from cfbatch_gui.core.evaluation.judged import (
     ENOUGH_JUDGED,
+    BookGrades,
     Evaluation,
     answer_words,
     answers,
@@ -29,7 +30,6 @@ from cfbatch_gui.core.evaluation.judged import (
     judged_by,
     remarks,
 )
-from cfbatch_gui.core.evaluation.judged_documents import BookGrades
 from cfbatch_gui.core.evaluation.significance import Paired
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job

@@ -23,7 +23,6 @@ from cfbatch_gui.core.evaluation.joining import Run, label_judgements, read_run
 from cfbatch_gui.core.evaluation.judged import Pool, make_pool
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.judgements.agreement import agreement_words, between_judges, with_themselves
 from cfbatch_gui.core.judgements.book import Book, disagreeing
 from cfbatch_gui.core.judgements.files import (
     Form,
@@ -34,7 +33,7 @@ from cfbatch_gui.core.judgements.files import (
     read_judgements,
     write_judgements,
 )
-from cfbatch_gui.core.judgements.session import Session, Shown
+from cfbatch_gui.core.judgements.session import Session, Shown, agreement_words, between_judges, with_themselves
 from cfbatch_gui.core.judgements.values import FOUR, THREE, TWO, Grade, Judgement, Scale, Source, own_scale
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said

@@ -36,10 +36,9 @@ class DraftPage(QWidget):
         self._undo = PageUndo(
             self, notices.undos, self.tr("Undo reading the file like the one before"), drafts.suggest_again
         )
-        self.header = PageHeader(renamable=True)
+        self.header = PageHeader(rename=lambda: actions.rename(self.job_id()))
         self.header.set_facts(self.tr("nothing is sent before you say so"))
-        self.header.renamed.connect(lambda name: actions.rename(self.job_id(), name))
-        self.header.more.add(self.tr("Rename"), self.header.rename, "pencil")
+        self.header.more.add(self.tr("Rename"), lambda: actions.rename(self.job_id()), "pencil")
         self.header.more.add(self.tr("Duplicate"), lambda: actions.duplicate(self.job_id()), "copy")
         self.header.more.add(self.tr("Tags…"), lambda: actions.tag(self.job_id()), "tag")
         self.header.more.add(self.tr("Delete"), lambda: actions.delete(self.job_id()), "trash-2")
@@ -60,7 +59,6 @@ class DraftPage(QWidget):
         self._veil = DropOverlay(self.area, self.tr("Drop it to use it as the data of this job"))
         self.setAcceptDrops(True)
         for keys, act in (
-            (QKeySequence(QKeySequence.StandardKey.Paste), drafts.paste),
             (QKeySequence("Ctrl+Return"), self.check.send_button.click),
             (QKeySequence("Ctrl+Enter"), self.check.send_button.click),
         ):

@@ -2,7 +2,7 @@
 
 import asyncio
 import gzip
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,13 +19,14 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.dialogs import ShownDialog
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.state_names import StateWords, is_collected, state_texts, words_of_batch
+from cfbatch_gui.ui.state_names import StateWords, state_texts, words_of_batch
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import Button, IconLine, Role, add_action
 
 MOST_BYTES = 200_000  # of a raw answer that are shown
+_HIDDEN = ("request", "requests", "tokens", "checks", "sent", "size", "answer")  # columns, until they are asked for
 _KNOWN_WORDS = ("", "queued", "running")
 
 
@@ -64,14 +65,14 @@ def next_check_words(batch: Batch, *, paused: bool, now: float, next_look: float
 
 
 class BatchTable(TableView):
-    """The batches of a job; Enter opens the answer to one as it came. The columns `hidden` are there for the asking."""
+    """The batches of a job; Enter opens the answer to one as it came."""
 
-    def __init__(self, program: Program, name: str, title: str, hidden: Collection[str]) -> None:
-        super().__init__(name, title, inset=True, on_opened=self.open_answer)
+    def __init__(self, program: Program) -> None:
+        super().__init__("batches", tr("Batches"), inset=True, on_opened=self.open_answer)
         self._program, self._now = program, 0.0
         self._job: Job | None = None
         self._next_look: float | None = None
-        columns = [replace(each, hidden=each.key in hidden) for each in self._columns()]
+        columns = [replace(each, hidden=each.key in _HIDDEN) for each in self._columns()]
         self.batches: Rows[Batch] = Rows(columns, key=lambda batch: batch.number, parent=self)
         self.show_rows(self.batches)
         self.menu_opening.connect(self._add_to_menu)
@@ -82,7 +83,7 @@ class BatchTable(TableView):
         self.viewport().update()
 
     def state_of(self, batch: Batch) -> StateWords:
-        return words_of_batch(batch, in_collected_job=self._job is not None and is_collected(self._job))
+        return words_of_batch(batch, self._job)
 
     def open_answer(self, index: int) -> None:
         number = self.batches.row(index).number

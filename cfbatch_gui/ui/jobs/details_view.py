@@ -1,8 +1,8 @@
-"""The details of a job as lines of text, and its batches."""
+"""The details of a job as lines of text."""
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.spending import Planned
@@ -11,7 +11,6 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.jobs.batch_table import BatchTable
 from cfbatch_gui.ui.jobs.job_summary import price_words, size_words, token_words
 from cfbatch_gui.ui.state_names import (
     connection_of,
@@ -19,13 +18,11 @@ from cfbatch_gui.ui.state_names import (
     is_collected,
     is_practice,
     title_words,
+    words_of_batch,
 )
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
-from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, Card, Label, boxed, column, row, scrolled
+from cfbatch_gui.ui.theme import LARGE, SMALL
+from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, Card, Label, boxed, column, form, row, scrolled
 
-_HIDDEN = ("note", "texts", "size", "time", "answer", "next")  # columns of the table
-_LABELS_WIDTH = 170
-_TABLE_HEIGHT = 220
 _DAY = 86_400.0  # seconds
 Line = tuple[str, str]
 
@@ -36,23 +33,15 @@ class DetailsView(QWidget):
         self._program = program
         self._job: Job | None = None
         self._lines: tuple[Line, ...] = ()
-        self._form = QGridLayout()
-        self._form.setHorizontalSpacing(LARGE)
-        self._form.setVerticalSpacing(SMALL)
-        self._form.setColumnMinimumWidth(0, _LABELS_WIDTH)
-        self._form.setColumnStretch(1, 1)
+        self._form = form(gap=LARGE)
         self.copy_button = Button(self.tr("Copy"), "copy", self.copy)
         self.folder_button = Button(self.tr("Show folder"), "folder-open", self.show_folder)
-        title = self.tr("Batches and their answers")
-        self.table = BatchTable(program, "details/batches", title, _HIDDEN)
-        self.table.setMinimumHeight(_TABLE_HEIGHT)
-        self._hint = Label(self.tr("A double click opens the answer as it came."), "small")
-        self._lay_out()
+        about = Card(self._form, SMALL, row(self.copy_button, self.folder_button, None))
+        self.setLayout(column(scrolled(boxed(column(about, None, margins=PAGE_MARGINS))), gap=0))
 
     def show_job(self, job: Job, planned: Planned) -> None:
         self._job = job
         self._show_lines(self._words(job, planned))
-        self.table.show_job(job)
 
     def lines(self) -> tuple[Line, ...]:
         return self._lines
@@ -61,14 +50,11 @@ class DetailsView(QWidget):
         QGuiApplication.clipboard().setText(self.as_text())
 
     def as_text(self) -> str:
-        batches = self._job.batches if self._job else ()
         lines = [f"{name}: {value}" for name, value in self._lines]
-        lines += [
-            self.tr("Batch {n}: {state}, {id}").format(
-                n=batch.number, state=self.table.state_of(batch).text, id=batch.request_id or "–"
-            )
-            for batch in batches
-        ]
+        for batch in self._job.batches if self._job else ():
+            state = words_of_batch(batch, self._job).text
+            pattern = self.tr("Batch {n}: {state}, {id}")
+            lines.append(pattern.format(n=batch.number, state=state, id=batch.request_id or "–"))
         return "\n".join(lines)
 
     def show_folder(self) -> None:
@@ -76,27 +62,17 @@ class DetailsView(QWidget):
             folder = self._program.folder(self._job.id).path
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
-    def _lay_out(self) -> None:
-        about = Card(self._form, SMALL, row(self.copy_button, self.folder_button, None))
-        hint = row(self._hint, margins=(MEDIUM, 0, 0, 0))
-        batches = Card(self.table, hint, margins=(SMALL, 4, SMALL, MEDIUM))
-        content = column(about, (batches, 1), gap=LARGE - 2, margins=PAGE_MARGINS)
-        self.setLayout(column(scrolled(boxed(content)), gap=0))
-
     def _show_lines(self, lines: tuple[Line, ...]) -> None:
         if lines == self._lines:
             return  # a selection stays
         self._lines = lines
-        while (item := self._form.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
-        for index, (name, words) in enumerate(lines):
+        while self._form.rowCount():
+            self._form.removeRow(0)
+        for name, words in lines:
             value = Label(words, "body", wrap=True)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             value.setAccessibleDescription(name)
-            self._form.addWidget(Label(name, "quiet"), index, 0, Qt.AlignmentFlag.AlignTop)
-            self._form.addWidget(value, index, 1)
+            self._form.addRow(Label(name, "quiet"), value)
 
     def _words(self, job: Job, planned: Planned) -> tuple[Line, ...]:
         lines = (

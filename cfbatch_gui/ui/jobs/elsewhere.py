@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
@@ -17,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from cfbatch_gui.core.errors import Action, UserError
+from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.inputs.layouts import check_mapping
@@ -32,7 +31,7 @@ from cfbatch_gui.core.workers_ai.answers import Waiting
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.dialogs import FormDialog
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.notices import Notices, action_words
+from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.state_names import kind_icon, kind_words, title_words, words_of_job
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
@@ -49,7 +48,6 @@ from cfbatch_gui.ui.widgets import (
     IconLine,
     Label,
     LinkButton,
-    NoticeBar,
     PrimaryButton,
     Saying,
     boxed,
@@ -79,9 +77,11 @@ class AttachedFiles(QWidget):
         self.choose_file = Button(self.tr("Choose the file…"), "file-up", self._choosing())
         self.choose_folder = Button(self.tr("Choose a folder…"), "folder", self._choosing(is_folder=True))
         self._buttons = boxed(Flow(self.choose_file, self.choose_folder))
-        self.names = (ElidedLabel(""), ElidedLabel(""))
-        self.removes = (LinkButton(self.tr("Remove")), LinkButton(self.tr("Remove")))
-        self._lines = tuple(map(_line, self.names, self.removes))
+        self.names = ElidedLabel("")
+        self.remove = LinkButton(self.tr("Remove"), on_click=self._remove)
+        self.remove.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self._chosen = boxed(row(IconLabel("file-text", "text", 16), (self.names, 1), self.remove))
+        self._chosen.setMinimumHeight(scaled(CONTROL_HEIGHT))
         self.add_second = LinkButton(self.tr("Add the file of contexts…"), "plus", self._choosing(is_second=True))
         kinds = ((self.tr("Ranked texts"), Kind.RANK), (self.tr("Vectors"), Kind.EMBED))
         self.kind = Choice(self.tr("Kind"), kinds, lambda kind: self._read_as(Kind(str(kind))))
@@ -90,9 +90,7 @@ class AttachedFiles(QWidget):
         self._below = boxed(row(read_as, self.kind, None, self.add_second, gap=SMALL))
         for each in (read_as, self.kind):
             each.setVisible(kind is None)
-        self.setLayout(column(self._buttons, *self._lines, self._below, self._about, gap=SMALL))
-        for index, remove in enumerate(self.removes):
-            remove.clicked.connect(partial(self._remove, index))
+        self.setLayout(column(self._buttons, self._chosen, self._below, self._about, gap=SMALL))
         self._show()
 
     def inputs(self) -> AttachedInput | None:
@@ -135,10 +133,7 @@ class AttachedFiles(QWidget):
         self.kind.set_value(inputs.mapping.kind)
         self._show()
 
-    def _remove(self, index: int) -> None:
-        if index == 1:
-            self._tasks.start("choose", self._read(self._paths[:1], None))
-            return
+    def _remove(self) -> None:
         self._paths, self._inputs, self._missing = (), None, ""
         self._show()
         self.choose_file.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -146,32 +141,19 @@ class AttachedFiles(QWidget):
     def _show(self) -> None:
         count = len(self._paths)
         self._buttons.setVisible(not count)
+        self._chosen.setVisible(count > 0)
+        names = display.listed([path.name for path in self._paths])
+        self.names.setText(names)
+        self.remove.setAccessibleName(self.tr("Remove {name}").format(name=names))
         takes_second = self._known_kind is not Kind.EMBED  # vectors are made of one file
         self._below.setVisible(count > 0 and (self._known_kind is None or (takes_second and count == 1)))
-        for index, line in enumerate(self._lines):
-            line.setVisible(index < count)
-            name = self._paths[index].name if index < count else ""
-            self.names[index].setText(name)
-            self.removes[index].setAccessibleName(self.tr("Remove {name}").format(name=name))
         self.add_second.setVisible(count == 1)
-        if self._missing:
-            self._about.set_line(self._missing, "triangle-alert", "attention")
-        elif count:
-            self._about.set_line(
-                self.tr("The answer is put in the order of what was sent; it is checked to fit."), "info"
-            )
-        else:
-            self._about.set_line(
-                self.tr("Without the file, results are named by their order: “Query 1 · Context 2”."), "info"
-            )
+        about = self.tr("Without the file, results are named by their order: “Query 1 · Context 2”.")
+        if count:
+            about = self.tr("The answer is put in the order of what was sent; it is checked to fit.")
+        look = ("triangle-alert", "attention") if self._missing else ("info", "quiet")
+        self._about.set_line(self._missing or about, *look)
         self.changed.emit()
-
-
-def _line(name: ElidedLabel, remove: LinkButton) -> QWidget:
-    remove.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-    line = boxed(row(IconLabel("file-text", "text", 16), (name, 1), remove))
-    line.setMinimumHeight(scaled(CONTROL_HEIGHT))
-    return line
 
 
 def _read_inputs(paths: tuple[Path, ...], kind: Kind | None) -> AttachedInput:
@@ -368,8 +350,7 @@ class AccountDialog(FormDialog):
         self.connection = Choice(self.tr("Worker"), names, lambda _: self.look())
         self.connection.set_value(connection_id or _usual(self._workers, program.settings.connection))
         self.look_button = Button(self.tr("Look again"), "refresh-cw", self.look)
-        self.problem = NoticeBar("", "attention")
-        self.problem.hide()
+        self.problem = Saying("triangle-alert", "attention", "body")
         self._make_table()
         self.doing = Saying("loader", "accent", "quiet", wrap=False)
         self.remove_button = DangerButton(self.tr("Remove from my account…"), "trash-2", self._remove)
@@ -473,15 +454,7 @@ class AccountDialog(FormDialog):
         self._places.setCurrentWidget(self.nothing)
 
     def _show_problem(self, error: UserError) -> None:
-        self.problem.set_text(said(error.message), "attention")
-        self.problem.clear_links()
-        if error.action is Action.OPEN_CONNECTION:
-            self.problem.add_link(action_words(error.action), self._open_connections)
-        elif error.action is Action.UNLOCK:
-            self.problem.add_link(action_words(error.action), self._notices.unlock_wanted.emit)
-        else:
-            self.problem.add_link(action_words(Action.RETRY), self.look)
-        self.problem.show()
+        self.problem.set_line(said(error.message))
 
     def _selected(self) -> None:
         chosen = self._chosen()

@@ -16,10 +16,8 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import made_once
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.display import key_name
 from cfbatch_gui.ui.job_actions import JobActions, can_be_compared, can_be_forgotten
 from cfbatch_gui.ui.jobs.job_summary import (
-    can_be_sent_again,
     can_change_account,
     can_clear_account,
     is_over,
@@ -106,9 +104,8 @@ class JobPage(QWidget):
     # The header
 
     def _make_header(self) -> None:
-        self.header = PageHeader(renamable=True)
         actions, runner, of_job = self._actions, self._program.runner, self._of_job
-        self.header.renamed.connect(lambda name: self._with_job(lambda job_id: actions.rename(job_id, name)))
+        self.header = PageHeader(rename=of_job(actions.rename))
         self.check_button = Button(self.tr("Check now"), "refresh-cw", of_job(runner.check_now))
         stop = of_job(lambda job_id: self.tasks.start("stop", runner.pause(job_id)))
         self.stop_button = Button(self.tr("Stop watching"), "pause", stop)
@@ -123,8 +120,13 @@ class JobPage(QWidget):
 
     def _fill_more(self) -> None:
         """Fill the "…" menu with what can be done with the job as it is."""
-        menu, job, actions = self.header.more.menu(), self._job, self._actions
-        menu.clear()
+        self.header.more.menu().clear()
+        if self._job is not None:
+            self._actions.fill_menu(self.header.more.menu(), [self._job], self._add_own)
+
+    def _add_own(self) -> None:
+        """What can be done with it on this page alone."""
+        job, actions = self._job, self._actions
         if job is None:
             return
 
@@ -134,17 +136,10 @@ class JobPage(QWidget):
         def on_account(work: Callable[[str], Coroutine[Any, Any, object]]) -> Callable[[str], object]:
             return lambda job_id: self.tasks.start("account", work(job_id))
 
-        over, is_ranking, ids = is_over(job), can_be_compared(job), request_ids(job.batches)
-        add(self.tr("Rename") + "\tF2", lambda _: self.header.rename(), "pencil")
-        duplicate = add(self.tr("Duplicate"), actions.duplicate, "copy")
-        duplicate.setEnabled(not job.has_named_texts and not job.texts_forgotten_at)
-        if is_ranking and not over:
-            add(self.tr("Compare with…") + "\t" + key_name("Ctrl+Shift+C"), actions.compare, "git-compare")
-        if is_ranking and not job.texts_forgotten_at:
-            add(self.tr("Judge its texts…") + "\t" + key_name("Ctrl+J"), actions.judge, "list-ordered")
+        ids = request_ids(job.batches)
         if self.tabs.is_shown(VECTORIZE):
             add(self.tr("Send to Vectorize…"), lambda _: self.tabs.choose(VECTORIZE), "send")
-        if job.has_results and not over:
+        if job.has_results and not is_over(job):
             add(self.tr("Export what is here…"), actions.export, "download")
         connection = connection_of(self._program, job)
         if connection is not None and can_change_account(job, connection):
@@ -162,10 +157,6 @@ class JobPage(QWidget):
             add(self.tr("Copy as Worker code"), partial(self._copy_code_in, "worker"), "file-text")
         if can_be_forgotten(job):
             add(self.tr("Remove its texts…"), actions.forget_texts, "eye-off")
-        add(self.tr("Tags…"), actions.tag, "tag")
-        add(self.tr("Take out of the archive") if job.archived else self.tr("Archive"), actions.archive, "archive")
-        menu.addSeparator()
-        add(self.tr("Delete"), actions.delete, "trash-2")
 
     def _show_header(self, job: Job) -> None:
         state = words_of_job(job)
@@ -256,8 +247,6 @@ class JobPage(QWidget):
         self._is_choosing_tab = True  # `_tab_chosen` must not take this for the user's choice
         results = self._results_tab()
         wanted = self._chosen.get(job.id) or _tab_of(job, results)
-        has_progress = _has_progress(job) or wanted == PROGRESS
-        self.tabs.set_shown(PROGRESS, has_progress)
         for key, view in self.results.items():
             of_kind = (key in (RANKING, QUALITY, OVERVIEW)) == (results == RANKING)
             self.tabs.set_shown(key, of_kind and (view.has_something(job) or key == wanted))
@@ -324,12 +313,6 @@ class JobPage(QWidget):
 
     def _of_job(self, do: Callable[[str], object]) -> Callable[[], None]:
         return partial(self._with_job, do)
-
-
-def _has_progress(job: Job) -> bool:
-    return not is_over(job) or any(
-        can_be_sent_again(batch) or (batch.state is BatchState.DONE and batch.error) for batch in job.batches
-    )
 
 
 def _tab_of(job: Job, results: str) -> str:

@@ -5,12 +5,11 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFrame, QMenu
 
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.job_actions import JobActions, can_be_compared
+from cfbatch_gui.ui.job_actions import JobActions
 from cfbatch_gui.ui.jobs.library_list import ENTRY_ROLE, GroupEntry, JobList, LibraryRows
 from cfbatch_gui.ui.theme import LEAST_SIDEBAR, MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
@@ -23,7 +22,6 @@ from cfbatch_gui.ui.widgets import (
     PrimaryButton,
     QuietButton,
     SearchField,
-    add_action,
     boxed,
     column,
     row,
@@ -104,37 +102,6 @@ class Library(QFrame):
         jobs = self.list.selected_jobs()
         return jobs if len(jobs) > 1 else []
 
-    def fill_menu(self, menu: QMenu, jobs: Sequence[Job]) -> None:
-        """Add what can be done with a job, or with all of several."""
-        actions, ids, is_one = self.job_actions, [job.id for job in jobs], len(jobs) == 1
-        rankings = [job.id for job in jobs if can_be_compared(job)]
-        if is_one:
-            rename = add_action(menu, self.tr("Rename"), lambda: actions.ask_name(*ids), "pencil")
-            rename.setShortcut(QKeySequence("F2"))
-            add_action(menu, self.tr("Duplicate"), lambda: actions.duplicate(*ids), "copy")
-        if len(rankings) > 1 or (is_one and rankings):
-            several = self.tr("Compare these {n}…").format(n=display.number(len(rankings)))
-            text = self.tr("Compare with…") if is_one else several
-            add_action(menu, text, lambda: actions.compare(*rankings), "git-compare")
-        if is_one and rankings:
-            add_action(menu, self.tr("Judge its texts…"), lambda: actions.judge(*ids), "list-ordered")
-        text = self.tr("Tags…") if is_one else display.plural(len(ids), "Tag {n} job…", "Tag {n} jobs…")
-        add_action(menu, text, lambda: actions.tag(*ids), "tag")
-        put_away = [job.id for job in jobs if job.is_sent and not job.archived]
-        if archived := put_away or [job.id for job in jobs if job.archived]:
-            text = self.tr("Archive") if put_away else self.tr("Take out of the archive")
-            if not is_one and put_away:
-                text = display.plural(len(archived), "Archive {n} job", "Archive {n} jobs")
-            elif not is_one:
-                text = display.plural(
-                    len(archived), "Take {n} job out of the archive", "Take {n} jobs out of the archive"
-                )
-            add_action(menu, text, lambda: actions.archive(*archived), "archive")
-        menu.addSeparator()
-        text = self.tr("Delete") if is_one else display.plural(len(ids), "Delete {n} job", "Delete {n} jobs")
-        delete = add_action(menu, text, lambda: actions.delete(*ids), "trash-2")
-        delete.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
-
     def toggle_archive(self) -> None:
         if self.find_field.text():
             self.find_field.clear()
@@ -169,7 +136,7 @@ class Library(QFrame):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         selected = self.selection()
-        self.fill_menu(menu, selected if any(job.id == clicked.id for job in selected) else [clicked])
+        self.job_actions.fill_menu(menu, selected if any(job.id == clicked.id for job in selected) else [clicked])
         menu.popup(position)
 
 

@@ -69,40 +69,8 @@ def group_of(job: Job) -> Group:
     return Group.FINISHED if state is JobState.DONE else Group.WORKING
 
 
-class JobGroups:
-    """The jobs in their groups, the latest first. What the place of a job goes by is computed once."""
-
-    def __init__(self) -> None:
-        self._places: dict[int, tuple[Job, Group, tuple[float, float, str]]] = {}
-        self._members: dict[Group, list[Job]] = {group: [] for group in Group}
-
-    def show(self, jobs: Iterable[Job]) -> None:
-        known = self._places
-        self._places = {id(job): known.get(id(job)) or (job, group_of(job), _order(job)) for job in jobs}
-        self._members = {group: [] for group in Group}
-        for job, group, _ in sorted(self._places.values(), key=lambda place: place[2], reverse=True):
-            self._members[group].append(job)
-
-    def lines(self, *, archived: bool = False) -> list[Entry]:
-        """Those of the archive, or of all else."""
-        lines: list[Entry] = []
-        for group, members in self._members.items():
-            if members and (group is Group.ARCHIVED) is archived:
-                lines += [GroupEntry(group, len(members)), *members]
-        return lines
-
-    def archived(self) -> int:
-        return len(self._members[Group.ARCHIVED])
-
-
-def found(jobs: Iterable[Job], text: str) -> list[Entry]:
-    """The lines of the jobs whose name or tags have this text, the archive last."""
-    groups, wanted = JobGroups(), text.strip().casefold()
-    groups.show(job for job in jobs if any(wanted in word.casefold() for word in (job.name, *job.tags)))
-    return groups.lines() + groups.lines(archived=True)
-
-
 def _order(job: Job) -> tuple[float, float, str]:
+    """What jobs of a group are sorted by, the latest first."""
     return job.finished_at or job.sent_at or job.created_at, job.created_at, job.id
 
 
@@ -127,14 +95,16 @@ def _key(entry: Entry) -> str:
 
 
 class LibraryRows(QAbstractListModel):
+    """The jobs in their groups. What the place of a job goes by is computed once."""
+
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._jobs: tuple[Job, ...] = ()
+        self._places: dict[int, tuple[Job, Group, tuple[float, float, str]]] = {}
+        self._archived = 0
         self._find = ""
         self._shows_archive = False
         self._all: list[Entry] = []
         self._entries: list[Entry] = []  # the beginning of all, which the view knows
-        self._groups = JobGroups()
         self.spoken: Callable[[Entry], str] = lambda entry: ""  # all of a line, for a screen reader
 
     def entries(self) -> list[Entry]:
@@ -149,16 +119,16 @@ class LibraryRows(QAbstractListModel):
     def index_of(self, job_id: str) -> QModelIndex:
         """The index of a job's line, which the model has from now on; an invalid one for a job that is not shown."""
         line = self.line_of(job_id)
-        if line >= len(self._entries):
-            self._grow(line + LINES)
+        self._grow(line + LINES if line >= len(self._entries) else 0)
         return self.index(line)
 
     def show_all(self) -> None:
         self._grow(len(self._all))
 
-    def show_jobs(self, jobs: Sequence[Job]) -> None:
-        self._jobs = tuple(jobs)
-        self._groups.show(self._jobs)
+    def show_jobs(self, jobs: Iterable[Job]) -> None:
+        known = self._places
+        self._places = {id(job): known.get(id(job)) or (job, group_of(job), _order(job)) for job in jobs}
+        self._archived = sum(group is Group.ARCHIVED for _, group, _ in self._places.values())
         self._rearrange()
 
     def show_archive(self, shown: bool) -> None:
@@ -169,10 +139,10 @@ class LibraryRows(QAbstractListModel):
         return self._shows_archive
 
     def archived(self) -> int:
-        return self._groups.archived()
+        return self._archived
 
     def find(self, text: str) -> None:
-        self._find = text
+        self._find = text.strip().casefold()
         self._rearrange(from_the_top=True)
 
     def rowCount(self, parent: Index = _ROOT) -> int:
@@ -182,8 +152,7 @@ class LibraryRows(QAbstractListModel):
         return not parent.isValid() and len(self._entries) < len(self._all)
 
     def fetchMore(self, parent: Index) -> None:
-        if self.canFetchMore(parent):
-            self._grow(len(self._entries) + LINES)
+        self._grow(len(self._entries) + LINES)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
@@ -209,38 +178,38 @@ class LibraryRows(QAbstractListModel):
             self._entries = self._all[:end]
             self.endInsertRows()
 
-    def _rearrange(self, *, from_the_top: bool = False) -> None:
-        """Keep the lines that are the same at both ends, replace those between, and signal which kept ones changed.
-        The model has as many lines as before, and its last one also if that has moved down; `from_the_top` LINES.
+    def _lines(self) -> list[Entry]:
+        """Those of the archive, or of all else; while something is sought, those that have it in their name or tags,
+        the archive last.
         """
-        if self._find.strip():
-            self._all = found(self._jobs, self._find)
-        else:
-            self._all = self._groups.lines(archived=self._shows_archive)
-        old = self._entries
+        members: dict[Group, list[Job]] = {group: [] for group in Group}
+        for job, group, _ in sorted(self._places.values(), key=lambda place: place[2], reverse=True):
+            is_shown = (group is Group.ARCHIVED) is self._shows_archive
+            if self._find:
+                is_shown = any(self._find in word.casefold() for word in (job.name, *job.tags))
+            if is_shown:
+                members[group].append(job)
+        lines: list[Entry] = []
+        for group, jobs in members.items():
+            lines += [GroupEntry(group, len(jobs)), *jobs] if jobs else []
+        return lines
+
+    def _rearrange(self, *, from_the_top: bool = False) -> None:
+        """Signal which lines changed where all are the same jobs, else a reset. The model has as many lines as before,
+        and its last one also if that has moved down; `from_the_top` LINES.
+        """
+        self._all, old = self._lines(), self._entries
         lines = LINES
         if old and not from_the_top:
             lines = max(lines, len(old), self.line_of(_key(old[-1])) + 1)
         fresh = self._all[:lines]
-        shorter = min(len(fresh), len(old))
-        head = 0
-        while head < shorter and _key(old[head]) == _key(fresh[head]):
-            head += 1
-        tail = 0
-        while tail < shorter - head and _key(old[-1 - tail]) == _key(fresh[-1 - tail]):
-            tail += 1
-        old_end, fresh_end = len(old) - tail, len(fresh) - tail
-        if old_end > head:
-            self.beginRemoveRows(_ROOT, head, old_end - 1)
-            self._entries = old[:head] + old[old_end:]
-            self.endRemoveRows()
-        if fresh_end > head:
-            self.beginInsertRows(_ROOT, head, fresh_end - 1)
+        if list(map(_key, old)) != list(map(_key, fresh)):
+            self.beginResetModel()
             self._entries = fresh
-            self.endInsertRows()
+            self.endResetModel()
+            return
         self._entries = fresh
-        for at in (*range(head), *range(fresh_end, len(fresh))):
-            before, now = old[at if at < head else at - len(fresh)], fresh[at]
+        for at, (before, now) in enumerate(zip(old, fresh, strict=True)):
             if before is not now and before != now:
                 is_as_high = line_height(before) == line_height(now)
                 role = Qt.ItemDataRole.DisplayRole if is_as_high else Qt.ItemDataRole.SizeHintRole
@@ -403,13 +372,15 @@ class JobList(QListView):
         self.customContextMenuRequested.connect(self._ask_menu)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
         self.clicked.connect(self._click)
-        for changed in (rows.modelReset, rows.rowsInserted, rows.rowsRemoved):
-            changed.connect(self._update_focus_policy)
-        self._update_focus_policy()
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
-    def _update_focus_policy(self) -> None:
-        policy = Qt.FocusPolicy.StrongFocus if self.model().rowCount() else Qt.FocusPolicy.NoFocus
-        self.setFocusPolicy(policy)
+    def reset(self) -> None:
+        """Stay where it is scrolled to; without lines it takes no focus."""
+        place = self.verticalScrollBar().value()
+        super().reset()
+        self.doItemsLayout()
+        self.verticalScrollBar().setValue(place)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._rows.entries() else Qt.FocusPolicy.NoFocus)
 
     def mark(self, job_id: str, index: QModelIndex) -> None:
         self.delegate.opened_job = job_id
@@ -459,7 +430,7 @@ class JobList(QListView):
             self.viewport().update(self.visualRect(topLeft))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        self.setProperty("keyboard", came_by_keyboard(event))
+        self.setProperty("keyboard", came_by_keyboard(self, event))
         super().focusInEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

@@ -31,7 +31,6 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.budget import send_within_budget
-from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.jobs.batch_table import BatchTable
 from cfbatch_gui.ui.jobs.job_summary import (
     AccountPart,
@@ -42,7 +41,7 @@ from cfbatch_gui.ui.jobs.job_summary import (
     running_words,
     usual_words,
 )
-from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.notices import Notices, action_words
 from cfbatch_gui.ui.state_names import (
     connection_of,
     is_practice,
@@ -180,7 +179,6 @@ class UnknownOutcomeCard(Card):
 
 
 _SECOND = 1000  # milliseconds
-_HIDDEN = ("request", "requests", "tokens", "checks", "sent", "size", "answer")  # columns of the table
 _TABLE_HEIGHT = 240  # pixels, at least
 
 
@@ -201,7 +199,7 @@ class ProgressView(QWidget):
         self.cards: dict[int, UnknownOutcomeCard] = {}
         self._troubles: list[Trouble] = []
         self.trouble_bars: list[NoticeBar] = []
-        self.table = BatchTable(program, "batches", tr("Batches"), _HIDDEN)
+        self.table = BatchTable(program)
         self._make_widgets()
         self._lay_out()
         self._seconds = QTimer(self, interval=_SECOND)
@@ -263,10 +261,8 @@ class ProgressView(QWidget):
         self.pause_bar.set_text(said(job.paused_because), "info" if by_user else "attention")
         self.pause_bar.clear_links()
         trouble = self._program.runner.pause_error(job.id)
-        if trouble is not None and trouble.action is Action.OPEN_CONNECTION:
-            self.pause_bar.add_link(self.tr("Open connection"), self._notices.connection_wanted.emit)
-        if trouble is not None and trouble.action is Action.UNLOCK:
-            self.pause_bar.add_link(self.tr("Unlock"), self._notices.unlock_wanted.emit)
+        if trouble is not None and (act := self._notices.act_of(trouble.action)):
+            self.pause_bar.add_link(action_words(trouble.action), act)
         self.pause_bar.add_link(self.tr("Carry on"), self.carry_on)
 
     def carry_on(self) -> None:
@@ -281,9 +277,7 @@ class ProgressView(QWidget):
         self.account.show_job(job, connection)
         is_wanted = connection is not None and wants_account(job, connection)
         problem = job.account_problem if is_wanted and not is_over(job) else ""
-        self.account_bar.setVisible(bool(problem))
-        if self.account_bar.text() != said(problem):
-            self.account_bar.set_text(said(problem), "attention")
+        self.account_bar.say(said(problem))
         for link in self.account_bar.links():
             link.setVisible(not job.taken_over)
 
@@ -403,7 +397,9 @@ class ProgressView(QWidget):
 
     def _foot_words(self, job: Job) -> str:
         progress = account_progress(job)
-        if is_over(job) or progress.lid_may_close:  # said beside the figures
+        if is_over(job):
+            return self.tr("A double click on a batch opens the answer as it came.")
+        if progress.lid_may_close:  # said beside the figures
             return ""
         if is_practice(job):
             return self.tr(

@@ -134,7 +134,7 @@ class MapView(VectorPage):
     # Making
 
     def _make_widgets(self) -> None:
-        self.find_field = SearchField(self.tr("Find a text"), shortcut=True)
+        self.find_field = SearchField(self.tr("Find a text"))
         self.find_field.setMinimumWidth(scaled(86))
         self.find_field.setMaximumWidth(scaled(220))
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))

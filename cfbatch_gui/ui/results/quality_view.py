@@ -8,12 +8,11 @@ from PySide6.QtCore import Signal
 
 from cfbatch_gui.core.evaluation.comparison import JudgedQuery, judged_queries
 from cfbatch_gui.core.evaluation.joining import Run, read_run
-from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, RunMeasures, judged_by, measure
-from cfbatch_gui.core.evaluation.judged_documents import BookGrades
+from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, BookGrades, Evaluation, RunMeasures, judged_by, measure
 from cfbatch_gui.core.evaluation.significance import mean_interval
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.judgements.agreement import Agreement, agreement_words, between_judges
+from cfbatch_gui.core.judgements.session import Agreement, agreement_words, between_judges
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades
 from cfbatch_gui.core.results.rankings import Rankings

@@ -195,7 +195,7 @@ class RankingView(ResultsPage[RankingRead]):
 
     def _make_widgets(self) -> None:
         self.panel = TextPanel()
-        self.find_field = SearchField(self.tr("Find in queries and texts"), shortcut=True)
+        self.find_field = SearchField(self.tr("Find in queries and texts"))
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
         self.find_field.textChanged.connect(self._mark)
         self.limits_bar = LimitsBar()

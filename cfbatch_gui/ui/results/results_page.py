@@ -17,12 +17,11 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, Progress
 from cfbatch_gui.core.results.exports.base import ExportOptions
 from cfbatch_gui.core.results.nearest import Neighbour, nearest
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.score_table import ScoreFigures
-from cfbatch_gui.core.results.unit_vectors import Progress
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
 from cfbatch_gui.ui import display

@@ -147,7 +147,7 @@ class VectorsView(VectorPage):
     # Making
 
     def _make_widgets(self) -> None:
-        self.find_field = SearchField(self.tr("Find in texts and ids"), shortcut=True)
+        self.find_field = SearchField(self.tr("Find in texts and ids"))
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
         self.find_field.textChanged.connect(self._mark)
         self.count = Label("", "quiet")

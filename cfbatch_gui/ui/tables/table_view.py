@@ -227,7 +227,7 @@ class TableView(QTableView):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        if self.columns() and not self._selected_ranges() and came_by_keyboard(event):
+        if self.columns() and not self._selected_ranges() and came_by_keyboard(self, event):
             self.selectRow(max(0, self.currentIndex().row()))  # so that the current row is visible
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

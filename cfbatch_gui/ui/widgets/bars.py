@@ -10,7 +10,6 @@ from PySide6.QtGui import (
     QDropEvent,
     QFont,
     QFontMetrics,
-    QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -18,7 +17,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
-    QLineEdit,
     QMenu,
     QProgressBar,
     QSizePolicy,
@@ -101,17 +99,11 @@ class DropOverlay(QFrame):
         words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.setLayout(column(None, row(None, IconLabel("file-up", "accent", 28), None), words, None))
         self.hide()
-        over.installEventFilter(self)
 
     def cover(self) -> None:
         self.setGeometry(self._over.rect())
         self.raise_()
         self.show()
-
-    def eventFilter(self, watched: object, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize and self.isVisible():
-            self.setGeometry(self._over.rect())
-        return False
 
 
 Level = Literal["info", "attention", "error", "done"]
@@ -225,28 +217,20 @@ _LEAST_WORDS = 110  # pixels of the title, before the buttons stand below it
 
 
 class PageHeader(QWidget):
-    """`more` is the "…" menu, hidden until the page shows it; `renamed` brings the new, non-empty title."""
+    """`more` is the "…" menu, hidden until the page shows it; `rename` asks for another title."""
 
-    renamed = Signal(str)
-
-    def __init__(self, title: str = "", *, renamable: bool = False) -> None:
+    def __init__(self, title: str = "", *, rename: Callable[[], object] | None = None) -> None:
         super().__init__()
-        self._title = _Title(title, "title")
+        self.rename = rename
+        self._title = _Title(title, "title", rename)
         self._title.setContentsMargins(0, 1, 0, 0)
-        self._title.setVisible(bool(title) or renamable)
-        self._editor = _TitleEditor(self)
-        self._editor.hide()
-        self._editor.finished.connect(self._finish_renaming)
-        self._renamable = renamable
-        if renamable:
-            self._title.setCursor(Qt.CursorShape.IBeamCursor)
-            self._title.pressed.connect(self.rename)
+        self._title.setVisible(bool(title))
         self.state = StateLabel()
         self.state.hide()
         self._dot = Label("·", "quiet")
         self._dot.hide()
         self._facts = ElidedLabel("", "quiet")
-        texts = column(self._title, self._editor, row(self.state, self._dot, (self._facts, 1)), gap=2)
+        texts = column(self._title, row(self.state, self._dot, (self._facts, 1)), gap=2)
         self._elsewhere: list[Button] = []  # on the page
         self._at_right: list[Button] = []
         self.more = MoreButton(self.tr("More"))
@@ -261,7 +245,7 @@ class PageHeader(QWidget):
 
     def set_title(self, title: str) -> None:
         self._title.setText(title)
-        self._title.setVisible(bool(title) and self._editor.isHidden())
+        self._title.setVisible(bool(title))
 
     def title(self) -> str:
         return self._title.whole_text()
@@ -282,7 +266,7 @@ class PageHeader(QWidget):
         self._buttons.removeWidget(self.more)
         for each in (button, self.more):  # which stays the last one
             self._buttons.addWidget(each)
-        follow_in_tab_order(self._at_right[-1] if self._at_right else self._editor, button, self.more)
+        follow_in_tab_order(self._at_right[-1] if self._at_right else self._title, button, self.more)
         self._at_right.append(button)
         return button
 
@@ -301,48 +285,19 @@ class PageHeader(QWidget):
         self.more.menu().aboutToShow.emit()  # some pages fill it then
         menu.addActions(self.more.menu().actions())
 
-    def rename(self) -> None:
-        """Turn the title into a field: Enter and leaving it keep the new name, Escape keeps the old one."""
-        if not self._renamable:
-            return
-        self._editor.setText(self.title())
-        self._title.hide()
-        self._editor.show()
-        self._editor.setFocus(Qt.FocusReason.OtherFocusReason)
-        self._editor.selectAll()
-
-    def _finish_renaming(self, keep: bool) -> None:
-        if self._editor.isHidden():
-            return
-        name = self._editor.text().strip()
-        self._editor.hide()
-        self._title.show()
-        if keep and name and name != self.title():
-            self._title.setText(name)
-            self.renamed.emit(name)
-
 
 class _Title(ElidedLabel):
-    pressed = Signal()
+    """A click on it calls `rename`."""
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        self.pressed.emit()
+    def __init__(self, text: str, role: Role, rename: Callable[[], object] | None) -> None:
+        super().__init__(text, role)
+        self._rename = rename
+        if rename is not None:
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
 
-
-class _TitleEditor(QLineEdit):
-    finished = Signal(bool)
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAccessibleName(self.tr("Name"))
-        self.setMaxLength(200)
-        self.editingFinished.connect(lambda: self.finished.emit(True))
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self.finished.emit(False)
-        else:
-            super().keyPressEvent(event)
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if self._rename is not None:
+            self._rename()
 
 
 _HEIGHT = 36

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
-from PySide6.QtCore import QEvent, QMargins, QObject, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -79,32 +79,12 @@ def split(*parts: QWidget, sizes: Sequence[int], stretched: int | None = None, v
 
 def scrolled(content: QWidget) -> QScrollArea:
     """An area around a widget, whose layout is already set; it scrolls sideways only with a large font."""
-    return _Scrolled(content)
-
-
-class _Scrolled(QScrollArea):
-    """Reserves the room for the scroll bar in the content's right margin, so that the bar does not move the content."""
-
-    def __init__(self, content: QWidget) -> None:
-        super().__init__()
-        self.setWidgetResizable(True)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        content.setProperty("kind", "page")
-        self.setWidget(content)
-        layout = content.layout()
-        self._layout, self._margins = layout, layout.contentsMargins() if layout is not None else QMargins()
-        self.verticalScrollBar().installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self.verticalScrollBar() and event.type() in (QEvent.Type.Show, QEvent.Type.Hide):
-            self._reserve_margin(self.verticalScrollBar().width() if event.type() == QEvent.Type.Show else 0)
-        return super().eventFilter(watched, event)
-
-    def _reserve_margin(self, width: int) -> None:
-        if self._layout is not None:
-            margins = QMargins(self._margins)
-            margins.setRight(max(0, margins.right() - width))
-            self._layout.setContentsMargins(margins)
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    content.setProperty("kind", "page")
+    area.setWidget(content)
+    return area
 
 
 class Flow(QLayout):

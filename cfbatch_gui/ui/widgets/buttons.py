@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QIcon, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen, QShortcut, QWheelEvent
+from PySide6.QtGui import QAction, QIcon, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -161,11 +161,11 @@ def paint_chevron(widget: QWidget) -> None:
 
 
 class SearchField(QLineEdit):
-    """`searched` carries the text after every change; with `shortcut`, Ctrl+F moves the focus here."""
+    """`searched` carries the text after every change."""
 
     searched = Signal(str)
 
-    def __init__(self, hint: str, *, shortcut: bool = False) -> None:
+    def __init__(self, hint: str) -> None:
         super().__init__()
         self.setPlaceholderText(hint)
         self.setAccessibleName(hint)
@@ -179,9 +179,6 @@ class SearchField(QLineEdit):
         self._clear.triggered.connect(self.clear)
         self.textChanged.connect(lambda text: self._clear.setVisible(bool(text)))
         self.textChanged.connect(self.searched)
-        if shortcut:
-            find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
-            find.activated.connect(self._take_focus)
 
     def reset(self) -> None:
         self.blockSignals(True)

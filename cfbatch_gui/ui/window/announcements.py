@@ -4,17 +4,17 @@ import asyncio
 import html
 import logging
 import sys
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
 from cfbatch_gui.core.jobs.states import STOPPED, Job, JobState, account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.job_actions import AT_WORK
 from cfbatch_gui.ui.notices import announce
+from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.state_names import state_words
 from cfbatch_gui.ui.window.main_window import DESKTOP_ID, MainWindow, keep_token
 
@@ -25,38 +25,39 @@ _PATIENCE = 5.0  # seconds for a server that is started by the call
 _NORMAL = 1  # urgency
 
 
-class NotificationBus(QObject):
-    """One connection to the session bus; what cannot be shown is logged and forgotten."""
+class NotificationBus:
+    """The server of notices on the session bus; `pressed` gets the key of a notice that was clicked."""
 
-    pressed = Signal(str)  # the key of a notice that was clicked
-    activation_token = Signal(str)  # what a Wayland desktop wants to see before it brings a window to the front
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._bus: Any = None
-        self._readable: QSocketNotifier | None = None
+    def __init__(self, pressed: Callable[[str], object]) -> None:
+        self._pressed = pressed
+        self.connection: Any = None  # while there is a server
         self._has_markup = False
         self._awaited: dict[int, str] = {}  # the keys of notices that have no number yet, by the serial of their call
         self._numbers: dict[str, int] = {}  # as the server counts them, by key
 
-    async def connect_to_server(self) -> bool:
-        try:
-            self._bus, abilities = await asyncio.to_thread(_connected)
-        except Exception as error:  # noqa: BLE001 - no jeepney, no bus, no server; and whatever a bus says
-            _log.info("No server of notifications: %s", type(error).__name__)
-            return False
-        self._has_markup = "body-markup" in abilities
-        self._readable = QSocketNotifier(self._bus.sock.fileno(), QSocketNotifier.Type.Read, self)
-        self._readable.activated.connect(self._read)
-        return True
+    async def serve(self) -> None:
+        """Until cancelled. Raises whatever says that there is no server, or none any more."""
+        await imported("jeepney.io.asyncio")
+        from jeepney import MatchRule, message_bus
+        from jeepney.io.asyncio import DBusRouter, Proxy, open_dbus_connection
+        from jeepney.wrappers import unwrap_msg
+
+        async with await open_dbus_connection("SESSION") as connection:
+            async with asyncio.timeout(_PATIENCE), DBusRouter(connection) as router:
+                (abilities,) = unwrap_msg(await router.send_and_get_reply(_call("GetCapabilities")))
+                await Proxy(message_bus, router).AddMatch(MatchRule(type="signal", interface=_SERVER, path=_PATH))
+            self._has_markup = "body-markup" in abilities
+            self.connection = connection
+            try:
+                while True:
+                    self._take(await connection.receive())
+            finally:
+                self.connection = None
 
     def show(self, key: str, title: str, text: str, *, action: str) -> bool:
-        """Replace an earlier notice with this key; False when there is no server any more."""
-        if self._bus is None:
+        """Replace an earlier notice with this key; False while there is no server."""
+        if self.connection is None:
             return False
-        from jeepney import DBusAddress, new_method_call
-
-        server = DBusAddress(_PATH, bus_name=_SERVER, interface=_SERVER)
         body = html.escape(text, quote=False) if self._has_markup else text
         hints = {
             "desktop-entry": ("s", DESKTOP_ID),
@@ -65,36 +66,10 @@ class NotificationBus(QObject):
         }
         # "default" is a click on the notice itself.
         arguments = ("CF Batch", self._numbers.get(key, 0), "cfbatch", title, body, ["default", action], hints, -1)
-        call = new_method_call(server, "Notify", "susssasa{sv}i", arguments)
-        serial = next(self._bus.outgoing_serial)
-        try:
-            self._bus.send(call, serial=serial)
-        except OSError as error:
-            self._lose(error)
-            return False
+        serial = next(self.connection.outgoing_serial)
         self._awaited[serial] = key
+        self.connection.writer.write(_call("Notify", "susssasa{sv}i", arguments).serialise(serial))
         return True
-
-    def close(self) -> None:
-        """Leave the bus. Notices that are shown stay."""
-        if self._readable is not None:
-            self._readable.setEnabled(False)
-            self._readable = None
-        if self._bus is not None:
-            with suppress(OSError):
-                self._bus.close()
-            self._bus = None
-
-    def _read(self) -> None:
-        while self._bus is not None:
-            try:
-                message = self._bus.receive(timeout=0)
-            except TimeoutError:
-                return
-            except (OSError, ValueError) as error:
-                self._lose(error)
-                return
-            self._take(message)
 
     def _take(self, message: Any) -> None:
         from jeepney import HeaderFields, MessageType
@@ -109,34 +84,18 @@ class NotificationBus(QObject):
             return
         key = next((key for key, number in self._numbers.items() if number == message.body[0]), "")
         match fields.get(HeaderFields.member):
-            case "ActivationToken" if key:
-                self.activation_token.emit(str(message.body[1]))
+            case "ActivationToken" if key:  # what a Wayland desktop wants to see before a window comes to the front
+                keep_token(str(message.body[1]))
             case "ActionInvoked" if key:
-                self.pressed.emit(key)
+                self._pressed(key)
             case "NotificationClosed":
                 self._numbers.pop(key, None)
 
-    def _lose(self, error: Exception) -> None:
-        _log.info("The server of notifications is gone: %s", type(error).__name__)
-        self.close()
 
+def _call(name: str, *arguments: Any) -> Any:
+    from jeepney import DBusAddress, new_method_call
 
-def _connected() -> tuple[Any, list[str]]:
-    from jeepney import DBusAddress, MatchRule, MessageType, message_bus, new_method_call
-    from jeepney.io.blocking import Proxy, open_dbus_connection
-
-    bus = open_dbus_connection("SESSION")
-    server = DBusAddress(_PATH, bus_name=_SERVER, interface=_SERVER)
-    try:
-        answer = bus.send_and_get_reply(new_method_call(server, "GetCapabilities"), timeout=_PATIENCE)
-        if answer.header.message_type is MessageType.method_return:
-            Proxy(message_bus, bus).AddMatch(MatchRule(type="signal", interface=_SERVER, path=_PATH))
-            return bus, list(answer.body[0])
-    except BaseException:
-        bus.close()
-        raise
-    bus.close()
-    raise ConnectionError(str(answer.body))
+    return new_method_call(DBusAddress(_PATH, bus_name=_SERVER, interface=_SERVER), name, *arguments)
 
 
 _TOGETHER = 700  # milliseconds; jobs that end within this time are announced in one notice
@@ -154,7 +113,7 @@ class Announcements(QObject):
         super().__init__(window)
         self._program, self._window = program, window
         self._known: dict[str, tuple[JobState | None, bool]] = {}  # its state, and whether it is with the account
-        self._bus: NotificationBus | None = None
+        self.bus = NotificationBus(self.opened.emit)
         self._tray: QSystemTrayIcon | None = None
         self._last = ""
         self._waiting: dict[str, Job] = {}  # to be told together, the newest state of each job alone
@@ -164,14 +123,13 @@ class Announcements(QObject):
     def begin(self, jobs: Iterable[Job]) -> None:
         self._known = {job.id: (job.state, _is_with_account(job)) for job in jobs}
 
-    async def connect_to_desktop(self) -> None:
+    async def serve_desktop(self) -> None:
+        """Until cancelled, or there is no server of notices on the bus; from then on the tray shows them."""
         if sys.platform not in ("win32", "darwin"):
-            bus = NotificationBus(self)
-            bus.pressed.connect(self.opened)
-            bus.activation_token.connect(keep_token)
-            if await bus.connect_to_server():
-                self._bus = bus
-                return
+            try:
+                await self.bus.serve()
+            except Exception as error:  # noqa: BLE001 - no jeepney, no bus, no server; and whatever a bus says
+                _log.info("No server of notifications: %s", type(error).__name__)
         if QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages():
             self._tray = QSystemTrayIcon(QApplication.windowIcon(), self)
             self._tray.messageClicked.connect(lambda: self.opened.emit(self._last))
@@ -180,9 +138,6 @@ class Announcements(QObject):
         if self._together.isActive():
             self._together.stop()
             self._show()
-        if self._bus is not None:
-            self._bus.close()
-            self._bus = None
 
     def job_changed(self, job: Job) -> None:
         """Tell what changed, unless it is being looked at or is the user's own doing."""
@@ -211,7 +166,7 @@ class Announcements(QObject):
         first = next((job for job in waiting if job.state is not JobState.DONE), waiting[0])
         text = self._words(waiting)
         self._last = first.id
-        if self._bus is not None and self._bus.show(first.id, self.tr("CF Batch"), text, action=self.tr("Open")):
+        if self.bus.show(first.id, self.tr("CF Batch"), text, action=self.tr("Open")):
             return
         if self._tray is not None:
             self._tray.show()

@@ -8,8 +8,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -44,9 +43,7 @@ from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.help import about_versions
 from cfbatch_gui.ui.notices import install_roles
-from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme
-from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.window import loop
 from cfbatch_gui.ui.window.main_window import DESKTOP_ID
 from cfbatch_gui.ui.window.workspace import Request, Workspace
@@ -58,22 +55,17 @@ class Application(QApplication):
     def __init__(self, arguments: Sequence[str]) -> None:
         super().__init__(list(arguments))
         self._files: list[str] = []
-        self._take: Callable[[Sequence[str]], object] | None = None
+        self._take: Callable[[Sequence[str]], object] = self._files.extend
 
     def give_files_to(self, take: Callable[[Sequence[str]], object]) -> None:
         """Call `take` with the paths that have come, and from now on with each that comes."""
         self._take = take
-        files, self._files = self._files, []
-        if files:
-            take(files)
+        take(self._files)
 
     def event(self, event: QEvent) -> bool:
         if event.type() != QEvent.Type.FileOpen or not isinstance(event, QFileOpenEvent) or not event.file():
             return super().event(event)
-        if self._take is None:
-            self._files.append(event.file())
-        else:
-            self._take([event.file()])
+        self._take([event.file()])
         return True
 
 
@@ -258,7 +250,6 @@ def _open_window(start: Start, environ: Mapping[str, str]) -> int:
     chosen = settings.theme
     theme = Theme(Scheme(chosen) if chosen in set(Scheme) else Scheme.SYSTEM)
     theme.apply(app)
-    keyboard.watch(app)
     install_roles()
     return loop.run(app, lambda: _main(start, environ, theme, app))
 
@@ -284,8 +275,7 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QAp
         return 0
     single = SingleWindow(Paths(start.root))  # before the pages are made: a later start waits for it
     workspace = Workspace(program, theme, with_draft=bool(start.files) or start.with_example)
-    show_error = workspace.window.notices.show_error
-    tasks = Tasks(single, show_error)
+    single.take = workspace.take
     crash.crashed.connect(workspace.window.notices.show_crash)
     listeners.append(workspace.job_changed)
     ending = Ending(workspace.closed.set)
@@ -295,11 +285,9 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QAp
         if isinstance(app, Application):
             app.give_files_to(workspace.open_each)
         loop.favour_window()
-        tasks.start("later starts", single.serve(workspace.take, show_error))
         await workspace.closed.wait()
     finally:
         single.close()
-        await tasks.close()
         await workspace.close()
         await program.close()
         workspace.window.finish()
@@ -371,34 +359,21 @@ def _print(words: str) -> None:
 
 
 class SingleWindow(QObject):
-    """Receives the requests of later starts; the process must hold the lock of the ledger in `paths`."""
+    """Receives the requests of later starts; the process must hold the lock of the ledger in `paths`.
+
+    `take` is set before the loop goes on: until then nothing is heard, and what has come waits.
+    """
+
+    take: Callable[[Request], object]
 
     def __init__(self, paths: Paths) -> None:
         super().__init__()
-        self._requests: asyncio.Queue[tuple[QLocalSocket, Request]] = asyncio.Queue()
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._connected)
         QLocalServer.removeServer(_address(paths))  # left by a crash: no other process has this data folder open
         if not self._server.listen(_address(paths)):  # as where the folder's path is longer than a socket's may be
             _log.warning("A later start will not find this window: %s", self._server.errorString())
-
-    async def serve(self, take: Callable[[Request], Awaitable[object]], failed: Callable[[UserError], object]) -> None:
-        """Answer requests until cancelled: when `take` returns, or `failed` has shown why the files were not taken."""
-        while True:
-            socket, request = await self._requests.get()
-            if not _is_waiting(socket):
-                continue
-            try:
-                await take(request)
-            except UserError as error:
-                failed(error)
-            except Exception as error:  # noqa: BLE001 - later requests are to be answered all the same
-                handled = {"message": "The files of a later start could not be opened", "exception": error}
-                asyncio.get_running_loop().call_exception_handler(handled)
-            with suppress(RuntimeError):  # who asked has gone, and Qt has deleted the socket
-                socket.write(_TAKEN)
-                socket.flush()
 
     def close(self) -> None:
         self._server.close()
@@ -419,15 +394,13 @@ class SingleWindow(QObject):
             _log.warning("A start of another version has asked this window for something, and was not understood.")
             socket.abort()
             return
-        self._requests.put_nowait((socket, request))
-
-
-def _is_waiting(socket: QLocalSocket) -> bool:
-    try:
         socket.waitForReadyRead(0)  # hears that the other end is closed, which may have been after the request
-        return socket.state() == QLocalSocket.LocalSocketState.ConnectedState
-    except RuntimeError:  # it has gone, and Qt has deleted the socket
-        return False
+        if socket.state() == QLocalSocket.LocalSocketState.ConnectedState:
+            try:
+                self.take(request)
+            finally:  # a failure is shown in this window
+                socket.write(_TAKEN)
+                socket.flush()
 
 
 STATUS = 70  # EX_SOFTWARE, "an internal software error", of sysexits.h

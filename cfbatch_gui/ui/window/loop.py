@@ -1,8 +1,7 @@
-"""asyncio on Qt's event loop: qasync 0.28 with five defects corrected.
+"""asyncio on Qt's event loop: qasync 0.28 with four defects corrected.
 
-No timer fires early; nothing runs while the loop is stopped; loops can be made repeatedly; name look-ups have threads
-of their own; a thread that hangs does not hold up the end. It uses private attributes of qasync, whose version is
-pinned.
+No timer fires early; nothing runs while the loop is stopped; loops can be made repeatedly; a thread that hangs does not
+hold up the end. It uses private attributes of qasync, whose version is pinned.
 """
 
 import asyncio
@@ -10,7 +9,6 @@ import gc
 import math
 import queue
 import signal
-import socket
 import sys
 import threading
 import time
@@ -29,7 +27,7 @@ T = TypeVar("T")
 _LONGEST_TIMER = 2**31 - 1  # milliseconds; the longest interval that a Qt timer takes
 _WAIT_FOR_THREADS = 0.5  # seconds for which closing an executor waits, for all its threads together
 _SWITCH = 0.0002  # seconds that another thread keeps Python once the window's wants it; Python's own 0.005 add up
-WORK_THREADS, LOOKUP_THREADS = 8, 4
+WORK_THREADS = 16  # for work and for look-ups of names
 
 
 class EventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no types
@@ -41,9 +39,7 @@ class EventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no types
         # The result of a thread that ends just before the loop is closed may arrive after it: that must not raise.
         self._QEventLoop__call_soon_signal.disconnect()
         self._QEventLoop__call_soon_signal.connect(self._call_from_thread)
-        self._work = DaemonExecutor("work", WORK_THREADS)
-        self._lookups = DaemonExecutor("lookup", LOOKUP_THREADS)
-        self.set_default_executor(self._work)
+        self.set_default_executor(DaemonExecutor())
 
     def call_later(
         self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
@@ -54,16 +50,9 @@ class EventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no types
         self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.TimerHandle:
         self._check_closed()
-        if asyncio.iscoroutinefunction(callback) or not callable(callback):
-            raise TypeError(f"a plain function is needed, not {type(callback).__name__}")
         handle = _TimerHandle(when, callback, args, self, context)
         self._timer.add_callback(handle)
         return handle
-
-    def call_soon(
-        self, callback: Callable[..., object], *args: Any, context: Context | None = None
-    ) -> asyncio.TimerHandle:
-        return self.call_at(self.time(), callback, *args, context=context)
 
     def _call_from_thread(self, callback: Callable[..., object], args: tuple[Any, ...]) -> None:
         if not self.is_closed():
@@ -73,12 +62,6 @@ class EventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no types
         if isinstance(handle, _TimerHandle):
             self._timer.cancel(handle)
 
-    async def getaddrinfo(self, host: Any, port: Any, **how: Any) -> Any:
-        return await self.run_in_executor(self._lookups, partial(socket.getaddrinfo, host, port, **how))
-
-    async def getnameinfo(self, sockaddr: Any, flags: int = 0) -> Any:
-        return await self.run_in_executor(self._lookups, socket.getnameinfo, sockaddr, flags)
-
     def run_forever(self) -> Any:
         self._timer.go_on()
         return super().run_forever()
@@ -87,23 +70,11 @@ class EventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no types
         if self.is_closed():
             return
         super().close()
-        self._lookups.shutdown()
         self._timer.deleteLater()
 
 
 class _TimerHandle(asyncio.TimerHandle):
-    __slots__ = ("timer_id",)
-
-    def __init__(
-        self,
-        when: float,
-        callback: Callable[..., object],
-        args: tuple[Any, ...],
-        loop: asyncio.AbstractEventLoop,
-        context: Context | None,
-    ) -> None:
-        super().__init__(when, callback, args, loop, context)
-        self.timer_id = 0
+    timer_id = 0
 
 
 class PreciseTimer(QObject):
@@ -164,8 +135,7 @@ class PreciseTimer(QObject):
 class DaemonExecutor(Executor):
     """With daemon threads: those of `concurrent.futures` would keep the process alive while a look-up hangs."""
 
-    def __init__(self, name: str, threads: int) -> None:
-        self._name, self._most = name, threads
+    def __init__(self) -> None:
         self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._idle = threading.Semaphore(0)
@@ -177,8 +147,8 @@ class DaemonExecutor(Executor):
             raise RuntimeError("This pool of threads is closed.")
         future: Future[T] = Future()
         self._jobs.put((future, partial(fn, *args, **kwargs)))
-        if not self._idle.acquire(blocking=False) and len(self._threads) < self._most:
-            thread = threading.Thread(target=self._work, name=f"{self._name}-{len(self._threads)}", daemon=True)
+        if not self._idle.acquire(blocking=False) and len(self._threads) < WORK_THREADS:
+            thread = threading.Thread(target=self._work, name=f"work-{len(self._threads)}", daemon=True)
             self._threads.append(thread)
             thread.start()
         return future

@@ -16,16 +16,16 @@ from PySide6.QtGui import (
     QPaintEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QWidget
+from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 
 from cfbatch_gui.ui.dialogs import ShownDialog
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.jobs.library import Library
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices, PastNotice, Undo, show_folder_of
-from cfbatch_gui.ui.theme import MEDIUM, SIDEBAR_WIDTH, SMALL, TINY
-from cfbatch_gui.ui.widgets import IconLabel, Label, LinkButton, boxed, column, line, row, scrolled, split
-from cfbatch_gui.ui.widgets.bars import LEVEL_ICONS, DropOverlay, FileDrag, local_files, take_copy
+from cfbatch_gui.ui.theme import SIDEBAR_WIDTH, SMALL
+from cfbatch_gui.ui.widgets import Label, NoticeBar, boxed, column, scrolled, split
+from cfbatch_gui.ui.widgets.bars import DropOverlay, local_files, take_copy
 
 
 class NoticeListDialog(ShownDialog):
@@ -34,50 +34,32 @@ class NoticeListDialog(ShownDialog):
     def __init__(self, notices: Notices, parent: QWidget) -> None:
         super().__init__(tr("Notices"), parent, (560, 420))
         self._undos = notices.undos
-        past = notices.past()
-        lines = column(gap=SMALL, margins=(0, 0, SMALL, 0))
-        for number, notice in enumerate(past):
-            if number:
-                lines.addWidget(line())
-            lines.addLayout(self._line(notice))
-        if not past:
-            lines.addWidget(Label(self.tr("There were no notices since the program was started."), "quiet", wrap=True))
-        lines.addStretch(1)
+        parts: list[QWidget] = [self._bar(notice) for notice in notices.past()]
+        if not parts:
+            parts = [Label(self.tr("There were no notices since the program was started."), "quiet", wrap=True)]
+        lines = column(*parts, None, margins=(0, 0, SMALL, 0))
         self.lay_out(self.windowTitle(), scrolled(boxed(lines)))
         notices.mark_seen()
 
-    def _line(self, notice: PastNotice) -> QHBoxLayout:
+    def _bar(self, notice: PastNotice) -> NoticeBar:
         moment = QDateTime.fromSecsSinceEpoch(int(notice.shown_at))
         is_today = moment.date().toJulianDay() == QDateTime.fromSecsSinceEpoch(int(time.time())).date().toJulianDay()
         locale, short = QLocale(), QLocale.FormatType.ShortFormat
         when = locale.toString(moment.time(), short) if is_today else locale.toString(moment, short)
-        parts: list[QWidget] = [Label(when, "small")]
+        bar = NoticeBar(f"{when} · {notice.text}", notice.level)
         if notice.details:
-            parts.append(LinkButton(self.tr("Copy details"), on_click=partial(_copy, notice.details)))
+            bar.add_link(self.tr("Copy details"), partial(QGuiApplication.clipboard().setText, notice.details))
         if notice.undo is not None and self._undos.is_offered(notice.undo):
-            parts.append(self._undo_link(notice.undo))
-        sentence = Label(notice.text, "body", wrap=True)
+            bar.add_link(notice.undo.words, partial(self._take_back, notice.undo))
         if notice.paths:
-            FileDrag(sentence, notice.paths)
+            bar.offer_files(notice.paths)
             show = self.tr("Show file") if len(notice.paths) == 1 else self.tr("Show files")
-            parts.append(LinkButton(show, on_click=partial(show_folder_of, notice.paths[-1])))
-        texts = column(sentence, row(*parts, None, gap=MEDIUM), gap=TINY)
-        whole = row(IconLabel(*LEVEL_ICONS[notice.level], 16), gap=MEDIUM)
-        whole.addLayout(texts, 1)
-        return whole
+            bar.add_link(show, partial(show_folder_of, notice.paths[-1]))
+        return bar
 
-    def _undo_link(self, undo: Undo) -> LinkButton:
-        def take() -> None:
-            self.accept()  # first: what is undone may open a page
-            self._undos.take(undo)
-
-        link = LinkButton(self.tr("Undo"), on_click=take)
-        link.setAccessibleName(undo.words)
-        return link
-
-
-def _copy(details: str) -> None:
-    QGuiApplication.clipboard().setText(details)
+    def _take_back(self, undo: Undo) -> None:
+        self.accept()  # first: what is undone may open a page
+        self._undos.take(undo)
 
 
 # The name of the desktop file without its suffix; the last one of those that open tables by the alphabet. Where neither

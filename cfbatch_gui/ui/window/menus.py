@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QUrl
-from PySide6.QtGui import QAction, QActionGroup, QDesktopServices, QKeySequence
+from PySide6.QtGui import QAction, QDesktopServices, QKeySequence
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QTextEdit
 
 from cfbatch_gui.core.errors import UserError
@@ -17,14 +17,13 @@ from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.help import AboutDialog, HelpWindow, ShortcutsDialog, Topic
 from cfbatch_gui.ui.job_actions import AT_WORK
-from cfbatch_gui.ui.result_view import imported
-from cfbatch_gui.ui.theme import Scheme, scheme_words
 from cfbatch_gui.ui.widgets import PageHeader, SearchField, add_action
 
 if TYPE_CHECKING:
     from cfbatch_gui.ui.window.workspace import Workspace
 
 WEBSITE = "https://developers.cloudflare.com/workers-ai/features/batch-api/"
+_ELSEWHERE = "cfbatch_gui.ui.jobs.elsewhere"
 _Key, _Role = QKeySequence.StandardKey, QAction.MenuRole
 Entry = tuple[str, QKeySequence.StandardKey | str, Callable[[], object]] | None
 """Its text, key and command; None is a line between two of them."""
@@ -58,10 +57,10 @@ class Menus(QObject):
             (tr("Undo"), _Key.Undo, undos.undo),
             None,
             (_with_key(tr("Copy"), _Key.Copy), "", partial(_do_in_focus, "copy")),
-            (_with_key(tr("Paste"), _Key.Paste), "", self._paste),
+            (tr("Paste"), _Key.Paste, self._paste),
             (_with_key(tr("Select all"), _Key.SelectAll), "", partial(_do_in_focus, "selectAll")),
             None,
-            (_with_key(tr("Find in this page"), _Key.Find), "", self._find_in_page),
+            (tr("Find in this page"), _Key.Find, self._find_in_page),
             (tr("Find a job"), "Ctrl+Shift+F", lambda: self._find_in(window.library.find_field)),
         )
         self.undo = edit.actions()[0]
@@ -72,28 +71,24 @@ class Menus(QObject):
         self._job.setToolTipsVisible(True)  # a command that is not possible says why
         # The menu Job has these by the page's own words; their keys work everywhere.
         hidden = (
-            ("F2", self._rename),
-            ("Ctrl+Shift+C", partial(workspace.evaluating.with_opened, workspace.evaluating.compare)),
-            ("Ctrl+J", workspace.evaluating.judge_shown),
-            ("F10", self._open_first),
+            (tr("Rename the job"), "F2", self._rename),
+            (
+                tr("Compare the ranking with another job"),
+                "Ctrl+Shift+C",
+                partial(workspace.evaluating.with_opened, workspace.evaluating.compare),
+            ),
+            (tr("Judge the texts of the ranking, or of the comparison"), "Ctrl+J", workspace.evaluating.judge_shown),
+            (tr("Open the menu"), "F10", self._open_first),
         )
-        for keys, act in hidden:
-            window.addAction(self._action("", keys, act))
-        names = scheme_words()
+        for text, keys, act in hidden:
+            window.addAction(self._action(text, keys, act))
         view = self._menu(
             tr("&View"),
-            *((name, "", partial(workspace.choose_scheme, each)) for each, name in names.items()),
-            None,
             (tr("Show the archive"), "", window.library.toggle_archive),
             (tr("Notices"), "Ctrl+Shift+M", window.show_notices),
             (tr("What leaves this computer"), "", workspace.settings.show_traffic),
         )
-        self._schemes = dict(zip(names, view.actions(), strict=False))
-        group = QActionGroup(self)
-        for action in self._schemes.values():
-            action.setCheckable(True)
-            group.addAction(action)
-        self.archive = view.actions()[len(names) + 1]
+        self.archive = view.actions()[0]
         view.aboutToShow.connect(self._show_archive)
         menu = self._menu(
             tr("&Help"),
@@ -107,10 +102,9 @@ class Menus(QObject):
         menu.actions()[-1].setMenuRole(_Role.AboutRole)
 
     def show_export(self, job_id: str) -> None:
-        self._tasks.start("export", self._export(job_id))
+        self._workspace.begin_with("export", partial(self._export, job_id), "cfbatch_gui.ui.results.export_dialog")
 
-    async def _export(self, job_id: str) -> None:
-        await imported("cfbatch_gui.ui.results.export_dialog")
+    def _export(self, job_id: str) -> None:
         from cfbatch_gui.ui.results.export_dialog import ExportDialog
 
         workspace, job = self._workspace, self._program.ledger.job(job_id)
@@ -126,10 +120,9 @@ class Menus(QObject):
         dialog.open()
 
     def attach(self) -> None:
-        self._tasks.start("attach", self._attach())
+        self._workspace.begin_with("attach", self._attach, _ELSEWHERE)
 
-    async def _attach(self) -> None:
-        await imported("cfbatch_gui.ui.jobs.elsewhere")
+    def _attach(self) -> None:
         from cfbatch_gui.ui.jobs.elsewhere import AttachDialog
 
         dialog = AttachDialog(self._program, self._window)
@@ -137,11 +130,10 @@ class Menus(QObject):
         dialog.open()
 
     def show_account(self, connection_id: str = "") -> None:
-        self._tasks.start("account", self._show_account(connection_id))
+        show = partial(self._show_account, connection_id)
+        self._workspace.begin_with("account", show, _ELSEWHERE, parts=["elsewhere"])
 
-    async def _show_account(self, connection_id: str) -> None:
-        await imported("cfbatch_gui.ui.jobs.elsewhere")
-        await self._program.prepare("elsewhere")
+    def _show_account(self, connection_id: str) -> None:
         from cfbatch_gui.ui.jobs.elsewhere import AccountDialog
 
         dialog = AccountDialog(self._program, self._window.notices, self._tasks, connection_id, self._window)
@@ -191,11 +183,10 @@ class Menus(QObject):
             self._help = HelpWindow(self._window)
         self._help.show_topic(topic)
 
-    def show_scheme(self, scheme: Scheme) -> None:
-        self._schemes[scheme].setChecked(True)
-
     def show_shortcuts(self) -> None:
-        ShortcutsDialog(self._window).open()
+        menus = self._window.menuBar().findChildren(QMenu)
+        actions = (*(action for menu in menus for action in menu.actions()), *self._window.actions())
+        ShortcutsDialog(actions, self._window).open()
 
     def _menu(self, title: str, *entries: Entry) -> QMenu:
         menu = self._window.menuBar().addMenu(title)
@@ -230,7 +221,7 @@ class Menus(QObject):
         page = self._window.pages.currentWidget()
         header = getattr(page, "header", None)
         if library.selection():
-            library.fill_menu(self._job, library.selection())
+            library.job_actions.fill_menu(self._job, library.selection())
         elif library.opened_job() and isinstance(header, PageHeader):
             header.fill_menu(self._job)
         else:
@@ -240,7 +231,7 @@ class Menus(QObject):
 
     def _rename(self) -> None:
         header = getattr(self._window.pages.currentWidget(), "header", None)
-        if isinstance(header, PageHeader):
+        if isinstance(header, PageHeader) and header.rename is not None:
             header.rename()
 
     def _open_first(self) -> None:

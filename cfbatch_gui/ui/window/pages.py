@@ -1,7 +1,7 @@
 """The connection in use; the pages and the views of results, made when they are first shown."""
 
-import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -20,7 +20,7 @@ from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.job_actions import can_be_compared
 from cfbatch_gui.ui.jobs.library import ConnectionState
-from cfbatch_gui.ui.result_view import LateView, imported
+from cfbatch_gui.ui.result_view import LateView
 from cfbatch_gui.ui.window.main_window import MainWindow
 
 _SCARCE = 200  # the number of calls left in 5 minutes is shown when it is below this
@@ -44,7 +44,6 @@ class ConnectionInUse(QObject):
         self._locked.timeout.connect(self._look_again)
 
     def show(self) -> None:
-        self._show_known()
         if not self._tasks.is_running("connection"):
             self._tasks.start("connection", self._show())
 
@@ -62,7 +61,7 @@ class ConnectionInUse(QObject):
 
     async def _show(self) -> None:
         try:
-            await self._show_chosen()
+            self._foot.show_connection(*await self._words())
         finally:
             self._watch()
 
@@ -76,42 +75,31 @@ class ConnectionInUse(QObject):
         elif not self._locked.isActive():
             self._locked.start()
 
-    def _show_known(self) -> bool:
-        chosen, foot = self._program.settings.connection, self._foot
-        saved = {each.id for each in self._program.address_book.saved()}
-        if chosen == PRACTICE.id or (chosen not in saved and self._program.ledger.jobs()):
-            foot.show_connection(self.tr("Practice service"), self.tr("on this computer, free"), "practice")
-            return True
-        if chosen not in saved:
-            foot.show_connection(self.tr("Not connected"), self.tr("nothing leaves this computer"), "none")
-            return True
+    async def _words(self) -> tuple[str, str, ConnectionState]:
+        """Its name, what is said of it, and its look."""
+        book, chosen = self._program.address_book, self._program.settings.connection
+        is_saved = any(each.id == chosen for each in book.saved())
+        if chosen == PRACTICE.id or (not is_saved and self._program.ledger.jobs()):
+            return self.tr("Practice service"), self.tr("on this computer, free"), "practice"
+        if not is_saved:
+            return self.tr("Not connected"), self.tr("nothing leaves this computer"), "none"
         if self._program.credentials.state is KeyringState.UNKNOWN:
-            title = self._program.address_book.title(chosen)
-            foot.show_connection(title, self.tr("Checking the keyring…"), "waiting")
-        return False
-
-    async def _show_chosen(self) -> None:
-        if self._show_known():
-            return
-        chosen, foot = self._program.settings.connection, self._foot
-        summaries = await self._program.address_book.summaries(chosen)
-        used = next(each for each in summaries if each.id == chosen)
+            self._foot.show_connection(book.title(chosen), self.tr("Checking the keyring…"), "waiting")
+        used = next(each for each in await book.summaries(chosen) if each.id == chosen)
         keyring = self._program.credentials.state
         if used.waits_for_keyring and keyring in _WAITING:
-            foot.show_connection(used.title, self.tr("Your keyring is locked"), "locked")
-            return
+            return used.title, self.tr("Your keyring is locked"), "locked"
         if used.waits_for_keyring:
             is_broken = keyring is KeyringState.BROKEN
             words = self.tr("Your keyring cannot be used") if is_broken else self.tr("Your keyring does not answer")
-            foot.show_connection(used.title, words, "refused")
-            return
-        has_failed = self._workspace.settings.has_failed()
-        state: ConnectionState = "ready" if used.is_ready and not has_failed else "refused"
-        budget = self._program.address_book.budget(chosen)
-        left = self.tr("{left} of {all} calls left in 5 minutes").format(left=budget.left, all=CALL_BUDGET)
-        ready = left if budget.left < _SCARCE else self.tr("new jobs are sent there")
-        known = self.tr("its last test failed") if has_failed else ready
-        foot.show_connection(used.title, known if used.is_ready else said(used.sentence), state)
+            return used.title, words, "refused"
+        if not used.is_ready:
+            return used.title, said(used.sentence), "refused"
+        if self._workspace.settings.has_failed():
+            return used.title, self.tr("its last test failed"), "refused"
+        left = book.budget(chosen).left
+        words = self.tr("{left} of {all} calls left in 5 minutes").format(left=left, all=CALL_BUDGET)
+        return used.title, words if left < _SCARCE else self.tr("new jobs are sent there"), "ready"
 
     async def _resume(self) -> None:
         await self._show()
@@ -133,6 +121,9 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.results.ranking_view import RankingView
     from cfbatch_gui.ui.settings import SettingsPage, TrafficPage
     from cfbatch_gui.ui.window.workspace import Workspace
+
+
+_COMPARISON = "cfbatch_gui.ui.evaluation.comparison_page"
 
 
 class Evaluating:
@@ -171,7 +162,7 @@ class Evaluating:
             self._tasks.start("compare", self._choose(*job_ids))
         else:
             opened = self._window.library.opened_job()
-            self._tasks.start("open", self._compare(sorted(job_ids, key=lambda job_id: job_id != opened)))
+            self._compare(sorted(job_ids, key=lambda job_id: job_id != opened))
 
     async def _choose(self, job_id: str) -> None:
         from cfbatch_gui.ui.evaluation.comparison_page import ChooseJobsDialog
@@ -181,10 +172,12 @@ class Evaluating:
         accepted = await dialogs.finished(dialog) == QDialog.DialogCode.Accepted
         others = [job.id for job in dialog.chosen()]
         if accepted and others:
-            self._tasks.start("open", self._compare([job_id, *others]))
+            self._compare([job_id, *others])
 
-    async def _compare(self, job_ids: Sequence[str]) -> None:
-        await imported("cfbatch_gui.ui.evaluation.comparison_page")
+    def _compare(self, job_ids: Sequence[str]) -> None:
+        self._workspace.begin_with("open", partial(self._show_comparison, job_ids), _COMPARISON)
+
+    def _show_comparison(self, job_ids: Sequence[str]) -> None:
         from cfbatch_gui.ui.evaluation.comparison_page import MOST
 
         if len(job_ids) > MOST:
@@ -199,10 +192,9 @@ class Evaluating:
         if any(job.texts_forgotten_at for job in jobs):
             self._notices.show_notice(tr("Texts that were removed cannot be judged."), "attention")
         else:
-            self._tasks.start("open", self._judge(jobs))
+            self._workspace.begin_with("open", partial(self._judge, jobs), "cfbatch_gui.ui.evaluation.judge_page")
 
-    async def _judge(self, jobs: Sequence[Job]) -> None:
-        await imported("cfbatch_gui.ui.evaluation.judge_page")
+    def _judge(self, jobs: Sequence[Job]) -> None:
         self._workspace.show(self.judging)
         self.judging.judge(jobs)
 
@@ -221,7 +213,7 @@ class Evaluating:
         there = {job.id for job in self._program.ledger.jobs()}
         left = [each for each in job_ids if each in there]
         if len(left) > 1:
-            self._tasks.start("open", self._compare(left))
+            self._compare(left)
         elif left:
             self._workspace.open_job(left[0])
             if is_made(self._workspace, "job_page"):
@@ -355,17 +347,17 @@ class SettingsPages:
         return page
 
     def show_connections(self) -> None:
-        self._once_made(self._show_connections)
+        self._begin(self._show_connections)
 
     def show_traffic(self) -> None:
-        self._once_made(lambda: self._workspace.show(self.traffic), "traffic")
+        self._begin(lambda: self._workspace.show(self.traffic))
 
     def paste_token(self) -> None:
         def show_and_paste() -> None:
             self._show_connections()
             self.connection.paste()
 
-        self._once_made(show_and_paste)
+        self._begin(show_and_paste)
 
     def paste_into(self, page: QWidget | None) -> bool:
         if not is_made(self, "page") or page is not self.page or not self.page.shows_connections():
@@ -390,18 +382,5 @@ class SettingsPages:
         self.page.choose(CONNECTIONS)
         self._workspace.show(self.page)
 
-    def _once_made(self, show: Callable[[], object], *more: str) -> None:
-        names = ("connection", "page", *more)
-        if is_made(self, *names):
-            show()
-            return
-
-        async def make_and_show() -> None:
-            await imported(*_MODULES)
-            await self._program.prepare("connections")
-            for name in names:  # each in a turn of the loop, so that the window answers in between
-                getattr(self, name)
-                await asyncio.sleep(0)
-            show()
-
-        self._workspace.tasks.start("open", make_and_show())
+    def _begin(self, show: Callable[[], object]) -> None:
+        self._workspace.begin_with("open", show, *_MODULES, parts=["connections"])

@@ -3,12 +3,12 @@
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -25,7 +25,6 @@ from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.tasks import Tasks, close_all
 from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
-from cfbatch_gui.ui.widgets import NoticeBar
 from cfbatch_gui.ui.window.announcements import Announcements
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.menus import Menus
@@ -73,8 +72,8 @@ class Workspace:
         window = self.window = MainWindow()
         self.notices = window.notices
         self.tasks = Tasks(window, self.notices.show_error)
-        self._announcements = Announcements(program, window)
-        self._announcements.opened.connect(self._open_from_desktop)
+        self.announcements = Announcements(program, window)
+        self.announcements.opened.connect(self._open_from_desktop)
         self._accepted: dict[str, int] = {}  # how many batches of a job the service has accepted
         self._is_closing = False
         self._settle = QTimer(window, singleShot=True)
@@ -91,7 +90,6 @@ class Workspace:
         self.in_use, self.new_jobs = ConnectionInUse(self), NewJobs(self)
         self.settings = SettingsPages(self)
         self.menus = Menus(self)
-        self.menus.show_scheme(theme.scheme)
         self.job_actions = window.library.job_actions = JobActions(
             program,
             self.tasks,
@@ -104,7 +102,6 @@ class Workspace:
             judge=self.evaluating.judge,
             export=self.menus.show_export,
         )
-        self._data_folder = DataFolder(self)
         window.files_dropped.connect(lambda files: self.new_jobs.start(*files))
         self.notices.connection_wanted.connect(self.settings.show_connections)
         window.close_requested.connect(self._close)
@@ -117,29 +114,29 @@ class Workspace:
 
     async def begin(self, files: Sequence[str], *, with_example: bool) -> None:
         """Show a draft for `files`, else the last job, else one that needs the user, else the welcome page."""
-        self._announcements.begin(self.program.ledger.jobs())
+        self.announcements.begin(self.program.ledger.jobs())
         self.show_jobs()
         if not files and not with_example:
             self._open_or_welcome(self._last_job())
         self.window.show()
         self.in_use.show()
-        self.tasks.start("desktop", self._announcements.connect_to_desktop())
+        self.tasks.start("desktop", self.announcements.serve_desktop())
         if files:
             self.open_each(files)
         elif with_example:
             await self.new_jobs.begin_example()
         await self.window.painted()
-        await self._data_folder.tell()
+        await self._tell_of_data_folder()
         await self.program.resume_all()
 
     async def close(self) -> None:
         """Cancel the tasks of all pages and wait for their end; later changes of jobs are not shown."""
         self._is_closing = True
         self._settle.stop()
-        self._announcements.close()
+        self.announcements.close()
         await close_all(self.window)
 
-    async def take(self, request: Request) -> None:
+    def take(self, request: Request) -> None:
         self.window.come_forward(request.activation)
         self.open_each(request.files)
 
@@ -159,7 +156,7 @@ class Workspace:
         self._accepted[job.id] = accepted
         if job.state is JobState.PAUSED:
             self.in_use.has_paused(job)
-        self._announcements.job_changed(job)
+        self.announcements.job_changed(job)
 
     # The pages, each with its signals
 
@@ -167,7 +164,6 @@ class Workspace:
     def welcome_page(self) -> WelcomePage:
         page = WelcomePage(self.new_jobs, self.notices)
         self.window.add_page(page)
-        self._paste_on(page)
         return page
 
     @made_once
@@ -190,23 +186,29 @@ class Workspace:
 
         page = JobPage(self.program, self.notices, self.results.pages, self.job_actions)
         self.window.add_page(page)
-        self._paste_on(page)
         return page
 
     # What is shown
 
     def open_job(self, job_id: str) -> None:
         module = _JOB if self.program.ledger.job(job_id).is_sent else _DRAFT
-        if module in sys.modules:
-            self.tasks.cancel("open")  # the page that was wanted before
-            self._open_now(job_id)
-            return
+        self.begin_with("open", partial(self._open_now, job_id), module)
 
-        async def import_and_open() -> None:
-            await imported(module)
-            self._open_now(job_id)
+    def begin_with(self, name: str, show: Callable[[], object], *modules: str, parts: Sequence[str] = ()) -> None:
+        """Call `show` once these modules and these parts of the program are there: at once, or in a task of this name.
+        What was begun by this name before is left.
+        """
 
-        self.tasks.start("open", import_and_open())
+        async def prepare_and_show() -> None:
+            await imported(*modules)
+            await self.program.prepare(*parts)
+            show()
+
+        self.tasks.cancel(name)
+        if all(module in sys.modules for module in modules) and is_made(self.program, *parts):
+            show()
+        else:
+            self.tasks.start(name, prepare_and_show())
 
     def _open_now(self, job_id: str) -> None:
         job = self.program.ledger.job(job_id)
@@ -274,9 +276,6 @@ class Workspace:
         elif not self.settings.paste_into(self.window.pages.currentWidget()):
             self.new_jobs.paste()
 
-    def _paste_on(self, page: QWidget) -> None:
-        QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), page).activated.connect(self.new_jobs.paste)
-
     def open_new(self, job_id: str) -> None:
         self.show_jobs()
         self.open_job(job_id)
@@ -293,10 +292,8 @@ class Workspace:
             self.draft_page.show_job(job)
 
     def choose_scheme(self, name: str) -> None:
-        scheme = Scheme(name)
-        self._theme.set_scheme(scheme)
-        self.menus.show_scheme(scheme)
-        self.tasks.start("look", self.program.keep_settings(theme=scheme.value))
+        self._theme.set_scheme(Scheme(name))
+        self.tasks.start("look", self.program.keep_settings(theme=name))
 
     def leave_settings(self) -> None:
         self.in_use.show()
@@ -315,39 +312,30 @@ class Workspace:
 
         self.tasks.start("close", close())
 
+    # The data folder
 
-_ANSWERS = (FolderAnswer.COPIED, FolderAnswer.MOVED)
-
-
-class DataFolder:
-    def __init__(self, workspace: Workspace) -> None:
-        self._program, self._window, self._tasks = workspace.program, workspace.window, workspace.tasks
-        self._reminder: NoticeBar | None = None
-
-    async def tell(self) -> None:
+    async def _tell_of_data_folder(self) -> None:
         """Show what was found damaged, and ask what only the user knows."""
-        notices = self._window.notices
-        for sentence in (*self._program.damage, *await self._program.check_books()):
-            notices.show_notice(said(sentence), "attention")
-        if self._program.doubt is not None:
-            self._ask_later()
-            self._ask()
+        for sentence in (*self.program.damage, *await self.program.check_books()):
+            self.notices.show_notice(said(sentence), "attention")
+        if self.program.doubt is not None:
+            self._ask_about_folder()
 
-    def _ask(self) -> None:
-        self._tasks.start("data folder", self._question())
+    def _ask_about_folder(self) -> None:
+        self.tasks.start("data folder", self._question())
 
     def _ask_later(self) -> None:
-        self._reminder = self._window.notices.show_notice(
+        self.notices.show_notice(
             tr("Nothing is sent until you have said whether this data folder was copied or restored."),
             "attention",
             button=tr("Say what happened"),
-            on_button=self._ask,
+            on_button=self._ask_about_folder,
             stays=True,
         )
 
     async def _question(self) -> None:
         chosen = await dialogs.choose(
-            self._window,
+            self.window,
             tr("Was this folder copied or restored?"),
             tr(
                 "The folder with your jobs is not where it was, or is older than it was. What waits in it to be sent"
@@ -362,16 +350,14 @@ class DataFolder:
             self._ask_later()
             return
         try:
-            paused = await self._program.settle_doubt(_ANSWERS[chosen])
+            paused = await self.program.settle_doubt((FolderAnswer.COPIED, FolderAnswer.MOVED)[chosen])
         except UserError:  # a full disk: nothing is sent, and the question stays
             self._ask_later()
             raise
-        if self._reminder is not None:
-            self._window.notices.dismiss(self._reminder)
         if paused:
             waiting = display.plural(
                 len(paused),
                 "{n} job waits for your word. Open it and carry on to send the rest of it.",
                 "{n} jobs wait for your word. Open one and carry on to send the rest of it.",
             )
-            self._window.notices.show_notice(waiting)
+            self.notices.show_notice(waiting)

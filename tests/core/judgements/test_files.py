@@ -11,8 +11,7 @@ import pytest
 
 from cfbatch_gui.core.errors import ExportError, InputError
 from cfbatch_gui.core.evaluation.joining import label_judgements, read_run
-from cfbatch_gui.core.evaluation.judged import measure
-from cfbatch_gui.core.evaluation.judged_documents import read_book_grades
+from cfbatch_gui.core.evaluation.judged import measure, read_book_grades
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.files import (
     Form,

@@ -193,8 +193,7 @@ async def test_changes_by_somebody_else_are_said(pushed: Bench) -> None:
 
 async def test_an_index_that_was_created_anew_gets_everything(pushed: Bench) -> None:
     pushed.now += 60
-    index = f"accounts/{pushed.connection.account_id}/vectorize/v2/indexes/products"
-    await pushed.vectorize._client("cloudflare").call_api(index, method="DELETE")
+    (pushed.root / "service" / "vectorize.db").unlink()
     await pushed.index()
     push = await pushed.vectorize.push("one", *THROUGH, OPTIONS)
     assert (push.sent, push.outcome, len(push.notes)) == (10, VERIFIED, 1)

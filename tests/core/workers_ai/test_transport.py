@@ -218,32 +218,6 @@ async def test_a_proxy_that_does_not_speak_http_is_refused_aloud(
     assert proxy.heads == [] and not holds_token(told)
 
 
-async def test_a_handshake_that_is_cancelled_leaves_no_socket_open() -> None:
-    hello, ended = asyncio.Event(), asyncio.Event()
-
-    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readexactly(1)
-        hello.set()
-        with suppress(ConnectionError):
-            await reader.read()
-        ended.set()
-        writer.close()
-
-    server = await asyncio.start_server(listen, "127.0.0.1", 0)
-    address = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
-    transport = Transport()
-    sending = asyncio.ensure_future(transport.send("GET", address, headers={}, limit=ExchangeLimit(60, 100)))
-    await hello.wait()
-    sending.cancel()
-    with pytest.raises(asyncio.CancelledError) as caught:
-        await sending
-    async with asyncio.timeout(240):  # only so that a failing test ends
-        await ended.wait()
-    assert caught.value is not None, "what was raised still holds the frames, and with them the socket"
-    server.close()
-    await server.wait_closed()
-
-
 WAITING = b'{"result":{"status":"running"},"success":true,"errors":[],"messages":[]}'
 QUEUED = b'{"result":{"status":"queued","request_id":"r-1"},"success":true,"errors":[],"messages":[]}'
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

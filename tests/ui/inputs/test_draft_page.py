@@ -7,12 +7,12 @@ import pytest
 import xlsxwriter
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QLineEdit
+from PySide6.QtWidgets import QApplication, QInputDialog
 
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.jobs.states import Job, JobState
 from tests.ui.conftest import Until
-from tests.ui.connections import choose_path
+from tests.ui.connections import choose_path, shown
 from tests.ui.inputs.conftest import DraftDriver
 
 
@@ -117,13 +117,12 @@ async def test_a_draft_is_renamed_duplicated_and_deleted_as_any_job(
     job = driver.new_draft("Before")
     driver.page.drafts.open_paths([questions])
     await until(driver.is_ready)
-    driver.page.header.rename()
-    field = driver.page.header.findChild(QLineEdit)
-    assert field is not None
-    field.setText("After")
-    driver.qtbot.keyClick(field, Qt.Key.Key_Return)
-    await until(lambda: driver.job.name == "After")
     more = {action.text(): action for action in driver.page.header.more.menu().actions()}
+    more["Rename"].trigger()
+    dialog = await shown(QInputDialog, until)
+    dialog.setTextValue("  After ")
+    dialog.accept()
+    await until(lambda: driver.job.name == "After")
 
     def copies() -> list[Job]:
         return [each for each in driver.program.ledger.jobs() if each.id != job.id and each.texts == driver.job.texts]

@@ -136,12 +136,8 @@ _BREAKS = str.maketrans(dict.fromkeys("\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\x0
 
 
 def write_projector(work: Work) -> Written:
-    """Write and read back, with blanks for tabs and line breaks. Raises ExportError for one dimension."""
+    """Write and read back, with blanks for tabs and line breaks."""
     table = VectorRows(work, reserved=("id", "text"), has_text_column=True)
-    if table.dimension < 2:
-        raise ExportError(
-            message("The Embedding Projector takes vectors of two numbers and more. Nothing was written.")
-        )
     names = ("id", "text", *table.columns)
     header = [name.translate(_BREAKS) or f"column {index}" for index, name in enumerate(names, 1)]
     embedding = {
