@@ -228,11 +228,9 @@ def _practice_job(kind: str, example: str, more: str, look: Callable[["JobFolder
 
     `more` is a row without a text, so that there is a failed row to export. The user's data folder is never opened.
     """
-    from cfbatch_gui.core.export_metadata import metadata_of
     from cfbatch_gui.core.inputs.input_values import Kind
     from cfbatch_gui.core.job_folder.folder import JobFolder
     from cfbatch_gui.core.results.exports import export, targets_for
-    from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
     with tempfile.TemporaryDirectory(prefix="cfbatch-self-test-", ignore_cleanup_errors=True) as name:
         root = Path(name)
@@ -245,7 +243,7 @@ def _practice_job(kind: str, example: str, more: str, look: Callable[["JobFolder
             file = exports / target.name / f"{kind}{''.join(target.suffixes[:1])}"
             file.parent.mkdir(parents=True)
             try:
-                export(folder, metadata_of(job, PRACTICE.title), file, target)  # which reads back what it has written
+                export(folder, job, file, target)  # which reads back what it has written
             except UserError as error:
                 if not isinstance(error.__cause__, ImportError):
                     raise

@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.evaluation.joining import Run, label_judgements, read_run
 from cfbatch_gui.core.evaluation.judged import Pool, make_pool
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.book import Book, disagreeing
 from cfbatch_gui.core.judgements.files import (
@@ -360,7 +359,7 @@ class JudgePage(QWidget):
 
     async def _read(self) -> None:
         self._runs = await asyncio.to_thread(
-            lambda: tuple(read_run(self._program.folder(job.id), metadata_of(job, "")) for job in self.jobs)
+            lambda: tuple(read_run(self._program.folder(job.id), job) for job in self.jobs)
         )
         judgements = self._program.judgements
         names = await asyncio.to_thread(judgements.shelf.names)
@@ -601,7 +600,7 @@ class JudgePage(QWidget):
     def _write_book(self, book: Book, path: Path, form: Form) -> int:
         if not form.has_ids_only or not self.jobs:
             return write_judgements(book, path, form)
-        run = read_run(self._program.folder(self.jobs[0].id), metadata_of(self.jobs[0], ""))
+        run = read_run(self._program.folder(self.jobs[0].id), self.jobs[0])
         labels = label_judgements(run, time=self._program.clock())
         return write_judgements(book, path, form, self._subjects(), labels=labels)
 

@@ -12,7 +12,6 @@ from PySide6.QtGui import QRegularExpressionValidator
 from PySide6.QtWidgets import QLayout, QLineEdit, QSpinBox, QWidget
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.verifying import complete_results
@@ -168,7 +167,7 @@ class LimitsBar(QWidget):
 
 
 def failed_batches(job: Job) -> dict[int, str]:
-    return metadata_of(job, "").failed_batches
+    return job.failed_batches
 
 
 def nothing_yet(job: Job) -> str:
