@@ -10,7 +10,7 @@ from cfbatch_gui.cli.console import Call, ExitStatus, fields_of, one_line, table
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.language import figures, number, percent, plural, score, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser, checked
-from cfbatch_gui.cli.working import check_outputs, described, say_wrote
+from cfbatch_gui.cli.working import check_outputs, say_wrote
 from cfbatch_gui.core.evaluation.comparison import (
     TOP_K,
     Comparison,
@@ -27,15 +27,16 @@ from cfbatch_gui.core.evaluation.comparison import (
 from cfbatch_gui.core.evaluation.joining import Run, matched_words, read_run
 from cfbatch_gui.core.evaluation.judged import (
     ENOUGH_JUDGED,
+    BookGrades,
     Evaluation,
     RunMeasures,
     answer_words,
     answers,
     evaluate,
     judged_by,
+    read_book_grades,
     remarks,
 )
-from cfbatch_gui.core.evaluation.judged_documents import BookGrades, read_book_grades
 from cfbatch_gui.core.evaluation.significance import LEVEL
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
@@ -210,7 +211,7 @@ async def run(call: Call) -> int | None:
 
 
 def _read(call: Call, jobs: Sequence[Job]) -> Comparison:
-    return compare([read_run(JobFolder(call.paths.job(job.id)), described(call, job)) for job in jobs])
+    return compare([read_run(JobFolder(call.paths.job(job.id)), job) for job in jobs])
 
 
 def check(evaluation: Evaluation | None, limit: Limit) -> tuple[ExitStatus, Message]:
@@ -271,8 +272,8 @@ class Report:
         return {
             "jobs": [
                 {
-                    "job": run.metadata.id,
-                    **fields_of(run.metadata, "name", "model"),
+                    "job": run.job.id,
+                    **fields_of(run.job, "name", "model"),
                     "queries": len(run.table.asked),
                     "contexts": len(run.table),
                     "scored": run.scored,
@@ -285,8 +286,7 @@ class Report:
             "rbo_p": P,
             "top_k": self.top_k,
             "with_first": [
-                {"job": run.metadata.id, **asdict(summary(moves)), "moved_most": self._most(moves)}
-                for run, moves in others
+                {"job": run.job.id, **asdict(summary(moves)), "moved_most": self._most(moves)} for run, moves in others
             ],
             "metrics": None if found is None else self._metrics(found),
             "answers": None if found is None else self._answers(found),
@@ -318,7 +318,7 @@ class Report:
         jobs = []
         for index, run in enumerate(comparison.runs, 1):
             asked, scored = number(len(run.table.asked)), _of(run.scored, len(run.table))
-            jobs.append((f"{index}", asked, scored, run.metadata.model, run.metadata.name))
+            jobs.append((f"{index}", asked, scored, run.job.model, run.job.name))
         yield from table((tr("JOB"), tr("QUERIES"), tr("SCORES"), tr("MODEL"), tr("NAME")), jobs, width)
         yield ""
         yield worded(

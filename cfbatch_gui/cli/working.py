@@ -20,7 +20,6 @@ from cfbatch_gui.cli.report import facts_of_job, lines_of_result
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, AddressBook
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, Credentials, TokenSource, variable_of
 from cfbatch_gui.core.errors import NotConnected, OverBudget, UsageError, UserError
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, ProblemCount, reuse_sentence
@@ -40,13 +39,12 @@ from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import Exported, export, target_for
-from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
 from cfbatch_gui.core.workers_ai.catalogue import Price, next_reset
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, title_of
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 _GLANCE = 0.2  # seconds between two looks at whether jobs may be left
 PATIENCE = 5  # a command ends after so many failures in a row to reach the service
@@ -186,7 +184,7 @@ def conclude(work: Work, job: Job, written: list[Exported] | None = None) -> Exi
     elif paths:
         complete_results(folder, job)
         for index, path in enumerate(paths, start=1):
-            file = export(folder, metadata_of(job, program.address_book.title(job.connection)), path)
+            file = export(folder, job, path, connection=program.address_book.title(job.connection))
             say_file(console, file)
             if written is not None:
                 written.append(file)
@@ -232,10 +230,6 @@ def sentence(job: Job) -> str:
     if job.state is JobState.DONE and job.connection == PRACTICE.id:
         words = _PRACTISED
     return tr(words).format(id=job.id, error=said(job.error), what=what)
-
-
-def described(call: Call, job: Job) -> JobMetadata:
-    return metadata_of(job, title_of(call.settings.connections, job.connection))
 
 
 def say_wrote(console: Console, rows: int, path: Path) -> None:

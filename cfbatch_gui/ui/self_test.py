@@ -228,11 +228,9 @@ def _practice_job(kind: str, example: str, more: str, look: Callable[["JobFolder
 
     `more` is a row without a text, so that there is a failed row to export. The user's data folder is never opened.
     """
-    from cfbatch_gui.core.export_metadata import metadata_of
     from cfbatch_gui.core.inputs.input_values import Kind
     from cfbatch_gui.core.job_folder.folder import JobFolder
     from cfbatch_gui.core.results.exports import export, targets_for
-    from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
     with tempfile.TemporaryDirectory(prefix="cfbatch-self-test-", ignore_cleanup_errors=True) as name:
         root = Path(name)
@@ -245,7 +243,7 @@ def _practice_job(kind: str, example: str, more: str, look: Callable[["JobFolder
             file = exports / target.name / f"{kind}{''.join(target.suffixes[:1])}"
             file.parent.mkdir(parents=True)
             try:
-                export(folder, metadata_of(job, PRACTICE.title), file, target)  # which reads back what it has written
+                export(folder, job, file, target)  # which reads back what it has written
             except UserError as error:
                 if not isinstance(error.__cause__, ImportError):
                     raise
@@ -302,9 +300,8 @@ def _read(_: "JobFolder", exports: Path) -> None:
 def _map(folder: "JobFolder", _: Path) -> None:
     import numpy as np
 
-    from cfbatch_gui.core.results.embeddings import Embeddings
+    from cfbatch_gui.core.results.embeddings import Embeddings, unit_vectors
     from cfbatch_gui.core.results.text_map import make_map, make_tsne_map
-    from cfbatch_gui.core.results.unit_vectors import unit_vectors
 
     embeddings = Embeddings(folder)
     for made in (make_map(embeddings), make_tsne_map(unit_vectors(embeddings))):

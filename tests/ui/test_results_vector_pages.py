@@ -17,9 +17,8 @@ from PySide6.QtWidgets import QFileDialog
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.embeddings import Embeddings, Progress
 from cfbatch_gui.core.results.text_map import Layout, TextMap, tsne_map
-from cfbatch_gui.core.results.unit_vectors import Progress
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results import map_view
 from cfbatch_gui.ui.tasks import close_all

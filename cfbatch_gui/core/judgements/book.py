@@ -323,16 +323,9 @@ class Shelf:
         """The book with this name. Raises UsageError without one, DataError."""
         path = self._path(name)
         if not path.exists():
-            known = ", ".join(f"“{each}”" for each in self.names())
-            if known:
-                raise UsageError(
-                    message("There is no book of judgements “{name}”. There are: {known}.", name=name, known=known)
-                )
+            known = ", ".join(f"“{each}”" for each in self.names()) or message("none")
             raise UsageError(
-                message(
-                    "There is no book of judgements “{name}”. Import a file of judgements, or judge some texts.",
-                    name=name,
-                )
+                message("There is no book of judgements “{name}”. There are: {known}.", name=name, known=known)
             )
         return self._book(path)
 

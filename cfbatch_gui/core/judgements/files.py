@@ -19,7 +19,7 @@ from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.judgements.book import Book, newest
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject, text_digest
-from cfbatch_gui.core.messages import Message, counted_message, message
+from cfbatch_gui.core.messages import Message, comma_list, counted_message, message
 from cfbatch_gui.core.results.labels import grade
 from cfbatch_gui.core.results.rankings import RetrievalIds
 from cfbatch_gui.core.system.files import write_atomically
@@ -154,18 +154,14 @@ def check_all_read(found: ReadFile) -> None:
     """Raises InputError if a line is no judgement, so that nothing is taken in part."""
     if not found.bad:
         return
-    named: str = ""
-    for number, reason in found.bad[:_MOST_NAMED]:
-        line = message("line {number:,}: {reason}", number=number, reason=reason)
-        named = message("{before}; {line}", before=named, line=line) if named else line
-    if len(found.bad) > _MOST_NAMED:
-        named = message("{before}; {line}", before=named, line="…")
+    first = found.bad[:_MOST_NAMED]
+    named = [message("line {number:,}: {reason}", number=number, reason=reason) for number, reason in first]
     raise InputError(
         counted_message(
             len(found.bad),
             "{n:,} line is no judgement ({named}). Nothing was imported.",
             "{n:,} lines are no judgement ({named}). Nothing was imported.",
-            named=named,
+            named=comma_list([*named, *(("…",) if len(found.bad) > _MOST_NAMED else ())]),
         )
     )
 

@@ -7,15 +7,19 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.unit_vectors import Progress, UnitVectors, main_subspace, orthonormal, unit_vectors
+from cfbatch_gui.core.results.embeddings import (
+    Embeddings,
+    Progress,
+    UnitVectors,
+    main_subspace,
+    orthonormal,
+    unit_vectors,
+)
 
 MOST_CLUSTERS = 200
 _SAMPLE = 8_192
 _ROUNDS = 30
 _SEED = 20_250_402
-_MOST_STARTS, _LEAST_STARTS = 5, 2
-_CENTRES = 100  # of all starts together, about: with many clusters a start takes seconds, and gains less
 _TEXTS_FOR_EACH = 40
 
 
@@ -62,7 +66,7 @@ def find_clusters(
         return Clusters(nobody, nobody, np.empty(0, dtype=np.float32), (), unit.missing, unit.without_direction)
     progress(0.1)
     number = max(1, min(number, MOST_CLUSTERS, unit.count))
-    centres = _from_sample(unit.rows(unit.sample(_SAMPLE)), number, lambda share: progress(0.1 + 0.5 * share))
+    centres = _from_sample(unit.rows(unit.sample(_SAMPLE)), number)
     progress(0.6)
     if unit.count > _SAMPLE:
         sums = [_sums(rows, members, len(centres)) for rows, members, _ in _assigned(unit, centres)]
@@ -75,19 +79,9 @@ def find_clusters(
     return Clusters(unit.item_numbers, members, similarities, found, unit.missing, unit.without_direction)
 
 
-def _from_sample(sample: NDArray[np.float32], number: int, progress: Progress) -> NDArray[np.float32]:
-    """The centres of the start whose texts are nearest to their centres, the first of equal ones."""
-    starts = max(_LEAST_STARTS, min(_MOST_STARTS, _CENTRES // number))
-    found = []
-    for start in range(starts):
-        progress(start / starts)
-        found.append(_one_start(sample, number, _SEED + start))
-    return max(found, key=lambda each: each[0])[1]
-
-
-def _one_start(sample: NDArray[np.float32], number: int, seed: int) -> tuple[float, NDArray[np.float32]]:
-    """The mean cosine of the texts to their centres, and the centres, (at most `number`, dimension)."""
-    centres = _first_centres(sample, number, seed)
+def _from_sample(sample: NDArray[np.float32], number: int) -> NDArray[np.float32]:
+    """The centres, (at most `number`, dimension)."""
+    centres = _first_centres(sample, number)
     before: NDArray[np.int64] | None = None
     for _ in range(_ROUNDS):
         members = (sample @ centres.T).argmax(axis=1)
@@ -95,12 +89,12 @@ def _one_start(sample: NDArray[np.float32], number: int, seed: int) -> tuple[flo
             break
         before = members
         centres = _normalised(_sums(sample, members, len(centres)), centres)
-    return float((sample @ centres.T).max(axis=1).astype(np.float64).mean()), centres
+    return centres
 
 
-def _first_centres(sample: NDArray[np.float32], number: int, seed: int) -> NDArray[np.float32]:
+def _first_centres(sample: NDArray[np.float32], number: int) -> NDArray[np.float32]:
     """k-means++ (D. Arthur, S. Vassilvitskii, SODA 2007): of some centres that are drawn, the best."""
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(_SEED)
     candidates = 2 + int(np.log(number))
     chosen = [int(draw.integers(len(sample)))]
     away = _distances(sample, chosen)[:, 0]
@@ -233,14 +227,39 @@ def find_duplicates(
     """
     unit = unit_vectors(embeddings)
     order = _order(unit, keep)
-    search = _Search(unit, order, threshold)
-    for done in search.run():
-        progress((done / max(1, unit.count)) ** 2)  # later texts are compared with more
-    stays = np.empty(unit.count, dtype=np.int64)
-    similarities = np.empty(unit.count, dtype=np.float32)
-    stays[order] = unit.item_numbers[order[search.kept_by]]
-    similarities[order] = np.clip(search.similarities, 0, 1)
-    return Duplicates(threshold, unit.item_numbers, stays, similarities, unit.missing, unit.without_direction)
+    least = threshold - TOLERANCE
+    heads = _heads(unit)[order] if has_bounds(unit) else None
+    kept = np.empty(0, dtype=np.int64)  # of the texts in this order, those that stay
+    kept_by, similarities = np.arange(unit.count), np.ones(unit.count, dtype=np.float32)
+    for start in range(0, unit.count, _BLOCK):
+        block = np.arange(start, min(start + _BLOCK, unit.count))
+        rows = unit.rows(order[block])
+        best, to = np.full(len(block), -1.0, dtype=np.float32), np.full(len(block), -1)
+        for first in range(0, len(kept), _CHUNK):
+            near = kept[first : first + _CHUNK]
+            if heads is not None:
+                near = near[(heads[block] @ heads[near].T >= least - _SLACK).any(axis=0)]
+            if len(near):
+                product = rows @ unit.rows(order[near]).T
+                column = product.argmax(axis=1)
+                found = product[np.arange(len(block)), column]
+                better = (found >= least) & (found > best)  # of equal ones the earliest
+                best[better], to[better] = found[better], near[column[better]]
+        # The texts of the block one by one, as each is compared with those of the block that stay before it.
+        inner = np.tril(rows @ rows.T, -1)
+        stays = to < 0
+        for line in np.flatnonzero(inner.max(axis=1) >= least).tolist():
+            here = np.where(stays[:line], inner[line, :line], -1.0)
+            at = int(here.argmax())
+            if here[at] >= least and here[at] > best[line]:
+                best[line], to[line], stays[line] = here[at], block[at], False
+        kept_by[block[~stays]], similarities[block[~stays]] = to[~stays], best[~stays]
+        kept = np.concatenate((kept, block[stays]))
+        progress((int(block[-1] + 1) / unit.count) ** 2)  # later texts are compared with more
+    stayed, cosines = np.empty_like(kept_by), np.empty_like(similarities)
+    stayed[order] = unit.item_numbers[order[kept_by]]
+    cosines[order] = np.clip(similarities, 0, 1)
+    return Duplicates(threshold, unit.item_numbers, stayed, cosines, unit.missing, unit.without_direction)
 
 
 def _order(unit: UnitVectors, keep: Keep) -> NDArray[np.int64]:
@@ -248,52 +267,6 @@ def _order(unit: UnitVectors, keep: Keep) -> NDArray[np.int64]:
         return np.arange(unit.count)
     lengths = unit.embeddings.text_lengths()[unit.item_numbers - 1]
     return np.argsort(-lengths, kind="stable")
-
-
-class _Search:
-    """The search over the texts in `order`; `kept_by` is the index of the text that stays for each."""
-
-    def __init__(self, unit: UnitVectors, order: NDArray[np.int64], threshold: float) -> None:
-        self._unit, self._order = unit, order
-        self._least = threshold - TOLERANCE
-        self.kept_by = np.arange(unit.count)
-        self.similarities = np.ones(unit.count, dtype=np.float32)
-        self._heads = _heads(unit)[order] if has_bounds(unit) else None
-        self._kept = np.empty(unit.count, dtype=np.int64)  # the texts that stay: the first `_count` elements
-        self._count = 0
-
-    def run(self) -> Iterator[int]:
-        for start in range(0, self._unit.count, _BLOCK):
-            block = np.arange(start, min(start + _BLOCK, self._unit.count))
-            rows = self._unit.rows(self._order[block])
-            best, to = np.full(len(block), -1.0, dtype=np.float32), np.full(len(block), -1)
-            for first in range(0, self._count, _CHUNK):
-                kept = self._kept[first : min(first + _CHUNK, self._count)]
-                if self._heads is not None:
-                    bounds = self._heads[block] @ self._heads[kept].T
-                    kept = kept[(bounds >= self._least - _SLACK).any(axis=0)]
-                if len(kept):
-                    product = rows @ self._unit.rows(self._order[kept]).T
-                    column = product.argmax(axis=1)
-                    found = product[np.arange(len(block)), column]
-                    better = (found >= self._least) & (found > best)  # of equal ones the earliest
-                    best[better], to[better] = found[better], kept[column[better]]
-            # The texts of the block one by one, as each is compared with those of the block that stay before it.
-            inner = np.tril(rows @ rows.T, -1)
-            stays = np.zeros(len(block), dtype=np.bool_)
-            candidates = inner.max(axis=1) >= self._least
-            for line in range(len(block)):
-                if candidates[line]:
-                    here = np.where(stays[:line], inner[line, :line], -1.0)
-                    at = int(here.argmax())
-                    if here[at] >= self._least and here[at] > best[line]:
-                        best[line], to[line] = here[at], block[at]
-                stays[line] = to[line] < 0
-            self.kept_by[block[~stays]], self.similarities[block[~stays]] = to[~stays], best[~stays]
-            new = block[stays]
-            self._kept[self._count : self._count + len(new)] = new
-            self._count += len(new)
-            yield int(block[-1]) + 1
 
 
 def has_bounds(unit: UnitVectors) -> bool:

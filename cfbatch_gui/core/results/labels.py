@@ -3,8 +3,9 @@
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import msgspec
 import numpy as np
@@ -117,11 +118,10 @@ def read_labels(database: sqlite3.Connection, texts: NDArray[np.int32]) -> NDArr
     by_number = np.full(int(texts.max(initial=0)) + 1, NO_LABEL, dtype=np.int64)
     if schema.metadata_value(database, "layout") == Layout.SHARED:
         return by_number[texts]
-    grades = LabelGrades(database)
+    grade_of = label_grades(database)
     for number, label in database.execute("SELECT text_no, label FROM texts WHERE label <> ''"):
-        value = grades.of(label)
         if number < len(by_number):
-            by_number[number] = value
+            by_number[number] = grade_of(label)
     return by_number[texts]
 
 
@@ -148,14 +148,14 @@ class UnusableLabels:
 
 def read_unusable_labels(database: sqlite3.Connection) -> UnusableLabels | None:
     """The labels that `read_labels` cannot use, None without any. Labels of white space only are none."""
-    grades = LabelGrades(database)
+    grade_of = label_grades(database)
     different: dict[str, None] = {}
     whole: set[str] = set()
     rows: list[int] = []
     count = 0
     for label, row in database.execute("SELECT label, row FROM texts WHERE label <> '' ORDER BY file, row"):
         word = label.strip()
-        if word and grades.of(label) != NO_LABEL:
+        if word and grade_of(label) != NO_LABEL:
             whole.add(word)
         elif word:
             count += 1
@@ -170,18 +170,16 @@ def read_unusable_labels(database: sqlite3.Connection) -> UnusableLabels | None:
     return UnusableLabels(count, tuple(different)[:_MOST_EXAMPLES], tuple(rows), ordered)
 
 
-class LabelGrades:
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self._chosen = chosen_grades(database)
-        self._known: dict[str, int] = {}
+def label_grades(database: sqlite3.Connection) -> Callable[[str], int]:
+    """A function of a label that gives its grade, or NO_LABEL."""
+    chosen = chosen_grades(database)
 
-    def of(self, label: str) -> int:
-        known = self._known.get(label)
-        if known is None:
-            found = self._chosen.get(label.strip(), grade(label))
-            known = found if found is not None and abs(found) < -NO_LABEL else NO_LABEL
-            self._known[label] = known
-        return known
+    @cache
+    def grade_of(label: str) -> int:
+        found = chosen.get(label.strip(), grade(label))
+        return found if found is not None and abs(found) < -NO_LABEL else NO_LABEL
+
+    return grade_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +195,9 @@ def read_outside_grades(database: sqlite3.Connection) -> tuple[OutsideGrade, ...
     """The judgements of documents that were not ranked, sorted by query and document; those that are no whole number
     are left out.
     """
-    grades = LabelGrades(database)
+    grade_of = label_grades(database)
     rows = database.execute("SELECT * FROM outside_judgements ORDER BY query_id, document_id")
-    graded = ((query, document, grades.of(label)) for query, document, label in rows)
+    graded = ((query, document, grade_of(label)) for query, document, label in rows)
     return tuple(OutsideGrade(query, document, found) for query, document, found in graded if found != NO_LABEL)
 
 

@@ -32,6 +32,9 @@ from cfbatch_gui.core.results.outcomes import (
 from cfbatch_gui.core.results.score_table import ScoreTable, read_score_table
 
 _UNSAFE = re.compile(r"""[\s\x00-\x20\x7f\x85\u200b\ufeff"%]""")
+_HAVE_IDS = """
+SELECT EXISTS(SELECT 1 FROM queries WHERE query_id <> ''), EXISTS(SELECT 1 FROM texts WHERE text_id <> '')
+"""
 # Layouts in which a row of a file is one text; in the others a row has several.
 _ROW_IS_TEXT = frozenset({Layout.LONG, Layout.SHARED, Layout.CANDIDATES})
 
@@ -42,8 +45,7 @@ class RetrievalIds:
     def __init__(self, folder: JobFolder) -> None:
         with folder.open(read_only=True) as database:
             self._row_is_text = schema.metadata_value(database, "layout") in _ROW_IS_TEXT
-            self._queries_have_ids = _any(database.execute("SELECT 1 FROM queries WHERE query_id <> '' LIMIT 1"))
-            self._texts_have_ids = _any(database.execute("SELECT 1 FROM texts WHERE text_id <> '' LIMIT 1"))
+            self._queries_have_ids, self._texts_have_ids = database.execute(_HAVE_IDS).fetchone()
         self._encoded = 0
 
     def query(self, number: int, identifier: str) -> str:
@@ -70,17 +72,13 @@ class RetrievalIds:
         self._encoded += 1
         return _UNSAFE.sub(_percent, identifier)
 
-    def _made(self, identifier: str, is_mixed: bool) -> str:
+    def _made(self, identifier: str, is_mixed: int) -> str:
         # An encoded id has a hexadecimal digit after each percent sign, so that this equals none of them.
         return f"%row-{identifier}" if is_mixed else identifier
 
 
 def _percent(found: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in found[0].encode())
-
-
-def _any(rows: sqlite3.Cursor) -> bool:
-    return rows.fetchone() is not None
 
 
 _IDS = "SELECT text_id, row FROM texts WHERE text_no IN (SELECT value FROM json_each(?)) ORDER BY text_no"

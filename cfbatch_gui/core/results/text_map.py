@@ -16,8 +16,15 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.fingerprints import MAP, keep_arrays, kept_arrays
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.unit_vectors import Progress, Rows, Subspace, UnitVectors, main_subspace, unit_vectors
+from cfbatch_gui.core.results.embeddings import (
+    Embeddings,
+    Progress,
+    Rows,
+    Subspace,
+    UnitVectors,
+    main_subspace,
+    unit_vectors,
+)
 
 _ALL_WITH_ALL = 4_096  # up to so many points there is one cell, and the search is exact
 _CELL = 48  # points in a cell; more of them for many points, as there are at most 3·√n cells
@@ -118,7 +125,9 @@ def tsne_layout(
         gathers = number < _GATHERING
         push, total = repulsion.push(points)
         force = springs.pull(points) * np.float32(_HARDER if gathers else 1.0) + push / np.float32(total)
-        _adapt(gains, force, speed)
+        # Gains rise where force and speed have the same sign and fall elsewhere (Jacobs, 1988).
+        same = ((force.view(np.float32) > 0) == (speed.view(np.float32) > 0)).reshape(gains.shape)
+        gains = np.maximum(np.where(same, gains + np.float32(0.2), gains * np.float32(0.8)), np.float32(0.01))
         speed *= np.float32(0.5 if gathers else 0.8)
         speed.view(np.float32)[:] += rate * gains.ravel() * force.view(np.float32)
         np.clip(speed.view(np.float32), -_FARTHEST, _FARTHEST, out=speed.view(np.float32))
@@ -126,12 +135,6 @@ def tsne_layout(
         points -= points.mean()
         progress((number + 1) / rounds)
     return points.view(np.float32).reshape(-1, 2)
-
-
-def _adapt(gains: NDArray[np.float32], force: NDArray[np.complex64], speed: NDArray[np.complex64]) -> None:
-    """Raise the gains where force and speed have the same sign and lower them elsewhere (Jacobs, 1988), in place."""
-    same = ((force.view(np.float32) > 0) == (speed.view(np.float32) > 0)).reshape(gains.shape)
-    np.copyto(gains, np.maximum(np.where(same, gains + np.float32(0.2), gains * np.float32(0.8)), np.float32(0.01)))
 
 
 def _first_points(plane: NDArray[np.float32]) -> NDArray[np.complex64]:

@@ -5,7 +5,7 @@ The texts' casefolded UTF-8 is searched as bytes, and stays in memory for the ne
 
 import threading
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import accumulate
 
@@ -16,7 +16,8 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.numbers import distinct
 
 _END, _BETWEEN = b"\xff", b"\xfe"  # of rows and of the texts of one; no UTF-8 text contains these bytes
-_IN_MEMORY = 128_000_000  # bytes
+_IN_MEMORY = 400_000_000  # bytes of a job's data, of which texts are a half or less
+_SIZE = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
 _BLOCK_SIZE = 1_000_000  # bytes of texts that are read together, about; at most _MOST_TEXTS texts
 _MOST_TEXTS = 5_000
 
@@ -34,16 +35,13 @@ class CasefoldIndex:
         self._folder, self._statement = folder, statement
         self._lock = threading.Lock()
         self._kept: list[_Block] | None = None
-        self._is_large = False
 
     def prepare(self) -> None:
         """Build the index now, so that the first search is as fast as the others. Blocking: seconds for a million
         texts.
         """
         with self._lock:
-            if not self._is_large:
-                for _ in self._blocks():
-                    pass
+            self._blocks()
 
     def find(self, text: str) -> NDArray[np.int32]:
         """The numbers of all rows with a text that contains `text`, ascending; case is ignored. Blocking."""
@@ -55,20 +53,14 @@ class CasefoldIndex:
                     found.append(numbers[[needle in row for row in data.split(_END)]])
         return np.concatenate(found)
 
-    def _blocks(self) -> Iterator[_Block]:
-        if self._kept is not None:
-            yield from self._kept
-            return
-        blocks: list[_Block] = []
-        size = 0
-        for block in self._read():
-            size += len(block[1])
-            self._is_large = self._is_large or size > _IN_MEMORY
-            if not self._is_large:
-                blocks.append(block)
-            yield block
-        if not self._is_large:
-            self._kept = blocks
+    def _blocks(self) -> Iterable[_Block]:
+        if self._kept is None:
+            with self._folder.open(read_only=True) as database:
+                (size,) = database.execute(_SIZE).fetchone()
+            if size > _IN_MEMORY:
+                return self._read()
+            self._kept = list(self._read())
+        return self._kept
 
     def _read(self) -> Iterator[_Block]:
         """The database is not read between two blocks, so that a running job can write to it."""

@@ -22,6 +22,7 @@ from cfbatch_gui.core.evaluation.joining import Joined, read_run
 from cfbatch_gui.core.evaluation.joining import matched_words as matched_by
 from cfbatch_gui.core.evaluation.judged import (
     ENOUGH_JUDGED,
+    BookGrades,
     Evaluation,
     answer_words,
     answers,
@@ -29,9 +30,7 @@ from cfbatch_gui.core.evaluation.judged import (
     judged_by,
     remarks,
 )
-from cfbatch_gui.core.evaluation.judged_documents import BookGrades
 from cfbatch_gui.core.evaluation.significance import Paired
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
@@ -81,7 +80,7 @@ class Compared:
 
 def read_comparison(program: Program, jobs: Sequence[Job]) -> Compared:
     """Blocking; the first job is what the others are compared with. Raises UsageError, DataError."""
-    runs = [read_run(program.folder(job.id), metadata_of(job, "")) for job in jobs]
+    runs = [read_run(program.folder(job.id), job) for job in jobs]
     comparison = compare(runs)
     texts = len(comparison.query) / len(comparison.queries)
     usual = next((count for count in _USUAL_TOPS if count < texts), 1)

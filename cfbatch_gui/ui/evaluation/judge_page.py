@@ -22,9 +22,7 @@ from PySide6.QtWidgets import (
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.evaluation.joining import Run, label_judgements, read_run
 from cfbatch_gui.core.evaluation.judged import Pool, make_pool
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.judgements.agreement import agreement_words, between_judges, with_themselves
 from cfbatch_gui.core.judgements.book import Book, disagreeing
 from cfbatch_gui.core.judgements.files import (
     Form,
@@ -35,7 +33,7 @@ from cfbatch_gui.core.judgements.files import (
     read_judgements,
     write_judgements,
 )
-from cfbatch_gui.core.judgements.session import Session, Shown
+from cfbatch_gui.core.judgements.session import Session, Shown, agreement_words, between_judges, with_themselves
 from cfbatch_gui.core.judgements.values import FOUR, THREE, TWO, Grade, Judgement, Scale, Source, own_scale
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
@@ -368,7 +366,7 @@ class JudgePage(QWidget):
 
     async def _read(self) -> None:
         self._runs = await asyncio.to_thread(
-            lambda: tuple(read_run(self._program.folder(job.id), metadata_of(job, "")) for job in self.jobs)
+            lambda: tuple(read_run(self._program.folder(job.id), job) for job in self.jobs)
         )
         judgements = self._program.judgements
         names = await asyncio.to_thread(judgements.shelf.names)
@@ -609,7 +607,7 @@ class JudgePage(QWidget):
     def _write_book(self, book: Book, path: Path, form: Form) -> int:
         if not form.has_ids_only or not self.jobs:
             return write_judgements(book, path, form)
-        run = read_run(self._program.folder(self.jobs[0].id), metadata_of(self.jobs[0], ""))
+        run = read_run(self._program.folder(self.jobs[0].id), self.jobs[0])
         labels = label_judgements(run, time=self._program.clock())
         return write_judgements(book, path, form, self._subjects(), labels=labels)
 

@@ -39,7 +39,11 @@ class Viewport:
 
 _RING = 6.5
 _NEAR, _STILL = 12.0, 4.0  # pixels from the mouse to its dot; pixels that it may move in a click
-_STEP, _FACTOR = 60.0, 1.4  # of the keyboard
+_STEPS = {
+    **{Qt.Key.Key_Left: (60.0, 0.0), Qt.Key.Key_Right: (-60.0, 0.0)},
+    **{Qt.Key.Key_Up: (0.0, 60.0), Qt.Key.Key_Down: (0.0, -60.0)},
+}
+_FACTORS = {Qt.Key.Key_Plus: 1.4, Qt.Key.Key_Equal: 1.4, Qt.Key.Key_Minus: 1 / 1.4}
 _SHUFFLE = 7  # seed: dots are painted in no order, so that no category lies above the others
 
 Describe = Callable[[int], str]
@@ -266,19 +270,11 @@ class DotMap(Plot):
         self._hover(-1)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        steps = {
-            Qt.Key.Key_Left: (_STEP, 0.0),
-            Qt.Key.Key_Right: (-_STEP, 0.0),
-            Qt.Key.Key_Up: (0.0, _STEP),
-            Qt.Key.Key_Down: (0.0, -_STEP),
-        }
         key = Qt.Key(event.key())
-        if key in steps:
-            self._move(*steps[key])
-        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
-            self.zoom(_FACTOR)
-        elif key == Qt.Key.Key_Minus:
-            self.zoom(1 / _FACTOR)
+        if key in _STEPS:
+            self._move(*_STEPS[key])
+        elif key in _FACTORS:
+            self.zoom(_FACTORS[key])
         elif key in (Qt.Key.Key_0, Qt.Key.Key_Home):
             self.show_all()
         elif key == Qt.Key.Key_Escape:

@@ -8,12 +8,10 @@ from PySide6.QtCore import Signal
 
 from cfbatch_gui.core.evaluation.comparison import JudgedQuery, judged_queries
 from cfbatch_gui.core.evaluation.joining import Run, read_run
-from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, RunMeasures, judged_by, measure
-from cfbatch_gui.core.evaluation.judged_documents import BookGrades
+from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, BookGrades, Evaluation, RunMeasures, judged_by, measure
 from cfbatch_gui.core.evaluation.significance import mean_interval
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.judgements.agreement import Agreement, agreement_words, between_judges
+from cfbatch_gui.core.judgements.session import Agreement, agreement_words, between_judges
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades
 from cfbatch_gui.core.results.rankings import Rankings
@@ -204,7 +202,7 @@ class QualityView(ResultsPage[Quality | None]):
         if not job.has_results:
             return None
         book = self.program.judgements.grades()
-        run = read_run(self.program.folder(job.id), metadata_of(job, ""))
+        run = read_run(self.program.folder(job.id), job)
         with run.folder.open(read_only=True) as database:
             chosen = bool(chosen_grades(database))
         found = measure(run, k=K, book=book)

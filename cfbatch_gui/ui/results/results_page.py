@@ -12,17 +12,15 @@ from PySide6.QtGui import QRegularExpressionValidator
 from PySide6.QtWidgets import QLayout, QLineEdit, QSpinBox, QWidget
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, Progress
 from cfbatch_gui.core.results.exports.base import ExportOptions
 from cfbatch_gui.core.results.nearest import Neighbour, nearest
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.score_table import ScoreFigures
-from cfbatch_gui.core.results.unit_vectors import Progress
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
 from cfbatch_gui.ui import display
@@ -168,7 +166,7 @@ class LimitsBar(QWidget):
 
 
 def failed_batches(job: Job) -> dict[int, str]:
-    return metadata_of(job, "").failed_batches
+    return job.failed_batches
 
 
 def nothing_yet(job: Job) -> str:

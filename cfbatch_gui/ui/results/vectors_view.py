@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLineEdit
 
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorChecks
 from cfbatch_gui.core.results.exports.rows import vector_texts
@@ -374,7 +373,7 @@ class SimilarView(VectorPage):
         self.foot.set_line(self.tr("Asking {title}…").format(title=title_words(title)), "loader")
         try:
             client = self.program.address_book.client(self.job.connection)
-            self._vector = await embed_sentence(client, metadata_of(self.job, title), self.embeddings, text)
+            self._vector = await embed_sentence(client, self.job, self.embeddings, text)
             self._asked = text
         finally:
             self._show_price()

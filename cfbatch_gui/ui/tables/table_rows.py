@@ -4,9 +4,9 @@ Sorting permutes an index array: a QSortFilterProxyModel that calls Python takes
 """
 
 import math
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -21,12 +21,12 @@ Align = Literal["left", "right", "center"]
 
 _ROOT = QModelIndex()
 _PAGE, _PAGES_KEPT = 256, 64
-SORT_ROLE = Qt.ItemDataRole.UserRole
 ICON_ROLE = Qt.ItemDataRole.UserRole + 1  # (icon's name, colour role) or None
 BAR_ROLE = Qt.ItemDataRole.UserRole + 2  # 0..1 or None
-COLOUR_ROLE = Qt.ItemDataRole.UserRole + 3  # a colour role, "" for the usual one
+COLOUR_ROLE = Qt.ItemDataRole.UserRole + 3  # a colour role; None and "" are the usual one
 SEARCHED_ROLE = Qt.ItemDataRole.UserRole + 4  # whether the page's search looks at the cell
 ALIGN_ROLE = Qt.ItemDataRole.TextAlignmentRole
+_OF_ROWS = {ICON_ROLE: "icon", BAR_ROLE: "bar", COLOUR_ROLE: "colour"}
 
 ALIGNMENTS = {
     "left": Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
@@ -107,23 +107,13 @@ class ColumnRows(QAbstractTableModel, Generic[R]):
         if not index.isValid():
             return None
         column = self.columns[index.column()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self.text(index.row(), index.column())
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return self.text(index.row(), index.column()) or self.tr("empty")
-        if role == SORT_ROLE:
-            return column.value(self.row(index.row()))
-        if role == ICON_ROLE:
-            return column.icon(self.row(index.row())) if column.icon else None
-        if role == BAR_ROLE:
-            return column.bar(self.row(index.row())) if column.bar else None
-        if role == COLOUR_ROLE:
-            return column.colour(self.row(index.row())) if column.colour else ""
-        if role == ALIGN_ROLE:
-            return ALIGNMENTS[column.align]
-        if role == SEARCHED_ROLE:
-            return column.is_searched
-        return None
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            text = self.text(index.row(), index.column())
+            return text or self.tr("empty") if role == Qt.ItemDataRole.AccessibleTextRole else text
+        if role in _OF_ROWS:
+            made = getattr(column, _OF_ROWS[role])
+            return made(self.row(index.row())) if made is not None else None
+        return {ALIGN_ROLE: ALIGNMENTS[column.align], SEARCHED_ROLE: column.is_searched}.get(role)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
@@ -231,26 +221,17 @@ class PagedRows(ColumnRows[R]):
     ) -> None:
         super().__init__(columns, parent, sortable=False)
         self._count = count
-        self._fetch = fetch
-        self._pages: OrderedDict[int, Sequence[R]] = OrderedDict()
+        self._page = lru_cache(_PAGES_KEPT)(lambda start: fetch(start, min(start + _PAGE, self._count)))
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else self._count
 
     def row(self, index: int) -> R:
-        number = index // _PAGE
-        page = self._pages.get(number)
-        if page is None:
-            start = number * _PAGE
-            page = self._pages[number] = self._fetch(start, min(start + _PAGE, self._count))
-            if len(self._pages) > _PAGES_KEPT:
-                self._pages.popitem(last=False)
-        self._pages.move_to_end(number)
-        return page[index - number * _PAGE]
+        return self._page(index - index % _PAGE)[index % _PAGE]
 
     def refresh(self, count: int) -> None:
         self.beginResetModel()
-        self._pages.clear()
+        self._page.cache_clear()
         self._count = count
         self.endResetModel()
 

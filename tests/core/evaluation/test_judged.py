@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.evaluation import metrics
 from cfbatch_gui.core.evaluation.joining import Run, join, label_judgements
-from cfbatch_gui.core.evaluation.judged import Evaluation, RunMeasures, evaluate, measure
-from cfbatch_gui.core.evaluation.judged_documents import read_book_grades
+from cfbatch_gui.core.evaluation.judged import Evaluation, RunMeasures, evaluate, measure, read_book_grades
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source

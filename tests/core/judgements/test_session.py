@@ -2,9 +2,8 @@
 
 import pytest
 
-from cfbatch_gui.core.judgements.agreement import between_judges, with_themselves
 from cfbatch_gui.core.judgements.book import Book
-from cfbatch_gui.core.judgements.session import Session, Shown
+from cfbatch_gui.core.judgements.session import Session, Shown, between_judges, with_themselves
 from cfbatch_gui.core.judgements.values import Subject
 
 

@@ -26,7 +26,7 @@ def texts_only(path: Path, texts: Sequence[str], identifier: str = "") -> JobFol
 
 @pytest.fixture(autouse=True)
 def small_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cfbatch_gui.core.results.text_search._IN_MEMORY", 20_000)
+    monkeypatch.setattr("cfbatch_gui.core.results.text_search._IN_MEMORY", 250_000)
     monkeypatch.setattr("cfbatch_gui.core.results.text_search._MOST_TEXTS", 100)
 
 

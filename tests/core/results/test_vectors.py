@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.embeddings import unit_vectors as measure
 from cfbatch_gui.core.results.groups import TOLERANCE, Duplicates, Keep, find_clusters, find_duplicates, has_bounds
 from cfbatch_gui.core.results.nearest import nearest, scores_versus_similarities, texts_of_pairs
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
@@ -25,7 +26,6 @@ from cfbatch_gui.core.results.text_map import (
     make_tsne_map,
     tsne_map,
 )
-from cfbatch_gui.core.results.unit_vectors import unit_vectors as measure
 from tests.core.results.folders import (
     FAILED,
     LEFT_OUT,

@@ -1,6 +1,6 @@
 """Parquet of rankings and vectors; for Embedding Atlas with the kept map and the nearest rows.
 
-arro3 panics when a callback raises, so source and sink keep the first exception, which is raised afterwards.
+arro3 panics when a callback raises, so the sink keeps the first exception, which is raised afterwards.
 """
 
 import io
@@ -13,22 +13,20 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, UnitVectors, unit_vectors
 from cfbatch_gui.core.results.exports.base import CheckedStream, Steps, Work, Written, command, not_as_written
 from cfbatch_gui.core.results.exports.rows import ScoreRows, VectorRows
 from cfbatch_gui.core.results.text_map import Layout, cached_map, make_map
-from cfbatch_gui.core.results.unit_vectors import UnitVectors, unit_vectors
 from cfbatch_gui.core.system.files import atomic_writer
 
 _ROWS_AT_ONCE = 8192  # in a row group, which arro3 holds in memory: 32 MB for vectors of 1,024 numbers
 _FIXED = ("id", "text", "vector")
-_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"  # the end-of-stream marker of the Arrow IPC format
 
 
 def write(work: Work) -> Written:
     """Write, compare the bytes of the file with those written, and check the schema in its footer."""
     _check_installed()
-    return _write_rankings(work) if work.metadata.kind is Kind.RANK else _write_vectors(work)
+    return _write_rankings(work) if work.job.kind is Kind.RANK else _write_vectors(work)
 
 
 def write_with_map(work: Work) -> Written:
@@ -100,21 +98,22 @@ def _write_rankings(work: Work) -> Written:
 
 
 def _save(work: Work, schema: Any, batches: Iterator[Any]) -> int:
-    from arro3.io import read_ipc_stream, read_parquet, write_parquet
+    from arro3.core import RecordBatchReader
+    from arro3.io import read_parquet, write_parquet
 
     with atomic_writer(work.path) as raw:
         stream = CheckedStream(raw, work.path, work.steps)
-        source = _ArrowSource(schema, batches)
+        sink = _ArrowSink(stream)
         write_parquet(
-            read_ipc_stream(cast(IO[bytes], source)),
-            cast(IO[bytes], _ArrowSink(stream, source)),
+            RecordBatchReader.from_batches(schema, sink.until_failure(batches)),  # which asks for one after the other
+            cast(IO[bytes], sink),
             compression="zstd(1)",
             column_compression={"vector.list.item": "uncompressed"},  # of vectors zstd saves a fourteenth
             dictionary_enabled=False,
             max_row_group_size=_ROWS_AT_ONCE,
         )
-        if source.failure is not None:
-            raise source.failure
+        if sink.failure is not None:
+            raise sink.failure
         stream.compare()
         try:
             # By path, not by file object: arro3 then reads without calling Python.
@@ -125,59 +124,33 @@ def _save(work: Work, schema: Any, batches: Iterator[Any]) -> int:
             not_as_written(work.path, "other columns")
         del found  # it has the file open, which Windows does not rename
         work.end()
-    return source.rows
-
-
-class _ArrowSource:
-    """Record batches, all of the given schema, as a readable file object in the Arrow IPC stream format."""
-
-    def __init__(self, schema: Any, batches: Iterator[Any]) -> None:  # Any: arro3 has no type information for mypy
-        self._pieces = self._encoded(schema, batches)
-        self._rest = memoryview(b"")
-        self.rows = 0
-        self.failure: BaseException | None = None
-
-    def read(self, size: int = -1) -> bytes:
-        """At most `size` bytes, b"" at the end. A negative `size` gives the rest of the current batch."""
-        if not self._rest:
-            self._rest = next(self._pieces, memoryview(b""))
-        data = bytes(self._rest[:size] if size >= 0 else self._rest)
-        self._rest = self._rest[len(data) :]
-        return data
-
-    def seek(self, _offset: int, _whence: int = 0) -> int:
-        """Raise UnsupportedOperation; arro3 requires the method but does not call it for a stream."""
-        raise io.UnsupportedOperation("a stream that is made while it is read")
-
-    def _encoded(self, schema: Any, batches: Iterator[Any]) -> Iterator[memoryview]:
-        from arro3.core import RecordBatchReader
-
-        start = _stream(RecordBatchReader.from_batches(schema, []))[: -len(_END)]
-        yield start
-        try:
-            for batch in batches:
-                yield _stream(batch)[len(start) : -len(_END)]
-                self.rows += batch.num_rows
-                if self.failure is not None:
-                    break
-        except BaseException as error:  # noqa: BLE001  # raised again by `_save`
-            self.failure = self.failure or error
-        yield memoryview(_END)
+    return sink.rows
 
 
 class _ArrowSink:
     """The file object that arro3 writes to. After a failure it accepts and discards all data."""
 
-    def __init__(self, stream: CheckedStream, source: _ArrowSource) -> None:
+    def __init__(self, stream: CheckedStream) -> None:
         self._stream = stream
-        self._source = source
+        self.failure: BaseException | None = None
+        self.rows = 0
+
+    def until_failure(self, batches: Iterator[Any]) -> Iterator[Any]:
+        try:
+            for batch in batches:
+                yield batch
+                self.rows += batch.num_rows
+                if self.failure is not None:
+                    return
+        except BaseException as error:  # noqa: BLE001  # raised again by `_save`
+            self.failure = error
 
     def write(self, data: bytes) -> int:
-        if self._source.failure is None:
+        if self.failure is None:
             try:
                 self._stream.write(bytes(data))
             except BaseException as error:  # noqa: BLE001  # raised again by `_save`
-                self._source.failure = error
+                self.failure = error
         return len(data)
 
     def flush(self) -> None:
@@ -185,14 +158,6 @@ class _ArrowSink:
 
     def seek(self, _offset: int, _whence: int = 0) -> int:
         raise io.UnsupportedOperation("written from the beginning to the end")
-
-
-def _stream(data: Any) -> memoryview:
-    from arro3.io import write_ipc_stream
-
-    buffer = io.BytesIO()
-    write_ipc_stream(data, buffer)
-    return buffer.getbuffer()
 
 
 NAMES = ("projection_x", "projection_y", "neighbors")
@@ -206,8 +171,8 @@ MOST_TEXTS = 20_000  # of 1,024 numbers: some ten seconds on two cores
 _BLOCK, _CHUNK = 1_024, 4_096  # texts whose neighbours are looked for together, and texts they are compared with
 
 
-# For each row an index into the other two, -1 for none; rows (int32), and distances (1 − cosine), both (m, k).
-NearestRows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
+# Of each row, whether it has neighbours, (n,); these as rows (int32), and distances (1 − cosine), both (n, k).
+NearestRows = tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[np.float32]]
 
 
 def find_nearest_rows(unit: UnitVectors, item_numbers: NDArray[np.int64], count: int, steps: Steps) -> NearestRows:
@@ -215,12 +180,11 @@ def find_nearest_rows(unit: UnitVectors, item_numbers: NDArray[np.int64], count:
     Raises DataError.
     """
     indices = np.flatnonzero(np.isin(unit.item_numbers, item_numbers))
-    row_of = np.searchsorted(item_numbers, unit.item_numbers[indices])
-    of_row = np.full(len(item_numbers), -1, dtype=np.int64)
-    of_row[row_of] = np.arange(len(indices))
+    has_direction = np.isin(item_numbers, unit.item_numbers)
+    row_of = np.flatnonzero(has_direction)
     most = max(0, min(count, len(indices) - 1))
-    nearest = np.zeros((len(indices), most), dtype=np.int64)
-    cosines = np.zeros((len(indices), most), dtype=np.float32)
+    nearest = np.zeros((len(item_numbers), most), dtype=np.int32)
+    cosines = np.zeros((len(item_numbers), most), dtype=np.float32)
     rows = unit.rows(indices)
     for start in range(0, len(indices) if most else 0, _BLOCK):
         lines = rows[start : start + _BLOCK].copy()  # of one array with itself NumPy sums in another order
@@ -230,11 +194,11 @@ def find_nearest_rows(unit: UnitVectors, item_numbers: NDArray[np.int64], count:
         found = np.argpartition(product, len(indices) - most, axis=1)[:, len(indices) - most :]
         values = np.take_along_axis(product, found, axis=1)
         order = np.lexsort((found, -values))
-        nearest[start : start + _BLOCK] = np.take_along_axis(found, order, axis=1)
-        cosines[start : start + _BLOCK] = np.take_along_axis(values, order, axis=1)
+        block = row_of[start : start + _BLOCK]
+        nearest[block] = row_of[np.take_along_axis(found, order, axis=1)]
+        cosines[block] = np.take_along_axis(values, order, axis=1)
         steps.wrote(len(product))
-    distances = np.clip(np.float32(1) - cosines, 0, 2)
-    return of_row, row_of[nearest].astype(np.int32), distances
+    return has_direction, nearest, np.clip(np.float32(1) - cosines, 0, 2)
 
 
 class AtlasColumns:
@@ -243,7 +207,7 @@ class AtlasColumns:
     def __init__(self, work: Work, table: VectorRows) -> None:
         from arro3.core import DataType, Field
 
-        embeddings = Embeddings(work.folder, work.metadata.failed_batches)
+        embeddings = Embeddings(work.folder, work.job.failed_batches)
         kept = cached_map(work.folder, embeddings)
         found = make_map(embeddings, lambda _share: work.steps.wrote(0)) if kept is None else kept
         points: list[tuple[float, float]] = [(x, y) for x, y in found.points.tolist()]
@@ -277,14 +241,13 @@ class AtlasColumns:
     def _neighbours(self, nearest: NearestRows, first: int, count: int) -> Any:
         from arro3.core import Array, list_array, struct_array
 
-        of_row, rows, distances = nearest
-        lines = of_row[first : first + count]
-        lengths = np.where(lines >= 0, rows.shape[1], 0)
-        offsets = Array.from_numpy(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
-        there = lines[lines >= 0]
+        has_neighbours, *both = nearest
+        block = has_neighbours[first : first + count]
+        offsets = Array.from_numpy(np.append(0, np.cumsum(block * both[0].shape[1])).astype(np.int32))
+        there = first + np.flatnonzero(block)
         parts = self.fields[-1].type.fields
         lists = [
             list_array(offsets, Array.from_numpy(np.ascontiguousarray(values[there]).reshape(-1)), type=part.type)
-            for part, values in zip(parts, (rows, distances), strict=True)
+            for part, values in zip(parts, both, strict=True)
         ]
         return struct_array(lists, fields=parts)

@@ -17,7 +17,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import Work, Written, checked_export, checked_file, slug
 from cfbatch_gui.core.results.exports.rows import by_query, keeps
-from cfbatch_gui.core.results.labels import NO_LABEL, LabelGrades, read_outside_grades, read_unusable_labels
+from cfbatch_gui.core.results.labels import NO_LABEL, label_grades, read_outside_grades, read_unusable_labels
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings, RetrievalIds
 from cfbatch_gui.core.system.files import atomic_folder
 
@@ -26,7 +26,7 @@ _LOWEST = np.float32(-np.inf)
 
 def _queries(work: Work, ids: RetrievalIds) -> Iterator[tuple[str, list[RankedContext]]]:
     """Each query's id, and its contexts by rank."""
-    for contexts in by_query(Rankings(work.folder, work.metadata.failed_batches)):
+    for contexts in by_query(Rankings(work.folder, work.job.failed_batches)):
         yield ids.query(contexts[0].query_no, contexts[0].query_id), contexts
         work.steps.wrote(len(contexts))
 
@@ -38,7 +38,7 @@ def _document(ids: RetrievalIds, context: RankedContext) -> str:
 def write_run(work: Work) -> Written:
     """Write and read back, a document once a query by its better rank. Raises ExportError if nothing is left."""
     ids = RetrievalIds(work.folder)
-    tag = f"cfbatch-{slug(work.metadata.model.rsplit('/')[-1], 'run')}"
+    tag = f"cfbatch-{slug(work.job.model.rsplit('/')[-1], 'run')}"
     rows = dropped = repeated = lowered = 0
     with checked_export(work) as stream:
         for query, contexts in _queries(work, ids):
@@ -94,7 +94,7 @@ class _Judged:
         self._ids = ids
         self.outside: dict[str, dict[str, int]] = defaultdict(dict)
         with work.folder.open(read_only=True) as database:
-            self._grades = LabelGrades(database)
+            self._grade_of = label_grades(database)
             for each in read_outside_grades(database) if work.options.items is None else ():
                 self.outside[ids.query(0, each.query_id)][ids.document(each.document_id, 0, 0)] = each.grade
 
@@ -103,7 +103,7 @@ class _Judged:
         judged: dict[str, int] = {}
         labelled = 0
         for context in sorted(contexts, key=lambda context: context.initial_rank):
-            label = self._grades.of(context.label)
+            label = self._grade_of(context.label)
             if label != NO_LABEL:
                 labelled += 1
                 judged.setdefault(_document(self._ids, context), label)
