@@ -241,13 +241,7 @@ class AddressBook:
         from cfbatch_gui.core.practice.app import practice_app
 
         queued, running = self._practice_seconds()
-        return practice_app(
-            self._paths.practice,
-            seconds_queued=queued,
-            seconds_running=running,
-            seconds_mutating=running,
-            clock=self._clock,
-        )
+        return practice_app(self._paths.practice, seconds_queued=queued, seconds_running=running, clock=self._clock)
 
     async def _token(self, connection: Connection) -> Token | None:
         if connection.is_practice:
