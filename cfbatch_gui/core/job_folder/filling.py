@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError
-from cfbatch_gui.core.inputs.file_rows import read_judgements
 from cfbatch_gui.core.inputs.input_values import (
     Context,
     FileFormat,
@@ -31,6 +30,7 @@ from cfbatch_gui.core.inputs.input_values import (
 )
 from cfbatch_gui.core.inputs.items import Item, TextBlock, read_items, read_text_blocks
 from cfbatch_gui.core.inputs.layouts import split_text
+from cfbatch_gui.core.inputs.readers.collection import read_collection_judgements
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import MOST_ROWS, ROW_FORM, Inserts, WriteQueue, form_of, write_queue
@@ -469,7 +469,7 @@ def _finish(
 
 def _keep_outside_judgements(database: sqlite3.Connection, source: Source) -> None:
     """Keep what is judged for a query of the job and is not among its contexts; of several labels the last counts."""
-    outside = {(each.query_id, each.document_id): each.label for each in read_judgements(source)}
+    outside = dict(read_collection_judgements(source))
     if not outside:
         return
     for pair in database.execute(_PAIRS):
