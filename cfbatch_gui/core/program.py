@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from cfbatch_gui.core.inputs.recipes import RecipeBook
     from cfbatch_gui.core.jobs.drafts import Drafts
     from cfbatch_gui.core.jobs.elsewhere import JobsElsewhere
-    from cfbatch_gui.core.jobs.plan.preflight import Preflight
+    from cfbatch_gui.core.jobs.plan.packing import Plan
     from cfbatch_gui.core.jobs.plan.spending import Spent
     from cfbatch_gui.core.jobs.reuse import EarlierResults
     from cfbatch_gui.core.jobs.run.job_actions import JobActions
@@ -260,7 +260,7 @@ class Program:
     def folder(self, job_id: str) -> JobFolder:
         return JobFolder(self.paths.job(job_id))
 
-    def examine(self, job_id: str) -> "Preflight":
+    def examine(self, job_id: str) -> "Plan":
         """Put right by what finished jobs took; for a thread. Raises UserError."""
         from cfbatch_gui.core.jobs.plan.preflight import calibrated, without_queue
 

@@ -18,8 +18,8 @@ from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, encoding_
 from cfbatch_gui.core.job_folder.filling import Counts, Progress, fill, no_counts
 from cfbatch_gui.core.job_folder.folder import DRAFT, JOB, JobFolder, SavedDraft, check_has_texts
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, metadata_value, put_metadata_value, transaction
-from cfbatch_gui.core.jobs.plan.packing import forget_plan
-from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
+from cfbatch_gui.core.jobs.plan.packing import Plan, forget_plan
+from cfbatch_gui.core.jobs.plan.preflight import examine
 from cfbatch_gui.core.jobs.reuse import NOTHING, EarlierResults
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.jobs.store.ledger import Ledger
@@ -118,7 +118,7 @@ class Drafts:
         files = [(Path(draft.path).name, draft.options), (Path(draft.second_path).name, draft.second_options)]
         return encoding_doubts(folder, files)
 
-    def examine(self, job_id: str) -> Preflight:
+    def examine(self, job_id: str) -> Plan:
         """Plan the draft and return its counts, problems and estimated price, and what earlier jobs have of it."""
         job = self._draft(job_id)
         reusable = self._earlier.find(job) if self._earlier is not None else NOTHING

@@ -111,7 +111,7 @@ class VersionSection(SectionCard):
         version, found = state.version, state.preflight
         is_other, self._version = version is not self._version, version
         predecessor = version.predecessor if version else None
-        if version is None or found is None or not (predecessor or found.reuse or not job.options.reuse):
+        if version is None or found is None or not (predecessor or found.reused or not job.options.reuse):
             self.hide()
             return
         title = self.tr("What earlier jobs have")

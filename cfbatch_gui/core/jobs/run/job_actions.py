@@ -235,7 +235,7 @@ def sent(planned: Job, plan: Plan, now: float, job: Job) -> Job:
         sent_at=now,
         finished_at=0.0 if plan.batches else now,
         queries=plan.queries,
-        texts=plan.texts + plan.repeated + plan.reused,
+        texts=plan.texts,
         reused=plan.reused,
         batches=tuple(replace(each, changed_at=now) for each in plan.batches),
     )
