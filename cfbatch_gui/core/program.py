@@ -16,10 +16,9 @@ from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.data_folder import Doubt, FolderAnswer, place_of, settle_doubt
+from cfbatch_gui.core.jobs.store.data_folder import Doubt, FolderAnswer, open_or_recover, place_of, settle_doubt
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import end_list, keep_list
 from cfbatch_gui.core.system.made_once import is_made, made_once

@@ -311,7 +311,7 @@ async def test_words_are_offered_as_grades_and_the_choice_can_be_taken_back(show
     await shown.show([Pair(pair.query, pair.text, pair.outcome, label=words[pair.label]) for pair in LABELLED])
     bar = shown.view.partial_bar
     assert bar.text() == "24 labels are no whole numbers and are left out, such as “yes” in row 2."
-    assert shown.view.empty.isVisible()
+    assert shown.view.content.empty.isVisible()
     (offer,) = bar.links()
     assert offer.text() == "Use as grades: no = 0, yes = 1"
     QTest.mouseClick(offer, Qt.MouseButton.LeftButton)
@@ -319,7 +319,7 @@ async def test_words_are_offered_as_grades_and_the_choice_can_be_taken_back(show
     assert shown.view.mean.number() == "0.7103"
     (back,) = bar.links()
     QTest.mouseClick(back, Qt.MouseButton.LeftButton)
-    await shown.until(shown.view.empty.isVisible)
+    await shown.until(shown.view.content.empty.isVisible)
 
 
 QUERY_COUNT, TEXT_COUNT = 3, 5

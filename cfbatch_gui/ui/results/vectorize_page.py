@@ -59,7 +59,6 @@ from cfbatch_gui.ui.widgets import (
     ThinProgress,
     boxed,
     column,
-    line,
     row,
     scrolled,
 )
@@ -281,7 +280,6 @@ def other_way(program: Program) -> Connection | None:
 
 
 _LEAST_PART = 150  # pixels of what scrolls above it
-_LEAST_LINE = 120  # pixels of the sentence at the foot
 
 
 class VectorizePage(ResultsPage[JobVectors]):
@@ -330,9 +328,6 @@ class VectorizePage(ResultsPage[JobVectors]):
         )
         self.search = SearchPanel(self._ask)
         self.search.sentence.textChanged.connect(self._show_price)
-        self.line = Label("", "quiet", wrap=True)
-        self.line.setMinimumWidth(scaled(_LEAST_LINE))
-        self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.back_button = Button(self.tr("Back"), on_click=self._leave_form)
         self.send_button = PrimaryButton(self.tr("Send vectors"), "send", self._send)
 
@@ -347,9 +342,7 @@ class VectorizePage(ResultsPage[JobVectors]):
         # Each part scrolls by itself, so that the foot with its button is always in reach.
         self._parts.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
         self._parts.setMinimumHeight(scaled(_LEAST_PART))
-        words = boxed(Flow(self.line, self.back_button, self.send_button))
-        self._foot = boxed(column(line(), column(words, margins=(WIDE, SMALL, WIDE, MEDIUM)), gap=0))
-        self.lay_out(boxed(column(SMALL, (self._parts, 1), self._foot, gap=0)))
+        self.lay_out(self._parts, beside_foot=[self.back_button, self.send_button])
         self.stack.empty.pressed.connect(self._use_other_way)
 
     # What is shown
@@ -414,8 +407,8 @@ class VectorizePage(ResultsPage[JobVectors]):
         elif not self.search.isHidden():
             words.append(self.tr("Vectorize finds neighbours approximately."))
             words.append(self._found)
-        self.line.setText(" ".join(filter(None, words)))
-        self._foot.setVisible(is_form or bool(self.line.text()))
+        self.foot.set_line(" ".join(filter(None, words)))
+        self.foot.setVisible(bool(self.foot.text()))
 
     def show_error(self, error: UserError) -> None:
         if self._known is None:

@@ -17,9 +17,8 @@ from cfbatch_gui.core.jobs.reuse import EarlierResults
 from cfbatch_gui.core.jobs.run.collecting import verify
 from cfbatch_gui.core.jobs.run.runner import Runner, check_account
 from cfbatch_gui.core.jobs.states import ENDED, FORGETTABLE, Batch, BatchState, Job, check_is_worker
-from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
+from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK, write_manifest
 from cfbatch_gui.core.jobs.store.job_store import JobStore
-from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.workers_ai.answers import Waiting
