@@ -34,7 +34,7 @@ from cfbatch_gui.ui.plots import Dots
 from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.quality_view import QualityView
 from cfbatch_gui.ui.theme import Theme
-from cfbatch_gui.ui.widgets import EmptyPlace, Label
+from cfbatch_gui.ui.widgets import EmptyPlace
 from tests.core.results.folders import Pair, Table
 from tests.screen.stage import opened
 from tests.ui.conftest import Until
@@ -92,17 +92,6 @@ async def compared(tmp_path: Path, until: Until) -> AsyncIterator[Compared]:
 
 async def test_jobs_are_matched_and_their_figures_shown(compared: Compared, until: Until) -> None:
     page = compared.page
-    assert page.minimumSizeHint().width() <= 700  # what the library leaves of 920
-    page.resize(700, 400)
-    for table in (page.queries.queries, page.queries.texts):
-        assert table.horizontalScrollBar().maximum() == 0
-        (longest,) = (index for index, column in enumerate(table.columns()) if column.stretch)
-        assert table.columnWidth(longest) > 60
-    page.tabs.choose(JOBS)
-    (matched,) = (each for each in page.job_lines.findChildren(Label) if each.text().startswith("queries: "))
-    await until(lambda: matched.height() >= matched.heightForWidth(matched.width()))
-    page.resize(1004, 820)
-
     assert page.header.facts().startswith("A: First · B: Second · 2 queries")
     assert page.tops.value() == 1  # of the few texts that the queries have
     assert page.queries.queries_model.rowCount() == 2
