@@ -63,12 +63,9 @@ class Compared:
     first: Job
     second: Job
 
-    def job(self, name: str, pairs: Sequence[Pair], kind: Kind = Kind.RANK) -> Job:
-        """A job that has run to its end."""
-        return finished(self.program, name, pairs, kind)
-
 
 def finished(program: Program, name: str, pairs: Sequence[Pair], kind: Kind = Kind.RANK) -> Job:
+    """A job that has run to its end."""
     job = program.drafts.create(kind, name, "@cf/baai/bge-m3", "practice")
     Table(program.folder(job.id).path).rank(pairs)
     queries = len({pair.query for pair in pairs})
@@ -130,7 +127,7 @@ async def test_the_answer_is_given_in_words(compared: Compared, until: Until) ->
         for text in range(4)
     ]
     better = [replace(pair, outcome=0.95 if pair.label == "1" else pair.outcome) for pair in pairs]
-    jobs = [compared.job("Before", pairs), compared.job("After", better)]
+    jobs = [finished(compared.program, "Before", pairs), finished(compared.program, "After", better)]
     page.compare(jobs)
     await until(lambda: page.header.facts().startswith("A: Before"))
     await until(lambda: page.answer.headline.text() == "B is better")
@@ -201,7 +198,7 @@ async def test_without_one_of_its_jobs_there_is_no_comparison(compared: Compared
 
 async def test_jobs_to_compare_are_offered_the_nearest_first(compared: Compared, until: Until) -> None:
     first, second, drafts = compared.first, compared.second, compared.program.drafts
-    vectors, lone = compared.job("Vectors", LONE, Kind.EMBED), compared.job("Lone", LONE)
+    vectors, lone = finished(compared.program, "Vectors", LONE, Kind.EMBED), finished(compared.program, "Lone", LONE)
     draft = drafts.create(Kind.RANK, "Draft", first.model, first.connection)
     jobs = [lone, second, first, draft, vectors]
     running = replace(lone, id="running", batches=(replace(lone.batches[0], state=BatchState.RUNNING),))
@@ -217,7 +214,7 @@ async def test_jobs_to_compare_are_offered_the_nearest_first(compared: Compared,
     dialog = ChooseJobsDialog(compared.first, [compared.first])
     assert dialog.chosen() == ()
 
-    other = compared.job("Third", LONE)
+    other = finished(compared.program, "Third", LONE)
     compared.page.compare([compared.first, other])
     await until(lambda: "no query with a text in common" in sentence(compared.page))
 
