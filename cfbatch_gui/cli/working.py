@@ -2,11 +2,9 @@
 
 import asyncio
 import os
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,7 +41,7 @@ from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
-from cfbatch_gui.core.workers_ai.catalogue import Price, next_reset
+from cfbatch_gui.core.workers_ai.catalogue import Price
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 _GLANCE = 0.2  # seconds between two looks at whether jobs may be left
@@ -83,17 +81,15 @@ def stopped_sentence(job: Job | None, *, others: bool = False) -> str:
         return "\n" + tr("Stopped. Nothing was sent.")
     if not goes_on_elsewhere(job):
         goes_on = tr("Stopped. The job waits on this computer. “{command}” picks it up.")
-    elif any(batch.state is BatchState.PLANNED for batch in job.batches):
-        goes_on = tr(
-            "Stopped. What was sent goes on at the service; what was not sent yet waits here. “{command}” picks it up."
-        )
     elif account_progress(job).lid_may_close and not others:
         goes_on = tr(
             "Stopped. Your account goes on collecting the answers, and you may turn this computer off. “{command}”"
             " fetches them."
         )
     else:
-        goes_on = tr("Stopped. The work goes on at the service. “{command}” picks it up.")
+        goes_on = tr(
+            "Stopped. What was sent goes on at the service; what was not sent yet waits here. “{command}” picks it up."
+        )
     return "\n" + goes_on.format(command="cfbatch resume" if others else f"cfbatch resume {job.id}")
 
 
@@ -218,7 +214,6 @@ _SENTENCES: Final = {
 }
 _STOPPED: Final = message("Job {id} stopped. The job is kept: “cfbatch resume {id}” goes on with it.")
 _STOPPED_BY: Final = message("Job {id} stopped. {error} The job is kept: “cfbatch resume {id}” goes on with it.")
-_PRACTISED: Final = message("Job {id} is done: {what} (practice service, on this computer).")
 
 
 def sentence(job: Job) -> str:
@@ -226,10 +221,8 @@ def sentence(job: Job) -> str:
     what = plural(job.texts, "{n} text", "{n} texts")
     if job.tokens:  # which synchronous answers may lack
         what = plural(job.tokens, "{texts}, {n} token", "{texts}, {n} tokens", texts=what)
-    words = _SENTENCES.get(job.state, _STOPPED_BY if job.error else _STOPPED)
-    if job.state is JobState.DONE and job.connection == PRACTICE.id:
-        words = _PRACTISED
-    return tr(words).format(id=job.id, error=said(job.error), what=what)
+    words = tr(_SENTENCES.get(job.state, _STOPPED_BY if job.error else _STOPPED))
+    return words.format(id=job.id, error=said(job.error), what=what)
 
 
 def say_wrote(console: Console, rows: int, path: Path) -> None:
@@ -255,19 +248,16 @@ def check_outputs(
     inputs: Sequence[Path] = (),
     *,
     formats: Sequence[str] = (),
-    platform: str = sys.platform,
 ) -> tuple[Path, ...]:
     """The paths made absolute, refused with UsageError before anything is sent if they could not be written later.
 
     `formats` are names, "" where the suffix says it; without a `kind` of results they are no exports.
     """
     checked: list[Path] = []
-    names: set[str] = set()
     for path, form in zip(paths, formats or [""] * len(paths), strict=True):
         target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link that must be kept
         is_folder = kind is not None and target_for(target, kind, form).is_folder
-        name = str(target).casefold() if platform in ("win32", "darwin") else str(target)  # as the system's disks do
-        if name in names:
+        if target in checked:
             raise usage_error("“{path}” is given twice. Each file needs a name of its own.", path=path)
         if any(target.exists() and each.exists() and target.samefile(each) for each in inputs):
             raise usage_error("“{path}” is the file that is read. Choose another name.", path=path)
@@ -278,7 +268,6 @@ def check_outputs(
         if not os.access(target.parent, os.W_OK):
             raise usage_error("You may not write in the folder “{path}”. Choose another name.", path=path.parent)
         checked.append(target)
-        names.add(name)
     return tuple(checked)
 
 
@@ -448,10 +437,6 @@ def share_words(price: Price) -> str:
     if share >= 0.001 or not share:
         return percent(share, ".1%")
     return worded("less than {share}", share=percent(0.001, ".1%"))
-
-
-def reset_words() -> str:
-    return f"{datetime.fromtimestamp(next_reset(time.time())).astimezone():%H:%M}"
 
 
 def add_reuse_arguments(parser: Parser) -> None:
