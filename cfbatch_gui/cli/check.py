@@ -94,11 +94,7 @@ def _examine(call: Call, folder: JobFolder) -> _Checked:
     known_model = find_model(model)
     inputs = reading.open_inputs(call, call.file, call.second)
     on_counts = partial(reading.say_counts, call.console)
-    try:
-        filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_counts=on_counts)
-    except EncodingUnknown as error:
-        inputs = inputs.as_guessed(error)
-        filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_counts=on_counts)
+    filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_counts=on_counts)
     for doubt in encoding_doubts(folder, [(each.path.name, as_recognised(each)) for each in inputs.sources]):
         raise doubt.error()
     options = JobOptions(reuse=call.reuse is not False)
