@@ -345,11 +345,3 @@ def _is_plain(head: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return not any(ord(letter) < 9 for letter in text)
-
-
-def protected(path: Path) -> str:
-    return message(
-        "{name} is protected by a password. Remove the password in your spreadsheet program, save it, and "
-        "choose it again.",
-        name=path.name,
-    )
