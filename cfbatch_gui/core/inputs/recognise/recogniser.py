@@ -48,11 +48,12 @@ from cfbatch_gui.core.inputs.readers.json_document import json_format, open_json
 from cfbatch_gui.core.inputs.readers.json_shapes import HALF_CHARACTER
 from cfbatch_gui.core.inputs.readers.plain_text import has_paragraphs
 from cfbatch_gui.core.inputs.readers.workbook import archive_names, check_archive
-from cfbatch_gui.core.inputs.recognise.delimited_text import is_clearly_delimited, open_delimited
-from cfbatch_gui.core.inputs.recognise.separators import (
+from cfbatch_gui.core.inputs.recognise.delimited_text import (
     SEPARATORS,
     SPACE,
     first_lines,
+    is_clearly_delimited,
+    open_delimited,
     separator_between_names,
     wanted_separator,
 )
