@@ -26,7 +26,7 @@ _FIXED = ("id", "text", "vector")
 def write(work: Work) -> Written:
     """Write, compare the bytes of the file with those written, and check the schema in its footer."""
     _check_installed()
-    return _write_rankings(work) if work.metadata.kind is Kind.RANK else _write_vectors(work)
+    return _write_rankings(work) if work.job.kind is Kind.RANK else _write_vectors(work)
 
 
 def write_with_map(work: Work) -> Written:
@@ -207,7 +207,7 @@ class AtlasColumns:
     def __init__(self, work: Work, table: VectorRows) -> None:
         from arro3.core import DataType, Field
 
-        embeddings = Embeddings(work.folder, work.metadata.failed_batches)
+        embeddings = Embeddings(work.folder, work.job.failed_batches)
         kept = cached_map(work.folder, embeddings)
         found = make_map(embeddings, lambda _share: work.steps.wrote(0)) if kept is None else kept
         points: list[tuple[float, float]] = [(x, y) for x, y in found.points.tolist()]
