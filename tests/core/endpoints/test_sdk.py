@@ -68,9 +68,9 @@ def test_refusals_arrive_as_the_clients_errors(server: PracticeServer, client: C
     assert caught.value.errors
     for found in (client.user.tokens.verify(), client.accounts.tokens.verify(account_id=ACCOUNT)):
         assert found is not None and found.status == "active"
-    with Cloudflare(api_token=OTHER_TOKEN, base_url=server.url, max_retries=0) as other:
-        with pytest.raises(AuthenticationError):
-            other.user.tokens.verify()
+    wrong = Cloudflare(api_token=OTHER_TOKEN, base_url=server.url, max_retries=0)
+    with wrong as other, pytest.raises(AuthenticationError):
+        other.user.tokens.verify()
 
 
 pytestmark = pytest.mark.filterwarnings("ignore:Passing raw bytes as `body`:DeprecationWarning")
