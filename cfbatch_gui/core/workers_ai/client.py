@@ -28,7 +28,7 @@ from cfbatch_gui.core.errors import (
     UsageError,
     UserError,
 )
-from cfbatch_gui.core.messages import message, moment_in_words
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import (
     NULL,
     Finished,
@@ -296,8 +296,8 @@ class WorkersAI:
 
     def _unreachable(self, error: ExchangeError) -> Unreachable:
         sentence = NOT_REACHED.get(error.reason, BROKEN)
-        today = datetime.fromtimestamp(self.now()).astimezone()
-        words = sentence.filled(title=self.connection.title, proxy=error.proxy, now=moment_in_words(today))
+        now = f"{datetime.fromtimestamp(self.now()).astimezone():%Y-%m-%d %H:%M}"
+        words = sentence.filled(title=self.connection.title, proxy=error.proxy, now=now)
         return Unreachable(words, detail=error.detail)
 
     def _not_the_service(self, answer: HttpAnswer) -> Unreachable:

@@ -173,10 +173,6 @@ class RankingView(ResultsPage[RankingRead]):
         self._make_widgets()
         self._lay_out()
 
-    def show_job(self, job: Job) -> None:
-        super().show_job(job)
-        self._show_foot()
-
     def limits(self) -> ExportOptions:
         return self.limits_bar.limits()
 

@@ -376,10 +376,10 @@ def _read(folder: JobFolder, failed: dict[int, str]) -> VectorsRead:
 
 @dataclass(frozen=True, slots=True)
 class ListedText:
-    """A text with its similarity to something, or the length of its vector; None while it has none."""
+    """A text with its similarity to something, None for one that is compared with nothing."""
 
     text: EmbeddedText
-    number: float | None
+    similarity: float | None = None
 
 
 class TextList(QWidget):
@@ -489,11 +489,11 @@ def id_column(*, width: int = 90, hidden: bool = False) -> Column[Any]:
 def similarity_column(*, width: int = 96, bar: bool = False) -> Column[Any]:
     return ScoreColumn(
         tr("Similarity"),
-        lambda each: each.number,
+        lambda each: each.similarity,
         key="similarity",
         align="left" if bar else "right",
         width=width,
         gives_way=not bar,
-        bar=(lambda each: max(0.0, each.number)) if bar else None,
+        bar=(lambda each: max(0.0, each.similarity)) if bar else None,
         tip=tr("The cosine of both vectors: 1 is the same direction."),
     )
