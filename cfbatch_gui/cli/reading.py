@@ -11,9 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, padded, width_of
-from cfbatch_gui.cli.language import plural, tr, usage_error, worded
+from cfbatch_gui.cli.language import tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser, checked
-from cfbatch_gui.core.errors import EncodingUnknown, InputError
+from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.column_names import index_of, listed
 from cfbatch_gui.core.inputs.encodings import shown_name
 from cfbatch_gui.core.inputs.file_rows import preview
@@ -34,11 +34,11 @@ from cfbatch_gui.core.inputs.input_values import (
 from cfbatch_gui.core.inputs.layouts import check_mapping, with_layout, with_role
 from cfbatch_gui.core.inputs.readers.formats import listed_formats
 from cfbatch_gui.core.inputs.recipes import Recipe, RecipeBook, fitted
-from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed, open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_columns, problems, with_signs
-from cfbatch_gui.core.jobs.plan.preflight import ProblemCount
+from cfbatch_gui.core.jobs.plan.packing import ProblemCount
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 
@@ -166,13 +166,11 @@ async def standard_input_as_file(path: Path) -> AsyncIterator[Path]:
 _MANY = 100_000  # texts whose tokens are counted in more than a moment
 
 
-def say_counts(console: Console, queries: int, texts: int) -> None:
+def say_count(console: Console, texts: int) -> None:
     """What was read, before the texts are counted."""
     if texts >= _MANY:
-        counted = plural(texts, "{n} text", "{n} texts")
-        if queries:
-            counted = plural(queries, "{n} query, {texts}", "{n} queries, {texts}", texts=counted)
-        console.say(tr("{counted} in all. Counting tokens takes a while; Ctrl+C stops it."), counted=counted)
+        words = tr("{n} texts or pairs in all. Counting tokens takes a while; Ctrl+C stops it.")
+        console.say(words, n=texts)
 
 
 def words_of_rule(rule: CandidateRule) -> str:
@@ -186,13 +184,6 @@ class Inputs(AttachedInput):
     @property
     def sources(self) -> tuple[Source, ...]:
         return (self.source, self.second) if self.second else (self.source,)
-
-    def as_guessed(self, error: EncodingUnknown) -> "Inputs":
-        source = as_guessed(self.source, error)
-        second = as_guessed(self.second, error) if self.second else None
-        if (source, second) == (self.source, self.second):
-            raise error
-        return replace(self, source=source, second=second)
 
     def guesses(self) -> Iterator[str]:
         for source in self.sources:
@@ -365,10 +356,6 @@ def status_with_doubtful(call: Call, status: ExitStatus, found: Sequence[Problem
         done=f"{ExitStatus.DONE:d}",
     )
     return ExitStatus.FAILED
-
-
-def json_of_row(row: StoredProblem) -> dict[str, object]:
-    return {"raw": row.raw, "cells": list(row.cells)} if row.raw else {}
 
 
 def reason_of(row: StoredProblem) -> str:

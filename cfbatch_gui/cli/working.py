@@ -2,11 +2,9 @@
 
 import asyncio
 import os
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +20,8 @@ from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE,
 from cfbatch_gui.core.errors import NotConnected, OverBudget, UsageError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.plan.preflight import Preflight, ProblemCount, reuse_sentence
+from cfbatch_gui.core.jobs.plan.packing import Plan, ProblemCount
+from cfbatch_gui.core.jobs.plan.preflight import reuse_sentence
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget
 from cfbatch_gui.core.jobs.states import (
     BatchState,
@@ -31,7 +30,6 @@ from cfbatch_gui.core.jobs.states import (
     account_progress,
     check_is_worker,
     goes_on_elsewhere,
-    most_batches,
     wants_account,
 )
 from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
@@ -43,7 +41,7 @@ from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
-from cfbatch_gui.core.workers_ai.catalogue import Price, next_reset
+from cfbatch_gui.core.workers_ai.catalogue import Price
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 _GLANCE = 0.2  # seconds between two looks at whether jobs may be left
@@ -83,17 +81,15 @@ def stopped_sentence(job: Job | None, *, others: bool = False) -> str:
         return "\n" + tr("Stopped. Nothing was sent.")
     if not goes_on_elsewhere(job):
         goes_on = tr("Stopped. The job waits on this computer. “{command}” picks it up.")
-    elif any(batch.state is BatchState.PLANNED for batch in job.batches):
-        goes_on = tr(
-            "Stopped. What was sent goes on at the service; what was not sent yet waits here. “{command}” picks it up."
-        )
     elif account_progress(job).lid_may_close and not others:
         goes_on = tr(
             "Stopped. Your account goes on collecting the answers, and you may turn this computer off. “{command}”"
             " fetches them."
         )
     else:
-        goes_on = tr("Stopped. The work goes on at the service. “{command}” picks it up.")
+        goes_on = tr(
+            "Stopped. What was sent goes on at the service; what was not sent yet waits here. “{command}” picks it up."
+        )
     return "\n" + goes_on.format(command="cfbatch resume" if others else f"cfbatch resume {job.id}")
 
 
@@ -218,7 +214,6 @@ _SENTENCES: Final = {
 }
 _STOPPED: Final = message("Job {id} stopped. The job is kept: “cfbatch resume {id}” goes on with it.")
 _STOPPED_BY: Final = message("Job {id} stopped. {error} The job is kept: “cfbatch resume {id}” goes on with it.")
-_PRACTISED: Final = message("Job {id} is done: {what} (practice service, on this computer).")
 
 
 def sentence(job: Job) -> str:
@@ -226,10 +221,8 @@ def sentence(job: Job) -> str:
     what = plural(job.texts, "{n} text", "{n} texts")
     if job.tokens:  # which synchronous answers may lack
         what = plural(job.tokens, "{texts}, {n} token", "{texts}, {n} tokens", texts=what)
-    words = _SENTENCES.get(job.state, _STOPPED_BY if job.error else _STOPPED)
-    if job.state is JobState.DONE and job.connection == PRACTICE.id:
-        words = _PRACTISED
-    return tr(words).format(id=job.id, error=said(job.error), what=what)
+    words = tr(_SENTENCES.get(job.state, _STOPPED_BY if job.error else _STOPPED))
+    return words.format(id=job.id, error=said(job.error), what=what)
 
 
 def say_wrote(console: Console, rows: int, path: Path) -> None:
@@ -255,19 +248,16 @@ def check_outputs(
     inputs: Sequence[Path] = (),
     *,
     formats: Sequence[str] = (),
-    platform: str = sys.platform,
 ) -> tuple[Path, ...]:
     """The paths made absolute, refused with UsageError before anything is sent if they could not be written later.
 
     `formats` are names, "" where the suffix says it; without a `kind` of results they are no exports.
     """
     checked: list[Path] = []
-    names: set[str] = set()
     for path, form in zip(paths, formats or [""] * len(paths), strict=True):
         target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link that must be kept
         is_folder = kind is not None and target_for(target, kind, form).is_folder
-        name = str(target).casefold() if platform in ("win32", "darwin") else str(target)  # as the system's disks do
-        if name in names:
+        if target in checked:
             raise usage_error("“{path}” is given twice. Each file needs a name of its own.", path=path)
         if any(target.exists() and each.exists() and target.samefile(each) for each in inputs):
             raise usage_error("“{path}” is the file that is read. Choose another name.", path=path)
@@ -278,7 +268,6 @@ def check_outputs(
         if not os.access(target.parent, os.W_OK):
             raise usage_error("You may not write in the folder “{path}”. Choose another name.", path=path.parent)
         checked.append(target)
-        names.add(name)
     return tuple(checked)
 
 
@@ -331,18 +320,6 @@ def check_may_leave(work: Work, *jobs: Job) -> None:
             raise usage_error("Job {id}: {sentence}", id=job.id, sentence=error.message) from error
 
 
-def say_limit(work: Work, job: Job, batches: int) -> None:
-    connection = work.program.address_book.connection(job.connection)
-    most = most_batches(connection)
-    if not wants_account(job, connection) or connection.has_paid_worker or batches <= most:
-        return
-    words = tr(
-        "On the Workers Free plan your account collects {most} batches of a job. This computer asks for the other"
-        " {others}, so it is needed until these are here."
-    )
-    work.console.say(words, most=most, others=batches - most)
-
-
 def is_fetched(program: Program, job: Job) -> bool:
     """The job may be left, and all that the account has of it so far is here."""
     is_waiting = account_progress(job).in_account > 0
@@ -393,7 +370,7 @@ def add_budget_argument(parser: Parser) -> None:
     """)
 
 
-def check_budget(preflight: Preflight, asked: float | None, usual: Budget, spent: Spent) -> None:
+def check_budget(preflight: Plan, asked: float | None, usual: Budget, spent: Spent) -> None:
     """Raise OverBudget above `asked` dollars, or, without them, above the saved budget."""
     budget = usual if asked is None else budget_of(asked)
     if sentence := over_budget(preflight.price_high, budget, spent):
@@ -418,13 +395,13 @@ def _with_the_way_out(sentence: str) -> Message:
     return message("{sentence} Nothing was sent. Allow more with --budget DOLLARS.", sentence=sentence)
 
 
-def tokens_words(preflight: Preflight) -> str:
+def tokens_words(preflight: Plan) -> str:
     """Such as "10 to 14"."""
     low, high = preflight.tokens_low, preflight.tokens_high
     return worded("{low} to {high}", low=low, high=high) if low != high else number(low)
 
 
-def price_words(preflight: Preflight) -> str:
+def price_words(preflight: Plan) -> str:
     """Such as "less than $0.01, 3.2% of a day's free use"."""
     high = preflight.price_high
     if not high.is_listed:
@@ -450,10 +427,6 @@ def share_words(price: Price) -> str:
     return worded("less than {share}", share=percent(0.001, ".1%"))
 
 
-def reset_words() -> str:
-    return f"{datetime.fromtimestamp(next_reset(time.time())).astimezone():%H:%M}"
-
-
 def add_reuse_arguments(parser: Parser) -> None:
     """None, which is neither, means reuse."""
     parser.add_options("""
@@ -462,23 +435,24 @@ def add_reuse_arguments(parser: Parser) -> None:
     """)
 
 
-def lines_of_reuse(found: Preflight, kind: Kind, connection: str) -> Iterator[str]:
+def lines_of_reuse(found: Plan, kind: Kind, connection: str) -> Iterator[str]:
     sentence = said(reuse_sentence(found, kind))
-    if not sentence or found.reuse is None:
+    if not sentence:
         return
     yield sentence
     if connection != PRACTICE.id and found.price_high.is_listed:
-        price, whole = found.price_high.dollars, found.reuse.high.dollars
+        price, whole = found.price_high.dollars, found.prices_without[1].dollars
         yield worded("At most ${price} instead of ${whole}.", price=price, whole=whole)
 
 
-def json_of_reuse(found: Preflight) -> dict[str, object] | None:
-    if found.reuse is None:
+def json_of_reuse(found: Plan) -> dict[str, object] | None:
+    if not found.reused:
         return None
+    low, high = found.prices_without
     return {
-        "texts": found.reuse.texts,
+        "texts": found.reused,
         "sent_texts": found.sent_texts,
-        "jobs": [{"job": each.job.id, "name": each.job.name, "texts": each.texts} for each in found.reuse.found.jobs],
-        "tokens": {"low": found.reuse.tokens_low, "high": found.reuse.tokens_high},
-        "price_without": {"low": found.reuse.low.dollars, "high": found.reuse.high.dollars},
+        "jobs": [{"job": each.job.id, "name": each.job.name, "texts": each.texts} for each in found.earlier.jobs],
+        "tokens": {"low": found.reused_low, "high": found.reused_high},
+        "price_without": {"low": low.dollars, "high": high.dollars},
     }

@@ -13,9 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError, UserError
+from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.threads import check_stopped
 
 OWN_FILE: Final = 0o600
 OWN_FOLDER: Final = 0o700
@@ -27,7 +26,6 @@ _AS_BYTES = getattr(os, "O_BINARY", 0)  # on Windows; without it a line feed wou
 # Seconds to wait for another program that has a file open: Windows refuses to move and to remove such a file, and
 # programs that look for viruses or build an index open each new one. Elsewhere the same error is a missing right.
 _PAUSES: Final = (0.01, 0.02, 0.04, 0.1, 0.2, 0.4) if sys.platform == "win32" else ()
-_HASHED_AT_ONCE = 1024 * 1024  # bytes
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 # Errors of file systems that cannot flush a folder. The file itself has been flushed by then.
 _FOLDER_NOT_FLUSHED = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM})
@@ -65,8 +63,8 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def write_own_file(path: Path, data: bytes) -> None:
-    """`own_file_writer` with the whole content. Raises DiskFull and DataError."""
-    with own_file_writer(path) as stream:
+    """Replace a file in the program's own folder, readable by this user only. Raises DiskFull and DataError."""
+    with own_errors(path), atomic_writer(path, private=True) as stream:
         stream.write(data)
 
 
@@ -82,44 +80,21 @@ def flush_folder(folder: Path) -> None:
         _flush_folder(folder)
 
 
-def move_own_file(path: Path, target: Path) -> None:
-    """Give a closed file its name; the caller flushes the folder. Raises DiskFull and DataError."""
-    with own_errors(target):
-        move_file(path, target)
-
-
 @contextmanager
 def own_errors(path: Path) -> Iterator[None]:
-    """About a file of the program's own. Raises DiskFull and DataError for an OSError."""
+    """About a file of the program's own. Raises DiskFull and DataError for an OSError or an ExportError."""
     try:
         yield
-    except OSError as error:
-        failure = _failure(path, error)
-        raise failure if isinstance(failure, DiskFull) else _own_failure(path, failure) from error
-
-
-def _own_failure(path: Path, failure: UserError) -> DataError:
-    return DataError(
-        message(
+    except (OSError, ExportError) as error:
+        failure = error if isinstance(error, ExportError) else _failure(path, error)
+        if isinstance(failure, DiskFull):
+            raise failure from error
+        words = message(
             "“{name}” could not be written in the program's own folder. Is the disk read-only, is a permission missing "
             "there, or has another program the file open? Nothing was lost; carry on once that is mended.",
             name=path.name,
-        ),
-        detail=failure.detail,
-    )
-
-
-@contextmanager
-def own_file_writer(path: Path) -> Iterator[BinaryIO]:
-    """`atomic_writer` for a file in the program's own folder, readable by this user only.
-
-    Raises DiskFull and DataError.
-    """
-    try:
-        with atomic_writer(path, private=True) as stream:
-            yield stream
-    except ExportError as error:
-        raise _own_failure(path, error) from error
+        )
+        raise DataError(words, detail=failure.detail) from error
 
 
 @contextmanager
@@ -129,16 +104,10 @@ def atomic_writer(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     Links and an older file's permissions stay; a `private` file is this user's only. Raises DiskFull and ExportError.
     """
     target = _target(path)
-    part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
-    list_unfinished(part)
-    try:
+    with _unfinished(path, target) as part:
         if private:
             create_own_file(part)
-        stream = part.open("w+b" if private else "x+b")
-    except OSError as error:
-        raise _failure(path, error) from error
-    try:
-        with stream:
+        with part.open("w+b" if private else "x+b") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
@@ -147,15 +116,6 @@ def atomic_writer(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
                 part.chmod(stat.S_IMODE(target.stat().st_mode))
         move_file(part, target)
         _flush_folder(target.parent)
-    except OSError as error:
-        # Errors of files that the caller opened have a filename; errors of writing to this stream have none, and
-        # those of replacing the target have the part's.
-        if error.filename in (None, str(part), str(target)):
-            raise _failure(path, error) from error
-        raise
-    finally:
-        with suppress(OSError):
-            remove_file(part)
 
 
 @contextmanager
@@ -167,18 +127,27 @@ def atomic_folder(path: Path, is_ours: Callable[[str], bool]) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))
     _check_folder(path, target, is_ours)
-    part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
-    list_unfinished(part)
-    try:
+    with _unfinished(path, target) as part:
         part.mkdir()
         yield part
         _move_into(part, target)
+
+
+@contextmanager
+def _unfinished(path: Path, target: Path) -> Iterator[Path]:
+    """A name beside `target` for what becomes it; what still has it in the end is removed. Errors are about `path`."""
+    part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
+    list_unfinished(part)
+    try:
+        yield part
     except OSError as error:
+        # Those of writing to an open file have no filename; those of files that the caller opened have another one.
         if error.filename is None or str(error.filename).startswith((str(part), str(target))):
             raise _failure(path, error) from error
         raise
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        with suppress(OSError):
+            shutil.rmtree(part, ignore_errors=True) if part.is_dir() else remove_file(part)
 
 
 def _check_folder(path: Path, target: Path, is_ours: Callable[[str], bool]) -> None:
@@ -238,13 +207,9 @@ def append_line_durably(path: Path, line: bytes) -> None:
 
 def sha256_of(path: Path) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal. Raises InputError."""
-    digest = hashlib.sha256()
     try:
         with path.open("rb", buffering=0) as stream:
-            while data := stream.read(_HASHED_AT_ONCE):
-                digest.update(data)
-                check_stopped()
-        return digest.hexdigest()
+            return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise InputError(
             message("“{name}” could not be read.", name=path.name), detail=f"{path}: {error.strerror}"

@@ -12,7 +12,6 @@ from PySide6.QtGui import QAccessible, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QCompleter,
-    QFormLayout,
     QLineEdit,
     QSizePolicy,
     QStackedWidget,
@@ -61,6 +60,7 @@ from cfbatch_gui.ui.widgets import (
     ThinProgress,
     boxed,
     column,
+    form,
     line,
     restyle,
     row,
@@ -247,7 +247,6 @@ _SECONDS_A_TEXT = 8
 _TOPS = (3, 5, 10, 20)
 _OWN = "own"
 _WIDTH = 640
-_FIELD_WIDTH = 360
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,8 +285,8 @@ class JudgePage(QWidget):
             Form.QUEPID: self.tr("Save as CSV for Quepid…"),
             Form.LINES: self.tr("Save everything as JSON Lines…"),
         }
-        for form, name in forms.items():
-            self.files_button.add(name, partial(self._start_export, form))
+        for each, name in forms.items():
+            self.files_button.add(name, partial(self._start_export, each))
         self.header.add_button(self.files_button)
         self.header.add_button(self.pause_button)
         undo = partial(self._write, self._undo)
@@ -333,11 +332,7 @@ class JudgePage(QWidget):
         self.settle_button = QuietButton(on_click=lambda: self.tasks.start("begin", self._begin(settles=True)))
 
     def _start_page(self) -> QWidget:
-        form = self._form = QFormLayout()
-        form.setHorizontalSpacing(LARGE)
-        form.setVerticalSpacing(MEDIUM)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.FieldsStayAtSizeHint)
-        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self._form = form(gap=LARGE)
         fields: tuple[tuple[str, QWidget], ...] = (
             (self.tr("Kept in the book"), self.book),
             (self.tr("Your name"), self.judge_name),
@@ -347,17 +342,15 @@ class JudgePage(QWidget):
         )
         for name, field in fields:
             field.setAccessibleName(name)
-            if isinstance(field, QLineEdit):  # a choice is as wide as its longest text
-                field.setFixedWidth(scaled(_FIELD_WIDTH))
             label = Label(name, "quiet")
             label.setBuddy(field)
-            form.addRow(label, field)
+            self._form.addRow(label, field)
         explained = self.tr(
             "You see one text at a time and say with one key how well it answers its query. Scores, ranks and jobs stay"
             " hidden, so that they cannot sway you. Every answer is saved at once; stop whenever you like."
         )
         buttons = row(self.begin_button, self.settle_button, None)
-        parts = (Label(explained, "body", wrap=True), SMALL, form, SMALL, self.counts, self.trouble, buttons)
+        parts = (Label(explained, "body", wrap=True), SMALL, self._form, SMALL, self.counts, self.trouble, buttons)
         card = Card(*parts, margins=(WIDE, 20, WIDE, 20))
         card.setMaximumWidth(scaled(_WIDTH))
         return scrolled(boxed(column(row(card, None), None, margins=(WIDE, LARGE, WIDE, LARGE))))

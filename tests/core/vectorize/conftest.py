@@ -44,7 +44,7 @@ class Bench:
     root: Path
     url: str = ""  # of a service on this computer; "" for one within this process
     now: float = 1_800_000_000.0
-    seconds_mutating: float = 0.0
+    seconds_running: float = 0.0
     most_vectors: int = 5_000
     most_bytes: int = PART_BYTES
     called: list[str] = field(default_factory=list)
@@ -133,8 +133,7 @@ class Bench:
         service = practice_app(
             self.root / "service",
             seconds_queued=0,
-            seconds_running=0,
-            seconds_mutating=self.seconds_mutating,
+            seconds_running=self.seconds_running,
             clock=lambda: self.now,
             load_model=HashedNgrams,
         )
