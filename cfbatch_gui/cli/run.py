@@ -9,10 +9,10 @@ from cfbatch_gui.cli.console import Call
 from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import Work
-from cfbatch_gui.core.errors import EncodingUnknown, InputError
+from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.layouts import describe
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
-from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.threads import in_thread
@@ -74,11 +74,7 @@ async def _sent(work: Work) -> Job:
 
 async def _send(work: Work, job: Job, inputs: reading.Inputs) -> Job:
     program, console, folder = work.program, work.console, work.program.folder(job.id)
-    try:
-        job = await _load(work, job, inputs)
-    except EncodingUnknown as error:
-        inputs = inputs.as_guessed(error)
-        job = await _load(work, job, inputs)
+    job = await _load(work, job, inputs)
     for sentence in inputs.guesses():
         console.say(sentence)
     for doubt in await asyncio.to_thread(program.drafts.encoding_doubts, job.id):
@@ -114,7 +110,7 @@ async def _load(work: Work, job: Job, inputs: reading.Inputs) -> Job:
         work.progress.end()
 
 
-def _say_plan(work: Work, inputs: reading.Inputs, job: Job, preflight: Preflight) -> None:
+def _say_plan(work: Work, inputs: reading.Inputs, job: Job, preflight: Plan) -> None:
     """Raises InputError when nothing can be sent."""
     console = work.console
     if preflight.blocker:

@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
+from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.inputs.file_rows import preview, preview_beyond_ascii
 from cfbatch_gui.core.inputs.input_values import (
     CandidatePool,
@@ -29,11 +29,10 @@ from cfbatch_gui.core.inputs.input_values import (
 from cfbatch_gui.core.inputs.layouts import check_mapping, missing_file, with_layout, with_role, with_template
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.inputs.recipes import FileKind, Recipe, RecipeBook, fitted, recipe_of
-from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed, open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import Spent
-from cfbatch_gui.core.jobs.reuse import NOTHING
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import sha256_of
@@ -101,7 +100,7 @@ class DraftState:
     is_read: bool = False
     is_sending: bool = False
     trouble: str = ""
-    preflight: Preflight | None = None
+    preflight: Plan | None = None
     version: DraftVersion | None = None
     as_before: bool = False
     spent: Spent = field(default_factory=Spent)
@@ -331,11 +330,10 @@ class Drafts(QObject):
         self.change(job_id, is_reading=False, preflight=preflight, spent=spent)
         await self._look_at_version(job_id, preflight)
 
-    async def _look_at_version(self, job_id: str, found: Preflight) -> None:
+    async def _look_at_version(self, job_id: str, found: Plan) -> None:
         job, jobs = self.job(job_id), self.program.ledger.jobs()
         if any(each.is_sent and each.id != job_id for each in jobs):
-            reusable = found.reuse.found if found.reuse else NOTHING
-            version = await asyncio.to_thread(look_at_version, job, jobs, self.program.folder, reusable)
+            version = await asyncio.to_thread(look_at_version, job, jobs, self.program.folder, found.earlier)
             if self.state(job_id).preflight is found:
                 self.change(job_id, version=version)
 
@@ -346,14 +344,7 @@ class Drafts(QObject):
         source, second = _sources(state.files)
         report = self._reporter(job_id, max(source, second or source, key=lambda each: each.size))
         load = partial(self.program.drafts.load, job_id, source, state.mapping, second, progress=report)
-        try:
-            await self._in_thread(job_id, load)
-        except EncodingUnknown as error:
-            files = tuple(_as_guessed(each, error) for each in state.files)
-            if files == state.files:
-                raise
-            self.change(job_id, files=files)
-            await self._load(job_id)
+        await self._in_thread(job_id, load)
 
     async def _in_thread(self, job_id: str, function: Callable[[], T]) -> T:
         """Run a function in a thread, when the stopped one before it has ended."""
@@ -627,11 +618,3 @@ class Drafts(QObject):
     def _remember(self, job_id: str) -> None:
         writing = self.program.store.on_disk(remember_choice, self.program.recipes, self.state(job_id))
         self._write("remember", writing)
-
-
-def _as_guessed(file: OpenFile, error: EncodingUnknown) -> OpenFile:
-    source = as_guessed(file.source, error)
-    if source == file.source:
-        return file
-    others = source.other_encodings if source.is_encoding_guessed else None
-    return replace(file, source=source, options=file.options.in_encoding(source.encoding, others=others))
