@@ -16,7 +16,6 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import (
-    QAction,
     QFocusEvent,
     QFont,
     QFontMetrics,
@@ -242,11 +241,10 @@ class TableView(QTableView):
         for section, column in enumerate(self.columns()):
             if not column.title:
                 continue
-            action = QAction(column.title, menu)
+            action = menu.addAction(column.title)
             action.setCheckable(True)
             action.setChecked(not self.isColumnHidden(section))
             action.toggled.connect(lambda shown, section=section: self.show_column(section, shown=shown))
-            menu.addAction(action)
         menu.addSeparator()
         menu.addAction(self.tr("Reset columns")).triggered.connect(lambda _checked=False: self.reset_columns())
 
