@@ -19,9 +19,9 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.checksums import note_results
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results.exports import export, target_for
 from cfbatch_gui.core.results.exports.rows import vector_texts
-from cfbatch_gui.core.results.outcomes import JobMetadata
 
 QUERIES, CONTEXTS = 10_000, 20
 TEXTS, DIMENSION = 50_000, 1024
@@ -44,7 +44,7 @@ def main(figures: Figures) -> None:
 
 def _rankings(figures: Figures, path: Path) -> None:
     folder = ranked_job(path / "rank", QUERIES, CONTEXTS)
-    facts = JobMetadata("id", "name", Kind.RANK, "@cf/baai/bge-m3", "Practice")
+    facts = Job("id", "name", Kind.RANK, "@cf/baai/bge-m3", "practice", 0.0)
     title = f"{QUERIES * CONTEXTS:,} scores"
     ours, plain = best_of(
         TURNS, lambda: export(folder, facts, path / "ours.csv"), lambda: _plain_csv(folder, path / "plain.csv")
@@ -65,7 +65,7 @@ def _rankings(figures: Figures, path: Path) -> None:
 def _vectors(figures: Figures, path: Path) -> None:
     """Every way flushes its file to the disk."""
     folder = embedded_job(path / "embed", TEXTS, DIMENSION)
-    facts = JobMetadata("id", "name", Kind.EMBED, "@cf/baai/bge-m3", "Practice")
+    facts = Job("id", "name", Kind.EMBED, "@cf/baai/bge-m3", "practice", 0.0)
     vectors = np.load(folder.vectors)
     title = f"{TEXTS:,} vectors of {DIMENSION:,}"
     ours, plain, in_memory = best_of(
@@ -89,7 +89,7 @@ def _vectors(figures: Figures, path: Path) -> None:
     )
 
 
-def _csv_of_vectors(figures: Figures, folder: JobFolder, facts: JobMetadata, path: Path) -> None:
+def _csv_of_vectors(figures: Figures, folder: JobFolder, facts: Job, path: Path) -> None:
     vectors = np.load(folder.vectors)
     some = vectors[: len(vectors) // 5]
     figures.add("shortest decimals", seconds(lambda: vector_texts(vectors)) / vectors.size * 1e9, "ns/number")
@@ -107,7 +107,7 @@ def _csv_of_vectors(figures: Figures, folder: JobFolder, facts: JobMetadata, pat
 
 def export_in_turn(path: Path) -> float:
     """Export the job of vectors in that folder as an array, as Parquet and with its map; the most memory, in MB."""
-    facts = JobMetadata("id", "name", Kind.EMBED, "@cf/baai/bge-m3", "Practice")
+    facts = Job("id", "name", Kind.EMBED, "@cf/baai/bge-m3", "practice", 0.0)
     for suffix in ("npy", "parquet", "atlas.parquet"):
         out = path.with_name(f"memory.{suffix}")
         export(JobFolder(path), facts, out, target_for(out, Kind.EMBED, "atlas" if "atlas" in suffix else ""))

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import QApplication
 
 from benchmarks.limits import Figures, best_of
 from benchmarks.many_jobs import fill as fill_ledger
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
@@ -193,7 +192,7 @@ async def _export(root: Path) -> Callable[[], Awaitable[object]]:
     job = await draft(other, "Exported", table(root / "exported.csv", EXPORTED))
     await other.actions.send(job.id)
     job = await other.runner.wait(job.id)
-    folder, facts = other.folder(job.id), metadata_of(job, "Practice service")
+    folder, facts = other.folder(job.id), job
     await other.close()
     return lambda: asyncio.to_thread(export, folder, facts, root / "vectors.csv")
 

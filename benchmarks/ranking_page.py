@@ -19,7 +19,6 @@ from PySide6.QtWidgets import QTableView, QTableWidget, QTableWidgetItem
 from benchmarks.limits import Figure, Figures, apart, peak_memory, seconds
 from cfbatch_gui.core.evaluation.comparison import Comparison, compare, query_moves
 from cfbatch_gui.core.evaluation.joining import Run, read_run
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.checksums import note_results
@@ -215,7 +214,7 @@ def _texts_with(folder: JobFolder, part: str) -> int:
 def _compare(figures: Figures, program: Program, jobs: Sequence[Job]) -> None:
     figures.add("  figures and baseline", seconds(lambda: score_figures(program.folder(jobs[0].id))), "s")
     runs: list[Run] = []
-    ours = seconds(lambda: runs.extend(read_run(program.folder(job.id), metadata_of(job, "Practice")) for job in jobs))
+    ours = seconds(lambda: runs.extend(read_run(program.folder(job.id), job) for job in jobs))
     compared: list[Comparison] = []
     ours += seconds(lambda: compared.append(compare(runs)))
     figures.add("  overlap of each query", seconds(lambda: query_moves(compared[0], 1)), "s")

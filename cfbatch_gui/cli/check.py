@@ -1,9 +1,10 @@
 """`cfbatch check`: what would be sent and what it may cost; nothing is sent or kept."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,8 +16,7 @@ from cfbatch_gui.cli.language import number, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.connections.address_book import service_mark_at
 from cfbatch_gui.core.errors import EncodingUnknown, UserError
-from cfbatch_gui.core.inputs.encodings import CHOICES
-from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, Role, Source
+from cfbatch_gui.core.inputs.input_values import ProblemKind, Source
 from cfbatch_gui.core.inputs.layouts import describe
 from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.job_folder.encoding_doubts import encoding_doubts
@@ -33,10 +33,8 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.versions import Change, Differences, check_comparable, compare_versions, find_predecessor
-from cfbatch_gui.core.workers_ai.catalogue import find_model
+from cfbatch_gui.core.workers_ai.catalogue import find_model, next_reset
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-
-Answer = dict[str, object]
 
 
 def add_arguments(parser: Parser) -> None:
@@ -93,12 +91,12 @@ def _examine(call: Call, folder: JobFolder) -> _Checked:
     connection = book.find(call.connection) if call.connection else settings.connection or PRACTICE.id
     known_model = find_model(model)
     inputs = reading.open_inputs(call, call.file, call.second)
-    on_counts = partial(reading.say_counts, call.console)
+    say_count = partial(reading.say_count, call.console)
     try:
-        filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_counts=on_counts)
+        filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_count=say_count)
     except EncodingUnknown as error:
         inputs = inputs.as_guessed(error)
-        filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_counts=on_counts)
+        filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_count=say_count)
     for doubt in encoding_doubts(folder, [(each.path.name, as_recognised(each)) for each in inputs.sources]):
         raise doubt.error()
     options = JobOptions(reuse=call.reuse is not False)
@@ -188,7 +186,7 @@ def _sums(checked: _Checked) -> Iterator[tuple[str, str]]:
         low=number(low.neurons, ",.0f"),
         high=number(high.neurons, ",.0f"),
         share=working.share_words(high),
-        time=working.reset_words(),
+        time=f"{datetime.fromtimestamp(next_reset(time.time())).astimezone():%H:%M}",
     )
     yield tr("Neurons"), neurons
     yield tr("Dollars"), worded("{low} to {high}, without what is free", low=low.dollars, high=high.dollars)
@@ -196,7 +194,6 @@ def _sums(checked: _Checked) -> Iterator[tuple[str, str]]:
 
 def _facts(checked: _Checked) -> dict[str, object]:
     inputs, preflight, mapping = checked.inputs, checked.preflight, checked.inputs.mapping
-    doubtful = problems(checked.folder, kind=ProblemKind.DOUBTFUL_SENT)
     return {
         "files": [_file(source) for source in inputs.sources],
         **fields_of(mapping, "kind", "layout", "template", "split"),
@@ -211,9 +208,9 @@ def _facts(checked: _Checked) -> dict[str, object]:
         "batches": [fields_of(each, "requests", "texts", "bytes") for each in preflight.batches],
         "tokens": {"low": preflight.tokens_low, "high": preflight.tokens_high, "learned_from": preflight.learned_from},
         "price": {"low": preflight.price_low, "high": preflight.price_high},
-        "problems": [_problem(each) for each in problems(checked.folder)],
-        "doubtful_sent": [_problem(each) for each in doubtful],
-        "too_long": [_problem(each) for each in checked.cut],
+        "problems": problems(checked.folder),
+        "doubtful_sent": problems(checked.folder, kind=ProblemKind.DOUBTFUL_SENT),
+        "too_long": checked.cut,
         "candidates": reading.words_of_rule(rule) if (rule := inputs.source.candidates) is not None else None,
     }
 
@@ -224,40 +221,15 @@ def _file(source: Source) -> dict[str, object]:
     return {"name": source.path.name, **fields_of(source, *names), **guessed}
 
 
-def _problem(problem: StoredProblem) -> dict[str, object]:
-    return fields_of(problem, "file", "row", "kind", "reason") | reading.json_of_row(problem)
-
-
 def _open_question(error: UserError, call: Call) -> dict[str, object]:
-    """Its sentence, its kind (null when no argument answers it), and the answers, the likeliest first."""
-    about, answers = "", []
+    """Its sentence, and the arguments that answer it, the likeliest first."""
+    answers: list[Sequence[str]] = []
     if isinstance(error, EncodingUnknown):
-        about, answers = "encoding", _encodings(error, call)
-    elif isinstance(error, reading.ColumnsUnsettled):
-        about, answers = "columns", list(_columns(error.inputs))
+        answers = [("--encoding", codec) for codec in (error.guess, *error.others)]
     elif call.kind is None and not call.recipe:
-        rank, embed = ("--rank", "order contexts by query"), ("--embed", "turn texts into vectors")
-        about, answers = "kind", [{"arguments": [argument], "means": words} for argument, words in (rank, embed)]
-    return {"question": about if answers else None, "sentence": error.message, "answers": answers}
-
-
-def _encodings(error: EncodingUnknown, call: Call) -> list[Answer]:
-    if call.encoding is not None or (call.second is not None and error.file_name == call.second.name):
-        return []
-    likely = (error.guess, *error.others)
-    choices = sorted(CHOICES, key=lambda choice: likely.index(choice[0]) if choice[0] in likely else 9)
-    return [{"arguments": ["--encoding", codec], "means": title} for codec, title in choices]
-
-
-def _columns(inputs: reading.Inputs) -> Iterator[Answer]:
-    mapping, second = inputs.mapping, inputs.second
-    text = Role.TEXT if mapping.kind is Kind.EMBED else Role.CONTEXT
-    wanted = []
-    if mapping.kind is Kind.RANK and Role.QUERY not in mapping.roles:
-        wanted += [(column, Role.QUERY) for column in inputs.source.columns]
-    if text not in (mapping.second_roles if second else mapping.roles) and not mapping.template:
-        wanted += [(column, text) for column in (second or inputs.source).columns]
-    return ({"arguments": ["--role", f"{column}={role}"]} for column, role in wanted)
+        answers = [("--rank",), ("--embed",)]
+    columns = error.inputs.source.columns if isinstance(error, reading.ColumnsUnsettled) else None
+    return {"sentence": error.message, "answers": answers, "columns": columns}
 
 
 def _lines_of_version(checked: _Checked) -> Iterator[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from cfbatch_gui.cli.console import Call, Console, ExitStatus, exit_statuses_help, handled_signals, status_of_error
-from cfbatch_gui.cli.language import language_for, tr, usage_error, worded
+from cfbatch_gui.cli.language import language_for, tr, usage_error
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.errors import EncodingUnknown, UserError
 from cfbatch_gui.core.messages import message
@@ -81,13 +81,13 @@ def run_command(argv: Sequence[str]) -> int:
         return ExitStatus.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - no caller would report it
         _log.exception("cfbatch %s failed", call.command)
-        console.say(
-            worded(
-                "cfbatch: Something went wrong that should not have. What was sent is kept, “cfbatch resume” goes on"
-                " with it. {details}",
-                details=_where_details_are(call.paths, error),
-            )
+        # The log is not there where the folder for the data was never made, or cannot be written.
+        details = call.paths.log if call.paths.log.exists() else f"{type(error).__name__}: {logs.redacted(str(error))}"
+        words = tr(
+            "cfbatch: Something went wrong that should not have. What was sent is kept, “cfbatch resume” goes on with"
+            " it. For details see {details}"
         )
+        console.say(words, details=details)
         return ExitStatus.FAILED
     finally:
         logs.shut_down(log_file)
@@ -100,12 +100,6 @@ def _check_names(argv: Sequence[str], data_dir: Path) -> None:
     check_utf8(*argv, str(data_dir))
     with suppress(FileNotFoundError):  # the working folder was deleted
         check_utf8(str(Path.cwd()))
-
-
-def _where_details_are(paths: Paths, error: Exception) -> str:
-    if paths.log.exists():  # not where the folder for the data was never made, or cannot be written
-        return worded("The details are in {path}.", path=paths.log)
-    return worded("The details are: {details}.", details=f"{type(error).__name__}: {logs.redacted(str(error))}")
 
 
 def _run(command: Coroutine[Any, Any, int | None]) -> int | None:

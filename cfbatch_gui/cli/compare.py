@@ -10,7 +10,7 @@ from cfbatch_gui.cli.console import Call, ExitStatus, fields_of, one_line, table
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.language import figures, number, percent, plural, score, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser, checked
-from cfbatch_gui.cli.working import check_outputs, described, say_wrote
+from cfbatch_gui.cli.working import check_outputs, say_wrote
 from cfbatch_gui.core.evaluation.comparison import (
     TOP_K,
     Comparison,
@@ -29,7 +29,6 @@ from cfbatch_gui.core.evaluation.judged import (
     ENOUGH_JUDGED,
     BookGrades,
     Evaluation,
-    RunMeasures,
     answer_words,
     answers,
     evaluate,
@@ -77,41 +76,8 @@ def lines_of_quality(run: Run, evaluation: Evaluation | None, book: BookGrades |
         yield "", f"{score(float(values[index]))}  {_query_words(query.id, query.text)}"
 
 
-def json_of_quality(run: Run, evaluation: Evaluation | None, book: BookGrades | None) -> dict[str, object] | None:
-    if evaluation is None and run.unusable is None:
-        return None
-    found: dict[str, object] = {"labels_left_out": run.unusable}
-    if evaluation is not None:
-        (measures,) = evaluation.runs
-        found |= {
-            "book": book.name if book is not None else None,
-            "queries": len(evaluation.queries),
-            "judgements": evaluation.judged,
-            **fields_of(evaluation, "left_out", "relevant", "measures_nothing"),
-            **json_of_measures(measures),
-            "by_query": [
-                {
-                    "id": query.id,
-                    "query": query.text,
-                    **{name: float(values[index]) for name, values in measures.values.items()},
-                    "judged_of_first": [int(measures.judged_top[index]), int(measures.top[index])],
-                    "rank_of_best": int(measures.best_rank[index]) or None,
-                }
-                for index, query in enumerate(evaluation.queries)
-            ],
-        }
-    return found
-
-
-def json_of_measures(run: RunMeasures) -> dict[str, object]:
-    """`lowest_and_highest_by_ties` has the means that equal scores leave open."""
-    ties = {name: [mean.lowest, mean.highest] for name, mean in run.means.items() if mean.depends_on_ties}
-    return {
-        **{name: mean.value for name, mean in run.means.items()},
-        **fields_of(run, "without_answer", "judged_share"),
-        "listed_twice": run.repeated,
-        "lowest_and_highest_by_ties": ties,
-    }
+def json_of_quality(run: Run, evaluation: Evaluation | None, book: BookGrades | None) -> dict[str, object]:
+    return {"labels_left_out": run.unusable, "book": book.name if book is not None else None, "evaluation": evaluation}
 
 
 def unusable_words(unusable: UnusableLabels) -> str:
@@ -211,7 +177,7 @@ async def run(call: Call) -> int | None:
 
 
 def _read(call: Call, jobs: Sequence[Job]) -> Comparison:
-    return compare([read_run(JobFolder(call.paths.job(job.id)), described(call, job)) for job in jobs])
+    return compare([read_run(JobFolder(call.paths.job(job.id)), job) for job in jobs])
 
 
 def check(evaluation: Evaluation | None, limit: Limit) -> tuple[ExitStatus, Message]:
@@ -272,8 +238,8 @@ class Report:
         return {
             "jobs": [
                 {
-                    "job": run.metadata.id,
-                    **fields_of(run.metadata, "name", "model"),
+                    "job": run.job.id,
+                    **fields_of(run.job, "name", "model"),
                     "queries": len(run.table.asked),
                     "contexts": len(run.table),
                     "scored": run.scored,
@@ -286,17 +252,12 @@ class Report:
             "rbo_p": P,
             "top_k": self.top_k,
             "with_first": [
-                {"job": run.metadata.id, **asdict(summary(moves)), "moved_most": self._most(moves)}
-                for run, moves in others
+                {"job": run.job.id, **asdict(summary(moves)), "moved_most": self._most(moves)} for run, moves in others
             ],
-            "metrics": None if found is None else self._metrics(found),
+            "evaluation": found,
             "answers": None if found is None else self._answers(found),
             "judgements": self.book.name if self.book is not None else None,
         }
-
-    def _metrics(self, found: Evaluation) -> dict[str, object]:
-        counts = fields_of(found, "left_out", "conflicts", "measures_nothing")
-        return {"queries": len(found.queries), **counts, "jobs": [json_of_measures(run) for run in found.runs]}
 
     def _answers(self, found: Evaluation) -> list[dict[str, object]]:
         """What each other job is to the first by the first metric."""
@@ -319,7 +280,7 @@ class Report:
         jobs = []
         for index, run in enumerate(comparison.runs, 1):
             asked, scored = number(len(run.table.asked)), _of(run.scored, len(run.table))
-            jobs.append((f"{index}", asked, scored, run.metadata.model, run.metadata.name))
+            jobs.append((f"{index}", asked, scored, run.job.model, run.job.name))
         yield from table((tr("JOB"), tr("QUERIES"), tr("SCORES"), tr("MODEL"), tr("NAME")), jobs, width)
         yield ""
         yield worded(

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from argparse import Namespace
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from enum import IntEnum
@@ -32,7 +32,6 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 
 WIDTH_WITHOUT_TERMINAL = 100
-_ENCODING_VARIABLE = "PYTHONIOENCODING"
 _JOINERS = "\u200c\u200d"  # invisible, and required in some scripts and emoji
 
 
@@ -109,15 +108,10 @@ def status_of_error(error: UserError) -> ExitStatus:
 
 
 class Console:
-    """On Windows pipes and files get UTF-8, unless `environ` names an encoding for Python's streams."""
+    """On Windows pipes and files get UTF-8."""
 
     def __init__(
-        self,
-        out: TextIO | None = None,
-        err: TextIO | None = None,
-        *,
-        platform: str = sys.platform,
-        environ: Mapping[str, str] = os.environ,
+        self, out: TextIO | None = None, err: TextIO | None = None, *, is_windows: bool = sys.platform == "win32"
     ) -> None:
         # Python sets a stream to None when it was closed before the program started.
         self._out, self._err = out or sys.stdout or io.StringIO(), err or sys.stderr or io.StringIO()
@@ -125,9 +119,7 @@ class Console:
             # A character missing in the console's encoding must not raise UnicodeEncodeError.
             reconfigure = getattr(stream, "reconfigure", None)
             if reconfigure is not None:
-                is_utf8 = platform == "win32" and not stream.isatty() and not environ.get(_ENCODING_VARIABLE)
-                reconfigure(encoding="utf-8" if is_utf8 else None, errors="replace")
-        self._is_windows = platform == "win32"
+                reconfigure(encoding="utf-8" if is_windows and not stream.isatty() else None, errors="replace")
 
     @property
     def is_interactive(self) -> bool:
@@ -139,8 +131,8 @@ class Console:
 
     @property
     def line_clearing(self) -> str:
-        """Consoles of Windows may show control sequences as signs."""
-        return f"\r{' ' * (self.width - 1)}\r" if self._is_windows else "\r\x1b[K"
+        """Without a control sequence, which consoles of Windows may show as signs."""
+        return f"\r{' ' * (self.width - 1)}\r"
 
     def say(self, text: str, **values: object) -> None:
         self.write_error(f"{filled(text, values) if values else text}\n")

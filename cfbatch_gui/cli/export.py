@@ -11,7 +11,7 @@ from cfbatch_gui.cli.console import Call, ExitStatus
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.language import plural, tr, usage_error
 from cfbatch_gui.cli.parser import Parser
-from cfbatch_gui.cli.working import check_outputs, described, say_file
+from cfbatch_gui.cli.working import check_outputs, say_file
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
@@ -19,6 +19,7 @@ from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Preset, Target, export, target_for
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.versions import changed_since, removed_list
+from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 
 _NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))
 
@@ -66,13 +67,13 @@ async def run(call: Call) -> int:
         changed = await asyncio.to_thread(changed_since, job, earlier[0], lambda each: JobFolder(call.paths.job(each)))
         options = replace(options, items=changed.items)
     _check_use(call, job.kind, [target for _, target in outputs])
-    metadata = described(call, job)
+    title = title_of(call.settings.connections, job.connection)
     with listing(call.paths.unfinished):
         for path, target in outputs:
             with removed_list(changed, path) if changed else nullcontext() as removed:
                 if changed is None or changed.items:
                     note = changed.note(removed) if changed else None
-                    write = partial(export, folder, metadata, path, target, options=options, note=note)
+                    write = partial(export, folder, job, path, target, options=options, note=note, connection=title)
                     say_file(call.console, await asyncio.to_thread(write))
             if changed and not changed.items:
                 call.console.say(tr("Nothing is new or changed, so {path} was not written."), path=path)

@@ -15,7 +15,6 @@ from cfbatch_gui.cli.language import number, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.evaluation.joining import label_judgements, read_run
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements import files
@@ -113,7 +112,7 @@ def _write(call: Call, book: Book, job: Job | None) -> int:
     if job is None:
         return files.write_judgements(book, call.file, form)
     folder = JobFolder(call.paths.job(job.id))
-    labels = label_judgements(read_run(folder, metadata_of(job, "")), time=0.0) if job.has_results else ()
+    labels = label_judgements(read_run(folder, job), time=0.0) if job.has_results else ()
     return files.write_judgements(book, call.file, form, files.JobSubjects(folder), labels=labels)
 
 

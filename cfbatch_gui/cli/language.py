@@ -8,7 +8,6 @@ from pathlib import Path
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.languages import Language, language_in_use, language_of_system, load_language
 from cfbatch_gui.core.system.paths import Paths, default_root
 from cfbatch_gui.core.system.settings import Settings
@@ -23,12 +22,7 @@ def language_for(arguments: Sequence[str], environ: Mapping[str, str]) -> Langua
     except ArgumentError:
         root = None
     paths = Paths(root.absolute() if root is not None else default_root(environ))
-    log_file = logs.set_up(paths)  # or what is said of damaged settings would be printed
-    try:
-        chosen = Settings.load(paths.settings).language
-    finally:
-        logs.shut_down(log_file)
-    return load_language(chosen or language_of_system(environ, _preferred()))
+    return load_language(Settings.load(paths.settings).language or language_of_system(environ, _preferred()))
 
 
 def _preferred() -> tuple[str, ...]:
@@ -85,8 +79,4 @@ def percent(share: float, specification: str = ".0%") -> str:
 
 
 def figures(text: str) -> str:
-    """Figures written as in English, such as "0.4939–0.5100" or "1,000=", with the language's signs."""
-    language = language_in_use()
-    if (language.decimal, language.thousands) == (".", ","):
-        return text
-    return text.translate({ord(","): language.thousands, ord("."): language.decimal})
+    return language_in_use().signs(text)

@@ -41,7 +41,6 @@ def run(call: Call) -> None:
         call.paths.practice,
         seconds_queued=call.seconds_queued,
         seconds_running=call.seconds_running,
-        seconds_mutating=call.seconds_running,
         token=token,
     )
     from cfbatch_gui.core.practice.server import serve  # imports uvicorn: slow

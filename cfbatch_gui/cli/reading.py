@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, padded, width_of
-from cfbatch_gui.cli.language import plural, tr, usage_error, worded
+from cfbatch_gui.cli.language import tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser, checked
 from cfbatch_gui.core.errors import EncodingUnknown, InputError
 from cfbatch_gui.core.inputs.column_names import index_of, listed
@@ -166,13 +166,11 @@ async def standard_input_as_file(path: Path) -> AsyncIterator[Path]:
 _MANY = 100_000  # texts whose tokens are counted in more than a moment
 
 
-def say_counts(console: Console, queries: int, texts: int) -> None:
+def say_count(console: Console, texts: int) -> None:
     """What was read, before the texts are counted."""
     if texts >= _MANY:
-        counted = plural(texts, "{n} text", "{n} texts")
-        if queries:
-            counted = plural(queries, "{n} query, {texts}", "{n} queries, {texts}", texts=counted)
-        console.say(tr("{counted} in all. Counting tokens takes a while; Ctrl+C stops it."), counted=counted)
+        words = tr("{n} texts or pairs in all. Counting tokens takes a while; Ctrl+C stops it.")
+        console.say(words, n=texts)
 
 
 def words_of_rule(rule: CandidateRule) -> str:
@@ -365,10 +363,6 @@ def status_with_doubtful(call: Call, status: ExitStatus, found: Sequence[Problem
         done=f"{ExitStatus.DONE:d}",
     )
     return ExitStatus.FAILED
-
-
-def json_of_row(row: StoredProblem) -> dict[str, object]:
-    return {"raw": row.raw, "cells": list(row.cells)} if row.raw else {}
 
 
 def reason_of(row: StoredProblem) -> str:

@@ -10,7 +10,7 @@ from cfbatch_gui.cli.console import elided, fields_of, labelled, one_line, padde
 from cfbatch_gui.cli.jobs import JOB_STATES, kind_words, summary_of, time_words
 from cfbatch_gui.cli.language import figures, filled, number, plural, score, tr, worded
 from cfbatch_gui.cli.progress import facts_of_account, state_words
-from cfbatch_gui.cli.reading import json_of_row, lines_of_rows, reason_of
+from cfbatch_gui.cli.reading import lines_of_rows
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, count_sent_rows, problems, row_problems
@@ -37,8 +37,8 @@ def facts_of_job(
         **summary_of(job),
         "rows_in": job.rows_in,
         "rows_sent": count_sent_rows(folder) if has_data else 0,
-        "problems": [_problem(problem) for problem in row_problems(folder)] if has_data else [],
-        "doubtful_sent": [_problem(problem) for problem in _doubtful_sent(folder)] if has_data else [],
+        "problems": list(row_problems(folder)) if has_data else [],
+        "doubtful_sent": _doubtful_sent(folder) if has_data else [],
         "usage": {"total_tokens": job.tokens},
         "taken_from_earlier_jobs": origins(folder) if has_data else (),
         "scores": score_figures(folder) if has_data and job.kind is Kind.RANK else None,
@@ -139,11 +139,6 @@ def _embedded(job: Job, folder: JobFolder) -> Iterator[str]:
         yield tr("Vectors of the practice service, on this computer")
         yield ""
     yield from labelled([(tr("Texts"), number(checks.texts)), *lines_of_vector_checks(checks)], _LABEL)
-
-
-def _problem(problem: StoredProblem) -> dict[str, object]:
-    kind = {"kind": problem.kind} if problem.raw else {}
-    return {"row": problem.row, "reason": reason_of(problem), **kind, **json_of_row(problem)}
 
 
 def _doubtful_sent(folder: JobFolder) -> Sequence[StoredProblem]:

@@ -108,8 +108,8 @@ async def _load(work: Work, job: Job, inputs: reading.Inputs) -> Job:
 
     try:
         given = job.id, source, inputs.mapping, inputs.second
-        counts = partial(reading.say_counts, work.console)
-        return await in_thread(work.program.drafts.load, *given, progress=show, on_counts=counts)
+        say_count = partial(reading.say_count, work.console)
+        return await in_thread(work.program.drafts.load, *given, progress=show, on_count=say_count)
     finally:
         work.progress.end()
 

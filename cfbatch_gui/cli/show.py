@@ -10,7 +10,6 @@ from cfbatch_gui.cli.language import usage_error
 from cfbatch_gui.cli.parser import Parser, number_in
 from cfbatch_gui.core.evaluation.joining import Run, read_run
 from cfbatch_gui.core.evaluation.judged import BookGrades, Evaluation, measure
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
@@ -63,7 +62,7 @@ async def run(call: Call) -> None:
 def _quality(job: Job, folder: JobFolder, call: Call) -> tuple[Run, Evaluation | None, BookGrades | None] | None:
     if job.kind is not Kind.RANK or not folder.data.exists() or not read_score_table(folder).has_score.any():
         return None
-    run, book = read_run(folder, metadata_of(job, "")), read_judgements(call)
+    run, book = read_run(folder, job), read_judgements(call)
     return run, measure(run, book=book), book
 
 
@@ -76,7 +75,7 @@ def _groups(job: Job, folder: JobFolder, call: Call) -> list[tuple[str, dict[str
         raise usage_error("Only jobs that turn texts into vectors have near duplicates and clusters; this one ranks.")
     if not folder.data.exists():
         raise usage_error("Nothing has come back from this job yet.")
-    texts, found = Embeddings(folder, metadata_of(job, "").failed_batches), []
+    texts, found = Embeddings(folder, job.failed_batches), []
     if threshold is not None:
         alike = find_duplicates(texts, threshold)
         lines = report.lines_of_duplicates(texts, alike, width)

@@ -1,7 +1,6 @@
 """`cfbatch verify`: hold results against the answers that are kept."""
 
 import asyncio
-import os
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
@@ -10,11 +9,11 @@ from cfbatch_gui.cli.console import Call, ExitStatus
 from cfbatch_gui.cli.jobs import read_ledger
 from cfbatch_gui.cli.language import plural, tr, worded
 from cfbatch_gui.cli.parser import Parser
+from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.verifying import JobCheck, Outcome, asked_for_again, verify_job
-from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 
 
@@ -29,11 +28,8 @@ def add_arguments(parser: Parser) -> None:
 async def run(call: Call) -> int:
     """Exit status 0: all is whole, or was put right."""
     if call.mend:
-        program = await Program.open(call.paths.root, environ=os.environ)
-        try:
-            checks = await asyncio.to_thread(_check, call, program.ledger)
-        finally:
-            await program.close()
+        async with opened(call) as work:
+            checks = await asyncio.to_thread(_check, call, work.program.ledger)
     else:
         with closing(read_ledger(call)) as ledger:
             checks = await asyncio.to_thread(_check, call, ledger)

@@ -2,11 +2,9 @@
 
 import asyncio
 import os
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +18,6 @@ from cfbatch_gui.cli.report import facts_of_job, lines_of_result
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, AddressBook
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, Credentials, TokenSource, variable_of
 from cfbatch_gui.core.errors import NotConnected, OverBudget, UsageError, UserError
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, ProblemCount, reuse_sentence
@@ -40,13 +37,12 @@ from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import Exported, export, target_for
-from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
-from cfbatch_gui.core.workers_ai.catalogue import Price, next_reset
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, title_of
+from cfbatch_gui.core.workers_ai.catalogue import Price
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 _GLANCE = 0.2  # seconds between two looks at whether jobs may be left
 PATIENCE = 5  # a command ends after so many failures in a row to reach the service
@@ -85,17 +81,15 @@ def stopped_sentence(job: Job | None, *, others: bool = False) -> str:
         return "\n" + tr("Stopped. Nothing was sent.")
     if not goes_on_elsewhere(job):
         goes_on = tr("Stopped. The job waits on this computer. “{command}” picks it up.")
-    elif any(batch.state is BatchState.PLANNED for batch in job.batches):
-        goes_on = tr(
-            "Stopped. What was sent goes on at the service; what was not sent yet waits here. “{command}” picks it up."
-        )
     elif account_progress(job).lid_may_close and not others:
         goes_on = tr(
             "Stopped. Your account goes on collecting the answers, and you may turn this computer off. “{command}”"
             " fetches them."
         )
     else:
-        goes_on = tr("Stopped. The work goes on at the service. “{command}” picks it up.")
+        goes_on = tr(
+            "Stopped. What was sent goes on at the service; what was not sent yet waits here. “{command}” picks it up."
+        )
     return "\n" + goes_on.format(command="cfbatch resume" if others else f"cfbatch resume {job.id}")
 
 
@@ -186,7 +180,7 @@ def conclude(work: Work, job: Job, written: list[Exported] | None = None) -> Exi
     elif paths:
         complete_results(folder, job)
         for index, path in enumerate(paths, start=1):
-            file = export(folder, metadata_of(job, program.address_book.title(job.connection)), path)
+            file = export(folder, job, path, connection=program.address_book.title(job.connection))
             say_file(console, file)
             if written is not None:
                 written.append(file)
@@ -220,7 +214,6 @@ _SENTENCES: Final = {
 }
 _STOPPED: Final = message("Job {id} stopped. The job is kept: “cfbatch resume {id}” goes on with it.")
 _STOPPED_BY: Final = message("Job {id} stopped. {error} The job is kept: “cfbatch resume {id}” goes on with it.")
-_PRACTISED: Final = message("Job {id} is done: {what} (practice service, on this computer).")
 
 
 def sentence(job: Job) -> str:
@@ -228,14 +221,8 @@ def sentence(job: Job) -> str:
     what = plural(job.texts, "{n} text", "{n} texts")
     if job.tokens:  # which synchronous answers may lack
         what = plural(job.tokens, "{texts}, {n} token", "{texts}, {n} tokens", texts=what)
-    words = _SENTENCES.get(job.state, _STOPPED_BY if job.error else _STOPPED)
-    if job.state is JobState.DONE and job.connection == PRACTICE.id:
-        words = _PRACTISED
-    return tr(words).format(id=job.id, error=said(job.error), what=what)
-
-
-def described(call: Call, job: Job) -> JobMetadata:
-    return metadata_of(job, title_of(call.settings.connections, job.connection))
+    words = tr(_SENTENCES.get(job.state, _STOPPED_BY if job.error else _STOPPED))
+    return words.format(id=job.id, error=said(job.error), what=what)
 
 
 def say_wrote(console: Console, rows: int, path: Path) -> None:
@@ -261,19 +248,16 @@ def check_outputs(
     inputs: Sequence[Path] = (),
     *,
     formats: Sequence[str] = (),
-    platform: str = sys.platform,
 ) -> tuple[Path, ...]:
     """The paths made absolute, refused with UsageError before anything is sent if they could not be written later.
 
     `formats` are names, "" where the suffix says it; without a `kind` of results they are no exports.
     """
     checked: list[Path] = []
-    names: set[str] = set()
     for path, form in zip(paths, formats or [""] * len(paths), strict=True):
         target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link that must be kept
         is_folder = kind is not None and target_for(target, kind, form).is_folder
-        name = str(target).casefold() if platform in ("win32", "darwin") else str(target)  # as the system's disks do
-        if name in names:
+        if target in checked:
             raise usage_error("“{path}” is given twice. Each file needs a name of its own.", path=path)
         if any(target.exists() and each.exists() and target.samefile(each) for each in inputs):
             raise usage_error("“{path}” is the file that is read. Choose another name.", path=path)
@@ -284,7 +268,6 @@ def check_outputs(
         if not os.access(target.parent, os.W_OK):
             raise usage_error("You may not write in the folder “{path}”. Choose another name.", path=path.parent)
         checked.append(target)
-        names.add(name)
     return tuple(checked)
 
 
@@ -454,10 +437,6 @@ def share_words(price: Price) -> str:
     if share >= 0.001 or not share:
         return percent(share, ".1%")
     return worded("less than {share}", share=percent(0.001, ".1%"))
-
-
-def reset_words() -> str:
-    return f"{datetime.fromtimestamp(next_reset(time.time())).astimezone():%H:%M}"
 
 
 def add_reuse_arguments(parser: Parser) -> None:

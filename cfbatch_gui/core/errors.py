@@ -72,14 +72,6 @@ class DataInUse(DataError):
     """Another process has the ledger open for writing."""
 
 
-class DataReadOnly(DataError):
-    """Nothing can be written in the data folder."""
-
-
-class LocksUnsupported(DataError):
-    """The data folder's file system cannot keep a second writer out."""
-
-
 class DiskFull(DataError):
     """The disk is full. The earlier content of the file is intact."""
 

@@ -4,7 +4,6 @@ A `Message` is a `str`: its English text, which logs, `--json` and the ledger ke
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
 from functools import reduce
 from types import MappingProxyType
 from typing import Any
@@ -68,30 +67,6 @@ def comma_list(parts: Sequence[str]) -> str:
 def stored_message(sentence: str) -> Message:
     """A sentence that was kept as its English text, to be a parameter of another one."""
     return sentence if isinstance(sentence, Message) else Message(sentence)
-
-
-_MONTHS = (
-    *(message("January"), message("February"), message("March"), message("April"), message("May"), message("June")),
-    *(message("July"), message("August"), message("September"), message("October")),
-    *(message("November"), message("December")),
-)
-
-
-def day_in_words(day: date) -> Message:
-    """ "3 March 2026"."""
-    return message("{day} {month} {year}", day=day.day, month=_MONTHS[day.month - 1], year=day.year)
-
-
-def moment_in_words(moment: datetime) -> Message:
-    """ "03 March 2026, 14:05"."""
-    return message(
-        "{day:02d} {month} {year}, {hour:02d}:{minute:02d}",
-        day=moment.day,
-        month=_MONTHS[moment.month - 1],
-        year=moment.year,
-        hour=moment.hour,
-        minute=moment.minute,
-    )
 
 
 def quoted(name: str) -> Message:

@@ -211,12 +211,11 @@ class Program:
     def keep_labels(self, job_id: str) -> None:
         """Put a job's labels into the book of judgements; blocking. Raises DataError, DiskFull."""
         from cfbatch_gui.core.evaluation.joining import read_run
-        from cfbatch_gui.core.export_metadata import metadata_of
         from cfbatch_gui.core.job_folder.folder import texts_forgotten
 
         job = self.ledger.job(job_id)
         if job.kind is Kind.RANK and job.has_results and texts_forgotten(self.folder(job_id)) is None:
-            self.judgements.keep_labels(read_run(self.folder(job_id), metadata_of(job, "")))
+            self.judgements.keep_labels(read_run(self.folder(job_id), job))
 
     async def check_books(self) -> tuple[str, ...]:
         """Sentences about judgements and recipes that were lost on the disk. Before jobs are resumed."""

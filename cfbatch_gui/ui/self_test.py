@@ -140,9 +140,8 @@ def run_self_test(*, has_screen: bool, out: Path | None = None) -> NoReturn:
         message("Vectors"): lambda: _practice_job("embed", "product-texts.csv", "9999,,Kitchen", _map),
         window: open_window,
         message("Parts of the program"): _modules,
-        message("Pictures"): _pictures,
+        message("Pictures"): _pictures_and_words,
         message("Fonts"): _fonts,
-        message("Words of Qt"): _words_of_qt,
     }
     try:
         os._exit(test.run(checks))
@@ -228,11 +227,9 @@ def _practice_job(kind: str, example: str, more: str, look: Callable[["JobFolder
 
     `more` is a row without a text, so that there is a failed row to export. The user's data folder is never opened.
     """
-    from cfbatch_gui.core.export_metadata import metadata_of
     from cfbatch_gui.core.inputs.input_values import Kind
     from cfbatch_gui.core.job_folder.folder import JobFolder
     from cfbatch_gui.core.results.exports import export, targets_for
-    from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
     with tempfile.TemporaryDirectory(prefix="cfbatch-self-test-", ignore_cleanup_errors=True) as name:
         root = Path(name)
@@ -245,7 +242,7 @@ def _practice_job(kind: str, example: str, more: str, look: Callable[["JobFolder
             file = exports / target.name / f"{kind}{''.join(target.suffixes[:1])}"
             file.parent.mkdir(parents=True)
             try:
-                export(folder, metadata_of(job, PRACTICE.title), file, target)  # which reads back what it has written
+                export(folder, job, file, target)  # which reads back what it has written
             except UserError as error:
                 if not isinstance(error.__cause__, ImportError):
                     raise
@@ -334,61 +331,47 @@ def _modules() -> str:
     return counted_message(len(names), "{n} part can be loaded.", "{n} parts can be loaded.")
 
 
-def _pictures() -> str:
+def _pictures_and_words() -> str:
+    """What Qt reads by plugins and files that a package may have left out."""
+    from PySide6.QtCore import QLibraryInfo
     from PySide6.QtGui import QImageReader
 
     pictures = (resource("cfbatch.svg"), *resource("icons").glob("*.svg"), *resource("help/pictures").glob("*.png"))
     if bad := [path.name for path in pictures if QImageReader(str(path)).read().isNull()]:
         raise UserError(message("The picture {name} cannot be drawn.", name=comma_list(sorted(bad))))
+    folder = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath))
+    wanted = [f"qtbase_{language.code}.qm" for language in languages()[1:]]
+    if missing := [name for name in wanted if not (folder / name).is_file()]:
+        raise UserError(message("Qt's own dialogs stay English, for want of: {files}", files=comma_list(missing)))
     return counted_message(len(pictures), "{n} picture can be drawn.", "{n} pictures can be drawn.")
 
 
 _ALIASES = frozenset({"Monospace", "Sans Serif", "Serif"})  # named by Qt itself on Linux, whatever fonts there are
 _LATIN = message("Latin")
 _SCRIPTS = {
-    _LATIN: "ABCxyzäéß",
-    message("Greek"): "Ωμέγα",
-    message("Cyrillic"): "Привет",
-    message("Arabic"): "مرحبا",
-    message("Hebrew"): "שלום",
-    message("Devanagari"): "नमस्ते",
-    message("Thai"): "สวัสดี",
-    message("Chinese"): "你好",
-    message("Japanese"): "こんにちは",
-    message("Korean"): "안녕",
+    "Latin": _LATIN,
+    "Greek": message("Greek"),
+    "Cyrillic": message("Cyrillic"),
+    "Arabic": message("Arabic"),
+    "Hebrew": message("Hebrew"),
+    "Devanagari": message("Devanagari"),
+    "Thai": message("Thai"),
+    "SimplifiedChinese": message("Chinese"),
+    "Japanese": message("Japanese"),
+    "Korean": message("Korean"),
 }
 
 
 def _fonts() -> str:
-    missing = [script for script, letters in _SCRIPTS.items() if not _has_letters(letters)]
+    from PySide6.QtGui import QFontDatabase
+
+    has_fonts = not set(QFontDatabase.families()) <= _ALIASES
+    there = {script.name for script in QFontDatabase.writingSystems()} if has_fonts else ()
+    missing = [words for name, words in _SCRIPTS.items() if name not in there]
     if not missing:
-        return message("There are letters for {scripts}.", scripts=comma_list(list(_SCRIPTS)))
+        return message("There are letters for {scripts}.", scripts=comma_list(list(_SCRIPTS.values())))
     words = message(
         "No font has the letters of {scripts}: boxes stand for them. Install fonts for these scripts, such as Noto"
         " (of Debian fonts-noto-core and fonts-noto-cjk)."
     )
     raise (UserError if _LATIN in missing else _Warning)(words.filled(scripts=comma_list(missing)))
-
-
-def _has_letters(letters: str) -> bool:
-    """Whether the fonts that Qt takes for this text have a glyph for each part of it; glyph 0 is the box."""
-    from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication, QTextLayout
-
-    if set(QFontDatabase.families()) <= _ALIASES:
-        return False
-    layout = QTextLayout(letters, QFont(QGuiApplication.font()))
-    layout.beginLayout()
-    layout.createLine()
-    layout.endLayout()
-    glyphs: list[int] = [glyph for run in layout.glyphRuns() for glyph in run.glyphIndexes()]
-    return bool(glyphs) and 0 not in glyphs
-
-
-def _words_of_qt() -> str:
-    from PySide6.QtCore import QLibraryInfo
-
-    folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
-    wanted = [f"qtbase_{language.code}.qm" for language in languages()[1:]]
-    if missing := [name for name in wanted if not (Path(folder) / name).is_file()]:
-        raise UserError(message("Qt's own dialogs stay English, for want of: {files}", files=comma_list(missing)))
-    return message("Qt's own dialogs speak every language of the program.")

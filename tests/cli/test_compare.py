@@ -61,8 +61,8 @@ def test_one_object_for_programs(run: Run) -> None:
     first, second = found["with_first"]
     assert first["other_first"] == 1
     assert (second["rbo"], second["unmoved"], second["moved_most"]) == (pytest.approx(1.0), 1, [])
-    assert found["metrics"]["queries"] == 3
-    assert found["metrics"]["jobs"][2]["without_answer"] == 2
+    assert len(found["evaluation"]["queries"]) == 3
+    assert found["evaluation"]["runs"][2]["without_answer"] == 2
 
 
 def test_writes_a_row_for_each_text_and_each_query(run: Run, tmp_path: Path) -> None:
@@ -99,9 +99,9 @@ def test_show_measures_a_job_by_its_labels(run: Run) -> None:
     assert "100% are judged" in out
     _, out, _ = run("show", "one", "--json")
     quality = json.loads(out)["quality"]
-    assert (quality["queries"], quality["relevant"], quality["labels_left_out"]) == (3, 3, None)
-    assert quality["RR"] == 1.0
-    assert [query["rank_of_best"] for query in quality["by_query"]] == [1, 1, 1]
+    measured, (of_run,) = quality["evaluation"], quality["evaluation"]["runs"]
+    assert (len(measured["queries"]), measured["relevant"], quality["labels_left_out"]) == (3, 3, None)
+    assert (of_run["means"]["RR"]["value"], of_run["best_rank"]) == (1.0, [1, 1, 1])
 
 
 def test_labels_that_are_no_grades_are_said_with_their_rows(run: Run, paths: Paths) -> None:
@@ -175,7 +175,7 @@ def test_a_book_judges_what_has_no_labels(run: Run, paths: Paths) -> None:
     assert run(*GATE, "nDCG@10:0.02", "--judgements", "support, 2026")[0] == 6
     book = ("compare", "old", "new", "--judgements", "Support, 2026")
     found = json.loads(run(*book, "--json")[1])
-    assert (found["judgements"], found["metrics"]["queries"]) == ("Support, 2026", 12)
+    assert (found["judgements"], len(found["evaluation"]["queries"])) == ("Support, 2026", 12)
     assert len(found["answers"][0]["by_query"]) == 12
     table = paths.root / "queries.csv"
     assert run(*book, "--queries", table)[0] == 0

@@ -67,22 +67,10 @@ def test_a_full_disk_under_standard_output_is_said() -> None:
     assert done.stderr.startswith("cfbatch: The result could not be printed: ")
 
 
-@pytest.mark.parametrize(
-    ("platform", "environ", "written"),
-    [
-        ("win32", {}, '{"name": "Größe “日本”"}\n'.encode()),
-        ("win32", {"PYTHONIOENCODING": "cp1252"}, '{"name": "Größe “??”"}\n'.encode("cp1252")),
-        ("linux", {}, '{"name": "Größe “??”"}\n'.encode("cp1252")),
-    ],
-)
-def test_on_windows_programs_are_given_utf8(platform: str, environ: dict[str, str], written: bytes) -> None:
+@pytest.mark.parametrize("is_windows", [True, False])
+def test_on_windows_programs_are_given_utf8(is_windows: bool) -> None:
     pipe = io.BytesIO()
     out = io.TextIOWrapper(pipe, encoding="cp1252", newline="\n")
-    Console(out, io.StringIO(), platform=platform, environ=environ).print_result(['{"name": "Größe “日本”"}'])
+    Console(out, io.StringIO(), is_windows=is_windows).print_result(['{"name": "Größe “日本”"}'])
+    written = '{"name": "Größe “日本”"}\n'.encode() if is_windows else '{"name": "Größe “??”"}\n'.encode("cp1252")
     assert pipe.getvalue() == written
-
-
-def test_a_line_is_cleared_without_control_sequences_on_windows() -> None:
-    console = Console(io.StringIO(), io.StringIO(), platform="win32")
-    assert console.line_clearing == f"\r{' ' * (console.width - 1)}\r"
-    assert Console(io.StringIO(), io.StringIO(), platform="darwin").line_clearing == "\r\x1b[K"

@@ -34,7 +34,7 @@ _KEPT = re.compile(r"(\{[^{}]*\})")
 NOT_TRANSLATED: Final = {
     r"\b[Ѐ-ӿ\w-]+\.(?:csv|npy|xlsx|run|json|zip|txt|pem|jsonl|tsv|parquet)\b": "names of files",
     r"(?m)^ {2}(?:cfbatch|curl) .*$": "examples of commands",
-    r"(?s)^CF Batch: check of the service\n.*": "a report to send to others",
+    r"(?s)^\d+ held, \d+ not held, \d+ not seen\.\nReport: .*": "a report to send to others",
     r"[Ѐ-ӿ]+": "data of this test",
     r"(?<![\w-])--?[a-z][a-z-]*": "names of options",
     r"\{[a-z_,-]+\}": "values of options",

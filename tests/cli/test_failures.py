@@ -12,9 +12,6 @@ import pytest
 
 from cfbatch_gui.cli.export import list_separator
 from cfbatch_gui.cli.main import main
-from cfbatch_gui.cli.working import check_outputs
-from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.input_values import Kind
 from tests.cli.conftest import Run
 
 COMMAND = [sys.executable, "-m", "cfbatch_gui.cli.main"]
@@ -68,14 +65,6 @@ def test_a_stream_that_was_closed_before_the_start(
     assert ended.returncode == status
     assert "should not have" not in ended.stderr
     assert "Traceback" not in ended.stderr
-
-
-def test_names_that_differ_by_case(tmp_path: Path) -> None:
-    both = [tmp_path / "ranked.csv", tmp_path / "Ranked.CSV"]
-    for platform in ("win32", "darwin"):
-        with pytest.raises(UsageError, match="is given twice"):
-            check_outputs(both, Kind.RANK, (), platform=platform)
-    assert check_outputs(both, Kind.RANK, (), platform="linux") == tuple(both)
 
 
 @pytest.mark.parametrize("name", ["C", "xx_NOWHERE"])

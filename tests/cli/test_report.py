@@ -70,7 +70,7 @@ def test_on_a_terminal_there_is_one_line_that_goes_away() -> None:
     progress.show_read("a.csv", 6, 10)
     progress.follow(job(BatchState.DONE, BatchState.QUEUED))
     progress.end()
-    drawn = err.getvalue().split("\r\x1b[K")
+    drawn = err.getvalue().split(progress.console.line_clearing)
     assert drawn == [
         "",
         "[████████████░░░░░░░░░░░░] reading a.csv",
@@ -86,4 +86,4 @@ def test_on_a_narrow_terminal_the_words_come_first(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("COLUMNS", str(columns))
     err = Terminal()
     Progress(Console(io.StringIO(), err)).follow(job(BatchState.DONE, BatchState.QUEUED))
-    assert err.getvalue() == f"\r\x1b[K{line}"
+    assert err.getvalue() == f"\r{' ' * (columns - 1)}\r{line}"

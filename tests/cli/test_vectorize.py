@@ -78,7 +78,7 @@ def test_what_would_be_refused_is_said_with_its_rows_and_makes_no_index(terminal
 def test_a_push_that_is_interrupted_says_how_it_goes_on(terminal: Terminal, tmp_path: Path) -> None:
     embedded(terminal, tmp_path, "one", _FIRST)
     slow = tmp_path / "service"
-    with PracticeServer(slow, token=TOKEN, seconds_mutating=600) as server:
+    with PracticeServer(slow, token=TOKEN, seconds_running=600) as server:
         terminal.connect(server.url)
         arguments = ("vectorize", "push", "one", "--index", "products", "--create", "--connection", "cloudflare")
         ended = terminal.run_until("is taking in", signal.SIGINT, *arguments)

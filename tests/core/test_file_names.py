@@ -9,7 +9,7 @@ import pytest
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.system.file_names import LONGEST_STEM, file_name, file_stem, independent, path_of
+from cfbatch_gui.core.system.file_names import LONGEST_STEM, file_name, file_stem, independent
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="paths of POSIX")
 
@@ -36,47 +36,14 @@ def test_before_a_suffix(name: str, stem: str) -> None:
 
 
 @posix_only
-@pytest.mark.parametrize(
-    ("argument", "path"),
-    [
-        ("file:///home/x/M%C3%A4rz%20100%25.csv", "/home/x/März 100%.csv"),
-        ("file://localhost/home/x/a.csv", "/home/x/a.csv"),
-        ("FILE:/home/x/a.csv", "/home/x/a.csv"),
-        ("file:///home/x/100%2525.csv", "/home/x/100%25.csv"),  # decoded once
-        ("file:///home/x/a%20b.csv?c#d", "/home/x/a b.csv?c#d"),  # by programs that escape too little
-        ("file:///home/x/latin-%E4.csv", os.fsdecode(b"/home/x/latin-\xe4.csv")),
-        ("/home/x/100%25.csv", "/home/x/100%25.csv"),
-        ("/home/x/file:/a.csv", "/home/x/file:/a.csv"),
-        (os.fsdecode(b"/home/x/latin-\xe4.csv"), os.fsdecode(b"/home/x/latin-\xe4.csv")),
-    ],
-)
-def test_addresses_are_decoded_once_and_paths_never(argument: str, path: str) -> None:
-    assert path_of(independent(argument)) == Path(path)
-
-
-@posix_only
 def test_a_relative_path_is_taken_from_the_folder_of_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "file:"
     folder.mkdir()
     monkeypatch.chdir(folder)
     for name in ("-a.csv", "a%20b.csv", "file:a.csv"):
-        assert path_of(independent(name)) == folder / name
+        assert Path(independent(name)) == folder / name
     folder.rmdir()
     assert independent("a.csv") == "a.csv", "there is no such folder any more"
-
-
-@pytest.mark.parametrize(
-    ("argument", "said"),
-    [
-        ("file://server/share/a.csv", "“file://server/share/a.csv” is on another computer, “server”."),
-        ("file:///a%00b.csv", "is not the address of a file"),
-        ("file://localhost", "is not the address of a file"),
-    ],
-)
-def test_what_names_no_file_here_is_said(argument: str, said: str) -> None:
-    with pytest.raises(InputError) as raised:
-        path_of(independent(argument))
-    assert said in raised.value.message
 
 
 @posix_only

@@ -4,7 +4,6 @@ import ast
 import io
 import re
 from collections.abc import Iterator
-from datetime import date, datetime
 from pathlib import Path
 
 import pytest
@@ -17,10 +16,8 @@ from cfbatch_gui.core.messages import (
     comma_list,
     counted_message,
     cut_list,
-    day_in_words,
     enumerated,
     message,
-    moment_in_words,
     stored_message,
 )
 from cfbatch_gui.core.system.languages import Catalogue, Language
@@ -201,8 +198,6 @@ def test_lists_are_messages_of_their_parts() -> None:
     assert [enumerated(parts[:count]) for count in range(4)] == ["", "a", "a and b", "a, b and the practice service"]
     assert comma_list(parts) == "a, b, the practice service"
     assert (cut_list(parts[:2], 1200), cut_list(parts[:2], 0)) == ("a, b and 1,200 more", "a, b")
-    assert day_in_words(date(2026, 3, 9)) == "9 March 2026"
-    assert moment_in_words(datetime(2026, 3, 9, 7, 5)) == "09 March 2026, 07:05"
 
 
 def test_the_users_own_text_is_not_translated_and_what_was_stored_is() -> None:

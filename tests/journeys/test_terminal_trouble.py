@@ -110,12 +110,12 @@ def test_a_failure_nobody_expected_names_no_log_that_does_not_exist(terminal: Te
     terminal.environ["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{Path.cwd()}"
     ended = terminal.run_apart("check", tmp_path / "a.parquet", "--embed")
     assert ended.status == 1
-    assert "The details are: RuntimeError: a loose screw, [redacted]." in ended.err
+    assert "RuntimeError: a loose screw, [redacted]" in ended.err
     assert not terminal.data.exists()
     paths = Paths(terminal.data)
     paths.create()
     ended = terminal.run_apart("check", tmp_path / "a.parquet", "--embed")
-    assert f"The details are in {paths.log}." in ended.err
+    assert str(paths.log) in ended.err
     assert "a loose screw, [redacted]" in paths.log.read_text()
 
 

@@ -32,7 +32,7 @@ from cfbatch_gui.core.results.exports import writing
 from cfbatch_gui.core.system import files
 from cfbatch_gui.core.workers_ai import answers
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.collector import AccountCollector, StoredAnswer
+from cfbatch_gui.core.workers_ai.collector import AccountCollector
 from tests.prove.child import put
 from tests.prove.compare import Breach
 from tests.prove.power import mark
@@ -204,8 +204,8 @@ def _judgement_written_with_the_next_one() -> None:
 def _collected_again_for_the_next_batch() -> None:
     fetch, held = AccountCollector.answer, list[bytes]()
 
-    async def give_the_one_before(self: AccountCollector, job_id: str, shard: int, stored: StoredAnswer) -> bytes:
-        held.append(await fetch(self, job_id, shard, stored))
+    async def give_the_one_before(self: AccountCollector, job_id: str, shard: int, batch: int, size: int) -> bytes:
+        held.append(await fetch(self, job_id, shard, batch, size))
         return held[-2] if len(held) > 1 else held[-1]
 
     put(AccountCollector, "answer", give_the_one_before)

@@ -34,7 +34,7 @@ from cfbatch_gui.ui.plots import Dots
 from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.quality_view import QualityView
 from cfbatch_gui.ui.theme import Theme
-from cfbatch_gui.ui.widgets import EmptyPlace, Label
+from cfbatch_gui.ui.widgets import EmptyPlace
 from tests.core.results.folders import Pair, Table
 from tests.screen.stage import opened
 from tests.ui.conftest import Until
@@ -63,12 +63,9 @@ class Compared:
     first: Job
     second: Job
 
-    def job(self, name: str, pairs: Sequence[Pair], kind: Kind = Kind.RANK) -> Job:
-        """A job that has run to its end."""
-        return finished(self.program, name, pairs, kind)
-
 
 def finished(program: Program, name: str, pairs: Sequence[Pair], kind: Kind = Kind.RANK) -> Job:
+    """A job that has run to its end."""
     job = program.drafts.create(kind, name, "@cf/baai/bge-m3", "practice")
     Table(program.folder(job.id).path).rank(pairs)
     queries = len({pair.query for pair in pairs})
@@ -92,17 +89,6 @@ async def compared(tmp_path: Path, until: Until) -> AsyncIterator[Compared]:
 
 async def test_jobs_are_matched_and_their_figures_shown(compared: Compared, until: Until) -> None:
     page = compared.page
-    assert page.minimumSizeHint().width() <= 700  # what the library leaves of 920
-    page.resize(700, 400)
-    for table in (page.queries.queries, page.queries.texts):
-        assert table.horizontalScrollBar().maximum() == 0
-        (longest,) = (index for index, column in enumerate(table.columns()) if column.stretch)
-        assert table.columnWidth(longest) > 60
-    page.tabs.choose(JOBS)
-    (matched,) = (each for each in page.job_lines.findChildren(Label) if each.text().startswith("queries: "))
-    await until(lambda: matched.height() >= matched.heightForWidth(matched.width()))
-    page.resize(1004, 820)
-
     assert page.header.facts().startswith("A: First · B: Second · 2 queries")
     assert page.tops.value() == 1  # of the few texts that the queries have
     assert page.queries.queries_model.rowCount() == 2
@@ -141,7 +127,7 @@ async def test_the_answer_is_given_in_words(compared: Compared, until: Until) ->
         for text in range(4)
     ]
     better = [replace(pair, outcome=0.95 if pair.label == "1" else pair.outcome) for pair in pairs]
-    jobs = [compared.job("Before", pairs), compared.job("After", better)]
+    jobs = [finished(compared.program, "Before", pairs), finished(compared.program, "After", better)]
     page.compare(jobs)
     await until(lambda: page.header.facts().startswith("A: Before"))
     await until(lambda: page.answer.headline.text() == "B is better")
@@ -212,7 +198,7 @@ async def test_without_one_of_its_jobs_there_is_no_comparison(compared: Compared
 
 async def test_jobs_to_compare_are_offered_the_nearest_first(compared: Compared, until: Until) -> None:
     first, second, drafts = compared.first, compared.second, compared.program.drafts
-    vectors, lone = compared.job("Vectors", LONE, Kind.EMBED), compared.job("Lone", LONE)
+    vectors, lone = finished(compared.program, "Vectors", LONE, Kind.EMBED), finished(compared.program, "Lone", LONE)
     draft = drafts.create(Kind.RANK, "Draft", first.model, first.connection)
     jobs = [lone, second, first, draft, vectors]
     running = replace(lone, id="running", batches=(replace(lone.batches[0], state=BatchState.RUNNING),))
@@ -228,7 +214,7 @@ async def test_jobs_to_compare_are_offered_the_nearest_first(compared: Compared,
     dialog = ChooseJobsDialog(compared.first, [compared.first])
     assert dialog.chosen() == ()
 
-    other = compared.job("Third", LONE)
+    other = finished(compared.program, "Third", LONE)
     compared.page.compare([compared.first, other])
     await until(lambda: "no query with a text in common" in sentence(compared.page))
 
@@ -311,7 +297,7 @@ async def test_words_are_offered_as_grades_and_the_choice_can_be_taken_back(show
     await shown.show([Pair(pair.query, pair.text, pair.outcome, label=words[pair.label]) for pair in LABELLED])
     bar = shown.view.partial_bar
     assert bar.text() == "24 labels are no whole numbers and are left out, such as “yes” in row 2."
-    assert shown.view.empty.isVisible()
+    assert shown.view.content.empty.isVisible()
     (offer,) = bar.links()
     assert offer.text() == "Use as grades: no = 0, yes = 1"
     QTest.mouseClick(offer, Qt.MouseButton.LeftButton)
@@ -319,7 +305,7 @@ async def test_words_are_offered_as_grades_and_the_choice_can_be_taken_back(show
     assert shown.view.mean.number() == "0.7103"
     (back,) = bar.links()
     QTest.mouseClick(back, Qt.MouseButton.LeftButton)
-    await shown.until(shown.view.empty.isVisible)
+    await shown.until(shown.view.content.empty.isVisible)
 
 
 QUERY_COUNT, TEXT_COUNT = 3, 5

@@ -14,14 +14,13 @@ from PySide6.QtTest import QTest
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results.exports import ExportOptions, targets_for
-from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.export_dialog import ColumnsDialog, ExportDialog, paths_for
 from cfbatch_gui.ui.window.loop import WORK_THREADS
 from tests.screen.past import run
 from tests.screen.stage import Stage
 from tests.ui.conftest import Until
 from tests.ui.connections import choose_path, drag
-from tests.ui.job_page_driver import TEXTS, TIED, JobPageDriver
+from tests.ui.job_page_driver import TIED, JobPageDriver
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -147,26 +146,6 @@ async def test_cancel_stops_the_writing_and_leaves_nothing(driver: JobPageDriver
     assert dialog.error_bar.text() == "Stopped. Nothing was written."
     dialog.reject()
     assert not driver.notices.texts()
-
-
-async def test_only_what_was_drawn_around_is_written_unless_all_is_wanted(
-    driver: JobPageDriver, home: Path, until: Until
-) -> None:
-    job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
-    choices = (RowChoice("Lasso", frozenset({1, 3}), is_proposed=True),)
-    dialog = ExportDialog(driver.program, driver.notices, job, choices=choices, parent=driver.window)
-    dialog.open()
-    dialog.set_folder(home)
-    dialog.forms.choose("csv")
-    await until(lambda: [what for _, what in lines(dialog)][:1] and lines(dialog)[0][1].startswith("2 rows"))
-    assert [dialog.rows.itemText(index) for index in range(2)] == ["All 4", "These 2 · Lasso"]
-    for index, rows in ((0, "4 rows"), (1, "2 rows")):
-        dialog.rows.setCurrentIndex(index)
-        dialog.rows.activated.emit(index)
-        await until(lambda rows=rows: lines(dialog)[0][1].startswith(rows))
-    QTest.mouseClick(dialog.save_button, LEFT)
-    await until(lambda: driver.notices.texts() == ["Wrote 2 rows to “Catalogue.csv”."])
-    assert len(read(home / "Catalogue.csv")) == 2
 
 
 async def test_people_come_first_and_a_name_that_the_user_gives_chooses_the_form(

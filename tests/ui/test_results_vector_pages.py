@@ -83,7 +83,6 @@ async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
 async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_path: Path) -> None:
     page = await pages.open("map")
     assert offered(pages.views.pages["map"]) == {}, "nothing is chosen"
-    assert page.minimumSizeHint().width() <= 700  # what the library leaves of 920
     made = page.map
     assert made is not None
     assert len(made.points) == 80
@@ -208,11 +207,10 @@ async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> 
     await pages.until(lambda: page.found.rows.rowCount() > 0 and not page.tasks.running())
     found = [page.found.rows.row(index) for index in range(page.found.rows.rowCount())]
     assert found[0].text.text.startswith("Desk lamp of brass")
-    similarities = [each.number for each in found]
+    similarities = [each.similarity for each in found]
     assert similarities == sorted(similarities, reverse=True)
     assert page.found.panel.text() == found[0].text.text
     assert offered(pages.views.pages["similar"]) == {"Most similar to “a lamp of brass for my desk”": 80}
-    assert page.minimumSizeHint().width() <= 700
     page.search()
     assert page.tasks.running() == ("compare",)  # the same sentence is not asked for twice
     await pages.until(lambda: not page.tasks.running())
@@ -229,7 +227,7 @@ async def test_near_duplicates_change_with_the_threshold_and_are_left_out_of_an_
     assert page.members.rows.rowCount() == len(group.group.goes) + 1
     names = offered(pages.views.pages["duplicates"])
     assert names["without near duplicates"] == 80 - found.gone and names["near duplicates that go"] == found.gone
-    assert names["this group"] == page.members.rows.rowCount() and page.minimumSizeHint().width() <= 700
+    assert names["this group"] == page.members.rows.rowCount()
     (proposed,) = (each.name for each in pages.views.pages["duplicates"].row_choices() if each.is_proposed)
     assert proposed == "without near duplicates"
     exported: list[str] = []
@@ -255,7 +253,7 @@ async def test_clusters_show_their_typical_texts(pages: Pages) -> None:
     assert page.members.title.whole_text() == "Cluster 1: 20 texts"
     assert page.members.rows.row(0).text.item_no == chosen.typical[0].item_no
     assert len({page.members.rows.row(index).text.text.split(",")[0] for index in range(20)}) == 1
-    assert offered(pages.views.pages["clusters"]) == {"cluster 1": 20} and page.minimumSizeHint().width() <= 700
+    assert offered(pages.views.pages["clusters"]) == {"cluster 1": 20}
     page.table.selectAll()
     assert offered(pages.views.pages["clusters"]) == {"selected clusters": 80}
 
@@ -296,12 +294,9 @@ async def four(tmp_path: Path, until: Until) -> AsyncIterator[JobPageDriver]:
         yield driver
 
 
-async def test_texts_lengths_neighbours_and_checks_are_shown_and_a_vector_is_copied(
-    four: JobPageDriver, until: Until
-) -> None:
+async def test_texts_neighbours_and_checks_are_shown_and_a_vector_is_copied(four: JobPageDriver, until: Until) -> None:
     first = four.vectors.rows.row(0)
     assert (first.text.row, first.text.id, first.text.text) == (2, "0007", "Desk lamp of brass")
-    assert four.vectors.rows.text(0, 4) == "1.0000"
     assert four.vectors.count.text() == "4 texts"
 
     await until(lambda: "dimensions" in four.vectors.foot.text())

@@ -121,7 +121,7 @@ async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Des
         "It will be created in the practice service on this computer: 256 dimensions, cosine."
     )
     assert page.send_button.text() == "Send 24 vectors"
-    assert page.line.text().startswith(
+    assert page.foot.text().startswith(
         "Practice: the index is on this computer, and nothing leaves it. What is accepted"
     )
     page.form.metadata[1].click()
@@ -140,7 +140,7 @@ async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Des
     assert page.search.found.rowCount() == 10
     best = page.search.found.row(0)
     assert (best.text or "").startswith("Desk lamp of brass")
-    assert page.line.text().endswith("10 of its 10 are also among the 10 nearest by exact comparison.")
+    assert page.foot.text().endswith("10 of its 10 are also among the 10 nearest by exact comparison.")
 
 
 async def test_a_pause_keeps_what_was_sent_and_the_rest_can_be_sent_anew(
@@ -207,7 +207,7 @@ async def test_what_would_be_refused_is_said_before_anything_is_sent(desk: Desk)
     bar = page.form.problems
     assert bar.text().startswith("Rows with an id of more than 64 bytes: 1.")
     assert not page.send_button.isEnabled()
-    assert page.line.text().endswith("What Vectorize would refuse has to be changed first.")
+    assert page.foot.text().endswith("What Vectorize would refuse has to be changed first.")
     click(bar.links()[0])
     await desk.until(lambda: desk.wanted)
     assert desk.wanted == [((4,), "Would be refused")]

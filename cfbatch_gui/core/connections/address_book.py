@@ -58,12 +58,19 @@ class ConnectionSummary:
 
     id: str
     title: str
-    is_practice: bool
+    kind: ConnectionKind
     is_ready: bool
     sentence: str
-    kind: ConnectionKind = ConnectionKind.CLOUDFLARE
-    is_confirmed: bool = True
     waits_for_keyring: bool = False
+
+    @property
+    def is_practice(self) -> bool:
+        return self.kind is ConnectionKind.PRACTICE
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether Cloudflare documents batches this way; it does not for a gateway."""
+        return self.kind is not ConnectionKind.GATEWAY
 
 
 class AddressBook:
@@ -171,9 +178,8 @@ class AddressBook:
 
     async def summaries(self, look_at: str | None = None) -> tuple[ConnectionSummary, ...]:
         """All connections; the keyring is asked about `look_at` alone."""
-        practice = ConnectionSummary(
-            PRACTICE.id, PRACTICE.title, True, True, message("On this computer; nothing leaves it."), PRACTICE.kind
-        )
+        words = message("On this computer; nothing leaves it.")
+        practice = ConnectionSummary(PRACTICE.id, PRACTICE.title, PRACTICE.kind, True, words)
         saved = self.saved()
         return (practice, *[await self._summary(each, look=look_at in (None, each.id)) for each in saved])
 
@@ -235,13 +241,7 @@ class AddressBook:
         from cfbatch_gui.core.practice.app import practice_app
 
         queued, running = self._practice_seconds()
-        return practice_app(
-            self._paths.practice,
-            seconds_queued=queued,
-            seconds_running=running,
-            seconds_mutating=running,
-            clock=self._clock,
-        )
+        return practice_app(self._paths.practice, seconds_queued=queued, seconds_running=running, clock=self._clock)
 
     async def _token(self, connection: Connection) -> Token | None:
         if connection.is_practice:
@@ -262,26 +262,21 @@ class AddressBook:
         return await self._credentials.token(gateway_secret_id(connection.id), check=check_secret)
 
     async def _summary(self, record: SavedConnection, *, look: bool) -> ConnectionSummary:
-        kind = ConnectionKind(record.kind)
-
-        def summary(sentence: str, *, ready: bool = False) -> ConnectionSummary:
-            confirmed = kind is not ConnectionKind.GATEWAY
-            return ConnectionSummary(record.id, record.name, False, ready, sentence, kind, confirmed)
-
-        if kind is ConnectionKind.CLOUDFLARE and not record.account_id:
-            return summary(message("Not connected yet."))
+        summary = ConnectionSummary(record.id, record.name, ConnectionKind(record.kind), True, "")
+        if record.kind == "cloudflare" and not record.account_id:
+            return replace(summary, is_ready=False, sentence=message("Not connected yet."))
         try:
             self._made(record)
             if not look:
-                return summary("", ready=True)
+                return summary
             source = await self._credentials.token_source(record.id, check=self.check_of(record.id))
         except KeyringUnavailable as error:  # sending asks it to unlock
-            return replace(summary(error.message, ready=True), waits_for_keyring=True)
+            return replace(summary, sentence=error.message, waits_for_keyring=True)
         except NotConnected as error:
-            return summary(error.message)
-        is_worker = kind is ConnectionKind.WORKER
+            return replace(summary, is_ready=False, sentence=error.message)
+        is_worker = record.kind == "worker"
         if source is not None:
-            return summary((_OF_SECRETS if is_worker else _SENTENCES)[source], ready=True)
+            return replace(summary, sentence=(_OF_SECRETS if is_worker else _SENTENCES)[source])
         missing = message("No secret is set.") if is_worker else message("The API token is missing.")
         if self._credentials.state is KeyringState.ABSENT:
             missing = message(
@@ -290,7 +285,7 @@ class AddressBook:
                 sentence=missing,
                 variable=variable_of(record.id),
             )
-        return summary(missing, ready=is_worker)
+        return replace(summary, is_ready=is_worker, sentence=missing)
 
     def held_by_environment(self) -> frozenset[str]:
         """The environment variables that win over the settings of "cloudflare"."""

@@ -107,7 +107,7 @@ def compare(runs: Sequence[Run]) -> Comparison:
     for run, each in zip(runs, joined, strict=True):
         there &= (each.pair_of != NOT_THERE) & run.table.has_score[np.maximum(each.pair_of, 0)]
     if not there.any():
-        names = enumerated([f"“{run.metadata.name}”" for run in runs])
+        names = enumerated([f"“{run.job.name}”" for run in runs])
         raise UsageError(
             message(
                 "{names} have no query with a text in common that both have scored: neither texts nor ids are the "

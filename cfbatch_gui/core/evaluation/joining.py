@@ -14,6 +14,7 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind, Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.values import FROM_LABELS, Judgement, Source, Subject
 from cfbatch_gui.core.messages import comma_list, message
 from cfbatch_gui.core.results.labels import (
@@ -25,7 +26,6 @@ from cfbatch_gui.core.results.labels import (
     read_unusable_labels,
 )
 from cfbatch_gui.core.results.numbers import starts
-from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.results.rankings import RetrievalIds, ranked_order
 from cfbatch_gui.core.results.score_table import (
     NO_ID,
@@ -56,7 +56,7 @@ class RunText(msgspec.Struct, frozen=True, gc=False):
 class Run:
     """A job's scores; `labels` has one for each pair, NO_LABEL for none; `outside` are of documents in no pair."""
 
-    metadata: JobMetadata
+    job: Job
     folder: JobFolder
     table: ScoreTable
     labels: NDArray[np.int64]
@@ -79,22 +79,18 @@ class Run:
             return {items[item]: RunText(*rest) for item, *rest in rows}
 
 
-def read_run(folder: JobFolder, metadata: JobMetadata) -> Run:
+def read_run(folder: JobFolder, job: Job) -> Run:
     """Read a job's run. Blocking. Raises UsageError for embeddings and without scores, DataError."""
-    if metadata.kind is not Kind.RANK:
-        raise UsageError(
-            message("“{name}” made vectors and no scores. Compare jobs that rank texts.", name=metadata.name)
-        )
+    if job.kind is not Kind.RANK:
+        raise UsageError(message("“{name}” made vectors and no scores. Compare jobs that rank texts.", name=job.name))
     table = read_score_table(folder)
     if not table.has_score.any():
-        raise UsageError(
-            message("“{name}” has no scores yet. Compare it when the first batch is back.", name=metadata.name)
-        )
+        raise UsageError(message("“{name}” has no scores yet. Compare it when the first batch is back.", name=job.name))
     with folder.open(read_only=True) as database:
         labels, outside = read_labels(database, table.texts), read_outside_grades(database)
         is_shared = schema.metadata_value(database, "layout") == Layout.SHARED
         unusable = None if is_shared else read_unusable_labels(database)
-    return Run(metadata, folder, table, labels, outside, unusable)
+    return Run(job, folder, table, labels, outside, unusable)
 
 
 _BLOCK = 10_000  # texts in memory at a time

@@ -1,11 +1,10 @@
 """Read the rows of a file with the reader of its format."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from itertools import islice
 
-from cfbatch_gui.core.inputs.input_values import Block, FileFormat, Row, Source, single_rows
-from cfbatch_gui.core.inputs.readers.collection import JudgementLine, read_collection_judgements
+from cfbatch_gui.core.inputs.input_values import Block, Row, Source, single_rows
 from cfbatch_gui.core.inputs.readers.formats import format_of
 from cfbatch_gui.core.system.threads import check_stopped
 
@@ -32,11 +31,6 @@ def _looking(progress: Callable[[int], None] | None) -> Callable[[int], None]:
             progress(position)
 
     return report
-
-
-def read_judgements(source: Source) -> Iterator[JudgementLine]:
-    """Yield the judgements in a file of their own beside the rows, also of documents in no row. Raises InputError."""
-    return read_collection_judgements(source) if source.format == FileFormat.COLLECTION else iter(())
 
 
 def preview(source: Source, limit: int = 200) -> tuple[Row, ...]:

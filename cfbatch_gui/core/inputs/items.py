@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import groupby
 from operator import itemgetter
@@ -25,7 +24,7 @@ from cfbatch_gui.core.inputs.input_values import (
     Source,
     Text,
 )
-from cfbatch_gui.core.inputs.layouts import Template, check_mapping, read_template, split_contexts
+from cfbatch_gui.core.inputs.layouts import check_mapping, read_template, split_contexts
 from cfbatch_gui.core.inputs.readers.collection import TextStore
 from cfbatch_gui.core.messages import Message, message, quoted
 
@@ -48,14 +47,14 @@ def read_items(
     if missing := check_mapping(mapping, source, second):
         raise UsageError(missing)
     if mapping.layout is Layout.SHARED and second is not None:
-        columns = _Columns.of(second, mapping.second_roles, mapping.template)
+        columns = _Columns(second, mapping.second_roles, mapping.template)
         for row in read_rows(second, progress=progress):
             on_row(2, row)
             if row.problem:
                 yield _problem(row, second, file=2)
             if is_sent(row, second):
-                yield _shared_context(row, columns)
-    columns = _Columns.of(source, mapping.roles, "" if second else mapping.template)
+                yield _of_text(row, columns, Context, ProblemKind.EMPTY_CONTEXT, file=2)
+    columns = _Columns(source, mapping.roles, "" if second else mapping.template)
     with _maker(mapping, second, progress) as make:
         for row in read_rows(source, progress=progress):
             on_row(1, row)
@@ -64,7 +63,8 @@ def read_items(
             if not is_sent(row, source):
                 continue
             if columns.query >= 0 and _is_empty(row.cells[columns.query]):
-                yield _no_query(row, columns)
+                reason = _in_column(_NO_QUERY, columns.names[columns.query])
+                yield Problem(row.number, ProblemKind.EMPTY_QUERY, reason)
             else:
                 yield from make(row, columns)
 
@@ -93,60 +93,44 @@ def read_text_blocks(
     """Yield what `read_items` yields for `Layout.TEXTS`, texts in blocks; `on_row` only gets rows that are not sent."""
     if missing := check_mapping(mapping, source, None):
         raise UsageError(missing)
-    columns = _Columns.of(source, mapping.roles, mapping.template)
+    columns = _Columns(source, mapping.roles, mapping.template)
     for found in read_blocks(source, progress=progress):
         if isinstance(found, Row):
             yield _problem(found, source)
-            text = columns.text_of(found) if is_sent(found, source) else ""
-            if not _is_empty(text):
-                yield columns.block_of(Block((found.number,), (found.cells,)), (text,))
+            if not is_sent(found, source):
+                on_row(1, found)
                 continue
-            on_row(1, found)
-            if is_sent(found, source):
-                yield _no_text(found, columns)
-            continue
-        texts = columns.texts_of(found.rows)
+        block = found if isinstance(found, Block) else Block((found.number,), (found.cells,))
+        texts = columns.texts_of(block.rows)
         if all(texts) and _BLANK.isdisjoint(map(itemgetter(0), texts)):
-            yield columns.block_of(found, texts)
+            yield columns.block_of(block, texts)
             continue
         start = 0
         for is_nothing, group in groupby(texts, _is_empty):
             stop = start + sum(1 for _ in group)
-            part = Block(found.numbers[start:stop], found.rows[start:stop])
+            part = Block(block.numbers[start:stop], block.rows[start:stop])
             if is_nothing:
                 for number, cells in zip(part.numbers, part.rows, strict=True):
-                    row = Row(number, tuple(cells))
-                    on_row(1, row)
-                    yield _no_text(row, columns)
+                    on_row(1, Row(number, tuple(cells)))
+                    yield Problem(number, ProblemKind.EMPTY_TEXT, _in_column(_NO_TEXT, columns.text_name()))
             else:
                 yield columns.block_of(part, texts[start:stop])
             start = stop
 
 
-@dataclass(frozen=True, slots=True)
 class _Columns:
     """The index of the column with each role; -1 for a role that no column has."""
 
-    names: tuple[str, ...]
-    query: int
-    texts: tuple[int, ...]  # of CONTEXT and TEXT
-    id: int
-    query_id: int
-    label: int
-    template: Template | None
-
-    @classmethod
-    def of(cls, source: Source, roles: tuple[Role, ...], template: str = "") -> "_Columns":
-        def first(role: Role) -> int:
-            return roles.index(role) if role in roles else -1
-
-        texts = tuple(index for index, role in enumerate(roles) if role in (Role.CONTEXT, Role.TEXT))
+    def __init__(self, source: Source, roles: tuple[Role, ...], template: str = "") -> None:
+        self.names = source.columns
+        self.query, self.id, self.query_id, self.label = (
+            roles.index(role) if role in roles else -1 for role in (Role.QUERY, Role.ID, Role.QUERY_ID, Role.LABEL)
+        )
+        self.texts = [index for index, role in enumerate(roles) if role in (Role.CONTEXT, Role.TEXT)]
         found = read_template(template, source.columns) if template else None
         if isinstance(found, str):
             raise UsageError(found)
-        return cls(
-            source.columns, first(Role.QUERY), texts, first(Role.ID), first(Role.QUERY_ID), first(Role.LABEL), found
-        )
+        self.template = found
 
     def text_of(self, row: Row) -> str:
         return self.template.render(row.cells) if self.template else row.cells[self.texts[0]]
@@ -159,39 +143,35 @@ class _Columns:
         labels = list(map(itemgetter(self.label), block.rows)) if self.label >= 0 else None
         return TextBlock(block, texts, ids, labels)
 
-    def query_of(self, row: Row, contexts: tuple[Context, ...]) -> Query:
-        name = row.cells[self.query_id] if self.query_id >= 0 else self.id_of(row)
-        return Query(row.number, row.cells[self.query], name, contexts)
-
-    def pair_of(self, row: Row, context: Context) -> Query:
-        name = row.cells[self.query_id] if self.query_id >= 0 else ""
-        return Query(row.number, row.cells[self.query], name, (context,))
+    def query_of(self, row: Row, contexts: tuple[Context, ...], *, is_pair: bool = False) -> Query:
+        """A query with its id; in a pair the id that is no query's belongs to the context."""
+        index = self.query_id if self.query_id >= 0 or is_pair else self.id
+        return Query(row.number, row.cells[self.query], _cell(row, index), contexts)
 
     def text_name(self) -> str:
         return "" if self.template else self.names[self.texts[0]]
 
-    def id_of(self, row: Row) -> str:
-        return row.cells[self.id] if self.id >= 0 else ""
 
-    def label_of(self, row: Row) -> str:
-        return row.cells[self.label] if self.label >= 0 else ""
+def _cell(row: Row, index: int) -> str:
+    return row.cells[index] if index >= 0 else ""
+
+
+def _of_text(
+    row: Row, columns: _Columns, make: type[Text | Context], kind: ProblemKind, file: int = 1
+) -> Text | Context | Problem:
+    text = columns.text_of(row)
+    if _is_empty(text):
+        return Problem(row.number, kind, _in_column(_NO_TEXT, columns.text_name()), file)
+    return make(row.number, text, _cell(row, columns.id), _cell(row, columns.label))
 
 
 def _text(row: Row, columns: _Columns) -> Iterator[Item]:
-    text = columns.text_of(row)
-    if _is_empty(text):
-        yield _no_text(row, columns)
-    else:
-        yield Text(row.number, text, columns.id_of(row), columns.label_of(row))
+    yield _of_text(row, columns, Text, ProblemKind.EMPTY_TEXT)
 
 
 def _pair(row: Row, columns: _Columns) -> Iterator[Item]:
-    text = columns.text_of(row)
-    if _is_empty(text):
-        yield _no_context(row, _in_column(_NO_TEXT, columns.text_name()))
-    else:
-        context = Context(row.number, text, columns.id_of(row), columns.label_of(row))
-        yield columns.pair_of(row, context)
+    found = _of_text(row, columns, Context, ProblemKind.EMPTY_CONTEXT)
+    yield columns.query_of(row, (found,), is_pair=True) if isinstance(found, Context) else found
 
 
 def _several(
@@ -239,13 +219,6 @@ def _query_alone(row: Row, columns: _Columns) -> Iterator[Item]:
     yield columns.query_of(row, ())
 
 
-def _shared_context(row: Row, columns: _Columns) -> Item:
-    text = columns.text_of(row)
-    if _is_empty(text):
-        return Problem(row.number, ProblemKind.EMPTY_CONTEXT, _in_column(_NO_TEXT, columns.text_name()), file=2)
-    return Context(row.number, text, columns.id_of(row), columns.label_of(row))
-
-
 @contextmanager
 def _maker(
     mapping: Mapping, second: Source | None, progress: Callable[[int], None] | None
@@ -254,15 +227,15 @@ def _maker(
     if mapping.layout is not Layout.CANDIDATES or second is None:
         yield _MAKERS[mapping.layout]
         return
-    columns = _Columns.of(second, mapping.second_roles, mapping.template)
+    columns = _Columns(second, mapping.second_roles, mapping.template)
     with closing(TextStore()) as texts:
         rows = (row for row in read_rows(second, progress=progress) if is_sent(row, second))
-        texts.add((columns.id_of(row), columns.text_of(row)) for row in rows)
+        texts.add((_cell(row, columns.id), columns.text_of(row)) for row in rows)
         yield partial(_candidate, texts)
 
 
 def _candidate(texts: TextStore, row: Row, columns: _Columns) -> Iterator[Item]:
-    name = columns.id_of(row)
+    name = _cell(row, columns.id)
     text = texts.get(name) if name else None
     if not name:
         yield _no_context(row, _in_column(_NO_ID, columns.names[columns.id]))
@@ -271,7 +244,8 @@ def _candidate(texts: TextStore, row: Row, columns: _Columns) -> Iterator[Item]:
     elif _is_empty(text):
         yield _no_context(row, message("The text with the id “{id}” is empty in the second file.", id=name[:100]))
     else:
-        yield columns.pair_of(row, Context(row.number, text, name, columns.label_of(row)))
+        context = Context(row.number, text, name, _cell(row, columns.label))
+        yield columns.query_of(row, (context,), is_pair=True)
 
 
 _SIGNS_OF_BLANK = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u00ad\u200b\u200c\u200d\u2060\ufeff"
@@ -286,14 +260,6 @@ def _is_empty(text: str) -> bool:
 def _problem(row: Row, source: Source, file: int = 1) -> Problem:
     kind = ProblemKind.DOUBTFUL_SENT if is_sent(row, source) else row.problem_kind
     return Problem(row.number, kind, row.problem, file, row.raw)
-
-
-def _no_query(row: Row, columns: _Columns) -> Problem:
-    return Problem(row.number, ProblemKind.EMPTY_QUERY, _in_column(_NO_QUERY, columns.names[columns.query]))
-
-
-def _no_text(row: Row, columns: _Columns) -> Problem:
-    return Problem(row.number, ProblemKind.EMPTY_TEXT, _in_column(_NO_TEXT, columns.text_name()))
 
 
 def _no_context(row: Row, reason: str) -> Problem:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs.input_values import (
@@ -49,22 +48,25 @@ def _known_mapping(source: Source, kind: Kind | None) -> Mapping | None:
     return Mapping(Kind.RANK, Layout.NESTED, roles) if kind is not Kind.EMBED else None
 
 
-@dataclass(frozen=True, slots=True)
 class _Column:
-    index: int
-    name: str
-    is_id: bool
-    is_label: bool
-    is_query: bool
-    is_text: bool  # or a context
-    length: float  # mean characters of the cells that are not empty
-    distinct: float  # share of different cells among those
-    is_several: bool  # more than one cell is not empty
-    is_figures: bool  # numbers, dates or codes only
-    are_codes: bool  # as T-1000, each another
-    is_filled: bool
-    holds_lists: bool  # most cells have several contexts
-    is_written: bool  # most cells are sentences rather than names, addresses or data
+    """What the name and the first cells of a column say of it."""
+
+    def __init__(self, index: int, name: str, cells: Sequence[str]) -> None:
+        self.index, self.name = index, name
+        filled = [cell for cell in cells if cell.strip()]
+        count = len(filled) or 1
+        different = len(set(filled))
+        self.is_id, self.is_label = vocabulary.is_id(name), vocabulary.is_label(name)
+        self.is_query, self.is_text = vocabulary.is_query(name), vocabulary.is_text(name) or vocabulary.is_context(name)
+        self.length = sum(map(len, filled)) / count  # mean characters of the cells that are not empty
+        self.distinct = different / count  # share of different cells among those
+        self.is_several = len(filled) > 1
+        figures_or_codes = [bool(_CODE.fullmatch(cell)) or vocabulary.is_number_or_date(cell) for cell in filled]
+        self.is_figures = bool(filled) and all(figures_or_codes)  # numbers, dates or codes only
+        self.are_codes = self.is_several and different == count and all(map(_CODE.fullmatch, filled))  # as T-1000
+        self.is_filled = len(filled) * 2 >= max(1, len(cells))
+        self.holds_lists = sum(map(is_list, filled)) * 2 > count  # most cells have several contexts
+        self.is_written = sum(map(_is_written, filled)) * 2 > count  # sentences rather than names, addresses or data
 
     @property
     def is_prose(self) -> bool:
@@ -125,28 +127,7 @@ def _candidate_roles(columns: list[_Column], second: list[_Column]) -> tuple[tup
 
 def _columns(source: Source, sample: Sequence[Row]) -> list[_Column]:
     rows = [row.cells for row in sample if not row.problem or row.problem_kind in _WHOLE_ROWS][:_SAMPLE]
-    return [_column(index, name, [row[index] for row in rows]) for index, name in enumerate(source.columns)]
-
-
-def _column(index: int, name: str, cells: list[str]) -> _Column:
-    filled = [cell for cell in cells if cell.strip()]
-    count = len(filled) or 1
-    return _Column(
-        index,
-        name,
-        is_id=vocabulary.is_id(name),
-        is_label=vocabulary.is_label(name),
-        is_query=vocabulary.is_query(name),
-        is_text=vocabulary.is_text(name) or vocabulary.is_context(name),
-        length=sum(map(len, filled)) / count,
-        distinct=len(set(filled)) / count,
-        is_several=len(filled) > 1,
-        is_figures=bool(filled) and all(vocabulary.is_number_or_date(cell) or _CODE.fullmatch(cell) for cell in filled),
-        are_codes=len(filled) > 1 and len(set(filled)) == len(filled) and all(map(_CODE.fullmatch, filled)),
-        is_filled=len(filled) * 2 >= max(1, len(cells)),
-        holds_lists=sum(map(is_list, filled)) * 2 > count if filled else False,
-        is_written=sum(map(_is_written, filled)) * 2 > count if filled else False,
-    )
+    return [_Column(index, name, [row[index] for row in rows]) for index, name in enumerate(source.columns)]
 
 
 def _is_written(cell: str) -> bool:

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError
-from cfbatch_gui.core.inputs.file_rows import read_judgements
 from cfbatch_gui.core.inputs.input_values import (
     Context,
     FileFormat,
@@ -31,6 +30,7 @@ from cfbatch_gui.core.inputs.input_values import (
 )
 from cfbatch_gui.core.inputs.items import Item, TextBlock, read_items, read_text_blocks
 from cfbatch_gui.core.inputs.layouts import split_text
+from cfbatch_gui.core.inputs.readers.collection import read_collection_judgements
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import MOST_ROWS, ROW_FORM, Inserts, WriteQueue, form_of, write_queue
@@ -39,7 +39,8 @@ from cfbatch_gui.core.system.files import (
     flush_folder,
     flush_to_disk,
     list_unfinished,
-    move_own_file,
+    move_file,
+    own_errors,
     temporary_folder,
     write_own_file,
 )
@@ -374,11 +375,6 @@ _FAST = (
 _PAIRS = "SELECT query_id, text_id FROM items JOIN queries USING(query_no) JOIN texts USING(text_no)"
 
 Progress = Callable[[int], None]
-Counts = Callable[[int, int], object]  # queries, and texts or pairs of query and context
-
-
-def no_counts(queries: int, texts: int) -> None:
-    """Where nobody is told before all is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,13 +393,13 @@ def fill(
     second: Source | None = None,
     *,
     progress: Progress | None = None,
-    on_counts: Counts = no_counts,
+    on_count: Progress | None = None,
     check: Callable[[], object] = lambda: None,
     facts: dict[str, object] | None = None,
 ) -> Filled:
     """Read the whole file into a new `data.db`, which replaces an old one only when whole; `facts` go there too.
-    `on_counts` is called when all is read, before texts are paired, and `check` in the end. Raises InputError,
-    DiskFull, and what these raise.
+    `on_count` is given the number of texts or pairs when all is read, and `check` is called in the end. Raises
+    InputError, DiskFull, and what these raise.
     """
     folder.create()
     fresh = folder.path / "data.new.db"
@@ -418,13 +414,15 @@ def fill(
                     loading = Loading(writes, mapping)
                     _read(loading, source, mapping, second, progress)
                     loading.write(is_all=True)
-                on_counts(loading.queries, loading.items)
+                if on_count is not None:
+                    on_count(loading.items)
                 filled = _finish(database, loading, source, mapping, second)
                 for name, value in (facts or {}).items():
                     schema.put_metadata_value(database, name, value)
         flush_to_disk(fresh)
         check()
-        move_own_file(fresh, folder.data)
+        with own_errors(folder.data):
+            move_file(fresh, folder.data)
         flush_folder(folder.path)
     finally:
         fresh.unlink(missing_ok=True)
@@ -471,7 +469,7 @@ def _finish(
 
 def _keep_outside_judgements(database: sqlite3.Connection, source: Source) -> None:
     """Keep what is judged for a query of the job and is not among its contexts; of several labels the last counts."""
-    outside = {(each.query_id, each.document_id): each.label for each in read_judgements(source)}
+    outside = dict(read_collection_judgements(source))
     if not outside:
         return
     for pair in database.execute(_PAIRS):

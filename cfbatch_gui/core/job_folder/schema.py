@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from cfbatch_gui.core.errors import DataError, DataReadOnly, DiskFull
+from cfbatch_gui.core.errors import DataError, DiskFull
 from cfbatch_gui.core.inputs.input_values import ProblemKind, Role
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import connect_durably
@@ -125,7 +125,7 @@ def translated(error: sqlite3.Error, path: Path) -> DataError:
     if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL or "disk is full" in str(error):
         return DiskFull(message("The disk is full. Nothing was lost; free some space and try again."), detail=detail)
     if is_read_only(error, path):
-        return DataReadOnly(read_only_sentence(path.parent), detail=detail)
+        return DataError(read_only_sentence(path.parent), detail=detail)
     if isinstance(error, sqlite3.OperationalError):
         return DataError(
             message("The program's data could not be read or written. Is the disk full or read-only?"), detail=detail

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.files import FULL, flush_folder, own_errors, own_opener
+from cfbatch_gui.core.system.files import flush_folder, own_errors, own_opener
 
 
 def stored_vectors(path: Path) -> np.memmap[tuple[int, int], np.dtype[np.float32]]:
@@ -89,7 +89,7 @@ def open_vectors(path: Path) -> Iterator[VectorFile]:
 
 @contextmanager
 def new_vectors(path: Path, rows: int, dimension: int) -> Iterator[VectorFile]:
-    """A new file with its room reserved, flushed when the block ends and removed when it raises. Raises DiskFull and
+    """A new file of its full size, flushed when the block ends and removed when it raises. Raises DiskFull and
     DataError.
     """
     try:
@@ -99,23 +99,10 @@ def new_vectors(path: Path, rows: int, dimension: int) -> Iterator[VectorFile]:
             with own_errors(path):
                 npy.write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": (rows, dimension)})
                 first_byte = stream.tell()
-                _reserve(stream.fileno(), first_byte + rows * dimension * 4)
+                os.ftruncate(stream.fileno(), first_byte + rows * dimension * 4)
             yield VectorFile(path, stream, first_byte, dimension)
         flush_folder(path.parent)
     except BaseException:
         with suppress(OSError):
             path.unlink(missing_ok=True)
         raise
-
-
-def _reserve(descriptor: int, size: int) -> None:
-    """Have the disk keep room for the whole file, so that the answers to come can be stored."""
-    if not hasattr(os, "posix_fallocate"):
-        os.ftruncate(descriptor, size)
-        return
-    try:
-        os.posix_fallocate(descriptor, 0, size)
-    except OSError as error:
-        if error.errno in FULL:
-            raise
-        os.ftruncate(descriptor, size)  # a file system that cannot promise it

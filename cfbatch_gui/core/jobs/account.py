@@ -38,7 +38,6 @@ from cfbatch_gui.core.workers_ai.collector import (
     Order,
     ShardState,
     ShardStatus,
-    StoredAnswer,
 )
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 
@@ -68,7 +67,6 @@ class AccountCollection:
 
     def __init__(self, store: JobStore, waits: Waits) -> None:
         self._store, self._waits, self._clock = store, waits, waits.clock
-        self._stored: dict[tuple[str, int], StoredAnswer] = {}  # by job and number of the batch
 
     async def look(self, job: Job, *, is_hurried: bool) -> None:
         """Hand over what is due, and look at the shards whose time has come, or at all. Raises what only the user can
@@ -94,9 +92,6 @@ class AccountCollection:
         """Whether it is known what the account has of the job: each shard was seen since the start of the program."""
         return all(self._waits.of(job.id, "shard", shard).answers for shard in unfetched_shards(job))
 
-    def has(self, batch: Batch) -> bool:
-        return batch.is_handed_over and (batch.job_id, batch.number) in self._stored
-
     def may_have(self, batch: Batch) -> bool:
         """Whether the account may have an answer to this batch that is not known here."""
         job = self._store.job(batch.job_id)
@@ -114,9 +109,9 @@ class AccountCollection:
         """The answer from the account. Raises as `WorkersAI.ask`, and ReplyError for one that is not there or cannot be
         used.
         """
-        stored, client = self._stored[job.id, batch.number], self._store.client(job)
+        client = self._store.client(job)
         try:
-            raw = await AccountCollector(client).answer(job.id, batch.shard, stored)
+            raw = await AccountCollector(client).answer(job.id, batch.shard, batch.number, batch.stored_bytes)
         except ServiceRefused as error:
             if isinstance(error, RequestGone) or error.code not in (NOT_THERE, NO_ROOM):
                 raise
@@ -130,10 +125,6 @@ class AccountCollection:
         """Ask the service itself from now on: what the account has of the batch is gone, or cannot be used."""
         _log.warning("Batch %d of job %s cannot be used as the account has it: %s", batch.number, batch.job_id, detail)
         await self._ask_directly([batch], half_stored=True)
-
-    def is_here(self, batch: Batch) -> None:
-        """The answer is stored in the job."""
-        self._stored.pop((batch.job_id, batch.number), None)
 
     async def clear(self, job_id: str, *, at_once: bool = False) -> None:
         """Delete the account's copies of a job whose batches are all final, when their time is over.
@@ -162,7 +153,7 @@ class AccountCollection:
         for shard in unfetched_shards(self._store.job(job_id)):
             await self._look_at(self._store.job(job_id), shard)
         job = self._store.job(job_id)
-        await self._ask_directly([batch for batch in job.batches if batch.shard and not self.has(batch)])
+        await self._ask_directly([batch for batch in job.batches if batch.shard and not batch.is_in_account])
 
     # Handing over
 
@@ -255,7 +246,7 @@ class AccountCollection:
             if error.code not in (NO_ROOM, NOT_THERE):
                 looked.failures += 1
                 for batch in self._missing(self._store.job(job.id), shard):
-                    if not self.has(batch):
+                    if not batch.is_in_account:
                         self._store.show_batch(replace(batch, error=error.message, error_detail=error.detail))
                 self._failed(job, error)
                 return
@@ -272,22 +263,17 @@ class AccountCollection:
 
     async def _learn(self, job: Job, shard: int, status: ShardStatus) -> None:
         """On the disk, so that other processes can say where the answers are."""
-        stored, now = {each.number: each for each in status.batches}, self._clock()
+        stored, now = {each.number: each.size or 1 for each in status.batches}, self._clock()
         is_first = not self._waits.of(job.id, "shard", shard).answers
 
         def seen(batch: Batch) -> Batch:
             if not batch.is_handed_over:  # it was decided meanwhile not to ask the account for it any more
                 return batch
-            if (found := stored.get(batch.number)) is not None:
-                return replace(batch.saying(), stored_bytes=found.size, next_check_at=min(batch.next_check_at, now))
             due = now + DIRECT_AFTER if is_first else batch.next_check_at
-            return replace(batch.saying(), stored_bytes=0, next_check_at=due)
+            due = min(batch.next_check_at, now) if batch.number in stored else due
+            return replace(batch.saying(), stored_bytes=stored.get(batch.number, 0), next_check_at=due)
 
         missing = self._missing(job, shard)
-        for batch in missing:
-            self._stored.pop((job.id, batch.number), None)
-            if batch.number in stored:
-                self._stored[job.id, batch.number] = stored[batch.number]
         if changed := [batch.number for batch in missing if seen(batch) != batch]:
             await self._store.change_batches(job.id, changed, seen)
         if status.state is ShardState.COLLECTING:
@@ -313,8 +299,6 @@ class AccountCollection:
 
         if batches:
             await self._store.change_batches(batches[0].job_id, [batch.number for batch in batches], direct)
-        for batch in batches:
-            self._stored.pop((batch.job_id, batch.number), None)
 
     async def _say(self, job: Job, sentence: Message) -> None:
         await self._store.change(job.id, lambda known: replace(known, account_problem=sentence))

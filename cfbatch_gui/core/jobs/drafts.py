@@ -15,7 +15,7 @@ import msgspec
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Mapping, ReadOptions, Source
 from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, encoding_doubts
-from cfbatch_gui.core.job_folder.filling import Counts, Progress, fill, no_counts
+from cfbatch_gui.core.job_folder.filling import Progress, fill
 from cfbatch_gui.core.job_folder.folder import DRAFT, JOB, JobFolder, SavedDraft, check_has_texts
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.jobs.plan.packing import forget_plan
@@ -74,7 +74,7 @@ class Drafts:
         second: Source | None = None,
         *,
         progress: Progress | None = None,
-        on_counts: Counts = no_counts,
+        on_count: Progress | None = None,
     ) -> Job:
         """Read the whole file into the draft. Raises InputError, DiskFull, UsageError for a job that was sent."""
         self._draft(job_id)
@@ -89,7 +89,7 @@ class Drafts:
         facts: dict[str, object] = {DRAFT: msgspec.to_builtins(draft)}
         # Reading takes its time: what was sent meanwhile keeps the data that its answers are matched by.
         check = partial(self._draft, job_id)
-        filled = fill(folder, source, mapping, second, progress=progress, on_counts=on_counts, check=check, facts=facts)
+        filled = fill(folder, source, mapping, second, progress=progress, on_count=on_count, check=check, facts=facts)
         sha256 = "" if source.path.is_dir() else sha256_of(source.path)
 
         def filled_with(job: Job) -> Job:

@@ -109,7 +109,7 @@ class Batch:
     adopted: bool = False  # the user found its id: its answer must prove by its references that it is this batch's
     shard: int = 0  # of the collector in the user's account, from 1; 0 when it has none. Kept when the batch is done
     handed_over_at: float = 0.0  # when the account acknowledged the shard; until then the service is asked directly
-    stored_bytes: int = 0  # of its answer in the user's account, as seen last; 0 while it is not there
+    stored_bytes: int = 0  # of its answer in the user's account, 1 of a refusal, as seen last; 0 while it is not there
     direct_only: bool = False  # its collector failed, or gave it up: it is not handed over again
     failed_requests: int = 0
     error: str = ""  # the user's sentence
@@ -200,6 +200,16 @@ class Job:
         """Those whose results are in its folder, and NOT_SENT for results of earlier jobs."""
         done = {batch.number for batch in self.batches if batch.state is BatchState.DONE}
         return frozenset(done | ({NOT_SENT} if self.reused else set()))
+
+    @property
+    def request_ids(self) -> dict[int, str]:
+        return {batch.number: batch.request_id for batch in self.batches}
+
+    @property
+    def failed_batches(self) -> dict[int, str]:
+        """The sentences of those that have ended without an answer."""
+        ended = (each for each in self.batches if each.state.is_final and each.state is not BatchState.DONE)
+        return {batch.number: batch.error for batch in ended}
 
     @property
     def state(self) -> JobState:

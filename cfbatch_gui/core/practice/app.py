@@ -55,7 +55,6 @@ def practice_app(
     *,
     seconds_queued: float,
     seconds_running: float,
-    seconds_mutating: float = 0.0,
     clock: Callable[[], float] = time.time,
     token: str = "",
     load_model: Callable[[], PracticeModel] = choose_model,
@@ -66,7 +65,7 @@ def practice_app(
     called once, in a worker thread.
     """
     service = _Service(Queue(folder, seconds_queued, seconds_running), clock, load_model)
-    vectorize = VectorizeIndexes(folder, seconds_mutating, clock)
+    vectorize = VectorizeIndexes(folder, seconds_running, clock)
     table = [(method, re.compile(path), operation) for method, path, operation in service.operations()]
     table += [
         (method, re.compile(f"{_ACCOUNT}/vectorize/v2/indexes{path}"), operation)

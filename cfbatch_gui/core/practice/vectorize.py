@@ -82,10 +82,10 @@ class _Index(NamedTuple):
 
 
 class VectorizeIndexes:
-    """The indexes in a folder. A change is processed when it is `seconds_mutating` old."""
+    """The indexes in a folder. A change is processed when it is `seconds` old."""
 
-    def __init__(self, folder: Path, seconds_mutating: float, clock: Callable[[], float]) -> None:
-        self._path, self._seconds, self._clock = folder / "vectorize.db", seconds_mutating, clock
+    def __init__(self, folder: Path, seconds: float, clock: Callable[[], float]) -> None:
+        self._path, self._seconds, self._clock = folder / "vectorize.db", seconds, clock
 
     def operations(self) -> list[tuple[str, str, Operation]]:
         index = "/(?P<name>[^/]+)"

@@ -11,9 +11,9 @@ from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, ServiceRefused, 
 from cfbatch_gui.core.job_folder.checksums import read_scores
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import one_moment
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, Progress, UnitVectors, unit_vectors
-from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.workers_ai.answers import Embedded, Refused, match, read_run
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.requests import Request, encode_request
@@ -62,9 +62,7 @@ def nearest_to(
     return tuple(map(Neighbour, texts, np.clip(similarities[order], -1, 1).tolist()))
 
 
-async def embed_sentence(
-    client: WorkersAI, metadata: JobMetadata, embeddings: Embeddings, sentence: str
-) -> NDArray[np.float32]:
+async def embed_sentence(client: WorkersAI, job: Job, embeddings: Embeddings, sentence: str) -> NDArray[np.float32]:
     """The sentence's vector (dimension,), sent once and never again.
 
     `client` is that of the job's own connection. Raises UserError, OutcomeUnknown if it may have been billed without an
@@ -81,10 +79,10 @@ async def embed_sentence(
                 length=len(text),
             )
         )
-    truncate = True if metadata.truncate_inputs else None
-    request = Request((text,), truncate_inputs=truncate, pooling=metadata.pooling)
+    truncate = True if job.options.truncate_inputs else None
+    request = Request((text,), truncate_inputs=truncate, pooling=job.options.pooling)
     try:
-        raw = await client.run(metadata.model, encode_request(request))
+        raw = await client.run(job.model, encode_request(request))
     except OutcomeUnknown as error:
         raise OutcomeUnknown(
             message(

@@ -2,43 +2,15 @@
 
 import sqlite3
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 import msgspec
 
-from cfbatch_gui.core.inputs.input_values import Kind, Layout, ProblemKind, Role
+from cfbatch_gui.core.inputs.input_values import Layout, ProblemKind, Role
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT
-
-
-@dataclass(frozen=True, slots=True)
-class JobMetadata:
-    """What exports say of a job.
-
-    `connection` never holds an account id; `request_ids` and `failed_batches` (sentences) are by batch number, and
-    `stored_batches` are those whose results must be there;
-    `sent_at` is in seconds since 1970, 0.0 if not sent.
-    """
-
-    id: str
-    name: str
-    kind: Kind
-    model: str
-    connection: str
-    truncate_inputs: bool = True
-    pooling: str = ""
-    request_ids: dict[int, str] = field(default_factory=dict)
-    failed_batches: dict[int, str] = field(default_factory=dict)
-    stored_batches: frozenset[int] = frozenset()
-    source_name: str = ""
-    source_sha256: str = ""
-    rows_in: int = 0
-    usage_tokens: int = 0
-    sent_at: float = 0.0
-    program_version: str = ""
-
 
 _REQUESTS = """
 SELECT request_no, state, error, reference, batch FROM requests

@@ -3,14 +3,12 @@
 Source: https://learn.microsoft.com/windows/win32/fileio/naming-a-file
 """
 
-import os
 import re
-import sys
 import unicodedata
 from pathlib import Path
 from typing import Final
 
-from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.messages import message
 
 LONGEST_STEM: Final = 80  # characters; Windows counts 260 with the folders
@@ -46,45 +44,9 @@ def check_utf8(*names: str) -> None:
             ) from error
 
 
-_SCHEME = "file:"
-
-
 def independent(argument: str) -> str:
-    """The argument for a process with another working folder; addresses stay as they are."""
-    if _is_address(argument):
-        return argument
+    """The argument for a process with another working folder."""
     try:
         return str(Path(argument).absolute())
     except FileNotFoundError:  # the working folder was deleted, and so was what is named from there
         return argument
-
-
-def path_of(argument: str) -> Path:
-    """The file that an independent argument names. Raises InputError for other addresses."""
-    if not _is_address(argument):
-        return Path(argument)
-    from urllib.parse import unquote_to_bytes  # takes a while to import, and is seldom needed
-
-    rest = argument[len(_SCHEME) :]
-    host, path = "", rest
-    if rest.startswith("//"):
-        host, slash, path = rest[2:].partition("/")
-        path = slash + path
-    name = os.fsdecode(unquote_to_bytes(os.fsencode(path)))
-    if sys.platform == "win32" and name[2:3] == ":":  # file:///C:/texts.csv
-        name = name[1:]
-    if host.lower() not in ("", "localhost"):
-        raise InputError(
-            message(
-                "“{address}” is on another computer, “{host}”. Copy the file to this one, and open it here.",
-                address=argument,
-                host=host,
-            )
-        )
-    if not name or "\0" in name:
-        raise InputError(message("“{address}” is not the address of a file.", address=argument))
-    return Path(name)
-
-
-def _is_address(argument: str) -> bool:
-    return argument[: len(_SCHEME) + 1].lower() == f"{_SCHEME}/"

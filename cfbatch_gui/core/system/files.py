@@ -15,7 +15,6 @@ from typing import BinaryIO, Final
 
 from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError, UserError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.threads import check_stopped
 
 OWN_FILE: Final = 0o600
 OWN_FOLDER: Final = 0o700
@@ -27,7 +26,6 @@ _AS_BYTES = getattr(os, "O_BINARY", 0)  # on Windows; without it a line feed wou
 # Seconds to wait for another program that has a file open: Windows refuses to move and to remove such a file, and
 # programs that look for viruses or build an index open each new one. Elsewhere the same error is a missing right.
 _PAUSES: Final = (0.01, 0.02, 0.04, 0.1, 0.2, 0.4) if sys.platform == "win32" else ()
-_HASHED_AT_ONCE = 1024 * 1024  # bytes
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 # Errors of file systems that cannot flush a folder. The file itself has been flushed by then.
 _FOLDER_NOT_FLUSHED = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM})
@@ -65,9 +63,12 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def write_own_file(path: Path, data: bytes) -> None:
-    """`own_file_writer` with the whole content. Raises DiskFull and DataError."""
-    with own_file_writer(path) as stream:
-        stream.write(data)
+    """Replace a file in the program's own folder, readable by this user only. Raises DiskFull and DataError."""
+    try:
+        with atomic_writer(path, private=True) as stream:
+            stream.write(data)
+    except ExportError as error:
+        raise _own_failure(path, error) from error
 
 
 def flush_to_disk(path: Path) -> None:
@@ -80,12 +81,6 @@ def flush_folder(folder: Path) -> None:
     """Return when the names in a folder are on the disk. Raises DiskFull and DataError."""
     with own_errors(folder):
         _flush_folder(folder)
-
-
-def move_own_file(path: Path, target: Path) -> None:
-    """Give a closed file its name; the caller flushes the folder. Raises DiskFull and DataError."""
-    with own_errors(target):
-        move_file(path, target)
 
 
 @contextmanager
@@ -107,19 +102,6 @@ def _own_failure(path: Path, failure: UserError) -> DataError:
         ),
         detail=failure.detail,
     )
-
-
-@contextmanager
-def own_file_writer(path: Path) -> Iterator[BinaryIO]:
-    """`atomic_writer` for a file in the program's own folder, readable by this user only.
-
-    Raises DiskFull and DataError.
-    """
-    try:
-        with atomic_writer(path, private=True) as stream:
-            yield stream
-    except ExportError as error:
-        raise _own_failure(path, error) from error
 
 
 @contextmanager
@@ -238,13 +220,9 @@ def append_line_durably(path: Path, line: bytes) -> None:
 
 def sha256_of(path: Path) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal. Raises InputError."""
-    digest = hashlib.sha256()
     try:
         with path.open("rb", buffering=0) as stream:
-            while data := stream.read(_HASHED_AT_ONCE):
-                digest.update(data)
-                check_stopped()
-        return digest.hexdigest()
+            return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise InputError(
             message("“{name}” could not be read.", name=path.name), detail=f"{path}: {error.strerror}"

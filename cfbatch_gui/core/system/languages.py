@@ -14,7 +14,6 @@ from cfbatch_gui.core.system.paths import resource
 
 _NUMBER = re.compile(r"[+-]?\d{1,3}(?:,\d{3})*(?:\.\d+)?|[+-]?\d+(?:\.\d+)?")
 _RECOGNISABLE = 6  # letters; a template with fewer of its own would recognise anything
-_FIELD = re.compile(r"\{\{|\}\}|\{(\w+)(?:![rsa])?(?::[^{}]*)?\}")  # a parameter, or a brace that means itself
 
 
 class _Filling(string.Formatter):
@@ -38,16 +37,10 @@ class Catalogue(gettext.GNUTranslations):
         super()._parse(fp)
         fp.seek(0)
         content: bytes = fp.read()
-        order = "<" if content[:4] == b"\xde\x12\x04\x95" else ">"
-        count, table = struct.unpack_from(f"{order}2I", content, 8)
-        found = []
-        for index in range(count):
-            length, start = struct.unpack_from(f"{order}2I", content, table + 8 * index)
-            source = content[start : start + length].decode()
-            if source and "\x04" not in source:
-                one, _, many = source.partition("\0")
-                found.append((one, many))
-        self.sources = tuple(found)
+        count, table = struct.unpack_from("<2I", content, 8)  # which are written by one computer for all
+        places = struct.iter_unpack("<2I", content[table : table + 8 * count])
+        texts = [content[start : start + length].decode() for length, start in places]
+        self.sources = tuple([text.partition("\0")[::2] for text in texts if text and "\x04" not in text])
 
 
 @dataclass(frozen=True)
@@ -78,7 +71,7 @@ class Language:
 
     def number(self, value: float, specification: str = ",") -> str:
         """A number by a format specification of Python's, with this language's signs: 3816 → "3.816"."""
-        return self._signs(format(value, specification))
+        return self.signs(format(value, specification))
 
     def filled(self, template: str, parameters: Mapping[str, object]) -> str:
         return _Filling(self).vformat(template, (), parameters) if parameters else template
@@ -96,7 +89,8 @@ class Language:
             return self.filled(template, text.parameters)
         return template if template != text.template else self._recognised(template)  # it may have been stored
 
-    def _signs(self, text: str) -> str:
+    def signs(self, text: str) -> str:
+        """Figures written as in English, such as "0.4939–0.5100" or "1,000=", with this language's signs."""
         if (self.decimal, self.thousands) == (".", ","):
             return text
         return text.translate({ord(","): self.thousands, ord("."): self.decimal})
@@ -122,13 +116,13 @@ class Language:
         return recognise
 
     def _worded(self, template: "_Template", values: Mapping[str, str]) -> str:
-        own = {name: self._signs(text) if _NUMBER.fullmatch(text) else self.said(text) for name, text in values.items()}
+        own = {name: self.signs(text) if _NUMBER.fullmatch(text) else self.said(text) for name, text in values.items()}
         if template.many:
             digits = values.get("n", "1").replace(",", "")
             chosen = self.translated_plural(template.one, template.many, int(digits) if digits.isdecimal() else 0)
         else:
             chosen = self.translated(template.one)
-        return _FIELD.sub(lambda each: own.get(each[1], each[0]) if each[1] else each[0][0], chosen)
+        return "".join(text + own.get(name, "") for text, name in _parts(chosen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,31 +136,33 @@ class _Template:
     letters: int
 
 
+def _parts(template: str) -> list[tuple[str, str]]:
+    """Its texts, each with the name of the parameter behind it, "" for none; nothing where braces mean themselves."""
+    try:
+        parts = [(text, name or "") for text, name, _, _ in string.Formatter().parse(template)]
+    except ValueError:
+        return []
+    return parts if all(name.isidentifier() for _, name in parts if name) else []
+
+
 def _templates(sources: Iterable[tuple[str, str]]) -> Iterator[_Template]:
     for one, many in sources:
         for english in filter(None, (one, many)):
-            if any(each[1] for each in _FIELD.finditer(english)):
-                pieces = _FIELD.sub(lambda each: "\0" if each[1] else each[0][0], english).split("\0")
-                letters = sum(sign.isalpha() for sign in "".join(pieces))
-                if letters >= _RECOGNISABLE:
-                    yield _Template(one, many, english, max(pieces, key=len), letters)
+            parts = _parts(english)
+            letters = sum(sign.isalpha() for text, _ in parts for sign in text)
+            if letters >= _RECOGNISABLE and any(name for _, name in parts):
+                yield _Template(one, many, english, max((text for text, _ in parts), key=len), letters)
 
 
 @lru_cache(maxsize=256)
 def _pattern(template: str) -> re.Pattern[str]:
-    parts: list[str] = []
-    seen: set[str] = set()
-    end = 0
-    for each in _FIELD.finditer(template):
-        parts.append(re.escape(template[end : each.start()]))
-        end = each.end()
-        if not each[1]:
-            parts.append(re.escape(each[0][0]))
-            continue
-        parts.append(f"(?P={each[1]})" if each[1] in seen else f"(?P<{each[1]}>.*?)")
-        seen.add(each[1])
-    parts.append(re.escape(template[end:]))
-    return re.compile("".join(parts), re.DOTALL)
+    pattern, seen = "", set[str]()
+    for text, name in _parts(template):
+        pattern += re.escape(text)
+        if name:
+            pattern += f"(?P={name})" if name in seen else f"(?P<{name}>.*?)"
+            seen.add(name)
+    return re.compile(pattern, re.DOTALL)
 
 
 ENGLISH: Final = Language("en", "English")

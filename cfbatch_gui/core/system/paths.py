@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 
-from cfbatch_gui.core.errors import DataError, DataReadOnly
+from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.files import OWN_FOLDER, flush_folder
 
@@ -81,7 +81,7 @@ class Paths:
     def create(self) -> None:
         """Create the folders, accessible to this user only; a power failure does not remove them.
 
-        Raises DataError, DataReadOnly.
+        Raises DataError.
         """
         try:
             missing = [folder for folder in (self.root, *self.root.parents) if not folder.exists()]
@@ -101,7 +101,7 @@ class Paths:
         """The sentence for what the system said when something was to be made or written in the data folder."""
         detail = f"{error.filename or self.root}: {error.strerror}"
         if error.errno in _READ_ONLY and self.root.is_dir():
-            return DataReadOnly(read_only_sentence(self.root), detail=detail)
+            return DataError(read_only_sentence(self.root), detail=detail)
         return DataError(
             message(
                 "The folder for the program's data, “{folder}”, cannot be made or written. Choose another one with "

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 VERSION = 1  # the first migration will go by it
 
 _log = logging.getLogger(__name__)
+_log.addHandler(logging.NullHandler())  # or what is said of damaged settings would be printed before there is a log
 
 
 @dataclass(frozen=True, slots=True)

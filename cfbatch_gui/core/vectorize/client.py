@@ -8,18 +8,18 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 from urllib.parse import quote
 
 import msgspec
 
 from cfbatch_gui.core.errors import Action, ServiceBusy, ServiceRefused, TokenRefused, UsageError, UserError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.workers_ai.answers import ServiceAnswer, ServiceError, decode
+from cfbatch_gui.core.workers_ai.answers import decode
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.limits import MAX_INDEX_NAME_BYTES, ExchangeLimit
-from cfbatch_gui.core.workers_ai.refusals import refusal, without_going_on
+from cfbatch_gui.core.workers_ai.refusals import Refusal, refusal, without_going_on
 from cfbatch_gui.core.workers_ai.requests import multipart
 
 Scalar = str | int | float | bool
@@ -104,6 +104,7 @@ _VECTORS: Final = msgspec.json.Decoder(tuple[StoredVector, ...] | None)
 _MATCHES: Final = msgspec.json.Decoder(_Matches)
 _MUTATION: Final = msgspec.json.Decoder(_Mutation)
 _encode: Final = msgspec.json.Encoder().encode
+T = TypeVar("T")
 
 
 def encode_line(identifier: str, values: bytes, namespace: str, metadata: bytes) -> bytes:
@@ -132,8 +133,6 @@ SAMPLE: Final = 200
 _INDEX_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
-_READ_PERMISSION: Final = "Vectorize Read"
-_WRITE_PERMISSION: Final = "Vectorize Write"
 _TOKENS_PAGE: Final = "https://dash.cloudflare.com/profile/api-tokens"
 
 _OF_VECTORIZE: Final = frozenset((*range(3_000, 4_000), *range(40_000, 41_000), 1005))
@@ -145,23 +144,16 @@ class IndexMissing(ServiceRefused):
     """There is no index of this name in the account."""
 
 
-def _refusal_of(
-    index: str,
-    permission: str,
-    status: int,
-    errors: Sequence[ServiceError],
-    retry_after: str = "",
-    *,
-    now: float,
-    service: str,
-) -> UserError:
+def _refusal_of(index: str, permission: str, refused: Refusal) -> UserError:
     """The error for a refusal; `permission` is what the token needs for the call."""
-    own = next((each for each in errors if each.code in _OF_VECTORIZE), None)
+    status, service = refused.status, refused.service
+    own = next((each for each in refused.errors if each.code in _OF_VECTORIZE), None)
     if own is not None and own.code == _TOO_MANY_REQUESTS:
-        usual = refusal(429, (), retry_after or _TOO_MANY_REQUESTS_WAIT, now=now, service=service)
+        wait = refused.retry_after or _TOO_MANY_REQUESTS_WAIT
+        usual = refusal(refused._replace(status=429, errors=(), retry_after=wait))
     else:
-        general = [each for each in errors if each.code not in _OF_VECTORIZE]
-        usual = refusal(status, general, retry_after, now=now, service=service)
+        general = [each for each in refused.errors if each.code not in _OF_VECTORIZE]
+        usual = refusal(refused._replace(errors=general))
     detail = usual.detail if own is None else f"HTTP {status}, code {own.code}: {own.message}"
     code = own.code if own is not None else usual.code
     if isinstance(usual, ServiceBusy):
@@ -211,59 +203,56 @@ class VectorizeIndexes:
         return self._client.connection
 
     async def list_indexes(self) -> tuple[VectorizeIndex, ...]:
-        found = decode(_INDEXES, (await self._call(None, permission=_READ_PERMISSION)).result, "indexes") or ()
-        return tuple(sorted(found, key=lambda each: each.name))
+        return tuple(sorted(await self._call(_INDEXES) or (), key=lambda each: each.name))
 
     async def create(self, name: str, dimensions: int, metric: Metric, description: str = "") -> VectorizeIndex:
         """Create an index. Raises UsageError for a name that no index can have."""
         wanted: dict[str, object] = {"name": name, "config": {"dimensions": dimensions, "metric": str(metric)}}
         if description:
             wanted["description"] = description
-        return decode(_INDEX, (await self._call(name, body=_encode(wanted), is_new=True)).result, "index")
+        return await self._call(_INDEX, name, body=_encode(wanted), is_new=True)
 
     async def get(self, name: str) -> VectorizeIndex:
-        return decode(_INDEX, (await self._call(name, permission=_READ_PERMISSION)).result, "index")
+        return await self._call(_INDEX, name)
 
     async def info(self, name: str) -> IndexInfo:
-        return decode(_INFO, (await self._call(name, "/info", permission=_READ_PERMISSION)).result, "info")
+        return await self._call(_INFO, name, "/info")
 
     async def upsert(self, name: str, lines: Sequence[bytes]) -> str:
         """Put vectors, in place of those with the same ids; the mutation's id. `lines` is NDJSON in pieces."""
         content_type, body = multipart([("vectors", "vectors.ndjson", "application/x-ndjson", lines)])
-        answer = await self._call(name, "/upsert", body, content_type=content_type, seconds=_UPLOAD_SECONDS)
-        return str(decode(_MUTATION, answer.result, "mutation").mutation_id)
+        found = await self._call(_MUTATION, name, "/upsert", body, content_type=content_type, seconds=_UPLOAD_SECONDS)
+        return str(found.mutation_id)
 
     async def delete_by_ids(self, name: str, ids: Sequence[str]) -> str:
         """Delete vectors; the mutation's id. Ids that are not there do no harm."""
-        answer = await self._call(name, "/delete_by_ids", _encode({"ids": list(ids)}))
-        return str(decode(_MUTATION, answer.result, "mutation").mutation_id)
+        return str((await self._call(_MUTATION, name, "/delete_by_ids", _encode({"ids": list(ids)}))).mutation_id)
 
     async def get_by_ids(self, name: str, ids: Sequence[str]) -> tuple[StoredVector, ...]:
         """Those of these vectors that are there, with all values; at most MAX_READ_IDS."""
-        answer = await self._call(name, "/get_by_ids", _encode({"ids": list(ids)}), permission=_READ_PERMISSION)
-        return await asyncio.to_thread(decode, _VECTORS, answer.result, "vectors") or ()
+        return await self._call(_VECTORS, name, "/get_by_ids", _encode({"ids": list(ids)})) or ()
 
     async def query(self, name: str, vector: Sequence[float], top_k: int) -> tuple[Match, ...]:
         wanted = {"vector": list(vector), "topK": top_k, "returnValues": False, "returnMetadata": "none"}
-        answer = await self._call(name, "/query", _encode(wanted), permission=_READ_PERMISSION)
-        return decode(_MATCHES, answer.result, "matches").matches
+        return (await self._call(_MATCHES, name, "/query", _encode(wanted))).matches
 
     async def _call(
         self,
-        index: str | None,
+        decoder: msgspec.json.Decoder[T],
+        index: str | None = None,
         action: str = "",
         body: bytes = b"",
         *,
         is_new: bool = False,
         content_type: str = "application/json",
         seconds: float = _CALL_SECONDS,
-        permission: str = _WRITE_PERMISSION,
-    ) -> ServiceAnswer:
+    ) -> T:
         """`index` is what the call is about, None for all of them; it `is_new` if it is not there yet."""
         if index is not None:
             check_index_name(index)
+        permission = "Vectorize Write" if is_new or action in ("/upsert", "/delete_by_ids") else "Vectorize Read"
         rest = "" if is_new or index is None else f"/{quote(index, safe='')}{action}"
-        return await self._client.call_api(
+        answer = await self._client.call_api(
             f"{self._root}{rest}",
             body,
             what="vectorize",
@@ -271,6 +260,7 @@ class VectorizeIndexes:
             limit=ExchangeLimit(seconds, _ANSWER_BYTES),
             refuse=partial(_refusal_of, index or "", permission),
         )
+        return await asyncio.to_thread(decode, decoder, answer.result, f"indexes{action}")
 
 
 def check_connection_kind(connection: Connection) -> None:

@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.results.embeddings import EmbeddedText
 from cfbatch_gui.core.results.exports.base import REQUEST_ID, SOURCE_JOB, ExportOptions, Work
 from cfbatch_gui.core.results.exports.rows import BLOCK, VectorRows, columns_of, vector_texts
 from cfbatch_gui.core.results.exports.vector_files import usual_key
-from cfbatch_gui.core.results.outcomes import JobMetadata, has_origins
+from cfbatch_gui.core.results.outcomes import has_origins
 from cfbatch_gui.core.vectorize.client import PART_BYTES, Metadata, VectorizeIndex, encode_line
 from cfbatch_gui.core.vectorize.push_values import (
     IdSource,
@@ -67,9 +68,9 @@ class PushRow:
 class PushRows(VectorRows):
     """The vectors that a job has when this is made. Raises UsageError for a column that does not exist, DataError."""
 
-    def __init__(self, folder: JobFolder, metadata: JobMetadata, options: PushOptions) -> None:
+    def __init__(self, folder: JobFolder, job: Job, options: PushOptions) -> None:
         chosen = ExportOptions(columns=tuple(dict.fromkeys(_columns(options))))
-        super().__init__(Work(folder, metadata, Path(), chosen))
+        super().__init__(Work(folder, job, Path(), chosen))
         self._ids = options.ids
         index_of = {name: index for index, name in enumerate(self.columns)}
         self._id = index_of.get(options.id_column, -1)
@@ -275,7 +276,7 @@ class PushPlan:
 
 async def plan_push(
     folder: JobFolder,
-    metadata: JobMetadata,
+    job: Job,
     options: PushOptions,
     record: IndexRecord,
     *,
@@ -294,9 +295,7 @@ async def plan_push(
         loop.call_soon_threadsafe(show, PushProgress(PushStage.READING, done, total))
 
     try:
-        return await asyncio.to_thread(
-            lambda: _plan(PushRows(folder, metadata, options), options, record, index, progress)
-        )
+        return await asyncio.to_thread(lambda: _plan(PushRows(folder, job, options), options, record, index, progress))
     finally:
         stop.set()
 

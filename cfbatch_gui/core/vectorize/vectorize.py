@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.connections.address_book import AddressBook
 from cfbatch_gui.core.errors import UsageError, UserError
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder, check_has_texts
 from cfbatch_gui.core.jobs.states import Job
@@ -22,7 +21,6 @@ from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import counted_message, message
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.nearest import Neighbour, embed_sentence, nearest_to
-from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.vectorize.client import (
@@ -88,8 +86,7 @@ class PushedJob:
     """What has to be known of a job. `is_paid` is False for the practice service."""
 
     folder: JobFolder
-    metadata: JobMetadata
-    connection_id: str
+    job: Job
     model: ModelMetadata
     is_paid: bool
 
@@ -143,7 +140,7 @@ class _Pushing:
         index = await self._again(lambda: self._calls.get(name))
         before = await self._again(lambda: self._calls.info(name))
         is_other = await asyncio.to_thread(record.begin, index.created_on or "")
-        plan = await plan_push(self._job.folder, self._job.metadata, options, record, index=index, show=self._tell)
+        plan = await plan_push(self._job.folder, self._job.job, options, record, index=index, show=self._tell)
         if plan.check.problems:
             raise UsageError(plan.check.problems[0].sentence)
         if before.vector_count + plan.check.new > MAX_INDEX_VECTORS:
@@ -221,8 +218,8 @@ class _Pushing:
         return await asyncio.to_thread(self._record.knows_mutation, mutation)
 
     async def _send(self, plan: PushPlan) -> None:
-        record, settings, metadata = self._record, self._settings, self._job.metadata
-        job = await asyncio.to_thread(record.job_number, metadata.id, metadata.name)
+        record, settings, pushed = self._record, self._settings, self._job.job
+        job = await asyncio.to_thread(record.job_number, pushed.id, pushed.name)
         self._tell(PushProgress(PushStage.SENDING, self._push.acknowledged, self._push.vectors))
         pending = parts(plan, most_vectors=settings.most_vectors, most_bytes=settings.most_bytes)
         while (part := await asyncio.to_thread(next, pending, None)) is not None:
@@ -319,8 +316,8 @@ class Vectorize:
         """
         job = self._embedded(job_id, options)
         async with self._recorded(connection_id, index_name) as record:
-            plan = await plan_push(job.folder, job.metadata, options, record, index=index, show=show)
-        if job.connection_id == PRACTICE.id and connection_id != PRACTICE.id:
+            plan = await plan_push(job.folder, job.job, options, record, index=index, show=show)
+        if job.job.connection == PRACTICE.id and connection_id != PRACTICE.id:
             return replace(plan.check, notes=(*plan.check.notes, _PRACTICE_VECTORS))
         return plan.check
 
@@ -351,7 +348,7 @@ class Vectorize:
             )
         async with self._recorded(connection_id, index) as record:
             options = msgspec.structs.replace(push.options, everything=False)
-            plan = await plan_push(job.folder, job.metadata, options, record, show=show)
+            plan = await plan_push(job.folder, job.job, options, record, show=show)
             if to_send := int(plan.is_to_send.sum()):
                 raise UsageError(
                     counted_message(
@@ -376,7 +373,7 @@ class Vectorize:
         push = await asyncio.to_thread(saved_push, job.folder, calls.connection.account_mark, index)
         options = push.options if push is not None else PushOptions()  # by which ids are known again
         again = Repeating(sleep=self._settings.sleep)
-        embeddings = await asyncio.to_thread(Embeddings, job.folder, job.metadata.failed_batches)
+        embeddings = await asyncio.to_thread(Embeddings, job.folder, job.job.failed_batches)
         found = await again(lambda: calls.get(index))
         dimension = await asyncio.to_thread(lambda: embeddings.dimension)
         if found.dimensions not in (0, dimension):
@@ -388,15 +385,15 @@ class Vectorize:
                     dimension=dimension,
                 )
             )
-        vector = await embed_sentence(self._client(job.connection_id), job.metadata, embeddings, sentence)
+        vector = await embed_sentence(self._client(job.job.connection), job.job, embeddings, sentence)
         matches = await again(lambda: calls.query(index, vector.tolist(), TOP_K))
-        rows = await asyncio.to_thread(PushRows, job.folder, job.metadata, options)
+        rows = await asyncio.to_thread(PushRows, job.folder, job.job, options)
         nearest = await asyncio.to_thread(nearest_to, embeddings, vector, TOP_K)
         return await asyncio.to_thread(_compare, found, embeddings, rows, matches, nearest)
 
     def _embedded(self, job_id: str, options: PushOptions | None = None) -> PushedJob:
         job = self._job(job_id)
-        if job.metadata.kind is not Kind.EMBED:
+        if job.job.kind is not Kind.EMBED:
             raise UsageError(
                 message("This job is a ranking and has no vectors. Vectorize takes those of an embedding.")
             )
@@ -438,8 +435,7 @@ def vectorize_of(
         job = ledger.job(job_id)
         return PushedJob(
             JobFolder(paths.job(job_id)),
-            metadata_of(job, address_book.title(job.connection)),
-            job.connection,
+            job,
             metadata_for(job),
             is_paid=address_book.is_counted_by_cloudflare(job.connection),
         )

@@ -17,11 +17,11 @@ import msgspec
 
 from cfbatch_gui.core.errors import ServiceBusy, ServiceRefused, TokenRefused, UsageError, UserError
 from cfbatch_gui.core.messages import Message, message
-from cfbatch_gui.core.workers_ai.answers import ServiceError, decode
+from cfbatch_gui.core.workers_ai.answers import decode
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.client import Repeating, Sleep, WorkersAI
 from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
-from cfbatch_gui.core.workers_ai.refusals import refusal, without_going_on
+from cfbatch_gui.core.workers_ai.refusals import Refusal, refusal, without_going_on
 
 SCRIPTS_PERMISSION: Final = "Workers Scripts Write"
 STORAGE_PERMISSION: Final = "Workers R2 Storage Write"
@@ -218,13 +218,11 @@ _NOT_EMPTY: Final = message(
 )
 
 
-def refusal_of(
-    call: Call, status: int, errors: Sequence[ServiceError], retry_after: str = "", *, now: float, service: str
-) -> UserError:
+def refusal_of(call: Call, refused: Refusal) -> UserError:
     """The error for a refusal of a call."""
-    codes = {error.code for error in errors}
-    usual = refusal(status, errors, retry_after, now=now, service=service)
-    detail, code = usual.detail, next((error.code for error in errors if error.code), 0)
+    codes, status, service = {error.code for error in refused.errors}, refused.status, refused.service
+    usual = refusal(refused)
+    detail, code = usual.detail, next((error.code for error in refused.errors if error.code), 0)
     is_missing = not codes & _WRONG_ACCOUNT and (status == 404 or bool(codes & _NOT_THERE))
     is_missing = is_missing and call.method in ("GET", "DELETE")
     if _R2_NOT_ACTIVATED in codes:

@@ -19,7 +19,7 @@ from cfbatch_gui.core.errors import (
     TokenRefused,
     UserError,
 )
-from cfbatch_gui.core.messages import Message, counted_message, day_in_words, message
+from cfbatch_gui.core.messages import counted_message, message
 from cfbatch_gui.core.workers_ai.answers import decode
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.collector import NO_ROOM, NO_ROOM_SENTENCE, AccountCollector
@@ -238,5 +238,5 @@ def _model_result(result: msgspec.Raw, model: str) -> CheckResult:
     return CheckResult(TITLES[_BATCHES], ok, sentence)
 
 
-def _day(moment: datetime) -> Message:
-    return day_in_words(moment.astimezone())
+def _day(moment: datetime) -> str:
+    return f"{moment.astimezone():%Y-%m-%d}"

@@ -28,7 +28,7 @@ from cfbatch_gui.core.errors import (
     UsageError,
     UserError,
 )
-from cfbatch_gui.core.messages import message, moment_in_words
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import (
     NULL,
     Finished,
@@ -47,6 +47,7 @@ from cfbatch_gui.core.workers_ai.refusals import (
     BROKEN,
     NO_CLEAR_ANSWER,
     NOT_REACHED,
+    Refusal,
     Refuse,
     not_the_service,
     read_retry_after,
@@ -112,7 +113,7 @@ class WorkersAI:
             return read
         if envelope.is_enveloped and 400 <= answer.status < 500 and answer.status not in (408, 409):  # it said no
             raise self._refusal(answer, envelope)
-        raise self._unknown(refusal(answer.status, envelope.errors, now=self.now()).detail)
+        raise self._unknown(refusal(Refusal(answer.status, envelope.errors, "", self.now())).detail)
 
     async def run(self, model: str, body: bytes) -> bytes:
         """The raw bytes of a synchronous call's result. Raises as `submit`; the service's own error is final."""
@@ -236,7 +237,7 @@ class WorkersAI:
         gateway = await self._gateway_token() if self._gateway_token is not None else None
         all_headers = Headers({**headers_of(self.connection, await self._token(), gateway), **(headers or {})})
         if left := self._budget.blocked_for:
-            raise refusal(429, (), str(left), now=self.now(), service=self.connection.title)
+            raise refusal(Refusal(429, (), str(left), self.now(), self.connection.title))
         await self._budget.take()
         method = method or ("POST" if body else "GET")
         try:
@@ -278,7 +279,7 @@ class WorkersAI:
             wait = read_retry_after(retry_after, self.now())
             self._budget.block(BLOCK_SECONDS if wait is None else wait)  # every call of the token, not only this one
         title = self.connection.title
-        found = refuse(answer.status, envelope.errors, retry_after, now=self.now(), service=title)
+        found = refuse(Refusal(answer.status, envelope.errors, retry_after, self.now(), title))
         if isinstance(found, TokenRefused) and self.connection.kind is ConnectionKind.WORKER:
             sentence = message("{title} refused the secret. Sending has stopped; nothing was lost.", title=title)
             return TokenRefused(sentence, detail=found.detail, code=found.code, status=found.status)
@@ -295,8 +296,8 @@ class WorkersAI:
 
     def _unreachable(self, error: ExchangeError) -> Unreachable:
         sentence = NOT_REACHED.get(error.reason, BROKEN)
-        today = datetime.fromtimestamp(self.now()).astimezone()
-        words = sentence.filled(title=self.connection.title, proxy=error.proxy, now=moment_in_words(today))
+        now = f"{datetime.fromtimestamp(self.now()).astimezone():%Y-%m-%d %H:%M}"
+        words = sentence.filled(title=self.connection.title, proxy=error.proxy, now=now)
         return Unreachable(words, detail=error.detail)
 
     def _not_the_service(self, answer: HttpAnswer) -> Unreachable:

@@ -143,12 +143,12 @@ class AccountCollector:
     async def status(self, job_id: str, shard: int) -> ShardStatus:
         return read_status(await self._client.call_worker("GET", _path(job_id, shard)))
 
-    async def answer(self, job_id: str, shard: int, stored: StoredAnswer) -> bytes:
+    async def answer(self, job_id: str, shard: int, batch: int, size: int) -> bytes:
         """A raw answer. Raises what the service said of a batch that it refused; Unreachable for one that is not whole,
         which is fetched again.
         """
-        body = await self._client.call_worker("GET", f"{_path(job_id, shard)}/{stored.number}", kind="")
-        if len(body) != stored.size:
+        body = await self._client.call_worker("GET", f"{_path(job_id, shard)}/{batch}", kind="")
+        if len(body) != size:
             raise Unreachable(message("The copy of an answer in your account is incomplete."))
         return body
 

@@ -63,11 +63,6 @@ class Connection:
     def has_paid_worker(self) -> bool:
         return self.kind is ConnectionKind.WORKER and self.body_bytes == MAX_BODY_BYTES
 
-    @property
-    def is_confirmed(self) -> bool:
-        """Whether Cloudflare documents batches this way; it does not for a gateway."""
-        return self.kind is not ConnectionKind.GATEWAY
-
     def dimensions_of(self, model: str) -> frozenset[int]:
         """The lengths that vectors of a model may have, none when it is not known."""
         known = find_model(model).dimension

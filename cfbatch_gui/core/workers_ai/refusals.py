@@ -8,10 +8,10 @@ https://developers.cloudflare.com/fundamentals/api/reference/limits/
 import email.utils
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC
-from typing import Final, Protocol, cast
+from typing import Final, NamedTuple, TypeAlias, cast
 
 from cfbatch_gui.core.errors import (
     Action,
@@ -173,30 +173,32 @@ _QUEUE_REFUSED_TO_POLL: Final = message(
 )
 
 
-def refusal(
-    status: int, errors: Sequence[ServiceError], retry_after: str = "", *, now: float, service: str = "Cloudflare"
-) -> UserError:
-    """The error for a refusal; `retry_after` is the header as received.
+class Refusal(NamedTuple):
+    """A refusal as the service sent it; `retry_after` is the header as received, `now` in seconds since 1970."""
 
-    For a submit the caller first handles HTTP 408 and 5xx, which leave its outcome unknown.
-    """
-    code, rule = _find_rule(status, errors)
-    sentence, detail = rule.sentence.filled(service=service), _detail(status, errors)
+    status: int
+    errors: Sequence[ServiceError]
+    retry_after: str
+    now: float
+    service: str = "Cloudflare"
+
+
+def refusal(refused: Refusal) -> UserError:
+    """The error for a refusal. Of a submit the caller handles HTTP 408 and 5xx, which leave its outcome unknown."""
+    code, rule = _find_rule(refused.status, refused.errors)
+    sentence, detail = rule.sentence.filled(service=refused.service), _detail(refused.status, refused.errors)
     if issubclass(rule.error, TokenRefused):
-        return rule.error(sentence, detail=detail, code=code, status=status)
+        return rule.error(sentence, detail=detail, code=code, status=refused.status)
     if not issubclass(rule.error, ServiceBusy):
         return rule.error(sentence, detail=detail, code=code, action=rule.action)
     if rule.wait is None:
-        return rule.error(sentence, retry_after=next_reset(now) - now, detail=detail, code=code)
-    asked = read_retry_after(retry_after, now)
+        return rule.error(sentence, retry_after=next_reset(refused.now) - refused.now, detail=detail, code=code)
+    asked = read_retry_after(refused.retry_after, refused.now)
     wait = rule.wait if asked is None else asked
     return rule.error(_GOES_ON.filled(sentence=sentence), retry_after=wait, detail=detail, code=code)
 
 
-class Refuse(Protocol):
-    def __call__(
-        self, status: int, errors: Sequence[ServiceError], retry_after: str = "", *, now: float, service: str
-    ) -> UserError: ...
+Refuse: TypeAlias = Callable[[Refusal], UserError]
 
 
 def without_going_on(sentence: str) -> str:

@@ -142,6 +142,8 @@ def _spellings(secret: str) -> Iterator[bytes]:
 
 
 _DECOMPRESSED_AT_ONCE: Final = 1 << 20  # bytes
+_UNSUSPICIOUS: Final = 16 << 20  # bytes; below this size any compression ratio is accepted
+_MOST_RATIO: Final = 200  # JSON of numbers compresses 3:1, JSON of one repeated sentence about 100:1
 
 
 class BodyReader:
@@ -152,10 +154,10 @@ class BodyReader:
         if encoding not in ("", "identity", "gzip", "x-gzip"):
             raise ExchangeError("broken", f"content-encoding {encoding[:20]!r}, which was not asked for")
         self._unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16) if "gzip" in encoding else None
-        self._is_empty = True
+        self._received = 0
 
     def add(self, chunk: bytes) -> None:
-        self._is_empty = self._is_empty and not chunk
+        self._received += len(chunk)
         if self._unpacker is None:
             self._keep(chunk)
             return
@@ -169,14 +171,15 @@ class BodyReader:
             raise ExchangeError("broken", "gzip with something behind it")
 
     def whole(self) -> bytes:
-        if self._unpacker is not None and not self._is_empty and not self._unpacker.eof:
+        if self._unpacker is not None and self._received and not self._unpacker.eof:
             raise ExchangeError("broken", "gzip without its end")
         return bytes(self._content)
 
     def _keep(self, content: bytes) -> None:
         self._content += content
-        if len(self._content) > self._limit:
-            raise ExchangeError("too_large", f"more than {self._limit:,} bytes")
+        size = len(self._content)
+        if size > self._limit or size > max(_UNSUSPICIOUS, _MOST_RATIO * self._received):
+            raise ExchangeError("too_large", f"more than {min(size, self._limit):,} bytes")
 
 
 class Transport:

@@ -297,7 +297,6 @@ class ComparisonPage(QWidget):
 MOST_TEXTS = 5_000  # of one query on the screen at once
 _QUERIES_WIDTH = 470
 _LEAST_QUERIES, _LEAST_TEXTS = 240, 326  # pixels, all that the smallest window has; texts need them
-_FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,8 +338,7 @@ class QueriesTab(QWidget):
         self._queries = compared.comparison.queries
         self.queries_model = Rows(query_columns(compared.top_k), moves, key=lambda move: move.index, parent=self)
         self.queries.show_rows(self.queries_model)
-        moved = text_columns(letter(other), most=max(move.contexts for move in moves))
-        self.texts_model = Rows(moved, key=lambda row: row.index, parent=self)
+        self.texts_model = Rows(text_columns(letter(other)), key=lambda row: row.index, parent=self)
         self.texts.show_rows(self.texts_model)
         self._letter = letter(other)
         self.queries.selectRow(0)
@@ -413,20 +411,19 @@ def query_columns(top_k: int) -> tuple[Column[QueryMove], ...]:
     )
 
 
-def text_columns(letter: str, *, most: int = 0) -> tuple[Column[TextMove], ...]:
-    wider = _FOUR_DIGITS if most >= 1_000 else 0
+def text_columns(letter: str) -> tuple[Column[TextMove], ...]:
     ranks, scores = (f"# {letter}", "other rank"), (tr("Score {letter}").format(letter=letter), "other score")
     return (
-        NumberColumn("# A", lambda row: row.rank, text=lambda row: row.rank_text, key="rank", width=48 + wider),
+        NumberColumn("# A", lambda row: row.rank, text=lambda row: row.rank_text, key="rank", width=56),
         NumberColumn(
-            ranks[0], lambda row: row.other_rank, text=lambda row: row.other_rank_text, key=ranks[1], width=48 + wider
+            ranks[0], lambda row: row.other_rank, text=lambda row: row.other_rank_text, key=ranks[1], width=56
         ),
         Column(
             tr("Moved"),
             lambda row: row.change,
             display.moved,
             key="moved",
-            width=62 + wider,
+            width=70,
             colour=lambda row: "text" if row.change else "quiet",
             tip=tr("How many ranks it rose or fell from job A to the other."),
         ),

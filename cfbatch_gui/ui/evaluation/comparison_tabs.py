@@ -31,7 +31,6 @@ from cfbatch_gui.core.evaluation.judged import (
     remarks,
 )
 from cfbatch_gui.core.evaluation.significance import Paired
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
@@ -48,12 +47,12 @@ from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     Card,
     Choice,
-    EmptyPlace,
     Flow,
     IconLine,
     Label,
     LabelGrid,
     LinkButton,
+    MaybeEmpty,
     NoticeBar,
     boxed,
     column,
@@ -81,7 +80,7 @@ class Compared:
 
 def read_comparison(program: Program, jobs: Sequence[Job]) -> Compared:
     """Blocking; the first job is what the others are compared with. Raises UsageError, DataError."""
-    runs = [read_run(program.folder(job.id), metadata_of(job, "")) for job in jobs]
+    runs = [read_run(program.folder(job.id), job) for job in jobs]
     comparison = compare(runs)
     texts = len(comparison.query) / len(comparison.queries)
     usual = next((count for count in _USUAL_TOPS if count < texts), 1)
@@ -201,7 +200,6 @@ class AnswerTab(QWidget):
         self._tasks = tasks
         self._compared: Compared | None = None
         self._other = 1
-        self._changes: tuple[QueryChange, ...] = ()
         self.headline = Label("", "part", wrap=True)
         self.sentence = Label("", "body", wrap=True)
         self._more = Label("", "quiet", wrap=True)
@@ -216,24 +214,16 @@ class AnswerTab(QWidget):
         self.warning.add_link(self.tr("Judge what is missing"), judge)
         self.chart = Chart(self.tr("How much better or worse each query is"))
         self.chart.setFixedHeight(_CHART_HEIGHT)
-        self.chart.picked.connect(lambda index: open_query(self._changes[index].number))
+        self.chart.picked.connect(lambda index: open_query(self.rows.rows()[index].number))
         self.table = TableView(
             "comparison/answer",
             self.tr("Queries, those that gained most first"),
             on_opened=lambda index: open_query(self.rows.row(index).number),
         )
         self.rows: Rows[QueryChange] = Rows(())
-        self.empty = EmptyPlace(
-            "list-ordered",
-            self.tr(
-                "Which of these rankings is better? Nobody has judged their texts yet. Judge the first few of each: one"
-                " text at a time, with one key each."
-            ),
-            self.tr("Judge their texts…"),
-        )
-        self.empty.pressed.connect(judge)
-        self._content = self._laid_out()
-        self.setLayout(column(self._content, self.empty, gap=0))
+        self._content = MaybeEmpty("list-ordered", self._laid_out())
+        self._content.empty.pressed.connect(judge)
+        self.setLayout(column(self._content, gap=0))
 
     def _laid_out(self) -> QWidget:
         words = column(self.headline, self.sentence, self._more, row(self._how, None), self._known, self._source, gap=4)
@@ -242,16 +232,19 @@ class AnswerTab(QWidget):
         title = Flow(self._chart_title, None, Label(self.tr("the band is where the mean may lie"), "small"))
         self._chart_card = Card(boxed(title), self.chart, margins=(20, MEDIUM, 20, SMALL))
         above = column(self.warning, answer, self._chart_card, None, gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
-        parts = split(scrolled(boxed(above)), self.table, sizes=(450, 160), vertical=True)
-        return boxed(column(parts, gap=0))
+        return split(scrolled(boxed(above)), self.table, sizes=(450, 160), vertical=True)
 
     def show_comparison(self, compared: Compared, other: int) -> None:
         self._compared, self._other = compared, other
         evaluation = compared.evaluation
-        self._content.setVisible(evaluation is not None)
-        self.empty.setVisible(evaluation is None)
         if evaluation is None:
+            question = self.tr(
+                "Which of these rankings is better? Nobody has judged their texts yet. Judge the first few of each: one"
+                " text at a time, with one key each."
+            )
+            self._content.show_sentence(question, self.tr("Judge their texts…"))
             return
+        self._content.show_content()
         self.measures.refill((name, name) for name in evaluation.runs[0].means)
         self.warning.say(too_few_judged(evaluation, other))
         self._source.setText(source_words(evaluation, compared.book))
@@ -275,15 +268,14 @@ class AnswerTab(QWidget):
             label.setText(re.sub(r"-(?=\d)", "−", said(words)))
             label.setVisible(bool(words))
         self._known.setText(how_it_is_known(found, several=len(evaluation.runs) > 2))
-        self._changes = tuple(changes)
         self._chart_title.setText(self.tr("Each query, from {job}’s best to {job}’s worst").format(job=job))
         self._chart_card.setVisible(bool(found.better or found.worse))
-        self._show_chart(found, job)
         self.rows = Rows(change_columns(job), changes, key=lambda each: each.index, parent=self)
         self.table.show_rows(self.rows)
+        self._show_chart(found, job)
 
     def _show_chart(self, found: Paired, job: str) -> None:
-        changes = self._changes
+        changes = self.rows.rows()
 
         def describe(index: int) -> str:
             return f"{display.one_line(changes[index].text, 120)}\n{signed(changes[index].difference)}"

@@ -12,7 +12,6 @@ from PySide6.QtGui import QAccessible, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QCompleter,
-    QFormLayout,
     QLineEdit,
     QSizePolicy,
     QStackedWidget,
@@ -22,7 +21,6 @@ from PySide6.QtWidgets import (
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.evaluation.joining import Run, label_judgements, read_run
 from cfbatch_gui.core.evaluation.judged import Pool, make_pool
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.book import Book, disagreeing
 from cfbatch_gui.core.judgements.files import (
@@ -62,6 +60,7 @@ from cfbatch_gui.ui.widgets import (
     ThinProgress,
     boxed,
     column,
+    form,
     line,
     restyle,
     row,
@@ -248,7 +247,6 @@ _SECONDS_A_TEXT = 8
 _TOPS = (3, 5, 10, 20)
 _OWN = "own"
 _WIDTH = 640
-_FIELD_WIDTH = 360
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,8 +285,8 @@ class JudgePage(QWidget):
             Form.QUEPID: self.tr("Save as CSV for Quepid…"),
             Form.LINES: self.tr("Save everything as JSON Lines…"),
         }
-        for form, name in forms.items():
-            self.files_button.add(name, partial(self._start_export, form))
+        for each, name in forms.items():
+            self.files_button.add(name, partial(self._start_export, each))
         self.header.add_button(self.files_button)
         self.header.add_button(self.pause_button)
         undo = partial(self._write, self._undo)
@@ -334,11 +332,7 @@ class JudgePage(QWidget):
         self.settle_button = QuietButton(on_click=lambda: self.tasks.start("begin", self._begin(settles=True)))
 
     def _start_page(self) -> QWidget:
-        form = self._form = QFormLayout()
-        form.setHorizontalSpacing(LARGE)
-        form.setVerticalSpacing(MEDIUM)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.FieldsStayAtSizeHint)
-        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self._form = form(gap=LARGE)
         fields: tuple[tuple[str, QWidget], ...] = (
             (self.tr("Kept in the book"), self.book),
             (self.tr("Your name"), self.judge_name),
@@ -348,17 +342,15 @@ class JudgePage(QWidget):
         )
         for name, field in fields:
             field.setAccessibleName(name)
-            if isinstance(field, QLineEdit):  # a choice is as wide as its longest text
-                field.setFixedWidth(scaled(_FIELD_WIDTH))
             label = Label(name, "quiet")
             label.setBuddy(field)
-            form.addRow(label, field)
+            self._form.addRow(label, field)
         explained = self.tr(
             "You see one text at a time and say with one key how well it answers its query. Scores, ranks and jobs stay"
             " hidden, so that they cannot sway you. Every answer is saved at once; stop whenever you like."
         )
         buttons = row(self.begin_button, self.settle_button, None)
-        parts = (Label(explained, "body", wrap=True), SMALL, form, SMALL, self.counts, self.trouble, buttons)
+        parts = (Label(explained, "body", wrap=True), SMALL, self._form, SMALL, self.counts, self.trouble, buttons)
         card = Card(*parts, margins=(WIDE, 20, WIDE, 20))
         card.setMaximumWidth(scaled(_WIDTH))
         return scrolled(boxed(column(row(card, None), None, margins=(WIDE, LARGE, WIDE, LARGE))))
@@ -367,7 +359,7 @@ class JudgePage(QWidget):
 
     async def _read(self) -> None:
         self._runs = await asyncio.to_thread(
-            lambda: tuple(read_run(self._program.folder(job.id), metadata_of(job, "")) for job in self.jobs)
+            lambda: tuple(read_run(self._program.folder(job.id), job) for job in self.jobs)
         )
         judgements = self._program.judgements
         names = await asyncio.to_thread(judgements.shelf.names)
@@ -608,7 +600,7 @@ class JudgePage(QWidget):
     def _write_book(self, book: Book, path: Path, form: Form) -> int:
         if not form.has_ids_only or not self.jobs:
             return write_judgements(book, path, form)
-        run = read_run(self._program.folder(self.jobs[0].id), metadata_of(self.jobs[0], ""))
+        run = read_run(self._program.folder(self.jobs[0].id), self.jobs[0])
         labels = label_judgements(run, time=self._program.clock())
         return write_judgements(book, path, form, self._subjects(), labels=labels)
 

@@ -1,12 +1,11 @@
 """What the user does with a draft: bring data, try and send it, save its rejected rows, keep recipes."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QMimeData, Signal
 from PySide6.QtGui import QGuiApplication
@@ -200,22 +199,68 @@ class DraftActions(Drafts):
         rows = plural(count, "{n} row", "{n} rows")
         self.notices.show_written(self.tr("Wrote {rows} to “{name}”.").format(rows=rows, name=path.name), path)
 
+    # Recipes
+
+    @task("recipe")
+    async def save_recipe(self, job_id: str) -> None:
+        state = self.state(job_id)
+        if state.file is None or state.mapping is None:
+            return
+        recipe = recipe_of("", state.file.source, state.mapping, state.file.options, state.second_source)
+        title, label = self.tr("Save as a recipe"), self.tr("Name of the recipe")
+        name = await dialogs.ask_text(self.page, title, label, text=self.job(job_id).name, accept=self.tr("Save"))
+        if not name or not name.strip():
+            return
+        named = replace(recipe, name=name.strip())
+        if self._has_recipe(named.name):
+            text = self.tr("There is a recipe “{name}” already. Replace it?").format(name=named.name)
+            if not await dialogs.ask(self.page, self.tr("Replace the recipe?"), text, accept=self.tr("Replace")):
+                return
+        await self.program.store.on_disk(self.program.recipes.save, named)
+        said = self.tr("Saved the recipe “{name}”. It stands under Recipes for files with these columns.")
+        self.notices.show_notice(said.format(name=named.name), "done")
+
+    def _has_recipe(self, name: str) -> bool:
+        return any(each.name.casefold() == name.casefold() for each in self.program.recipes.recipes())
+
+    @task("recipe")
+    async def rename_recipe(self, _: str, name: str) -> None:
+        title, label = self.tr("Rename the recipe"), self.tr("Name of the recipe")
+        new = await dialogs.ask_text(self.page, title, label, text=name, accept=self.tr("Rename"))
+        if new and new.strip() and new.strip() != name:
+            await self.program.store.on_disk(self.program.recipes.rename, name, new)
+
+    @task("recipe")
+    async def delete_recipe(self, _: str, name: str) -> None:
+        recipe = await self.program.store.on_disk(self.program.recipes.delete, name)
+        text = self.tr("Deleted the recipe “{name}”.").format(name=name)
+        words = self.tr("Undo deleting the recipe “{name}”").format(name=one_line(name, 40))
+        self.notices.show_undo(text, words, partial(self._restore_recipe, recipe))
+
+    @task("recipe")
+    async def _restore_recipe(self, _: str, recipe: Recipe) -> None:
+        if self._has_recipe(recipe.name):
+            text = self.tr("There is another recipe “{name}” by now, which stays.").format(name=recipe.name)
+            self.notices.show_notice(text, "attention")
+            return
+        await self.program.store.on_disk(self.program.recipes.save, recipe)
+
 
 class RecipesButton(MenuButton):
     """A menu of the saved recipes, for the draft that is shown."""
 
     def __init__(self, drafts: DraftActions) -> None:
         super().__init__(self.tr("Recipes"), "bookmark", tip=self.tr("Keep how this file is read, and use it again"))
-        self._drafts, self._notices, self._page = drafts, drafts.notices, drafts.page
-        self._program = drafts.program
+        self._drafts = drafts
         self.menu().setToolTipsVisible(True)
         self.menu().aboutToShow.connect(self._fill)
 
     def _fill(self) -> None:
-        menu, recipes, state = self.menu(), self._program.recipes.recipes(), self._drafts.shown
+        menu, drafts, state = self.menu(), self._drafts, self._drafts.shown
+        recipes = drafts.program.recipes.recipes()
         menu.clear()
         for recipe in recipes:
-            action = self.add(_shown(recipe.name), partial(self._drafts.use_recipe, recipe))
+            action = self.add(_shown(recipe.name), partial(drafts.use_recipe, recipe))
             columns = [each.columns for each in state.files]
             why_not = fitted(recipe, *columns) if columns else self.tr("Open a file first.")
             if isinstance(why_not, str):
@@ -224,59 +269,16 @@ class RecipesButton(MenuButton):
         if not recipes:
             menu.addAction(self.tr("No recipe was saved yet")).setEnabled(False)
         menu.addSeparator()
-        save = self.add(self.tr("Save this as a recipe…"), partial(self._start, self._save), "save")
+        save = self.add(self.tr("Save this as a recipe…"), drafts.save_recipe, "save")
         save.setEnabled(state.mapping is not None and not state.incomplete)
         if recipes:
             for title, icon, act in (
-                (self.tr("Rename"), "pencil", self._rename),
-                (self.tr("Delete"), "trash-2", self._delete),
+                (self.tr("Rename"), "pencil", drafts.rename_recipe),
+                (self.tr("Delete"), "trash-2", drafts.delete_recipe),
             ):
                 below = menu.addMenu(title)
                 for recipe in recipes:
-                    add_action(below, _shown(recipe.name), partial(self._start, act, recipe.name), icon)
-
-    def _start(self, act: Callable[..., Coroutine[Any, Any, None]], *of: object) -> None:
-        self._drafts.tasks.start("recipe", act(*of))
-
-    async def _save(self) -> None:
-        state = self._drafts.shown
-        if state.file is None or state.mapping is None:
-            return
-        recipe = recipe_of("", state.file.source, state.mapping, state.file.options, state.second_source)
-        title, label = self.tr("Save as a recipe"), self.tr("Name of the recipe")
-        name = await dialogs.ask_text(self._page, title, label, text=self._drafts.job().name, accept=self.tr("Save"))
-        if not name or not name.strip():
-            return
-        named = replace(recipe, name=name.strip())
-        if self._has(named.name):
-            text = self.tr("There is a recipe “{name}” already. Replace it?").format(name=named.name)
-            if not await dialogs.ask(self._page, self.tr("Replace the recipe?"), text, accept=self.tr("Replace")):
-                return
-        await self._program.store.on_disk(self._program.recipes.save, named)
-        said = self.tr("Saved the recipe “{name}”. It stands under Recipes for files with these columns.")
-        self._notices.show_notice(said.format(name=named.name), "done")
-
-    def _has(self, name: str) -> bool:
-        return any(each.name.casefold() == name.casefold() for each in self._program.recipes.recipes())
-
-    async def _rename(self, name: str) -> None:
-        title, label = self.tr("Rename the recipe"), self.tr("Name of the recipe")
-        new = await dialogs.ask_text(self._page, title, label, text=name, accept=self.tr("Rename"))
-        if new and new.strip() and new.strip() != name:
-            await self._program.store.on_disk(self._program.recipes.rename, name, new)
-
-    async def _delete(self, name: str) -> None:
-        recipe = await self._program.store.on_disk(self._program.recipes.delete, name)
-        text = self.tr("Deleted the recipe “{name}”.").format(name=name)
-        words = self.tr("Undo deleting the recipe “{name}”").format(name=one_line(name, 40))
-        self._notices.show_undo(text, words, partial(self._start, self._restore, recipe))
-
-    async def _restore(self, recipe: Recipe) -> None:
-        if self._has(recipe.name):
-            text = self.tr("There is another recipe “{name}” by now, which stays.").format(name=recipe.name)
-            self._notices.show_notice(text, "attention")
-            return
-        await self._program.store.on_disk(self._program.recipes.save, recipe)
+                    add_action(below, _shown(recipe.name), partial(act, recipe.name), icon)
 
 
 def _shown(name: str) -> str:

@@ -45,7 +45,6 @@ class RoleHeader(KeyboardRing, QHeaderView):
 
     accessible_role = QAccessible.Role.ButtonMenu  # Qt takes a header by itself for a table
     role_chosen = Signal(int, object)
-    join_wanted = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
@@ -96,10 +95,6 @@ class RoleHeader(KeyboardRing, QHeaderView):
                 font.setWeight(QFont.Weight.DemiBold)
                 action.setFont(font)
                 menu.setActiveAction(action)
-        if len(self.shown) > 1 and {Role.TEXT, Role.CONTEXT} & set(self._choices):
-            menu.addSeparator()
-            join = partial(self.join_wanted.emit, section)
-            add_action(menu, self.tr("Join several columns to one text…"), join, "layers")
         menu.popup(self.viewport().mapToGlobal(self.chip(section).bottomLeft() + QPoint(0, 3)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

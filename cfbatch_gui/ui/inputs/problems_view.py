@@ -1,13 +1,11 @@
 """The rows that are left out or doubtful: how many for each reason, those of one reason, and one as it stands."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontDatabase
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.inputs.input_values import LONGEST_RAW, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -21,55 +19,20 @@ from cfbatch_gui.ui.display import number, one_line, plural, tr
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, scaled
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import (
     Card,
     ElidedLabel,
-    Flow,
     IconButton,
-    Label,
     Level,
     LinkButton,
     NoticeBar,
     Saying,
-    boxed,
     column,
     row,
 )
 from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
-from cfbatch_gui.ui.widgets.text_panel import PlainText
-
-_LEAST_PART = 300  # pixels of how a row stands in the file, and of its cells
-_FEWEST_LINES, _MOST_LINES = 2, 6
-
-
-class RowPanel(QWidget):
-    """One row: why it is doubted, how it stands in the file, and beside or below that its cells.
-
-    Its height depends on the number of columns only.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.reason = Label("", "body", wrap=True)
-        self.raw, self.cells = PlainText(self.tr("In the file")), PlainText(self.tr("As read"))
-        self.raw.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
-        parts = Flow(gap=LARGE)
-        for text in (self.raw, self.cells):
-            part = boxed(column(Label(text.accessibleName(), "small"), text, None, gap=2))
-            part.setMinimumWidth(scaled(_LEAST_PART))
-            part.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-            parts.addWidget(part)
-            parts.setAlignment(part, Qt.AlignmentFlag.AlignTop)
-        self.setLayout(column(self.reason, boxed(parts), margins=(0, SMALL, 0, TINY)))
-
-    def show_row(self, problem: StoredProblem, columns: Sequence[str]) -> None:
-        self.reason.setText(self.tr("Row {n}: {why}").format(n=number(problem.row), why=said(problem.reason)))
-        self.raw.setPlainText(with_signs(problem.raw, breaks=True))
-        cells = [f"{name}: {_cut(cell)}" for name, cell in zip(columns, problem.cells, strict=False)]
-        self.cells.setPlainText("\n".join(cells) if any(problem.cells) else self.tr("nothing"))
-        for text in (self.raw, self.cells):
-            text.set_lines(max(_FEWEST_LINES, min(1 + len(columns), _MOST_LINES)))  # a cell may have two lines
+from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 
 def _cut(cell: str) -> str:
@@ -82,6 +45,7 @@ MOST_ROWS = 5_000
 _ROW_HEIGHT = 34
 _ROWS_AT_ONCE, _ROWS_ABOVE_PANEL = 6, 4
 _MEASURED = 40  # rows
+_LINES = 7  # of the panel
 
 
 class ProblemBars(QWidget):
@@ -258,7 +222,7 @@ class ProblemsView(Card):
         self.table = TableView(title=self.tr("Rows with a problem"), inset=True, on_picked=self._show_row)
         self.table.horizontalHeader().setStretchLastSection(True)
         self.table.verticalHeader().setDefaultSectionSize(scaled(_ROW_HEIGHT))
-        self.panel = RowPanel()
+        self.panel = TextPanel(lines=_LINES)
         self.body.addLayout(row((self.heading, 1), self.decide, self.close_button))
         self.body.addWidget(self.table)
         self.body.addWidget(self.panel)
@@ -284,7 +248,12 @@ class ProblemsView(Card):
     def _show_row(self, index: int) -> None:
         model = self.table.model()
         if isinstance(model, Rows) and not self.panel.isHidden():
-            self.panel.show_row(model.row(index), self.found.columns)
+            problem: StoredProblem = model.row(index)
+            cells = [f"{name}: {_cut(cell)}" for name, cell in zip(self.found.columns, problem.cells, strict=False)]
+            read = cells if any(problem.cells) else [self.tr("nothing")]
+            text = "\n".join((with_signs(problem.raw, breaks=True), "", self.tr("As read:"), *read))
+            heading = self.tr("Row {n}, as it stands in the file:").format(n=number(problem.row))
+            self.panel.show_text(heading, text, problem=said(problem.reason))
 
 
 def _columns(found: ProblemRows) -> list[Column[StoredProblem]]:

@@ -11,7 +11,6 @@ from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from cfbatch_gui.core.errors import Action, NotConnected, UserError
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.spending import Planned
@@ -417,7 +416,7 @@ class ProgressView(QWidget):
 
 
 def _count_readable(folder: JobFolder, job: Job) -> tuple[int, int]:
-    failed = metadata_of(job, "").failed_batches
+    failed = job.failed_batches
     results = Rankings(folder, failed) if job.kind is Kind.RANK else Embeddings(folder, failed)
     outcome_counts = results.outcome_counts()
     return outcome_counts.done, outcome_counts.items - outcome_counts.left_out

@@ -12,7 +12,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
@@ -498,20 +497,20 @@ class ExportDialog(FormDialog):
             self.all_written.emit(self._job.id)
 
     def _export(self, path: Path, target: Target, options: ExportOptions, tell: Callable[[int, int], None]) -> Exported:
-        metadata = metadata_of(self._job, connection_title(self._program, self._job))
         complete_results(self._program.folder(self._job.id), self._job)
         columns = options.columns if target.has_columns else None
         changed = self._changed if self._changed and options.items is self._changed.items else None
         with removed_list(changed, path) if changed else nullcontext() as removed:
             written = export(
                 self._program.folder(self._job.id),
-                metadata,
+                self._job,
                 path,
                 target,
                 options=replace(options, columns=columns),
                 keeps_manifest=self._program.settings.keeps_manifests,
                 progress=tell,
                 note=changed.note(removed) if changed else None,
+                connection=connection_title(self._program, self._job),
                 say=said,
             )
         return replace(written, files=(*written.files, removed)) if removed else written

@@ -292,14 +292,14 @@ def _member_columns() -> tuple[Column[ListedText], ...]:
     return (
         Column(
             "",
-            lambda each: each.number,
+            lambda each: each.similarity,
             key="decision",
             width=84,
             widest=(tr("stays"), tr("goes")),
             copies_text=True,
-            text=lambda each: tr("stays") if each.number is None else tr("goes"),
-            icon=lambda each: ("check", "done") if each.number is None else ("minus", "quiet"),
-            colour=lambda each: "text" if each.number is None else "quiet",
+            text=lambda each: tr("stays") if each.similarity is None else tr("goes"),
+            icon=lambda each: ("check", "done") if each.similarity is None else ("minus", "quiet"),
+            colour=lambda each: "text" if each.similarity is None else "quiet",
         ),
         row_column(gives_way=True),
         text_column(),

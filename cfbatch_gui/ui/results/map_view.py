@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QSizePolicy
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import Cell
@@ -362,7 +361,9 @@ class VersusScoresView(VectorPage):
         self._body.show_sentence("")
 
     def arrived(self, *, is_first: bool) -> None:
-        self.ranking.refill((display.one_line(job.name, 60), job.id) for job in rankings(self.program))
+        jobs = self.program.ledger.jobs()
+        rankings = (job for job in jobs if job.kind is Kind.RANK and job.has_results)
+        self.ranking.refill((display.one_line(job.name, 60), job.id) for job in rankings)
         self._look()
 
     def _look(self) -> None:
@@ -424,10 +425,6 @@ class VersusScoresView(VectorPage):
     def _picked(self, index: int) -> None:
         query, text, numbers = self._described(index)
         self.panel.show_text(display.one_line(query, 100), text, about=numbers)
-
-
-def rankings(program: Program) -> tuple[Job, ...]:
-    return tuple(job for job in program.ledger.jobs() if job.kind is Kind.RANK and job.has_results)
 
 
 def _pairs_data(folder: JobFolder, versus: VersusScores) -> PlotData:

@@ -377,8 +377,6 @@ class PushForm(QWidget):
         if self.chosen_index() is not None:
             return ""
         name = self.name.text().strip()
-        if not name:
-            return self.tr("Give the new index a name.")
         if name in {each.name for each in self._indexes}:
             return self.tr("There is an index of this name already. Choose it above, or type another name.")
         try:

@@ -10,7 +10,6 @@ from cfbatch_gui.core.evaluation.comparison import JudgedQuery, judged_queries
 from cfbatch_gui.core.evaluation.joining import Run, read_run
 from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, BookGrades, Evaluation, RunMeasures, judged_by, measure
 from cfbatch_gui.core.evaluation.significance import mean_interval
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.session import Agreement, agreement_words, between_judges
 from cfbatch_gui.core.program import Program
@@ -24,17 +23,16 @@ from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.results_page import ResultsPage, Version, nothing_yet
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import TableView
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE
 from cfbatch_gui.ui.widgets import (
     Card,
-    EmptyPlace,
     Figure,
     LabelGrid,
     LinkButton,
+    MaybeEmpty,
     NoticeBar,
     boxed,
     column,
-    line,
     row,
 )
 
@@ -108,20 +106,22 @@ def trouble_words(found: Quality) -> str:
     return " ".join(sentences)
 
 
-def foot_words(found: Quality, evaluation: Evaluation) -> str:
-    counts = tr("{n} judgements").format(n=display.number(evaluation.judged))
-    words = [tr("By {judgements}: {counts}.").format(judgements=said(judged_by(evaluation, found.book)), counts=counts)]
-    book = evaluation.book
-    if found.agreement is not None and found.agreement.pairs and book is not None and book.matched:
-        words.append(tr("Several judged: {agreement}.").format(agreement=said(agreement_words(found.agreement))))
-    remarks = {
-        tr("Texts with two labels, of which the first counts: {n}."): evaluation.conflicts,
-        tr("Judgements about other versions of a text: {n}."): book.other_versions if book is not None else 0,
-        tr("Queries without judgements, left out: {n}."): evaluation.left_out,
-    }
-    words += [sentence.format(n=display.number(count)) for sentence, count in remarks.items() if count]
-    words.append(tr("Measures as trec_eval defines them; equal scores are ordered by id."))
-    return " ".join(words)
+def foot_words(found: Quality) -> str:
+    evaluation, words = found.evaluation, []
+    if evaluation is not None:
+        book = evaluation.book
+        counts = tr("{n} judgements").format(n=display.number(evaluation.judged))
+        judgements = said(judged_by(evaluation, found.book))
+        words.append(tr("By {judgements}: {counts}.").format(judgements=judgements, counts=counts))
+        if found.agreement is not None and found.agreement.pairs and book is not None and book.matched:
+            words.append(tr("Several judged: {agreement}.").format(agreement=said(agreement_words(found.agreement))))
+        remarks = {
+            tr("Texts with two labels, of which the first counts: {n}."): evaluation.conflicts,
+            tr("Judgements about other versions of a text: {n}."): book.other_versions if book is not None else 0,
+            tr("Queries without judgements, left out: {n}."): evaluation.left_out,
+        }
+        words += [sentence.format(n=display.number(count)) for sentence, count in remarks.items() if count]
+    return " ".join([*words, tr("Measures as trec_eval defines them; equal scores are ordered by id.")])
 
 
 def about_measure(name: str, k: int) -> str:
@@ -152,15 +152,6 @@ class QualityView(ResultsPage[Quality | None]):
         self.table = TableView("quality", self.tr("Queries, the worst first"))
         self.rows: Rows[JudgedQuery] = Rows(())
         self.partial_bar = NoticeBar("", "attention")
-        self.empty = EmptyPlace(
-            "list-ordered",
-            self.tr(
-                "How good is this ranking? Nobody has judged its texts yet. Judge the first few of each query: one text"
-                " at a time, with one key each."
-            ),
-            self.tr("Judge its texts…"),
-        )
-        self.empty.pressed.connect(self._judge)
         self._lay_out()
 
     def version(self, job: Job) -> Version:
@@ -189,10 +180,10 @@ class QualityView(ResultsPage[Quality | None]):
         cards = [Card(figure, None, row(link, None), gap=4, margins=(20, MEDIUM, 20, MEDIUM)) for figure, link in links]
         figures = row(*((card, 1) for card in cards), gap=MEDIUM)
         above = column(figures, self._measures_card, gap=MEDIUM, margins=(WIDE, LARGE, WIDE, MEDIUM))
-        foot = column(self.foot, margins=(WIDE, SMALL, WIDE, MEDIUM))
-        self._content = boxed(column(above, (self.table, 1), line(), foot, gap=0))
+        self.content = MaybeEmpty("list-ordered", boxed(column(above, (self.table, 1), gap=0)))
+        self.content.empty.pressed.connect(self._judge)
         self._trouble = boxed(column(self.partial_bar, margins=(WIDE, LARGE, WIDE, 0)))
-        self.lay_out(boxed(column(self._trouble, (self._content, 1), (self.empty, 1), gap=0)))
+        self.lay_out(boxed(column(self._trouble, (self.content, 1), gap=0)))
 
     # Reading
 
@@ -203,7 +194,7 @@ class QualityView(ResultsPage[Quality | None]):
         if not job.has_results:
             return None
         book = self.program.judgements.grades()
-        run = read_run(self.program.folder(job.id), metadata_of(job, ""))
+        run = read_run(self.program.folder(job.id), job)
         with run.folder.open(read_only=True) as database:
             chosen = bool(chosen_grades(database))
         found = measure(run, k=K, book=book)
@@ -224,11 +215,17 @@ class QualityView(ResultsPage[Quality | None]):
             return
         evaluation = found.evaluation
         self._show_trouble(found)
-        self._content.setVisible(evaluation is not None)
-        self.empty.setVisible(evaluation is None)
+        self.foot.set_line(foot_words(found))
         self.stack.show_content()
         if evaluation is not None:
             self._show_figures(found, evaluation)
+            self.content.show_content()
+            return
+        question = self.tr(
+            "How good is this ranking? Nobody has judged its texts yet. Judge the first few of each query: one text"
+            " at a time, with one key each."
+        )
+        self.content.show_sentence(question, self.tr("Judge its texts…"))
 
     def _show_trouble(self, found: Quality) -> None:
         trouble = trouble_words(found)
@@ -260,7 +257,6 @@ class QualityView(ResultsPage[Quality | None]):
         name = next(iter(measures.values))
         self.rows = Rows(query_columns(name), found.queries, key=lambda query: query.index, parent=self)
         self.table.show_rows(self.rows)
-        self.foot.set_line(foot_words(found, evaluation))
 
     def _show_mean(self, found: Quality, evaluation: Evaluation, measures: RunMeasures) -> None:
         name, mean = next(iter(measures.means.items()))

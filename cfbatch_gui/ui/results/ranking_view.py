@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
@@ -63,8 +63,6 @@ from cfbatch_gui.ui.widgets import (
 )
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
-_FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
-
 
 def share(context: RankedContext) -> float | None:
     """How long its bar is, which begins at a score of 0 and ends at 1 for every query; None without a score."""
@@ -92,8 +90,9 @@ def query_columns() -> tuple[Column[RankedQuery], ...]:
     )
 
 
-def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[RankedContext], ...]:
-    wider = _FOUR_DIGITS if most >= 1_000 else 0
+def context_columns(original: Sequence[str], most: int) -> tuple[Column[RankedContext], ...]:
+    """`most` is how many texts the longest query has."""
+    wider = 16 if most >= 1_000 else 0  # pixels
     was = tr("Its place in your file.")
     return (
         NumberColumn(
@@ -145,13 +144,12 @@ _LEAST_QUERIES, _LEAST_CONTEXTS = 200, 366  # pixels, all that the smallest wind
 
 @dataclass(frozen=True, slots=True)
 class RankingRead:
-    """`scored` and `contexts` count over all queries, `most` in one."""
+    """`scored` and `contexts` count over all queries."""
 
     rankings: Rankings
     queries: tuple[RankedQuery, ...]
     scored: int
     contexts: int
-    most: int
 
 
 class RankingView(ResultsPage[RankingRead]):
@@ -174,10 +172,6 @@ class RankingView(ResultsPage[RankingRead]):
         self._limits_of: dict[str, ExportOptions] = {}
         self._make_widgets()
         self._lay_out()
-
-    def show_job(self, job: Job) -> None:
-        super().show_job(job)
-        self._show_foot()
 
     def limits(self) -> ExportOptions:
         return self.limits_bar.limits()
@@ -225,14 +219,12 @@ class RankingView(ResultsPage[RankingRead]):
     def _lay_out(self) -> None:
         bar = search_bar(self.find_field, (self.limits_bar, self.kept), self.contexts)
         self._contexts_stack = MaybeEmpty("funnel", self.contexts)
-        foot = row((self.foot, 1))
-        foot.addWidget(self.score_link, 0, Qt.AlignmentFlag.AlignBottom)
-        below = column(self.panel, foot, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM))
-        right = column(self._contexts_stack, below, gap=0)
+        right = column(self._contexts_stack, column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)), gap=0)
         self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
         self._contexts_stack.setMinimumWidth(scaled(_LEAST_CONTEXTS))
         sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
-        self.lay_out(split(self.queries, boxed(right), sizes=sizes, stretched=1), bar)
+        content = split(self.queries, boxed(right), sizes=sizes, stretched=1)
+        self.lay_out(content, bar, beside_foot=[self.score_link])
 
     # Reading
 
@@ -261,7 +253,8 @@ class RankingView(ResultsPage[RankingRead]):
             self.stack.show_sentence(nothing_yet(job))
             return
         if is_first:
-            columns = context_columns(read.rankings.columns(), most=read.most)
+            most = max(query.contexts for query in read.queries)
+            columns = context_columns(read.rankings.columns(), most)
             self.contexts_model = Rows(columns, key=lambda each: each.item_no, parent=self)
             self.contexts.show_rows(self.contexts_model)
         if self.find_field.text() and not is_first:
@@ -330,9 +323,8 @@ class RankingView(ResultsPage[RankingRead]):
             self._query_no, self._ranked = 0, ()
             self._fill_contexts()
         elif not self.queries.currentIndex().isValid():
-            numbers = range(len(shown)) if self._query_no else ()
-            indices = (index for index in numbers if model.row(index).query_no == self._query_no)
-            self.queries.selectRow(next(indices, 0))
+            chosen = [index for index in range(len(shown)) if model.row(index).query_no == self._query_no]
+            self.queries.selectRow(chosen[0] if chosen else 0)
 
     def _fill_contexts(self) -> None:
         limits, before = self.limits(), self._item_no
@@ -410,9 +402,8 @@ def read_ranking(folder: JobFolder, failed: dict[int, str]) -> RankingRead:
     """Read all but the texts of the contexts. Blocking. Raises DataError."""
     rankings = Rankings(folder, failed)
     queries = rankings.queries()
-    contexts = [query.contexts for query in queries]
-    scored = sum(query.scored for query in queries)
-    return RankingRead(rankings, queries, scored, sum(contexts), max(contexts, default=0))
+    scored, contexts = sum(query.scored for query in queries), sum(query.contexts for query in queries)
+    return RankingRead(rankings, queries, scored, contexts)
 
 
 _CHART_HEIGHT = 300
@@ -446,10 +437,8 @@ class OverviewView(ResultsPage[ScoreFigures]):
         head = row(Label(self.tr("How the scores are spread"), "part"), None, self.pictures)
         card = Card(head, self.chart, line(), self.spread, gap=MEDIUM, margins=(20, MEDIUM, 20, LARGE))
         figures = boxed(Flow(self.queries, self.scores, self.ties, gap=WIDE + WIDE))
-        foot = row((self.foot, 1), self.score_link)
-        content = column(self.partial_bar, figures, card, self.reading, foot, None, gap=LARGE)
-        content.setContentsMargins(*PAGE_MARGINS)
-        self.lay_out(scrolled(boxed(content)))
+        content = column(self.partial_bar, figures, card, self.reading, None, gap=LARGE, margins=PAGE_MARGINS)
+        self.lay_out(scrolled(boxed(content)), beside_foot=[self.score_link])
 
     # Reading and showing
 

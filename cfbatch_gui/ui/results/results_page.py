@@ -12,7 +12,6 @@ from PySide6.QtGui import QRegularExpressionValidator
 from PySide6.QtWidgets import QLayout, QLineEdit, QSpinBox, QWidget
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.verifying import complete_results
@@ -32,7 +31,7 @@ from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import ColumnsButton, PagedRows, TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     ElidedLabel,
     Flow,
@@ -67,10 +66,11 @@ class ResultsPage(ResultView, Generic[T]):
         self.foot = IconLine("", wrap=True)
         self.stack = MaybeEmpty(icon)
 
-    def lay_out(self, content: QWidget, above: QLayout | None = None) -> None:
-        """`above` the content are its fields."""
+    def lay_out(self, content: QWidget, above: QLayout | None = None, *, beside_foot: Sequence[QWidget] = ()) -> None:
+        """`above` the content are its fields, below it the foot."""
         fields = [column(boxed(above), margins=(WIDE, SMALL, MEDIUM, SMALL))] if above is not None else []
-        self.stack.addWidget(boxed(column(*fields, (content, 1), gap=0)))
+        foot = row((self.foot, 1), *beside_foot, margins=(WIDE, SMALL, MEDIUM, MEDIUM))
+        self.stack.addWidget(boxed(column(*fields, (content, 1), line(), foot, gap=0)))
         self.setLayout(column(self.stack, gap=0))
 
     def begin(self, job: Job) -> None:
@@ -167,7 +167,7 @@ class LimitsBar(QWidget):
 
 
 def failed_batches(job: Job) -> dict[int, str]:
-    return metadata_of(job, "").failed_batches
+    return job.failed_batches
 
 
 def nothing_yet(job: Job) -> str:
@@ -278,8 +278,7 @@ class VectorPage(ResultsPage[VectorsRead]):
         self._progress.setSizePolicy(size_policy)
 
     def lay_out_content(self, body: QWidget, above: QLayout) -> None:
-        foot = row((self.foot, 1), margins=(LARGE, SMALL, MEDIUM, MEDIUM))
-        self.lay_out(boxed(column((body, 1), self._progress, line(), foot, gap=0)), above)
+        self.lay_out(boxed(column((body, 1), self._progress, gap=0)), above)
 
     # For the pages
 
@@ -377,10 +376,10 @@ def _read(folder: JobFolder, failed: dict[int, str]) -> VectorsRead:
 
 @dataclass(frozen=True, slots=True)
 class ListedText:
-    """A text with its similarity to something, or the length of its vector; None while it has none."""
+    """A text with its similarity to something, None for one that is compared with nothing."""
 
     text: EmbeddedText
-    number: float | None
+    similarity: float | None = None
 
 
 class TextList(QWidget):
@@ -490,11 +489,11 @@ def id_column(*, width: int = 90, hidden: bool = False) -> Column[Any]:
 def similarity_column(*, width: int = 96, bar: bool = False) -> Column[Any]:
     return ScoreColumn(
         tr("Similarity"),
-        lambda each: each.number,
+        lambda each: each.similarity,
         key="similarity",
         align="left" if bar else "right",
         width=width,
         gives_way=not bar,
-        bar=(lambda each: max(0.0, each.number)) if bar else None,
+        bar=(lambda each: max(0.0, each.similarity)) if bar else None,
         tip=tr("The cosine of both vectors: 1 is the same direction."),
     )

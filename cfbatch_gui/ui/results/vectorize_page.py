@@ -59,7 +59,6 @@ from cfbatch_gui.ui.widgets import (
     ThinProgress,
     boxed,
     column,
-    line,
     row,
     scrolled,
 )
@@ -68,20 +67,9 @@ _AT_THE_INDEX = (PushStage.PROCESSING, PushStage.COMPARING)  # everything was se
 
 
 class PushView(QWidget):
-    """A push while it runs, is stopped or is over, and all of its job. `choose` is for another push; `on_picked` gets
-    the name of the index of the one that the user picked.
-    """
+    """A push while it runs, is stopped or is over; `indexes` has those of its job, by the names of their indexes."""
 
-    def __init__(
-        self,
-        clock: Callable[[], float],
-        *,
-        pause: Callable[[], object],
-        carry_on: Callable[[], object],
-        check: Callable[[], object],
-        choose: Callable[[], object],
-        on_picked: Callable[[str], object],
-    ) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
         super().__init__()
         self._clock = clock
         self._icon = IconLabel("loader", "accent", 18)
@@ -91,12 +79,12 @@ class PushView(QWidget):
         self.bar = ThinProgress()
         self.more = Label("", "quiet", wrap=True)
         self.waiting, self.notes = Saying("clock"), Saying("info")
-        self.pause_button = Button("", "pause", pause)
-        self.carry_on_button = PrimaryButton(self.tr("Carry on"), "play", carry_on)
-        self.check_button = Button(self.tr("Check again"), on_click=check)
-        self.choose_button = Button("", on_click=choose)
+        self.pause_button = Button("", "pause")
+        self.carry_on_button = PrimaryButton(self.tr("Carry on"), "play")
+        self.check_button = Button(self.tr("Check again"))
+        self.choose_button = Button()
         self._buttons = (self.pause_button, self.carry_on_button, self.check_button, self.choose_button)
-        self.indexes = Choice(self.tr("Index"), on_picked=on_picked)
+        self.indexes = Choice(self.tr("Index"))
         self.sent = LabelGrid("quiet", stretches=(0, 1), gap=WIDE, wrapped=1)
         title, buttons = row(self._icon, (self.title, 1)), boxed(Flow(*self._buttons))
         state = Card(title, self.line, self.bar, self.more, self.waiting, self.notes, buttons)
@@ -281,7 +269,6 @@ def other_way(program: Program) -> Connection | None:
 
 
 _LEAST_PART = 150  # pixels of what scrolls above it
-_LEAST_LINE = 120  # pixels of the sentence at the foot
 
 
 class VectorizePage(ResultsPage[JobVectors]):
@@ -320,19 +307,14 @@ class VectorizePage(ResultsPage[JobVectors]):
             changed=self._show_foot,
             show_items=lambda items: self.rows_wanted.emit(items, self.tr("Would be refused")),
         )
-        self.state = PushView(
-            self.program.clock,
-            pause=lambda: self._pushes.stop(self._known.job.id if self._known else ""),
-            carry_on=self._carry_on,
-            check=self._check_again,
-            choose=self._choose,
-            on_picked=self._picked,
-        )
+        self.state = PushView(self.program.clock)
+        self.state.pause_button.clicked.connect(lambda: self._pushes.stop(self.shown.id if self.shown else ""))
+        self.state.carry_on_button.clicked.connect(self._carry_on)
+        self.state.check_button.clicked.connect(self._check_again)
+        self.state.choose_button.clicked.connect(self._choose)
+        self.state.indexes.picked.connect(self._picked)
         self.search = SearchPanel(self._ask)
         self.search.sentence.textChanged.connect(self._show_price)
-        self.line = Label("", "quiet", wrap=True)
-        self.line.setMinimumWidth(scaled(_LEAST_LINE))
-        self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.back_button = Button(self.tr("Back"), on_click=self._leave_form)
         self.send_button = PrimaryButton(self.tr("Send vectors"), "send", self._send)
 
@@ -347,9 +329,7 @@ class VectorizePage(ResultsPage[JobVectors]):
         # Each part scrolls by itself, so that the foot with its button is always in reach.
         self._parts.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
         self._parts.setMinimumHeight(scaled(_LEAST_PART))
-        words = boxed(Flow(self.line, self.back_button, self.send_button))
-        self._foot = boxed(column(line(), column(words, margins=(WIDE, SMALL, WIDE, MEDIUM)), gap=0))
-        self.lay_out(boxed(column(SMALL, (self._parts, 1), self._foot, gap=0)))
+        self.lay_out(self._parts, beside_foot=[self.back_button, self.send_button])
         self.stack.empty.pressed.connect(self._use_other_way)
 
     # What is shown
@@ -414,8 +394,8 @@ class VectorizePage(ResultsPage[JobVectors]):
         elif not self.search.isHidden():
             words.append(self.tr("Vectorize finds neighbours approximately."))
             words.append(self._found)
-        self.line.setText(" ".join(filter(None, words)))
-        self._foot.setVisible(is_form or bool(self.line.text()))
+        self.foot.set_line(" ".join(filter(None, words)))
+        self.foot.setVisible(bool(self.foot.text()))
 
     def show_error(self, error: UserError) -> None:
         if self._known is None:

@@ -10,12 +10,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLineEdit
 
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorChecks
+from cfbatch_gui.core.results.embeddings import VectorChecks
 from cfbatch_gui.core.results.exports.rows import vector_texts
 from cfbatch_gui.core.results.nearest import LONGEST, embed_sentence, nearest_to
-from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
@@ -36,7 +34,7 @@ from cfbatch_gui.ui.results.results_page import (
     text_column,
 )
 from cfbatch_gui.ui.state_names import connection_title, is_practice, short_model, title_words
-from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn
+from cfbatch_gui.ui.tables.table_rows import Column
 from cfbatch_gui.ui.tables.table_view import PagedRows, TableView, say_too_much
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import (
@@ -56,33 +54,12 @@ from cfbatch_gui.ui.widgets import (
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 
-def read_rows(embeddings: Embeddings, texts: Sequence[EmbeddedText]) -> tuple[ListedText, ...]:
-    done = [text.item_no for text in texts if text.status is Status.DONE] if embeddings.dimension else []
-    vectors = embeddings.rows_of(np.array(done, dtype=np.int64)).astype(np.float64)
-    lengths = dict(zip(done, np.linalg.norm(vectors, axis=1).tolist(), strict=True))
-    return tuple(ListedText(text, lengths.get(text.item_no)) for text in texts)
-
-
-def length_text(row: ListedText) -> str:
-    return status_words(row.text.status, row.text.error) if row.number is None else score_text(row.number)
-
-
 def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -> tuple[Column[ListedText], ...]:
     return (
         row_column(width=58, tip=tr("The row in your file, as its own program counts.")),
         id_column(width=78, hidden=not with_ids),
         text_column(),
         Column(tr("Label"), lambda row: row.text.label, key="label", width=100, hidden=not labelled),
-        NumberColumn(
-            tr("Length"),
-            lambda row: row.number,
-            text=length_text,
-            key="length",
-            width=82,
-            hidden=True,
-            tip=tr("The length of the vector. Most models give vectors of length 1."),
-            colour=lambda row: "quiet" if row.number is None else "text",
-        ),
         *original_columns(original, lambda row: row.text.cells, width=130),
     )
 
@@ -215,7 +192,7 @@ class VectorsView(VectorPage):
         return self._items.index(item_no) if item_no in self._items else -1
 
     def _fetch(self, start: int, stop: int) -> Sequence[ListedText]:
-        return read_rows(self.embeddings, self.texts(self._items[start:stop]))
+        return tuple(ListedText(text) for text in self.texts(self._items[start:stop]))
 
     async def _find(self) -> None:
         await asyncio.sleep(_TYPING)
@@ -374,7 +351,7 @@ class SimilarView(VectorPage):
         self.foot.set_line(self.tr("Asking {title}…").format(title=title_words(title)), "loader")
         try:
             client = self.program.address_book.client(self.job.connection)
-            self._vector = await embed_sentence(client, metadata_of(self.job, title), self.embeddings, text)
+            self._vector = await embed_sentence(client, self.job, self.embeddings, text)
             self._asked = text
         finally:
             self._show_price()

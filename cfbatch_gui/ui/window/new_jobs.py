@@ -13,7 +13,6 @@ from cfbatch_gui.core.errors import InputError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.file_names import path_of
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.display import tr
@@ -87,7 +86,7 @@ class NewJobs:
     async def _open_waiting(self) -> None:
         while self._waiting:
             try:
-                recognised = await self.begin(path_of(self._waiting.popleft()))
+                recognised = await self.begin(Path(self._waiting.popleft()))
             except UserError as error:
                 self._window.notices.show_error(error)
                 continue

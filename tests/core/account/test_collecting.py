@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.errors import Unreachable, UsageError
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.jobs.account import order_of
 from cfbatch_gui.core.jobs.as_code import save_bodies
@@ -141,7 +140,7 @@ async def listed(computer: Computer, job_id: str) -> AccountJob:
 
 
 def exported(computer: Computer, job: Job, path: Path) -> str:
-    export(computer.program.folder(job.id), metadata_of(job, "any"), path)
+    export(computer.program.folder(job.id), job, path)
     return path.read_text("utf-8")
 
 

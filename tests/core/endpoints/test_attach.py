@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.jobs.elsewhere import read_pasted_job
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
@@ -108,7 +107,7 @@ async def test_without_its_file_the_texts_have_names(program: Program, endpoints
     assert job.state is JobState.DONE and (job.kind, job.queries, job.texts) == (Kind.RANK, 2, 5)
     found = rows(program, job)
     assert [text for _, text, _ in found][:3] == ["Query 1 · Context 1", "Query 1 · Context 2", "Query 2 · Context 1"]
-    exported = export(program.folder(job.id), metadata_of(job, "Account"), tmp_path / "ranked.csv")
+    exported = export(program.folder(job.id), job, tmp_path / "ranked.csv")
     assert exported.rows == 5 and "Query 2 · Context 3" in (tmp_path / "ranked.csv").read_text()
     with (tmp_path / "ranked.csv").open(newline="") as stream:
         sent = {row["query"]: row["external_reference"] for row in csv.DictReader(stream)}

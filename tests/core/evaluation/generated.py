@@ -39,7 +39,7 @@ def generated_table(seed: int, path: Path, *, queries: int = 12) -> Table:
 
 
 def run_of_table(table: Table, name: str = "job-1") -> Run:
-    return read_run(table.folder, replace(table.metadata(), name=name, id=name))
+    return read_run(table.folder, replace(table.job(), name=name, id=name))
 
 
 def exported(table: Table, folder: Path) -> tuple[Rankings, Qrels]:

@@ -73,7 +73,7 @@ def test_queries_with_ids_are_matched_though_their_wording_differs(tmp_path: Pat
     for run in runs:
         with run.folder.open() as database:
             database.execute("UPDATE queries SET query_id = 'q' || query_no")
-    compared = compare([read_run(run.folder, run.metadata) for run in runs])
+    compared = compare([read_run(run.folder, run.job) for run in runs])
     assert compared.joined[1].queries[MatchedBy.ID] == 2
     assert len(compared.query) == 5
 
@@ -81,9 +81,9 @@ def test_queries_with_ids_are_matched_though_their_wording_differs(tmp_path: Pat
 def test_vectors_and_jobs_without_scores_say_so(tmp_path: Path) -> None:
     table = Table(tmp_path / "job").rank(scored(BASE, *[WAITING] * 5))
     with pytest.raises(UsageError, match="no scores yet"):
-        read_run(table.folder, table.metadata())
+        read_run(table.folder, table.job())
     with pytest.raises(UsageError, match="vectors"):
-        read_run(table.folder, replace(table.metadata(), kind=Kind.EMBED))
+        read_run(table.folder, replace(table.job(), kind=Kind.EMBED))
     with pytest.raises(UsageError, match="two jobs"):
         compare([])
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, ProblemKind, ReadOptions, Role
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
@@ -44,7 +43,7 @@ async def test_doubtful_rows_are_saved_and_exported_as_read_and_as_they_stand(be
     job = await bench.run(bench.draft(bench.write("a.csv", content), Kind.EMBED))
     folder, mended, failed = bench.drafts.folder(job.id), tmp_path / "mend.csv", tmp_path / "failed.csv"
     assert save_problems(folder, mended, kind=ProblemKind.DOUBTFUL_ROW) == 2
-    export(folder, metadata_of(job, ""), failed, target_for(failed, Kind.EMBED, "failed"))
+    export(folder, job, failed, target_for(failed, Kind.EMBED, "failed"))
     (head, *rows), (names, *lines) = (csv.reader(each.read_text("utf-8-sig").splitlines()) for each in (mended, failed))
     assert head == ["row", "reason", "id", "text", "note", "in the file"]
     assert [row[2:] for row in rows] == [

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.jobs.verifying import verify_job
@@ -117,7 +116,7 @@ async def test_a_job_from_its_draft_to_its_end(bench: Bench, tmp_path: Path, kin
             for target in targets_for(kind):
                 path = tmp_path / f"{target.name}{''.join(target.suffixes[:1])}"
                 try:
-                    export(folder, metadata_of(job, "Practice"), path, target)
+                    export(folder, job, path, target)
                 except UserError as error:
                     assert "Nothing was written" in error.message or "nothing was written" in error.message
         await bench.actions.forget_texts(job.id)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, UsageError
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.results.embeddings import Embeddings
@@ -27,7 +26,7 @@ async def embedded(bench: Bench, *, pooling: str = "") -> tuple[Job, Embeddings]
 @pytest.mark.parametrize("pooling", ["", "mean", "cls"])
 async def test_a_text_of_the_job_comes_back_as_its_own_vector(bench: Bench, pooling: str) -> None:
     job, embeddings = await embedded(bench, pooling=pooling)
-    found = await embed_sentence(bench.client, metadata_of(job, "Cloudflare"), embeddings, "  garden hose\n")
+    found = await embed_sentence(bench.client, job, embeddings, "  garden hose\n")
     stored = embeddings.vector(2)
     assert stored is not None
     assert np.array_equal(found, stored)
@@ -40,7 +39,7 @@ async def test_it_is_one_request_and_changes_nothing_in_the_job(bench: Bench) ->
     job, embeddings = await embedded(bench)
     before = {path: path.stat().st_mtime_ns for path in bench.store.folder(job.id).path.rglob("*")}
     calls = len(bench.faulty.arrivals)
-    await embed_sentence(bench.client, metadata_of(job, "Cloudflare"), embeddings, "a lamp")
+    await embed_sentence(bench.client, job, embeddings, "a lamp")
     (arrival,) = bench.faulty.arrivals[calls:]
     assert arrival.sha256 == sha256(b'{"text":["a lamp"],"truncate_inputs":true}').hexdigest()
     assert {path: path.stat().st_mtime_ns for path in bench.store.folder(job.id).path.rglob("*")} == before
@@ -51,7 +50,7 @@ async def test_when_no_answer_came_it_says_that_it_may_be_billed(bench: Bench) -
     bench.faulty.follow(faults.reset_after_body())
     calls = len(bench.faulty.arrivals)
     with pytest.raises(OutcomeUnknown, match="may have been billed"):
-        await embed_sentence(bench.client, metadata_of(job, "Cloudflare"), embeddings, "a lamp")
+        await embed_sentence(bench.client, job, embeddings, "a lamp")
     assert len(bench.faulty.arrivals) == calls + 1
 
 
@@ -60,7 +59,7 @@ async def test_a_vector_of_another_pooling_is_refused(bench: Bench) -> None:
     with bench.store.folder(job.id).open() as database:
         database.execute("UPDATE facts SET value = '\"cls\"' WHERE name = 'pooling'")
     with pytest.raises(ReplyError, match="pooled in another way"):
-        await embed_sentence(bench.client, metadata_of(job, "Cloudflare"), embeddings, "a lamp")
+        await embed_sentence(bench.client, job, embeddings, "a lamp")
 
 
 async def test_nothing_is_sent_for_what_cannot_be_looked_for(bench: Bench) -> None:
@@ -68,5 +67,5 @@ async def test_nothing_is_sent_for_what_cannot_be_looked_for(bench: Bench) -> No
     calls = len(bench.faulty.arrivals)
     for sentence in ("", "  \n ", "x" * (LONGEST + 1)):
         with pytest.raises(UsageError):
-            await embed_sentence(bench.client, metadata_of(job, "Cloudflare"), embeddings, sentence)
+            await embed_sentence(bench.client, job, embeddings, sentence)
     assert len(bench.faulty.arrivals) == calls

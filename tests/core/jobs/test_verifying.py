@@ -6,7 +6,6 @@ import shutil
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.checksums import ResultsDamaged
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -172,7 +171,7 @@ async def put_back(bench: Bench, monkeypatch: pytest.MonkeyPatch, kind: Kind) ->
 
 def exported(job: Job, folder: JobFolder) -> bytes:
     path = folder.path.with_suffix(".csv")
-    export(folder, metadata_of(job, ""), path)
+    export(folder, job, path)
     return path.read_bytes()
 
 

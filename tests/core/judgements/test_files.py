@@ -111,7 +111,7 @@ def test_ids_of_a_job_are_its_texts_and_fit_its_exported_run(
     form: Form, has_ids: bool, book: Book, other: Book, tmp_path: Path
 ) -> None:
     table = generated_table(1 if has_ids else 3, tmp_path / "job")
-    run = read_run(table.folder, table.metadata())
+    run = read_run(table.folder, table.job())
     random_grades = [
         Judgement(Subject("", f"q{number % 12}"), Subject("", text.text), number % 4, "me", Source.PERSON, 1.0)
         for number, text in run.texts(range(0, len(run.table), 3)).items()
@@ -130,7 +130,7 @@ def test_measures_by_book_and_labels_are_those_of_the_exported_run_and_judgement
     seed: int, book: Book, tmp_path: Path
 ) -> None:
     table = generated_table(seed, tmp_path / "job")
-    run = read_run(table.folder, table.metadata())
+    run = read_run(table.folder, table.job())
     random = np.random.default_rng(seed)
     texts = run.texts(range(len(run.table)))
     for time, index in enumerate(random.choice(len(run.table), len(run.table) // 2).tolist()):

@@ -66,16 +66,8 @@ def result(answer: httpx.Response) -> Any:
 @pytest.fixture
 async def index(practice: Practice) -> Index:
     """An index in a service whose changes take ten seconds."""
-    made = Index(practice.open(seconds_mutating=10))
+    made = Index(practice.open(seconds_running=10))
     result(await made.create(description="of a job"))
-    return made
-
-
-@pytest.fixture
-async def quick(practice: Practice) -> Index:
-    """An index in a service whose changes count at once."""
-    made = Index(practice.open())
-    result(await made.create())
     return made
 
 
@@ -104,7 +96,7 @@ async def test_changes_are_processed_after_their_time_in_the_order_of_acceptance
     assert await index.info() == {"dimensions": 32, **info}
     last = result(await index.put(vector("b", 5)))["mutationId"]
     practice.now += 10
-    later = Index(practice.open(seconds_mutating=10))  # a restart changes nothing
+    later = Index(practice.open(seconds_running=10))  # a restart changes nothing
     read = await later.read("a", "b")
     assert read.keys() == {"b"} and read["b"]["values"] == unit(5)
     assert (await later.info())["processedUpToMutation"] == last
@@ -120,11 +112,11 @@ async def test_changes_are_processed_after_their_time_in_the_order_of_acceptance
         json.dumps({"id": "a", "values": [1e39, *unit(0)[1:]]}).encode(),
     ],
 )
-async def test_a_line_that_is_no_vector_refuses_all(quick: Index, line: bytes) -> None:
+async def test_a_line_that_is_no_vector_refuses_all(index: Index, line: bytes) -> None:
     content = lines([vector("first")]) + line + b"\n" + lines([vector("last")])
-    answer = await quick.put(content=content)
+    answer = await index.put(content=content)
     assert refusal(answer) == (400, 40023) and "line Some(1)" in answer.text
-    assert (await quick.info())["vectorCount"] == 0
+    assert (await index.info())["vectorCount"] == 0
 
 
 @pytest.mark.parametrize("metric", ["cosine", "euclidean", "dot-product"])

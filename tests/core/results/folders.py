@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,9 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.checksums import note_results
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import Exported, Target, export, target_for
-from cfbatch_gui.core.results.outcomes import JobMetadata
 
 FAILED, WAITING, LEFT_OUT = "failed", "waiting", "left out"
 Outcome = float | str  # a score, or one of the constants for a missing one
@@ -62,22 +62,23 @@ class Table:
     def export(self, path: Path, target: Target | str = "", **more: Any) -> Exported:
         """Export the job, to a target or to the form of this name; without one, to that of the path's suffix."""
         chosen = target_for(path, self.kind, target) if isinstance(target, str) else target
-        return export(self.folder, self.metadata(), path, chosen, **more)
+        return export(self.folder, self.job(), path, chosen, connection="Practice", **more)
 
-    def metadata(self) -> JobMetadata:
-        return JobMetadata(
-            id="job-1",
-            name="Support articles, March",
-            kind=self.kind,
-            model="@cf/baai/bge-m3",
-            connection="Practice",
-            request_ids={2: "request-2", 1: "request-1", 3: ""},
+    def job(self) -> Job:
+        ids = ("request-1", "request-2", "")
+        batches = (Batch("job-1", at, BatchState.QUEUED, 1, 1, 1, request_id=each) for at, each in enumerate(ids, 1))
+        return Job(
+            "job-1",
+            "Support articles, March",
+            self.kind,
+            "@cf/baai/bge-m3",
+            "practice",
+            created_at=0.0,
             source_name="articles.csv",
             source_sha256="ab" * 32,
             rows_in=self.rows - 1,
-            usage_tokens=1234,
             sent_at=1_790_000_000.0,
-            program_version="0.1.0",
+            batches=tuple(replace(each, tokens=1234 * (each.number == 1)) for each in batches),
         )
 
     def rank(self, pairs: Sequence[Pair], skipped: Sequence[tuple[Pair, str]] = ()) -> "Table":

@@ -173,9 +173,9 @@ def written(folder: Path, kind: Kind, form: str) -> Path:
     _spoil(table)
     target = target_for(folder / "out", kind, form)
     path = folder / f"out{target.suffixes[0]}"
-    metadata = replace(table.metadata(), name="=1+1", model="@SUM(1)", connection="+1+1", source_name="-1+1")
-    metadata = replace(metadata, request_ids={1: "=1+1", 2: "@SUM(1)"})
-    export(table.folder, metadata, path, target)
+    batches = tuple(replace(each, request_id="=1+1") for each in table.job().batches)
+    job = replace(table.job(), name="=1+1", model="@SUM(1)", source_name="-1+1", batches=batches)
+    export(table.folder, job, path, target, connection="+1+1")
     return path
 
 

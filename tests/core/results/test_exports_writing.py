@@ -4,12 +4,14 @@ import csv
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cfbatch_gui.core.errors import DiskFull, ExportError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import BatchState
 from cfbatch_gui.core.results.exports import (
     TARGETS,
     ExportOptions,
@@ -318,10 +320,11 @@ def test_failed_rows_of_a_job_that_failed_altogether(tmp_path: Path) -> None:
     table = Table(tmp_path / "job", kept=("reason", "row_number")).embed(
         [("a", "=1+1", WAITING), ("b", "two", FAILED)], None, kept=[("x", "y"), ("z", "")]
     )
-    metadata = table.metadata()
-    metadata.failed_batches[1] = "The service refused the batch."
+    first, *others = table.job().batches
+    first = replace(first, state=BatchState.FAILED, error="The service refused the batch.")
     path = tmp_path / "mend.csv"
-    export(table.folder, metadata, path, target_for(path, Kind.EMBED, "failed"))
+    job = replace(table.job(), batches=(first, *others))
+    export(table.folder, job, path, target_for(path, Kind.EMBED, "failed"))
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.reader(file))
     assert rows == [

@@ -306,11 +306,11 @@ def test_a_choice_changes_measures_and_exported_qrels_alike(tmp_path: Path) -> N
     labels = ("no", "yes ", "Perhaps", "1", "")
     pairs = [Pair("q", f"text {at}", 0.9 - at / 10, label=label) for at, label in enumerate(labels)]
     table = Table(tmp_path / "job").rank(pairs)
-    run = read_run(table.folder, table.metadata())
+    run = read_run(table.folder, table.job())
     assert run.unusable is not None
     assert (run.unusable.count, run.unusable.proposal) == (3, ())
     keep_grades(table.folder, {"no": 0, "yes": 2, "Perhaps": 1})
-    run = read_run(table.folder, table.metadata())
+    run = read_run(table.folder, table.job())
     assert run.unusable is None
     found = measure(run)
     assert found is not None
@@ -318,4 +318,4 @@ def test_a_choice_changes_measures_and_exported_qrels_alike(tmp_path: Path) -> N
     _, qrels = exported(table, tmp_path)
     assert sorted(qrels["q1"].values()) == [0, 1, 1, 2]
     keep_grades(table.folder, {})
-    assert read_run(table.folder, table.metadata()).unusable is not None
+    assert read_run(table.folder, table.job()).unusable is not None

@@ -12,9 +12,9 @@ import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.practice.app import Application, practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.vectorize.client import PART_BYTES, Metric, VectorizeIndexes
 from cfbatch_gui.core.vectorize.push_values import PushOptions, PushProgress, PushSettings
@@ -44,7 +44,7 @@ class Bench:
     root: Path
     url: str = ""  # of a service on this computer; "" for one within this process
     now: float = 1_800_000_000.0
-    seconds_mutating: float = 0.0
+    seconds_running: float = 0.0
     most_vectors: int = 5_000
     most_bytes: int = PART_BYTES
     called: list[str] = field(default_factory=list)
@@ -81,9 +81,9 @@ class Bench:
 
     def job(self, job_id: str) -> PushedJob:
         """What has to be known of a job, which is in its folder."""
-        metadata = JobMetadata(job_id, f"Job {job_id}", Kind.EMBED, MODEL, "Cloudflare")
+        job = Job(job_id, f"Job {job_id}", Kind.EMBED, MODEL, "cloudflare", 0.0)
         folder = JobFolder(self.root / "data" / "jobs" / job_id)
-        return PushedJob(folder, metadata, "cloudflare", find_model(MODEL), is_paid=True)
+        return PushedJob(folder, job, find_model(MODEL), is_paid=True)
 
     def add(
         self,
@@ -133,8 +133,7 @@ class Bench:
         service = practice_app(
             self.root / "service",
             seconds_queued=0,
-            seconds_running=0,
-            seconds_mutating=self.seconds_mutating,
+            seconds_running=self.seconds_running,
             clock=lambda: self.now,
             load_model=HashedNgrams,
         )

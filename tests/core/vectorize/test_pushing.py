@@ -156,7 +156,7 @@ async def test_a_token_that_may_not_read_is_told_which_permission_it_lacks(bench
 
 
 async def test_an_index_that_lags_too_long_is_a_named_end_and_can_be_checked_later(bench: Bench) -> None:
-    bench.seconds_mutating = 3_000.0
+    bench.seconds_running = 3_000.0
     vectorize = bench.opened()
     await bench.ready(unit_vectors(10, 32))
     assert (await vectorize.push("one", *THROUGH, OPTIONS)).outcome is PushOutcome.NOT_YET
@@ -239,9 +239,7 @@ async def test_what_is_not_in_the_index_as_it_is_now_cannot_be_compared(bench: B
 
 @pytest.mark.parametrize("billed", [False, True], ids=["unapplied", "applied"])
 async def test_an_upload_whose_answer_is_lost_is_repeated(tmp_path: Path, billed: bool) -> None:
-    service = practice_app(
-        tmp_path / "service", seconds_queued=0, seconds_running=0, seconds_mutating=0, load_model=HashedNgrams
-    )
+    service = practice_app(tmp_path / "service", seconds_queued=0, seconds_running=0, load_model=HashedNgrams)
     lost = faults.reset_after_body(on="upload", number=2, times=2, billed=billed)
     async with FaultyService(service, [lost]) as faulty:
         bench = Bench(tmp_path, faulty.url, most_vectors=20)

@@ -16,14 +16,14 @@ from cfbatch_gui.core.errors import (
     UserError,
 )
 from cfbatch_gui.core.workers_ai.answers import ServiceError
-from cfbatch_gui.core.workers_ai.refusals import RULES, STATUS_RULES, Rule, read_retry_after, refusal
+from cfbatch_gui.core.workers_ai.refusals import RULES, STATUS_RULES, Refusal, Rule, read_retry_after, refusal
 
 NOON = 1_785_585_600.0  # 2026-08-01 12:00 UTC
 
 
 def refused(status: int, code: int = 0, message: str = "words", retry_after: str = "") -> UserError:
     errors = (ServiceError(code, message),) if code or message != "words" else ()
-    return refusal(status, errors, retry_after, now=NOON)
+    return refusal(Refusal(status, errors, retry_after, NOON))
 
 
 @pytest.mark.parametrize(("status", "code"), [*product((400, 401, 403, 404), (10000, 1000, 9106)), (401, 0)])
@@ -106,7 +106,7 @@ def test_texts_that_are_too_long_are_told_by_their_words(code: int) -> None:
 
 def test_the_first_error_that_is_known_counts() -> None:
     errors = (ServiceError(1, "a"), ServiceError(10000, "b"), ServiceError(3040, "c"))
-    assert type(refusal(429, errors, now=NOON)) is TokenRefused
+    assert type(refusal(Refusal(429, errors, "", NOON))) is TokenRefused
 
 
 def test_the_services_own_words_are_in_the_detail_alone() -> None:

@@ -61,15 +61,17 @@ async def test_they_are_shown_as_they_stand_beside_what_was_read(
     ]
     assert [column.title for column in view.table.columns()] == ["Row", "In the file", "id", "text", "price", "Why"]
     panel = view.panel
-    assert panel.isVisible() and panel.reason.text().startswith("Row 3: After a closing quotation mark")
-    assert panel.raw.toPlainText() == '2,"the ""old"" lamp" of <b>brass</b>,14'
-    assert panel.cells.toPlainText() == 'id: 2\ntext: the "old" lamp of <b>brass</b>\nprice: 14'
+    assert panel.isVisible() and panel.problem().startswith("After a closing quotation mark")
+    assert panel.text().splitlines() == [
+        *('2,"the ""old"" lamp" of <b>brass</b>,14', "", "As read:"),
+        *("id: 2", 'text: the "old" lamp of <b>brass</b>', "price: 14"),
+    ]
     view.table.setFocus()
     driver.qtbot.keyClick(view.table, Qt.Key.Key_Down)
     driver.qtbot.keyClick(view.table, Qt.Key.Key_Down)
-    assert panel.reason.text().startswith("Row 7: ")
-    assert panel.raw.toPlainText() == '6,"a sofa↵\n7,a shelf, blue",12'
-    assert panel.cells.toPlainText() == "id: 6\ntext: a sofa↵\n7,a shelf, blue\nprice: 12"
+    assert panel.heading() == "Row 7, as it stands in the file:"
+    read = "id: 6\ntext: a sofa↵\n7,a shelf, blue\nprice: 12"
+    assert panel.text() == f'6,"a sofa↵\n7,a shelf, blue",12\n\nAs read:\n{read}'
     driver.qtbot.keyClick(view.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert '"6,""a sofa\n7,a shelf, blue"",12"' in QGuiApplication.clipboard().text()
 

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Role, Split
 from tests.core.inputs.files import POSITIVES, data_set
 from tests.ui.conftest import Until
+from tests.ui.connections import pick
 from tests.ui.inputs.conftest import DraftDriver
 
 PRODUCTS = "sku,title,body\n1,Lamp,It is warm\n2,Chair,It is cold\n3,,Nameless\n"
@@ -55,9 +55,7 @@ async def test_columns_are_joined_with_a_live_result(driver: DraftDriver, produc
     await opened(driver, products, until)
     editor = driver.page.data.template
     assert not editor.isVisible()
-    header = driver.page.data.first.table.roles
-    driver.qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=header.chip(2).center())
-    driver.pick(lambda action: action.text().startswith("Join several columns"))
+    choose_from_layouts(driver, "Join several columns")
     await until(lambda: editor.isVisible() and driver.is_ready())
     assert editor.field.text() == "{title}. {body}"
     assert editor.results.texts() == ["Row 2", "Lamp. It is warm", "Row 3", "Chair. It is cold"]
@@ -158,12 +156,12 @@ async def test_what_is_chosen_is_read_and_is_there_when_the_draft_is_opened_agai
     driver: DraftDriver, tmp_path: Path, until: Until
 ) -> None:
     await driver.open(data_set(tmp_path / "set", POSITIVES), until)
-    choice = driver.page.data.candidates
-    assert choice.isVisible() and choice.choices[CandidatePool.SAMPLE].isChecked()
+    choice = driver.page.data.candidates.choice
+    assert choice.isVisible() and choice.currentText().startswith("A sample of ")
     for pool, texts in ((CandidatePool.CORPUS, 240), (CandidatePool.JUDGED, 3), (CandidatePool.CORPUS, 240)):
-        driver.click(choice.choices[pool])
+        pick(choice, CandidateRule(pool))
         await until(lambda texts=texts: driver.is_settled() and driver.job.texts == texts)
-        assert choice.choices[pool].isChecked()
+        assert choice.value() == CandidateRule(pool)
     draft = driver.program.folder(driver.job.id).draft()
     assert draft is not None
     assert draft.options.candidates == CandidateRule(CandidatePool.CORPUS)
@@ -172,5 +170,5 @@ async def test_what_is_chosen_is_read_and_is_there_when_the_draft_is_opened_agai
     driver.new_draft("Another")
     driver.page.show_job(job)
     await until(lambda: driver.is_ready() and choice.isVisible())
-    assert choice.choices[CandidatePool.CORPUS].isChecked()
+    assert choice.value() == CandidateRule(CandidatePool.CORPUS)
     assert driver.job.texts == 240

@@ -118,15 +118,6 @@ def _grade(label: str) -> float:
         return 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class JudgementLine:
-    """A line of qrels, with the label as it stands."""
-
-    query_id: str
-    document_id: str
-    label: str
-
-
 _PAIR_COLUMNS = ("query_id", "query", "doc_id", "text", "initial_rank", "label")
 _SUFFIXES = (".jsonl", ".ndjson", ".json", ".tsv", ".csv", ".parquet", ".txt", ".gz")
 _CORPUS = ("corpus", "documents", "docs", "collection")
@@ -176,9 +167,9 @@ def recognise_collection(candidate: Candidate) -> Source | None:
 
 def recognise_run(candidate: Candidate) -> Source | None:
     """The source of a TREC run beside a corpus and queries. Raises InputError for a run alone and for qrels."""
-    is_ranked = _is_run(candidate.text, _RANKED_LINE) and not is_folder(candidate.path)
-    if not _is_run(candidate.text) and not (is_ranked and _parts_of(candidate.path)):
-        if _are_judgements(candidate.text):
+    is_ranked = _has_lines(candidate.text, _RANKED_LINE) and not is_folder(candidate.path)
+    if not _has_lines(candidate.text, _RUN_LINE) and not (is_ranked and _parts_of(candidate.path)):
+        if _has_lines(candidate.text, _JUDGEMENT_LINE, least=3):
             raise InputError(
                 message(
                     "The file holds judgements (TREC qrels): ids of queries and documents, but no texts. Put it as "
@@ -202,16 +193,10 @@ def recognise_run(candidate: Candidate) -> Source | None:
     )
 
 
-def _is_run(sample: str, line_of_run: re.Pattern[str] = _RUN_LINE) -> bool:
-    lines = [line for line in sample.split("\n")[:20] if line.strip()][:10]
-    whole = lines[:-1] if len(lines) > 1 else lines
-    return bool(whole) and all(line_of_run.fullmatch(line.rstrip("\r")) for line in whole)
-
-
-def _are_judgements(sample: str) -> bool:
-    """Whether a text is TREC qrels: lines of `qid iter docno rel`, at least three of them."""
+def _has_lines(sample: str, form: re.Pattern[str], *, least: int = 1) -> bool:
+    """Whether the first lines, at least so many, have the form; the last may be cut off by the end of the sample."""
     lines = [line.rstrip("\r") for line in sample.split("\n")[:40] if line.strip()][:20]
-    return len(lines) >= 3 and all(_JUDGEMENT_LINE.fullmatch(line) for line in lines[:-1])
+    return len(lines) >= least and all(map(form.fullmatch, lines[:-1] or lines))
 
 
 def _parts_of(path: Path) -> _Parts | None:
@@ -280,7 +265,7 @@ def _part(folder: Path, names: tuple[str, ...]) -> Path | None:
 def _any_run(folder: Path) -> Path | None:
     for path in sorted(folder.iterdir()):
         is_named = path.suffix.lower() in (".trec", ".run", ".txt", ".res") and path.is_file()
-        if is_named and _is_run(_beginning(path)):
+        if is_named and _has_lines(_beginning(path), _RUN_LINE):
             return path
     return None
 
@@ -313,11 +298,13 @@ def _documents(corpus: Path, wanted: set[str], *, with_others: bool) -> Iterator
             yield doc_id, f"{title} {text}" if title else text
 
 
-def read_collection_judgements(source: Source) -> Iterator[JudgementLine]:
-    """Yield the judgements in file order, also of documents that are no candidates. Raises InputError."""
-    parts = _parts_of(source.path)
-    if parts is not None and parts.judgements is not None:
-        yield from (JudgementLine(*pair, label) for pair, label in _judgements(parts.judgements))
+def read_collection_judgements(source: Source) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield the ids of query and document and their label, in file order, also of documents that are no candidates.
+
+    Of a file that is no collection there are none. Raises InputError.
+    """
+    parts = _parts_of(source.path) if source.format == FileFormat.COLLECTION else None
+    return _judgements(parts.judgements) if parts and parts.judgements else iter(())
 
 
 def _pairs(
@@ -366,8 +353,9 @@ def _texts(path: Path, ids: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
 
 def _candidates(path: Path) -> dict[str, list[str]]:
     sample = _beginning(path)
-    is_ranked = _is_run(sample, _RANKED_LINE)
-    return _candidates_of_run(path, is_ranked=is_ranked) if is_ranked or _is_run(sample) else _listed_candidates(path)
+    is_ranked = _has_lines(sample, _RANKED_LINE)
+    is_run = is_ranked or _has_lines(sample, _RUN_LINE)
+    return _candidates_of_run(path, is_ranked=is_ranked) if is_run else _listed_candidates(path)
 
 
 _NOT_OF_RUN = message(

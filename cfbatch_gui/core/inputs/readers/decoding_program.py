@@ -158,12 +158,9 @@ def _limit_resources() -> None:
     if sys.platform == "linux":
         import resource
 
-        _, most = resource.getrlimit(resource.RLIMIT_AS)
-        limit = _MOST_MEMORY if most == resource.RLIM_INFINITY else min(_MOST_MEMORY, most)
-        resource.setrlimit(resource.RLIMIT_AS, (limit, most))
-        _, most = resource.getrlimit(resource.RLIMIT_CPU)
-        seconds = _MOST_SECONDS if most == resource.RLIM_INFINITY else min(_MOST_SECONDS, most)
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, most))
+        for kind, wanted in ((resource.RLIMIT_AS, _MOST_MEMORY), (resource.RLIMIT_CPU, _MOST_SECONDS)):
+            _, most = resource.getrlimit(kind)
+            resource.setrlimit(kind, (wanted if most == resource.RLIM_INFINITY else min(wanted, most), most))
 
 
 def _names(path: Path) -> dict[str, str]:

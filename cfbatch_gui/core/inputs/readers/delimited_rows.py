@@ -11,8 +11,6 @@ from itertools import chain, compress, islice, pairwise
 from operator import itemgetter
 from typing import Any, BinaryIO
 
-import numpy as np
-
 from cfbatch_gui.core.inputs.input_values import (
     LONGEST_RAW,
     Block,
@@ -22,8 +20,6 @@ from cfbatch_gui.core.inputs.input_values import (
     RowHabits,
     Source,
     fitted,
-    single_rows,
-    unusual_row,
     width_problem,
 )
 from cfbatch_gui.core.inputs.open_file import open_bytes
@@ -62,14 +58,6 @@ def in_one_sign(text: str, separator: str) -> str:
     return text if len(separator) <= 1 else text.replace(separator, _SIGN)
 
 
-def _separated_again(found: Block | Row, separator: str) -> Block | Row:
-    if isinstance(found, Row):
-        cells = tuple([cell.replace(_SIGN, separator) for cell in found.cells])
-        raw = found.raw.replace(_SIGN, separator)
-        return Row(found.number, cells, found.problem, found.problem_kind, raw)
-    return Block(found.numbers, [[cell.replace(_SIGN, separator) for cell in cells] for cells in found.rows])
-
-
 def csv_rows(lines: Iterable[str], separator: str, quoting: Quoting, *, strict: bool = False) -> Any:
     """A csv.reader for a way of quoting, before the escapes of PostgreSQL's COPY."""
     return csv.reader(lines, delimiter=separator, strict=strict, **_READER_OPTIONS[quoting])
@@ -101,7 +89,6 @@ CUT_SHORT = message(
 )
 CHECKED = (Quoting.DOUBLED, Quoting.ESCAPED, Quoting.SPACED)  # every mark of a sound row has its place
 _UNQUOTED = (Quoting.NONE, Quoting.COPY)
-_MOST_BY_PATTERN = 2_000  # characters; NumPy takes longer to begin
 
 
 @lru_cache(maxsize=16)
@@ -139,22 +126,7 @@ def _parts(separator: str, quoting: Quoting) -> tuple[str, str, str, str]:
 def has_sound_quotes(text: str, separator: str, quoting: Quoting) -> bool:
     """`text` begins with a record, and may end within one."""
     quote = "'" if quoting is Quoting.SINGLE else '"'
-    if quoting in _UNQUOTED or quote not in text:
-        return True
-    if len(text) > _MOST_BY_PATTERN and _stand_around_cells(text, separator, quote):
-        return True
-    return bool(_sound(separator, quoting).fullmatch(text))
-
-
-def _stand_around_cells(text: str, separator: str, quote: str) -> bool:
-    """Whether all marks are pairs around whole cells. The pattern knows more, and takes five times as long."""
-    signs = np.frombuffer(f"\n{text}\n".encode(), np.uint8)
-    marks = np.flatnonzero(signs == ord(quote))
-    if len(marks) % 2 or "\\" in text or not separator.isascii():
-        return False
-    ends = np.zeros(256, np.bool_)
-    ends[[ord("\r"), ord("\n"), ord(separator)]] = True
-    return bool(ends[signs[marks[::2] - 1]].all() and ends[signs[marks[1::2] + 1]].all())
+    return quoting in _UNQUOTED or quote not in text or bool(_sound(separator, quoting).fullmatch(text))
 
 
 def doubt_about(raw: str, separator: str, quoting: Quoting, habits: RowHabits) -> str:
@@ -168,17 +140,14 @@ def doubt_about(raw: str, separator: str, quoting: Quoting, habits: RowHabits) -
     while found := pattern.match(raw, position):
         if (found["after"] or "").strip():
             return AFTER_QUOTE
-        is_stray = is_stray or _marks(found["plain"] or "", quote, quoting) % 2 == 1
+        plain = found["plain"] or ""
+        escaped = plain.count(f"\\{quote}") if quoting is Quoting.ESCAPED else 0
+        is_stray = is_stray or (plain.count(quote) - escaped) % 2 == 1
         position = found.end()
         if not found["end"]:
             break
     # An apostrophe within a cell is ordinary.
     return STRAY_QUOTE if is_stray and quote == '"' and not habits.has_stray_quotes else ""
-
-
-def _marks(cell: str, quote: str, quoting: Quoting) -> int:
-    escaped = cell.count(f"\\{quote}") if quoting is Quoting.ESCAPED else 0
-    return cell.count(quote) - escaped
 
 
 def is_fused(cells: Sequence[str], breaks: int, separator: str) -> bool:
@@ -198,26 +167,11 @@ def width_of_line(line: str, separator: str, quoting: Quoting) -> int:
 
 def rows_of_header(rows: Sequence[Sequence[str]]) -> int:
     """How many rows belong to the header, with sqlcmd's dashes and the extra rows of surveys."""
-    width = len(rows[0])
-    if len(rows) > 2 and _are_import_ids(rows[2], width):
+    second, third = (rows[at] if len(rows) > at and len(rows[at]) == len(rows[0]) > 1 else () for at in (1, 2))
+    if third and all(cell.startswith('{"ImportId":') for cell in third):
         return 3
-    return 2 if len(rows) > 1 and (_is_underline(rows[1], width) or _are_forms(rows[1], width)) else 1
-
-
-def is_repeated(cells: Sequence[str], header: Sequence[str]) -> bool:
-    return len(header) > 1 and tuple(cells) == tuple(header)
-
-
-def _is_underline(cells: Sequence[str], width: int) -> bool:
-    return len(cells) == width > 1 and all(len(cell) > 1 and not cell.strip("-") for cell in cells)
-
-
-def _are_forms(cells: Sequence[str], width: int) -> bool:
-    return len(cells) == width > 1 and not cells[0] and "Open-Ended Response" in cells
-
-
-def _are_import_ids(cells: Sequence[str], width: int) -> bool:
-    return len(cells) == width > 1 and all(cell.startswith('{"ImportId":') for cell in cells)
+    is_underline = all(len(cell) > 1 and not cell.strip("-") for cell in second)
+    return 2 if second and (is_underline or (not second[0] and "Open-Ended Response" in second)) else 1
 
 
 _MOST_MANIFEST_BYTES = 4 * 1024 * 1024
@@ -241,17 +195,6 @@ def marked_columns(source: Source) -> Source:
         return source
     notice = message("CF Batch wrote this file for Excel: the apostrophes it put before formulas are taken away again.")
     return replace(source, marked=marked, notices=(*source.notices, notice))
-
-
-def unmarked(rows: Iterator[Row], columns: frozenset[int]) -> Iterator[Row]:
-    for row in rows:
-        if any(cell.startswith("'") for cell in row.cells):
-            cells = [
-                cell[1:] if index in columns and _MARKED.match(cell) else cell for index, cell in enumerate(row.cells)
-            ]
-            yield Row(row.number, tuple(cells), row.problem, row.problem_kind, row.raw)
-        else:
-            yield row
 
 
 _SWALLOWS_ROWS = message(
@@ -283,40 +226,34 @@ def read_delimited(source: Source, progress: Progress) -> Generator[Block | Row,
     swallows others reading goes on.
     """
     width = len(source.columns)
-    is_usual = not source.habits.widths or source.habits.widths == (width,)
+    finished = _finisher(source)
+    is_usual = source.habits.widths in ((), (width,)) and not source.marked and source.quoting is not Quoting.COPY
     with open_bytes(source.path, source.end) as file:
-        reading = _Reading(file, source, progress)
-        records = reading.blocks()
-        if len(source.separator) > 1:
-            records = (_separated_again(each, source.separator) for each in records)
-        if source.has_header:
-            records = _without_repeated(records, lambda: reading.header)
-        if source.marked:
-            records = unmarked(single_rows(records), frozenset(source.marked))
-        for found in records:
+        for found in _Reading(file, source, progress).blocks():
             if isinstance(found, Row):
-                if len(found.cells) == width:
-                    yield found
-                elif found.problem:
-                    yield unusual_row(found, width)
-                else:  # its surplus cells are a habit of the file
-                    yield Row(found.number, fitted(found.cells, width))
-            elif is_usual:
+                raw = found.raw.replace(_SIGN, source.separator)
+                yield Row(found.number, finished(found.cells), found.problem, found.problem_kind, raw)
+            elif is_usual and len(source.separator) <= 1:
                 yield found
             else:
-                yield Block(found.numbers, [fitted(cells, width) for cells in found.rows])
+                yield Block(found.numbers, list(map(finished, found.rows)))
 
 
-def _without_repeated(records: Iterator[Block | Row], header: Callable[[], tuple[str, ...]]) -> Iterator[Block | Row]:
-    for found in records:
-        names = header()
-        if isinstance(found, Row):
-            yield Row(found.number, names, _REPEATED) if is_repeated(found.cells, names) else found
-        elif len(names) < 2 or names[0] not in map(itemgetter(0), found.rows):
-            yield found
-        else:
-            for number, cells in zip(found.numbers, found.rows, strict=False):
-                yield Row(number, tuple(cells), _REPEATED if is_repeated(cells, names) else "")
+def _finisher(source: Source) -> Callable[[Sequence[str]], tuple[str, ...]]:
+    """A function that makes the cells of a row from those of a record, as many as there are columns."""
+    marked, width = frozenset(source.marked), len(source.columns)
+
+    def finished(cells: Sequence[str]) -> tuple[str, ...]:
+        row = fitted(cells, width)  # surplus cells are a habit of the file
+        if source.quoting is Quoting.COPY:
+            row = tuple(map(copied, row))
+        if len(source.separator) > 1:
+            row = tuple([cell.replace(_SIGN, source.separator) for cell in row])
+        if marked and any(cell.startswith("'") for cell in row):
+            row = tuple([cell[1:] if at in marked and _MARKED.match(cell) else cell for at, cell in enumerate(row)])
+        return row
+
+    return finished
 
 
 class _Lines:
@@ -373,7 +310,7 @@ class _Reading:
         self._widths = frozenset(source.habits.widths or (self._width,))
         self._usual = self._widths | {0}  # a blank line has no cells
         self._is_wide = self._widths != {self._width}
-        self.header: tuple[str, ...] = ()  # known when the first block comes
+        self._header: list[str] = []
         self._is_header_next = source.has_header
         pieces = text_pieces(
             file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure, longest=LONGEST_CELL
@@ -437,16 +374,14 @@ class _Reading:
             return
         numbers = range(lines[0] - self._further, lines[0] - self._further + len(rows) + 1)
         self._further = lines[-1] - numbers[-1]
-        if self._quoting is Quoting.COPY:
-            rows = [list(map(copied, cells)) for cells in rows]
         if self._is_header_next and any(rows):
             blank = next(index for index, cells in enumerate(rows) if cells)
-            self.header, self._is_header_next = tuple(rows[blank]), False
+            self._header, self._is_header_next = rows[blank], False
             above = blank + rows_of_header(rows[blank:])
             lines, numbers, rows = lines[above:], numbers[above:], rows[above:]
         start = 0
         for index, (reason, kind) in self._problems_of(lines, rows).items():
-            yield from _as_they_are(numbers[start:index], rows[start:index])
+            yield from self._as_they_are(numbers[start:index], rows[start:index])
             start = index + 1
             line, below = lines[index], lines[index + 1]
             raw, first_line = self._text.raw(line, below), self._text.raw(line, line + 1)
@@ -456,7 +391,7 @@ class _Reading:
                 yield Row(numbers[index], (), _SWALLOWS_ROWS, raw=first_line)
                 return
             yield Row(numbers[index], tuple(rows[index]), reason, kind, raw)
-        yield from _as_they_are(numbers[start : len(rows)], rows[start:])
+        yield from self._as_they_are(numbers[start : len(rows)], rows[start:])
         self._text.forget(lines[-1])
 
     def _read_on_below(self, line: int) -> bool:
@@ -523,10 +458,12 @@ class _Reading:
         doubt = doubt_about(raw, self._separator, self._quoting, self._habits)
         return (doubt, ProblemKind.DOUBTFUL_ROW) if doubt else None
 
-
-def _as_they_are(numbers: Sequence[int], rows: list[list[str]]) -> Iterator[Block | Row]:
-    if not all(rows):
-        numbers = list(compress(numbers, rows))
-        rows = list(filter(None, rows))
-    if rows:
-        yield Block(numbers[: len(rows)], rows)
+    def _as_they_are(self, numbers: Sequence[int], rows: list[list[str]]) -> Iterator[Block | Row]:
+        if not all(rows):
+            numbers, rows = list(compress(numbers, rows)), list(filter(None, rows))
+        is_repeated = len(self._header) > 1 and self._header[0] in map(itemgetter(0), rows)
+        for number, cells in zip(numbers, rows, strict=False) if is_repeated else ():
+            is_header = cells == self._header
+            yield Row(number, tuple(cells), _REPEATED) if is_header else Block((number,), (cells,))
+        if rows and not is_repeated:
+            yield Block(numbers[: len(rows)], rows)

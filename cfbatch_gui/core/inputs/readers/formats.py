@@ -104,7 +104,7 @@ _TABLE = (
         group=JSON,
         suffixes=json_document.SUFFIXES,
         is_table=True,
-        read=json_document.read_json_document,
+        read=json_document.read_json,
     ),
     Format(
         name=FileFormat.JSON_LINES,
@@ -113,7 +113,7 @@ _TABLE = (
         group=JSON,
         suffixes=json_document.SUFFIXES_OF_LINES,
         is_table=True,
-        read=json_document.read_json_lines,
+        read=json_document.read_json,
     ),
     Format(
         name="workbook",

@@ -4,22 +4,22 @@ import json
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, BinaryIO, NoReturn
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.column_names import complete_names, is_id, is_text
+from cfbatch_gui.core.inputs.column_names import is_id, is_text
 from cfbatch_gui.core.inputs.input_values import Block, Candidate, FileFormat, Row, Shape, Source, unusual_row
-from cfbatch_gui.core.inputs.open_file import only_header, open_bytes
+from cfbatch_gui.core.inputs.open_file import open_bytes
 from cfbatch_gui.core.inputs.readers.decoded_text import (
     LONGEST_LINE,
     lines_of_piece,
     text_chunks,
-    text_lines,
     text_pieces,
-    without_line_end,
 )
 from cfbatch_gui.core.inputs.readers.json_shapes import (
+    Broken,
+    Fields,
     bulk_id,
     cause_of,
     cell_text,
@@ -31,8 +31,7 @@ from cfbatch_gui.core.inputs.readers.json_shapes import (
     lenient_decoder,
     notice_for,
     notice_of_repeated_keys,
-    parse_array,
-    parse_object,
+    parse_line,
     parse_objects,
     rows_of_frame,
     rows_of_map,
@@ -41,11 +40,9 @@ from cfbatch_gui.core.inputs.readers.json_shapes import (
     shape_of,
     with_index,
 )
-from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_header, table_width
+from cfbatch_gui.core.inputs.recognise.headers import with_header
 from cfbatch_gui.core.messages import message
 
-Fields = dict[str, Any]
-_OBJECTS_AT_ONCE = 1_000
 _RowsOf = Callable[[Fields], list[tuple[str, ...]] | str]
 SUFFIXES, SUFFIXES_OF_LINES = (".json",), (".jsonl", ".ndjson", ".jl")
 _SPACE = re.compile(r"[ \t\r\n\x1e]*")  # with the mark that begins a record of a JSON text sequence
@@ -54,62 +51,88 @@ PREFIX = re.compile(r"""\s*(?:\)\]\}',?|[A-Za-z_$][\w.$]*\s*[=(])\s*(?=[\[{])"""
 _SUFFIX = re.compile(r"\)?\s*;?\s*\Z")
 
 
-def read_json_document(source: Source, progress: Callable[[int], None] | None) -> Generator[Block | Row, None, None]:
-    """Yield the rows of every element, numbered from 1; strings are texts.
+_NO_ARRAY = message("This line is not a JSON array. Each line must be one, such as [“1”, “text”].")
+_NO_OBJECT = message("This line is not a JSON object. Each line must be one, such as {“text”: “…”}.")
+_FROM_HERE = message("From here on this is not valid JSON: {cause}.")
+_BLANK = object()  # a line
 
-    Where the JSON ends early, one problem follows.
+
+def read_json(source: Source, progress: Callable[[int], None] | None) -> Generator[Block | Row, None, None]:
+    """Yield the rows of every element of a document or of every line, numbered from 1; strings in a document are texts.
+
+    A missing key and null are empty, lists and objects compact JSON. A line without an object is a problem, a blank
+    one an empty row if another line follows. Where a document ends early, one problem follows.
     """
+    rows_of = rows_reader(source)
+    is_header_next = source.shape is Shape.ARRAYS and source.has_header
+    blank: list[Row] = []
+    number = 0
     with open_bytes(source.path) as file:
-        rows_of = rows_reader(source)
-        objects: list[Fields] = []
-        last = 0
-        for number, value in enumerate(values_of(file, source, progress), 1):
-            last = number
-            if type(value) is dict and source.shape is Shape.PLAIN:
-                objects.append(value)
-                if len(objects) < _OBJECTS_AT_ONCE:
-                    continue
-            if objects:
-                yield _block(source, last - (type(value) is not dict), objects)
-                objects = []
-            if type(value) is not dict or source.shape is not Shape.PLAIN:
+        found = _values(file, source, progress)
+        for value in found if source.shape is Shape.PLAIN else _single(found):
+            if value is _BLANK:
+                number += 1
+                blank.append(Row(number, ("",) * len(source.columns)))
+                continue
+            yield from blank
+            blank.clear()
+            if isinstance(value, tuple):
+                yield Block(range(number + 1, number + 1 + len(value)), rows_of_objects(value, source.columns))
+                number += len(value)
+                continue
+            number += 1
+            if is_header_next:
+                is_header_next = False
+            else:
                 yield from _rows_of_value(source, number, value, rows_of)
-        if objects:
-            yield _block(source, last, objects)
 
 
-def _block(source: Source, last: int, objects: list[Fields]) -> Block:
-    """The rows of objects of which the last has this number."""
-    return Block(range(last - len(objects) + 1, last + 1), rows_of_objects(objects, source.columns))
+def _values(file: BinaryIO, source: Source, progress: Callable[[int], None] | None = None) -> Iterator[object]:
+    """Yield the elements or lines; a tuple of objects stands for each of them."""
+    return (_values_of_lines if source.format == FileFormat.JSON_LINES else _values_of_document)(file, source, progress)
+
+
+def _single(values: Iterable[object]) -> Iterator[object]:
+    return chain.from_iterable(value if isinstance(value, tuple) else (value,) for value in values)
 
 
 def _rows_of_value(source: Source, number: int, value: object, rows_of: _RowsOf) -> Iterable[Row]:
-    empty = ("",) * len(source.columns)
+    is_lines, are_arrays = source.format == FileFormat.JSON_LINES, source.shape is Shape.ARRAYS
+    fields = {"text": value} if isinstance(value, str) and not is_lines else value
+    shown = ""
+    found: list[tuple[str, ...]] | str
+    if isinstance(value, list) and are_arrays:
+        row = Row(number, tuple(map(cell_text, value)))
+        return (row if len(value) == len(source.columns) else unusual_row(row, len(source.columns)),)
     if isinstance(value, Broken):
-        return (Row(number, empty, value.reason),)
-    if source.shape is Shape.ARRAYS and isinstance(value, list):
-        return (row_of_array(source, number, value),) if number > source.has_header else ()
-    fields = {"text": value} if isinstance(value, str) else value
-    if not isinstance(fields, dict):
-        return (Row(number, empty, message("Element {number:,} is neither an object nor a text.", number=number)),)
-    return _numbered(source, number, rows_of(fields))
+        shown, found = value.text, value.reason
+    elif isinstance(fields, dict) and not (is_lines and are_arrays):
+        found = rows_of(fields)
+        if not isinstance(found, str):
+            return [Row(number, cells) for cells in found]  # several texts of one line have its number
+    elif is_lines:
+        shown, found = cell_text(value)[:200], _NO_ARRAY if are_arrays else _NO_OBJECT
+    else:
+        found = message("Element {number:,} is neither an object nor a text.", number=number)
+    return (Row(number, (shown, *("",) * (len(source.columns) - 1)), found),)
 
 
-def row_of_array(source: Source, number: int, cells: list[Any]) -> Row:
-    row = Row(number, tuple(map(cell_text, cells)))
-    return row if len(cells) == len(source.columns) else unusual_row(row, len(source.columns))
+def _values_of_lines(file: BinaryIO, source: Source, progress: Callable[[int], None] | None) -> Iterator[object]:
+    """Yield the objects of a piece together if each of its lines holds one, or what each line holds."""
+    for piece in text_pieces(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure):
+        text = piece.replace("\r\n", "\n").removesuffix("\n")
+        ends = text.count("\n")
+        # Between a line that ends an object and one that begins one, a comma can part elements of a list alone.
+        are_whole = text[:1] + text[-1:] == "{}" and text.count("}\n{") == ends and "\r" not in text
+        objects = parse_objects(text.replace("\n", ",")) if are_whole else ()
+        if len(objects) == ends + 1:
+            yield objects
+        else:
+            yield from (_BLANK if line.isspace() else parse_line(line) for line in lines_of_piece(piece))
 
 
-class Broken:
-    """The point from which the JSON is not valid; `cause` says why, in the form that fits within a sentence."""
-
-    def __init__(self, cause: str) -> None:
-        self.cause = cause
-        self.reason = message("From here on this is not valid JSON: {cause}.", cause=cause)
-
-
-def values_of(file: BinaryIO, source: Source, progress: Callable[[int], None] | None = None) -> Iterator[object]:
-    """Yield the elements one by one; where the JSON is invalid, a `Broken` is the last. Raises InputError."""
+def _values_of_document(file: BinaryIO, source: Source, progress: Callable[[int], None] | None) -> Iterator[object]:
+    """Yield the elements; where the JSON is invalid, a `Broken` is the last. Raises InputError."""
     pieces = text_chunks(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
     text = _Text(pieces, source)
     is_first = True
@@ -126,31 +149,21 @@ def values_of(file: BinaryIO, source: Source, progress: Callable[[int], None] | 
             if text.peek() == ",":
                 text.take(",")
     except json.JSONDecodeError as exc:
-        yield Broken(message("character {position:,} is wrong", position=text.position(exc)))
+        yield Broken(_FROM_HERE, message("character {position:,} is wrong", position=text.position(exc)))
     except (ValueError, RecursionError) as exc:
-        yield Broken(cause_of(exc))
+        yield Broken(_FROM_HERE, cause_of(exc))
 
 
 def _elements(text: "_Text") -> Iterator[object]:
-    text.take("[")
-    if text.peek() == "]":
-        text.take("]")
-        return
-    while True:
-        yield from text.values()
-        if text.peek() == "]":
-            text.take("]")
-            return
-        text.take(",")
+    for _ in text.parted("[", "]"):
+        yield text.objects() or text.value()
 
 
 def _of_object(text: "_Text", *, is_first: bool) -> Iterator[object]:
     """Yield the elements of an object: of its array if it is an envelope, its rows if it holds a table, else itself."""
-    text.take("{")
     fields: dict[str, Any] = {}
     rows_under = ""  # the key that held the elements
-    is_empty = text.peek() == "}"
-    while not is_empty:
+    for _ in text.parted("{", "}"):
         key = text.key()
         text.take(":")
         if key == rows_under:
@@ -165,10 +178,6 @@ def _of_object(text: "_Text", *, is_first: bool) -> Iterator[object]:
         else:
             fields[key] = text.value()
             text.check_size()
-        if text.peek() == "}":
-            break
-        text.take(",")
-    text.take("}")
     if not rows_under and fields:
         # Each of several objects is a row, whatever it holds.
         yield from (fields,) if not is_first or text.peek() else rows_of_object(fields)
@@ -203,7 +212,7 @@ def _holds_rows(key: object, fields: dict[str, Any]) -> bool:
 
 def _rows_of_split(fields: dict[str, Any], text: "_Text") -> Iterator[object]:
     index = fields.get("index")
-    rows = (row if isinstance(row, list) else [row] for row in _elements(text))
+    rows = (row if isinstance(row, list) else [row] for row in _single(_elements(text)))
     yield from with_index(index if isinstance(index, list) else (), fields["columns"], rows)
 
 
@@ -243,6 +252,17 @@ class _Text:
             self.refuse()
         self._at += 1
 
+    def parted(self, begin: str, end: str) -> Iterator[None]:
+        """Yield before each element between two signs, with commas between the elements."""
+        self.take(begin)
+        while self.peek() != end:
+            yield
+            if self.peek() != end:
+                self.take(",")
+                if self.peek() == end:
+                    self.refuse()
+        self.take(end)
+
     def pass_over(self, pattern: re.Pattern[str]) -> bool:
         """Whether what follows in the buffer is such; it is then passed over."""
         found = pattern.match(self._buffer, self._at)
@@ -274,16 +294,16 @@ class _Text:
                     raise
             wanted *= 2
 
-    def values(self) -> list[object]:
-        """The next elements of an array, or one: those whose ends can be seen in the buffer are decoded at once."""
+    def objects(self) -> tuple[Fields, ...]:
+        """The next objects of an array whose ends can be seen in the buffer, decoded at once."""
         self.peek()
         end = self._buffer.rfind("},", self._at) + 1
         if self._is_flat and end and self._buffer.startswith("{", self._at):
             if found := parse_objects(self._buffer[self._at : end]):
                 self._at = end
-                return list(found)
+                return found
             self._is_flat = False  # the end was that of a record within one: trying it for each would take long
-        return [self.value()]
+        return ()
 
     def position(self, exc: json.JSONDecodeError) -> int:
         return self._before + exc.pos + 1
@@ -319,79 +339,6 @@ class _Text:
         )
 
 
-_NO_ARRAY = message("This line is not a JSON array. Each line must be one, such as [“1”, “text”].")
-
-
-def read_json_lines(source: Source, progress: Callable[[int], None] | None) -> Generator[Block | Row, None, None]:
-    """Yield one row a line in the order of `source.columns`.
-
-    A missing key and null are empty, lists and objects compact JSON. A line without an object is a problem, a blank
-    one an empty row if another line follows.
-    """
-    empty = ("",) * len(source.columns)
-    are_arrays = source.shape is Shape.ARRAYS
-    blank: list[Row] = []
-    is_header = are_arrays and source.has_header
-    rows_of = rows_reader(source)
-    bulk_name = ""
-    number = 0
-    with open_bytes(source.path) as file:
-        pieces = text_pieces(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
-        for line in _lines_or_objects(pieces, source.shape is Shape.PLAIN):
-            if isinstance(line, list):
-                yield from blank
-                blank.clear()
-                number += len(line)
-                yield _block(source, number, line)
-                continue
-            number += 1
-            if line.isspace():
-                blank.append(Row(number, empty))
-                continue
-            yield from blank
-            blank.clear()
-            if is_header:
-                is_header = False
-            elif are_arrays:
-                yield _row_of_line(source, number, line)
-            elif isinstance(fields := parse_object(line), str):
-                yield Row(number, (without_line_end(line)[:200], *empty[1:]), fields)
-            elif source.shape is not Shape.BULK:
-                yield from _numbered(source, number, rows_of(fields))
-            elif (found := bulk_id(fields)) is not None:
-                bulk_name = found
-            else:
-                yield from _numbered(source, number, rows_of({"_id": bulk_name, **fields}))
-                bulk_name = ""
-
-
-def _lines_or_objects(pieces: Iterable[str], are_plain: bool) -> Iterator[str | list[Fields]]:
-    """Yield the lines of each piece, or the objects in them if each line holds one."""
-    for piece in pieces:
-        text = piece.replace("\r\n", "\n").removesuffix("\n")
-        ends = text.count("\n")
-        # Between a line that ends an object and one that begins one, a comma can part elements of a list alone.
-        are_whole = are_plain and text[:1] + text[-1:] == "{}" and text.count("}\n{") == ends and "\r" not in text
-        objects = parse_objects(text.replace("\n", ",")) if are_whole else []
-        if len(objects) == ends + 1:
-            yield objects
-        else:
-            yield from lines_of_piece(piece)
-
-
-def _numbered(source: Source, number: int, rows: list[tuple[str, ...]] | str) -> Iterable[Row]:
-    if isinstance(rows, str):
-        return (Row(number, ("",) * len(source.columns), rows),)
-    return [Row(number, cells) for cells in rows]  # several texts of one line have its number
-
-
-def _row_of_line(source: Source, number: int, line: str) -> Row:
-    cells = parse_array(line)
-    if cells is None:
-        return Row(number, (without_line_end(line)[:200], *("",) * (len(source.columns) - 1)), _NO_ARRAY)
-    return row_of_array(source, number, cells)
-
-
 _OBJECTS_FOR_KEYS = 1000
 _SCRIPT_SUFFIXES = (".js", ".json", ".jsonl")
 _RECORD_MARK = "\x1e"  # of JSON text sequences
@@ -401,9 +348,9 @@ def open_json(source: Source, candidate: Candidate) -> Source:
     """Find the columns of JSON or JSON Lines. Raises InputError."""
     is_lines = source.format == FileFormat.JSON_LINES
     with open_bytes(source.path) as file:
-        values = _values_of_lines(file, source) if is_lines else values_of(file, source)
-        first = list(islice(values, _OBJECTS_FOR_KEYS))
-    objects = [each if isinstance(each, dict) else {"text": each} for each in first if isinstance(each, dict | str)]
+        first = list(islice(_single(_values(file, source)), _OBJECTS_FOR_KEYS))
+    texts = [{"text": each} if isinstance(each, str) and not is_lines else each for each in first]
+    objects = [each for each in texts if isinstance(each, dict)]
     arrays = [each for each in first if isinstance(each, list)]
     if any(arrays) and len(arrays) >= 9 * len(objects):
         found = _of_arrays(source, arrays, candidate.options.has_header)
@@ -413,13 +360,6 @@ def open_json(source: Source, candidate: Candidate) -> Source:
         raise _without_objects(source, next((each for each in first if isinstance(each, Broken)), None))
     notices = notice_of_repeated_keys(candidate.text.split("\n") if is_lines else (candidate.text,))
     return replace(found, notices=(*found.notices, *notices))
-
-
-def _values_of_lines(file: BinaryIO, source: Source) -> Iterator[object]:
-    for line in text_lines(file, source.path.name, source.encoding):
-        if not line.isspace():
-            fields = parse_object(line)
-            yield fields if isinstance(fields, dict) else parse_array(line) or Broken(fields)
 
 
 def _without_objects(source: Source, broken: Broken | None) -> InputError:
@@ -440,26 +380,21 @@ def json_format(suffix: str, sample: str, *, is_whole: bool) -> FileFormat | Non
     begin = sample.lstrip()
     if sample.startswith(_RECORD_MARK) or (suffix in _SCRIPT_SUFFIXES and PREFIX.match(sample)):
         return FileFormat.JSON
+    if not begin.startswith(("[", "{")):
+        return FileFormat.JSON_LINES if is_named else None
     lines = [line for line in sample.split("\n") if line.strip()]
     whole_lines = lines if is_whole or len(lines) == 1 else lines[:-1]
-    has_object_lines = begin.startswith("{") and all(isinstance(parse_object(line), dict) for line in whole_lines[:2])
-    only = parse_object(lines[0]) if is_whole and len(lines) == 1 else None
-    is_around_others = is_envelope(only) or (begin.startswith("{") and begin[1:].lstrip().startswith('"requests"'))
-    if has_object_lines and not is_around_others:
+    first = [type(parse_line(line)) for line in whole_lines[:2]]
+    is_around_others = begin[1:].lstrip().startswith('"requests"') or (
+        is_whole and len(lines) == 1 and is_envelope(parse_line(lines[0]))
+    )
+    if (set(first) == {dict} and not is_around_others) or first == [list, list]:
         return FileFormat.JSON_LINES
-    if (
-        begin.startswith("[")
-        and len(whole_lines) > 1
-        and all(parse_array(line) is not None for line in whole_lines[:2])
-    ):
-        return FileFormat.JSON_LINES
-    if is_around_others or (is_named and begin.startswith(("[", "{"))):
-        may_be_lines = is_named and suffix != ".json" and not is_around_others
-        has_objects = may_be_lines and any(isinstance(parse_object(line), dict) for line in whole_lines[:50])
+    if suffix in SUFFIXES_OF_LINES and not is_around_others:
+        has_objects = any(isinstance(parse_line(line), dict) for line in whole_lines[:50])
         return FileFormat.JSON_LINES if has_objects else FileFormat.JSON
-    if begin.startswith("[") and _is_document(sample, is_whole=is_whole):
-        return FileFormat.JSON
-    return FileFormat.JSON_LINES if is_named else None
+    is_document = is_named or is_around_others or (begin.startswith("[") and _is_document(sample, is_whole=is_whole))
+    return FileFormat.JSON if is_document else None
 
 
 def _is_document(sample: str, *, is_whole: bool) -> bool:
@@ -491,10 +426,4 @@ def _of_arrays(source: Source, arrays: list[list[Any]], has_header: bool | None)
     rows = [tuple(map(cell_text, array)) for array in arrays]
     if len(rows) == 1 and has_header is None:
         has_header = False
-    judgement = judge_header(rows[:ROWS_FOR_HEADER], decided=has_header)
-    header = judgement.is_header
-    if header and len(rows) == 1:
-        raise only_header(source.path)
-    columns = complete_names(rows[0] if header else (), table_width(rows, header))
-    is_sure = not judgement.is_close
-    return replace(source, columns=columns, shape=Shape.ARRAYS, has_header=header, is_header_sure=is_sure)
+    return with_header(replace(source, shape=Shape.ARRAYS), rows, has_header)

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from itertools import count, islice
 from typing import Any
 
@@ -18,6 +19,8 @@ from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Shape, Source
 from cfbatch_gui.core.messages import Message, cut_list, enumerated, message, quoted
+
+Fields = dict[str, Any]
 
 
 class Number(str):
@@ -37,35 +40,30 @@ _decoder = msgspec.json.Decoder(float_hook=Number)
 _encoder = msgspec.json.Encoder(enc_hook=lambda number: msgspec.Raw(number.encode()))
 
 
-def parse_object(line: str) -> dict[str, Any] | str:
-    """The object in the line, or the sentence that says why there is none."""
+class Broken:
+    """What is not valid JSON, with a sentence about its cause and the beginning of its text."""
+
+    def __init__(self, reason: Message, cause: Message, text: str = "") -> None:
+        self.reason, self.cause, self.text = reason.filled(cause=cause), cause, text
+
+
+def parse_line(line: str) -> object:
     try:
-        value = _decoder.decode(line)
+        return _decoder.decode(line)
     except (ValueError, RecursionError):
         try:  # the strict decoder refuses lone surrogates, NaN and control characters, which spoil nothing else
-            value = lenient_decoder.decode(line)
+            return lenient_decoder.decode(line)
         except (ValueError, RecursionError) as exc:
-            return message("This line is not valid JSON: {cause}.", cause=cause_of(exc))
-    if not isinstance(value, dict):
-        return message("This line is not a JSON object. Each line must be one, such as {“text”: “…”}.")
-    return value
+            return Broken(message("This line is not valid JSON: {cause}."), cause_of(exc), line.rstrip("\r\n")[:200])
 
 
-def parse_objects(text: str) -> list[dict[str, Any]]:
-    """Objects with commas between them, decoded at once; [] if there is anything else among them."""
+def parse_objects(text: str) -> tuple[Fields, ...]:
+    """Objects with commas between them, decoded at once; () if there is anything else among them."""
     try:
-        found = _decoder.decode(f"[{text}]")
+        found = tuple(_decoder.decode(f"[{text}]"))
     except (ValueError, RecursionError):
-        return []
-    return found if set(map(type, found)) == {dict} else []
-
-
-def parse_array(line: str) -> list[Any] | None:
-    try:
-        value = lenient_decoder.decode(line)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, list) else None
+        return ()
+    return found if set(map(type, found)) == {dict} else ()
 
 
 def cause_of(exc: ValueError | RecursionError) -> Message:
@@ -122,24 +120,22 @@ def columns_of(objects: Sequence[dict[str, Any]], depth: int = _DEEPEST) -> tupl
     return tuple(found)
 
 
-def cells_reader(columns: Sequence[str]) -> Callable[[dict[str, Any]], tuple[str, ...]]:
-    """A function that gives the cells of an object for columns named as `columns_of` does."""
-    if not any("." in column for column in columns):
-        return lambda fields: tuple([cell_text(fields.get(column)) for column in columns])
-    opened = {column for column in columns if any(each.startswith(f"{column}.") for each in columns)}
+def rows_of_objects(objects: Sequence[Fields], columns: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The cells of objects for columns named as `columns_of` does; made by columns, as most have texts alone."""
+    found = []
+    for column in columns:
+        get = _value_at if "." in column else dict[str, Any].get
+        values = [get(fields, column) for fields in objects]
+        if column in _opened(columns):
+            values = [None if isinstance(value, dict) else value for value in values]
+        found.append(_cells_of_column(values))
+    return list(zip(*found, strict=True))
 
-    def cell(fields: dict[str, Any], column: str) -> str:
-        value = _value_at(fields, column)
-        return "" if isinstance(value, dict) and column in opened else cell_text(value)
 
-    return lambda fields: tuple([cell(fields, column) for column in columns])
-
-
-def rows_of_objects(objects: Sequence[dict[str, Any]], columns: Sequence[str]) -> list[tuple[str, ...]]:
-    """`cells_reader` for many objects: by columns, as most have texts alone."""
-    if any("." in column for column in columns):
-        return list(map(cells_reader(columns), objects))
-    return list(zip(*(_cells_of_column([fields.get(name) for fields in objects]) for name in columns), strict=True))
+@lru_cache(maxsize=16)
+def _opened(columns: tuple[str, ...]) -> frozenset[str]:
+    """The names of records whose values have columns of their own."""
+    return frozenset(column[:at] for column in columns for at, sign in enumerate(column) if sign == ".")
 
 
 def _cells_of_column(values: list[Any]) -> list[str]:
@@ -149,7 +145,7 @@ def _cells_of_column(values: list[Any]) -> list[str]:
     return values if harmless(joined) == joined else list(map(harmless, values))
 
 
-def _value_at(fields: dict[str, Any], way: str) -> object:
+def _value_at(fields: Fields, way: str) -> object:
     if way in fields:
         return fields[way]
     end = way.find(".")
@@ -185,7 +181,6 @@ def notice_of_repeated_keys(parts: Iterable[str]) -> tuple[str, ...]:
     return (message("Objects repeat keys ({names}); the last value of each is read.", names=names),) if found else ()
 
 
-Fields = dict[str, Any]
 _RANK_COLUMNS = ("external_reference", "query", "contexts")
 _EMBED_COLUMNS = ("external_reference", "text")
 _BATCH_COLUMNS = ("custom_id", "text")
@@ -329,8 +324,17 @@ def rows_reader(source: Source) -> Callable[[Fields], list[tuple[str, ...]] | st
             return rows if isinstance(rows, str) else [cells[-len(source.columns) :] for cells in rows]
 
         return last_cells
-    cells_of = cells_reader(source.columns)
-    return lambda fields: [cells_of(fields)]
+    if source.shape is Shape.BULK:
+        name = ""  # of the next record
+
+        def with_id(fields: Fields) -> list[tuple[str, ...]]:
+            nonlocal name
+            found = bulk_id(fields)
+            record, name = {"_id": name, **fields}, found or ""
+            return rows_of_objects([record], source.columns) if found is None else []
+
+        return with_id
+    return lambda fields: rows_of_objects([fields], source.columns)
 
 
 def _is_request(fields: Fields) -> bool:

@@ -10,11 +10,11 @@ from typing import Any
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.column_names import complete_names
-from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
+from cfbatch_gui.core.inputs.input_values import Block, Candidate, Source
 from cfbatch_gui.core.inputs.open_file import damaged, without_rows
 from cfbatch_gui.core.inputs.readers.decoding_process import DecodingError, decoding
 from cfbatch_gui.core.inputs.readers.decoding_program import PARQUET
-from cfbatch_gui.core.inputs.readers.json_shapes import cells_reader, columns_of
+from cfbatch_gui.core.inputs.readers.json_shapes import Fields, columns_of, rows_of_objects
 from cfbatch_gui.core.messages import message
 
 MARK = b"PAR1"
@@ -33,20 +33,19 @@ def recognise_parquet(candidate: Candidate) -> Source | None:
     return Source(candidate.path, "parquet", columns, candidate.size, has_header=True)
 
 
-def read_parquet(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+def read_parquet(source: Source, progress: Callable[[int], None] | None) -> Generator[Block, None, None]:
     """Yield the rows, numbered from 1, one batch in memory at a time; lists and maps as JSON, times as ISO 8601.
 
     A value that Python cannot hold, such as a date beyond the year 9999, is empty.
     """
-    number = 0
-    cells_of = cells_reader(source.columns)
+    number = 1
     with _reading(source.path) as batches:
         for batch in batches:
-            for fields in _records(batch):
-                number += 1
-                yield Row(number, cells_of(fields))
+            rows = rows_of_objects(_records(batch), source.columns)
+            yield Block(range(number, number + len(rows)), rows)
+            number += len(rows)
             if progress is not None:
-                progress(number)
+                progress(number - 1)
 
 
 def _columns(path: Path) -> tuple[str, ...]:
@@ -56,11 +55,10 @@ def _columns(path: Path) -> tuple[str, ...]:
         return columns_of([dict.fromkeys(names), *islice(rows, _ROWS_FOR_COLUMNS)]) if names else ()
 
 
-def _records(batch: Any) -> Iterator[dict[str, object]]:
+def _records(batch: Any) -> list[Fields]:
     names = complete_names(batch.schema.names, batch.num_columns)  # two columns may have one name, or none
     columns = [map(_plain, _values(batch.column(index))) for index in range(batch.num_columns)]
-    for values in zip(*columns, strict=True):
-        yield dict(zip(names, values, strict=True))
+    return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
 def _values(column: Any) -> list[object]:

@@ -2,13 +2,14 @@
 
 import re
 import zipfile
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from itertools import groupby
 from pathlib import Path
 from statistics import mean
 from typing import BinaryIO
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
@@ -125,39 +126,30 @@ def _document(path: Path, archive: zipfile.ZipFile) -> AbstractContextManager[Bi
     return open_member(path, archive, archive.getinfo(_MEMBER))
 
 
-def _paragraphs(xml: BinaryIO) -> Generator[str, None, None]:
+def _paragraphs(xml: BinaryIO) -> Iterator[str]:
     if b"<!DOCTYPE" in xml.read(4096):
         raise ValueError("a document type")
     xml.seek(0)
-    parts: list[list[str]] = []  # a paragraph may hold a text box with paragraphs of its own
-    runs: list[int] = []  # where each open run begins in its paragraph
-    hidden: set[int] = set()  # how deep the open runs are that are not shown
     passed_over = 0  # open elements whose content is not shown
     for event, element in ElementTree.iterparse(xml, ("start", "end")):  # noqa: S314 - no document type, no entities
-        name = element.tag.rpartition("}")[2]
+        name = _name(element)
         if name in _NOT_SHOWN:
             passed_over += 1 if event == "start" else -1
-        elif passed_over:
+        if event == "start":
             continue
-        elif name == "p" and event == "start":
-            parts.append([])
-        elif not parts:
-            continue
-        elif event == "start":
-            if name == "r":
-                runs.append(len(parts[-1]))
-        elif name == "p":
-            yield "".join(parts.pop())
+        if name == "p" and not passed_over:
+            yield "".join(
+                each.text or "" if _name(each) == "t" else _CHARACTERS.get(_name(each), "") for each in element.iter()
+            )
+        # A paragraph may hold a text box with paragraphs of its own, which come first.
+        if name == "p" or name in _NOT_SHOWN or (name == "r" and _is_hidden(element)):
             element.clear()
-        elif name == "t":
-            parts[-1].append(element.text or "")
-        elif name in _CHARACTERS:
-            parts[-1].append(_CHARACTERS[name])
-        elif name == "vanish" and not any(value in _FALSE for value in element.attrib.values()) and runs:
-            hidden.add(len(runs))
-        elif name == "r":
-            begin = runs.pop()
-            if len(runs) + 1 in hidden:
-                del parts[-1][begin:]
-                hidden.discard(len(runs) + 1)
-            element.clear()
+
+
+def _is_hidden(run: Element) -> bool:
+    marks = (each.attrib.values() for each in run.iter() if _name(each) == "vanish")
+    return any(not any(value in _FALSE for value in values) for values in marks)
+
+
+def _name(element: Element) -> str:
+    return element.tag.rpartition("}")[2]

@@ -3,7 +3,7 @@
 import zipfile
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, Literal
@@ -11,12 +11,11 @@ from typing import Any, Literal
 import msgspec
 
 from cfbatch_gui.core.errors import InputError, UsageError
-from cfbatch_gui.core.inputs.column_names import complete_names, is_context, is_text
+from cfbatch_gui.core.inputs.column_names import is_context, is_text
 from cfbatch_gui.core.inputs.input_values import Block, Candidate, ProblemKind, ReadOptions, Row, Source, single_rows
 from cfbatch_gui.core.inputs.open_file import (
     damaged,
     is_old_workbook,
-    only_header,
     open_raw,
     protected,
     regular_file_size,
@@ -32,7 +31,7 @@ from cfbatch_gui.core.inputs.readers.decoding_program import (
     PROTECTED,
     WORKBOOK,
 )
-from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_header
+from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, with_header
 from cfbatch_gui.core.inputs.recognise.table_bounds import Record, first_of_table, notice_above
 from cfbatch_gui.core.messages import Message, counted_message, cut_list, message, quoted
 
@@ -218,27 +217,21 @@ def _open(candidate: Candidate) -> Source:
     begin = _first_row(rows)
     table = rows[begin:]
     cells = [row.cells for row in table if any(row.cells)]
-    judgement = judge_header(cells, decided=options.has_header)
-    header = judgement.is_header
-    if header and len(table) == 1:
-        raise only_header(path)
-    columns = complete_names(table[0].cells if header else (), len(table[0].cells))
-    above = notice_above([" ".join(" ".join(row.cells).split()) for row in rows[:begin]])
-    said = (
-        _notice_of_sheet(sheet, options),
-        *(above, _notice_of_hidden(sheet.hidden, options)),
-        _notice_of_empty(columns, cells[1:] if header else []),
-    )
-    return Source(
-        *(path, "workbook", columns, candidate.size),
-        has_header=header,
+    source = Source(
+        *(path, "workbook", (), candidate.size),
         sheet=sheet.name,
         sheets=tuple(name for name, _ in sheet.sheets),
         first_line=table[0].number,
-        notices=tuple(filter(None, said)),
-        is_header_sure=not judgement.is_close,
         hidden=sheet.hidden,
     )
+    source = with_header(source, cells, options.has_header)
+    said = (
+        _notice_of_sheet(sheet, options),
+        notice_above([" ".join(" ".join(row.cells).split()) for row in rows[:begin]]),
+        _notice_of_hidden(sheet.hidden, options),
+        _notice_of_empty(source.columns, cells[1:] if source.has_header else []),
+    )
+    return replace(source, notices=tuple(filter(None, said)))
 
 
 def _notice_of_sheet(sheet: OpenSheet, options: ReadOptions) -> str:

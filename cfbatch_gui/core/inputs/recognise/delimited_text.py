@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Candidate, Quoting, RowHabits, Source, cells_text, columns_text
-from cfbatch_gui.core.inputs.open_file import only_header, without_rows
+from cfbatch_gui.core.inputs.open_file import without_rows
 from cfbatch_gui.core.inputs.readers.decoded_text import without_marks
 from cfbatch_gui.core.inputs.readers.delimited_rows import (
     NEVER_CLOSED,
@@ -22,7 +21,7 @@ from cfbatch_gui.core.inputs.readers.delimited_rows import (
     one_sign,
     rows_of_header,
 )
-from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_header, table_width, with_row_names
+from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, with_header
 from cfbatch_gui.core.inputs.recognise.separators import (
     SEPARATORS,
     first_lines,
@@ -105,22 +104,8 @@ def _best(trials: list[Dialect], preferred: str, sample: str) -> Dialect:
     ragged = [trial for trial in trials if trial.first > 1 or trial.usual > 1]
     if not ragged:
         return whole or trials[0]
-    if whole and (quoted := [each for each in ragged if each.usual > 1 and _fits_better(sample, each, whole)]):
-        return max(quoted, key=lambda trial: trial.likelihood)
     best = max(ragged, key=lambda trial: trial.likelihood)
     return whole if whole and (best.is_spaced or best.usual <= 1) else best
-
-
-def _fits_better(sample: str, trial: Dialect, whole: Dialect) -> bool:
-    return _quote_fit(sample, trial.separator) >= _LEAST_AGREEMENT > _quote_fit(sample, whole.separator) + 0.2
-
-
-def _quote_fit(sample: str, separator: str) -> float:
-    """The share of quotation marks that may begin or end a cell with this separator, 0 without such marks."""
-    text = sample.replace('""', "")
-    sign = re.escape(separator)
-    beside = re.compile(rf'(?:(?<=[{sign}\r\n])|\A) *"|"(?= *(?:[{sign}\r\n]|\Z))')
-    return len(beside.findall(text)) / max(1, text.count('"'))
 
 
 def is_clearly_delimited(sample: str, *, is_whole: bool, separators: Sequence[str] = SEPARATORS) -> bool:
@@ -288,16 +273,9 @@ def _open_table(source: Source, candidate: Candidate, dialect: Dialect) -> Sourc
         source = replace(source, notices=(*source.notices, *_notice_of_header(first[1:above])))
         del first[1:above]
         decided = True
-    narrow = _without_empty_ends(first)
-    judgement = judge_header(narrow, decided=decided)
-    header = judgement.is_header
-    first = narrow if header else first
-    if header and len(first) == 1:
-        raise _unreadable(source.path, unclosed) if unclosed else only_header(source.path)
-    width = table_width(first, header)
-    names = with_row_names(first) if header else ()
-    columns = complete_names(names, width)
-    source = replace(source, columns=columns, has_header=header, is_header_sure=not judgement.is_close)
+    if unclosed and len(first) == 1:
+        raise _unreadable(source.path, unclosed)
+    source = with_header(source, _without_empty_ends(first), decided)
     return marked_columns(_with_habits(source, records))
 
 

@@ -5,11 +5,14 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby, pairwise
 
 from cfbatch_gui.core.inputs import column_names as vocabulary
+from cfbatch_gui.core.inputs.column_names import complete_names
+from cfbatch_gui.core.inputs.input_values import Source
+from cfbatch_gui.core.inputs.open_file import only_header
 
 NUMBER = "9"
 LONG = "long"  # more than 60 characters without a space
@@ -182,8 +185,13 @@ def _within(value: float, least: float, most: float) -> float:
     return max(-least, min(most, value))
 
 
-def table_width(rows: Sequence[Sequence[str]], header: bool) -> int:
-    """The usual number of cells, or that of the first row if a header has more."""
-    widths = [len(row) for row in rows[header:]]
-    usual = max(widths, key=lambda width: (widths.count(width), -widths.index(width)))
-    return max(len(rows[0]), usual) if header else usual
+def with_header(source: Source, rows: Sequence[Sequence[str]], decided: bool | None) -> Source:
+    """The source with the names of its columns, by its first rows. Raises InputError for a header alone."""
+    judgement = judge_header(rows, decided=decided)
+    if judgement.is_header and len(rows) == 1:
+        raise only_header(source.path)
+    widths = [len(row) for row in rows[judgement.is_header :]]
+    width = max(widths, key=lambda each: (widths.count(each), -widths.index(each)))  # the usual number of cells
+    names = with_row_names(rows) if judgement.is_header else ()
+    columns = complete_names(names, max(width, len(rows[0])) if judgement.is_header else width)
+    return replace(source, columns=columns, has_header=judgement.is_header, is_header_sure=not judgement.is_close)

@@ -18,7 +18,7 @@ from cfbatch_gui.core.jobs.plan.packing import Plan, plan
 from cfbatch_gui.core.jobs.plan.spending import LEARNED, TOKENS
 from cfbatch_gui.core.jobs.reuse import NOTHING, Reusable
 from cfbatch_gui.core.jobs.states import Batch, Job, JobState
-from cfbatch_gui.core.messages import Message, counted_message, day_in_words, message
+from cfbatch_gui.core.messages import Message, counted_message, message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, find_model, price
 from cfbatch_gui.core.workers_ai.estimate import script_of, tokens_lower, tokens_upper
 
@@ -208,7 +208,7 @@ def without_queue(found: Preflight, job: Job, checked_at: float) -> Preflight:
     notice = message(
         "When this connection was checked, on {day}, the model took no batches: they would be refused. Run the texts at"
         " once instead.",
-        day=day_in_words(datetime.fromtimestamp(checked_at).astimezone()),
+        day=f"{datetime.fromtimestamp(checked_at).astimezone():%Y-%m-%d}",
     )
     return replace(
         found,

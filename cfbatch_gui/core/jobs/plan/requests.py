@@ -7,7 +7,7 @@ import json
 import sqlite3
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
 import msgspec
@@ -54,28 +54,9 @@ _LONGER_PAIR = message("The text, or its query, is longer than {model} reads ({t
 _LARGER = message("The text alone is larger than a batch may be ({size:.0f} MB).")
 
 
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """int64 (n,) each. `part` is 0 for a whole text, `query` 0 without one; `size` is in bytes as JSON, `upper` and
-    `lower` are tokens.
-    """
-
-    item: _Numbers
-    part: _Numbers
-    query: _Numbers
-    text: _Numbers
-    size: _Numbers
-    upper: _Numbers
-    lower: _Numbers
-
-    def __len__(self) -> int:
-        return len(self.item)
-
-    def at(self, indices: _Numbers) -> "Texts":
-        return Texts(*(getattr(self, each.name)[indices] for each in fields(self)))
-
-    def only(self, mask: NDArray[np.bool_]) -> "Texts":
-        return self if mask.all() else self.at(np.flatnonzero(mask))
+# `part` is 0 for a whole text, `query` 0 without one; `size` is in bytes as JSON, `upper` and `lower` are tokens.
+_TEXT = np.dtype([(name, "<i8") for name in ("item", "part", "query", "text", "size", "upper", "lower")])
+Texts = NDArray[np.void]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +120,7 @@ class RequestCutter:
     def requests(self) -> Iterator[Request]:
         """Of all that is neither taken nor left out, numbered from 1."""
         for block in self._blocks():
-            texts = self._counted_closely(block.only(~are_among(block.item, self._taken.item)))
+            texts = self._counted_closely(block[~are_among(block["item"], self._taken.item)])
             queries = self._queries(texts)
             sent = self._without_too_long(texts, queries)
             yield from self._cut(sent, np.zeros(len(sent), np.int64), queries, self.sent)
@@ -147,10 +128,10 @@ class RequestCutter:
     def requests_of_taken(self) -> Iterator[Request]:
         """Of what has results, each of one `source`; for after the others, as their numbers go on."""
         for block in self._blocks() if len(self._taken) else ():
-            texts = block.only(are_among(block.item, self._taken.item))
-            source = self._taken.source[np.searchsorted(self._taken.item, texts.item)]
+            texts = block[are_among(block["item"], self._taken.item)]
+            source = self._taken.source[np.searchsorted(self._taken.item, texts["item"])]
             order = np.argsort(source, kind="stable")
-            yield from self._cut(texts.at(order), source[order], self._queries(texts), self.reused)
+            yield from self._cut(texts[order], source[order], self._queries(texts), self.reused)
 
     def repeated(self) -> tuple[int, int, int]:
         """How many items repeat one that is sent, how many one that is taken, and the tokens that sending the first
@@ -185,27 +166,29 @@ class RequestCutter:
 
     def _texts(self, item: _Numbers, query: _Numbers, text: _Numbers) -> Texts:
         check_stopped()
-        lengths = (column[text - 1].astype(np.int64) for column in (self._sizes, self._upper, self._lower))
-        texts = Texts(item, np.zeros(len(item), np.int64), query, text, *lengths)
-        texts = texts.only(~are_among(item, self._repeats))
+        texts = np.zeros(len(item), _TEXT)
+        texts["item"], texts["query"], texts["text"] = item, query, text
+        for name, column in (("size", self._sizes), ("upper", self._upper), ("lower", self._lower)):
+            texts[name] = column[text - 1]
+        texts = texts[~are_among(item, self._repeats)]
         return self._in_parts(texts) if self._has_parts and self._job.kind is Kind.RANK else texts
 
     def _in_parts(self, whole: Texts) -> Texts:
         parts: dict[int, list[tuple[int, int, int, int]]] = {}
         counts: dict[tuple[int, int, int], tuple[int, int, int]] = {}  # by text and span, which queries share
-        for item, part, *place in self._database.execute(_PARTS, (str(whole.item.tolist()),)):
+        for item, part, *place in self._database.execute(_PARTS, (str(whole["item"].tolist()),)):
             text, start, stop = place
             if (text, start, stop) not in counts:
                 counts[text, start, stop] = self._count_part(text, start, stop)
             parts.setdefault(item, []).append((part, *counts[text, start, stop]))
         if not parts:
             return whole
-        items = whole.item.tolist()
-        texts = whole.at(np.repeat(np.arange(len(items)), [len(parts.get(item, "1")) for item in items]))
+        items = whole["item"].tolist()
+        texts = whole[np.repeat(np.arange(len(items)), [len(parts.get(item, "1")) for item in items])]
         counted = np.array([*chain.from_iterable(parts.get(item, ()) for item in items)], np.int64)
-        is_part = np.isin(texts.item, list(parts))
-        for column, values in zip((texts.part, texts.size, texts.upper, texts.lower), counted.T, strict=True):
-            column[is_part] = values
+        is_part = np.isin(texts["item"], list(parts))
+        for name, values in zip(("part", "size", "upper", "lower"), counted.T, strict=True):
+            texts[name][is_part] = values
         return texts
 
     def _count_part(self, text_no: int, start: int, stop: int) -> tuple[int, int, int]:
@@ -216,13 +199,13 @@ class RequestCutter:
 
     def _counted_closely(self, texts: Texts) -> Texts:
         """The same, with `upper` worked out closely for texts that could reach the limit of a text or of a request."""
-        densest, padded_tokens = 3 * texts.upper, self._metadata.padded_tokens
+        densest, padded_tokens = 3 * texts["upper"], self._metadata.padded_tokens
         is_near = densest > self._metadata.max_tokens
         if padded_tokens > 0 and len(texts):
-            _, group, sizes = np.unique(texts.query, return_inverse=True, return_counts=True)
+            _, group, sizes = np.unique(texts["query"], return_inverse=True, return_counts=True)
             is_near |= (np.minimum(sizes, self._most_texts)[group] + 1) * densest > padded_tokens
-        is_near &= texts.part == 0  # parts have been counted closely
-        numbers = np.unique(texts.text[is_near])
+        is_near &= texts["part"] == 0  # parts have been counted closely
+        numbers = np.unique(texts["text"][is_near])
         numbers = numbers[~self._is_close[numbers - 1]]
         self._is_close[numbers - 1] = True
         for first in range(0, len(numbers), _FETCHED):
@@ -230,7 +213,8 @@ class RequestCutter:
             statement = "SELECT text_no, text FROM json_each(?) JOIN texts ON text_no = value"
             for number, text in self._database.execute(statement, (wanted,)):
                 self._upper[number - 1] = tokens_most(text)
-        return replace(texts, upper=np.where(is_near, self._upper[texts.text - 1], texts.upper))
+        texts["upper"] = np.where(is_near, self._upper[texts["text"] - 1], texts["upper"])
+        return texts
 
     @property
     def _most_texts(self) -> int:
@@ -241,34 +225,36 @@ class RequestCutter:
     def _queries(self, texts: Texts) -> dict[int, _Query]:
         if self._job.kind is not Kind.RANK or not len(texts):
             return {}
-        numbers = int(texts.query.min()), int(texts.query.max())
+        numbers = int(texts["query"].min()), int(texts["query"].max())
         found = self._database.execute("SELECT query_no, text FROM queries WHERE query_no BETWEEN ? AND ?", numbers)
         return {number: _Query(text, tokens_lower(text), tokens_most(text)) for number, text in found}
 
     def _without_too_long(self, texts: Texts, queries: dict[int, _Query]) -> Texts:
         """Leave out what the service would not cut, or not take at all."""
         most, body_bytes = self._metadata.max_tokens, self._metadata.body_bytes
-        is_too_long = (texts.lower > most) | np.isin(texts.query, [n for n, q in queries.items() if q.lower > most])
+        is_too_long = (texts["lower"] > most) | np.isin(
+            texts["query"], [n for n, q in queries.items() if q.lower > most]
+        )
         is_too_long &= not (self._job.options.truncate_inputs and self._metadata.can_truncate)
         is_too_large = np.zeros(len(texts), np.bool_)
         # A character of a query takes at most six bytes ("\u001f"): nearly always there is no need to look at any.
         longest = max((len(query.text or "") for query in queries.values()), default=0)
-        if int(texts.size.max(initial=0)) + 6 * longest + 1_000 > body_bytes:
-            for number in np.unique(texts.query).tolist():
+        if int(texts["size"].max(initial=0)) + 6 * longest + 1_000 > body_bytes:
+            for number in np.unique(texts["query"]).tolist():
                 around = job_frame(queries.get(number, _NO_QUERY).text, "", self._job.options).size(1, 0) + 200
-                is_too_large |= (texts.query == number) & (texts.size + around > body_bytes) & ~is_too_long
+                is_too_large |= (texts["query"] == number) & (texts["size"] + around > body_bytes) & ~is_too_long
         reads = _LONGER_PAIR if self._job.kind is Kind.RANK else _LONGER
         longer, larger = reads.filled(model=self._metadata.title, tokens=most), _LARGER.filled(size=body_bytes / 1e6)
         for is_left_out, reason in ((is_too_long, longer), (is_too_large, larger)):
-            for item in texts.item[is_left_out].tolist():
+            for item in texts["item"][is_left_out].tolist():
                 rows = self._database.execute(_LEFT_OUT, (ProblemKind.TOO_LONG, reason, item)).rowcount
                 self.left_out += rows
                 self._long_texts += rows - 1  # items that repeat it are not among the texts
-        self._long_texts += int(np.count_nonzero((texts.upper > most) | is_too_long))
-        sent = texts.only(~(is_too_long | is_too_large))
+        self._long_texts += int(np.count_nonzero((texts["upper"] > most) | is_too_long))
+        sent = texts[~(is_too_long | is_too_large)]
         # A query counts as one however many texts it ranks, as it is named once.
         long_queries = {number for number, query in queries.items() if query.upper > most}
-        self._long_queries |= long_queries and long_queries.intersection(sent.query.tolist())
+        self._long_queries |= long_queries and long_queries.intersection(sent["query"].tolist())
         return sent
 
     def _cut(self, texts: Texts, source: _Numbers, queries: dict[int, _Query], totals: Totals) -> Iterator[Request]:
@@ -276,18 +262,18 @@ class RequestCutter:
         if not len(texts):
             return
         most = self._metadata.max_tokens
-        upper = np.minimum(texts.upper, most)
+        upper = np.minimum(texts["upper"], most)
         totals.texts += len(texts)
-        totals.low += int(np.minimum(texts.lower, most).sum())
+        totals.low += int(np.minimum(texts["lower"], most).sum())
         totals.high += int(upper.sum())
-        totals.queries.append(np.unique(texts.query[texts.query > 0]))
-        bytes_before = [0, *np.cumsum(texts.size).tolist()]
-        items, parts = texts.item.tolist(), texts.part.tolist()
-        is_break = (np.diff(texts.item) != 1) | (texts.part[1:] > 0) | (texts.part[:-1] > 0)
+        totals.queries.append(np.unique(texts["query"][texts["query"] > 0]))
+        bytes_before = [0, *np.cumsum(texts["size"]).tolist()]
+        items, parts = texts["item"].tolist(), texts["part"].tolist()
+        is_break = (np.diff(texts["item"]) != 1) | (texts["part"][1:] > 0) | (texts["part"][:-1] > 0)
         breaks = (np.flatnonzero(is_break) + 1).tolist()
-        ends = np.flatnonzero((np.diff(texts.query) != 0) | (np.diff(source) != 0)) + 1
+        ends = np.flatnonzero((np.diff(texts["query"]) != 0) | (np.diff(source) != 0)) + 1
         for begin, end in pairwise((0, *ends.tolist(), len(texts))):
-            query = queries.get(int(texts.query[begin]), _NO_QUERY)
+            query = queries.get(int(texts["query"][begin]), _NO_QUERY)
             waiting = [(begin, end)]  # the next is the last
             while waiting:
                 start, stop = waiting.pop()

@@ -86,7 +86,7 @@ class Watcher:
                     return  # fetching many answers takes long, and what was sent meanwhile is to be handed over
 
     def _asked(self, batch: Batch) -> str:
-        is_fetched = self._account.has(batch) and batch.state is not BatchState.COLLECTING
+        is_fetched = batch.is_in_account and batch.state is not BatchState.COLLECTING
         return "account" if is_fetched else "service"
 
     def _due(self, job: Job, batch: Batch) -> float:
@@ -189,7 +189,7 @@ class Watcher:
                 kept = await asyncio.to_thread(read_run if batch.at_once else read_answer, raw)
                 if isinstance(kept, Finished) and kept.request_id in ("", batch.request_id):
                     return Reply(raw, kept)
-        if not batch.request_id or self._account.has(batch):
+        if not batch.request_id or batch.is_in_account:
             raise ReplyError(message("The answer to this batch cannot be read from the job's folder."))
         client = self._store.client(job)
         check_account(client, batch)
@@ -218,7 +218,6 @@ class Watcher:
     async def _collect(self, job: Job, batch: Batch, reply: Reply) -> None:
         folder = self._store.folder(job.id)
         await asyncio.to_thread(keep_reply, folder, batch.number, reply.raw)
-        self._account.is_here(batch)
         collecting = replace(batch, state=BatchState.COLLECTING, checked_at=self._clock(), checks=batch.checks + 1)
         kind, finished, changes = job.kind, reply.finished, {}
         if job.attached:

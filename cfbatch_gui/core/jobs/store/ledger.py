@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar, get_type_hints
 
 import msgspec
 
-from cfbatch_gui.core.errors import DataError, DataInUse, DiskFull, LedgerDamaged, LocksUnsupported, UsageError
+from cfbatch_gui.core.errors import DataError, DataInUse, DiskFull, LedgerDamaged, UsageError
 from cfbatch_gui.core.job_folder.schema import one_moment, transaction, translated
 from cfbatch_gui.core.jobs.states import Batch, Job
 from cfbatch_gui.core.messages import message
@@ -196,7 +196,7 @@ def _load(database: sqlite3.Connection) -> dict[str, Job]:
 class WriterLock:
     """Held from construction until `release` or the end of the process.
 
-    Raises DataInUse when another process holds it, LocksUnsupported, DataReadOnly and DataError.
+    Raises DataInUse when another process holds it, and DataError.
     """
 
     def __init__(self, path: Path) -> None:
@@ -223,7 +223,7 @@ def _lock_failed(error: OSError, path: Path) -> DataError:
         )
     detail = f"{path}: {error.strerror} ({errno.errorcode.get(error.errno or 0, error.errno)})"
     if error.errno in WITHOUT_LOCKS:
-        return LocksUnsupported(
+        return DataError(
             message(
                 "The disk with the folder for the program's data, “{folder}”, has no file locks. Without them two "
                 "programs could send the same texts twice, so nothing was opened. Choose a folder on a disk of this "

@@ -16,8 +16,8 @@ from typing import BinaryIO, NoReturn
 from cfbatch_gui.core.errors import ExportError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import comma_list, message, quoted
-from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.system.files import atomic_writer
 
 Progress = Callable[[int, int], None]
@@ -87,12 +87,13 @@ class Work:
     """
 
     folder: JobFolder
-    metadata: JobMetadata
+    job: Job
     path: Path
     options: ExportOptions = ExportOptions()
     steps: Steps = field(default_factory=Steps)
     end: Callable[[], None] = lambda: None
     say: Callable[[str], str] = str
+    connection: str = ""  # its title
 
 
 @dataclass(frozen=True, slots=True)

@@ -261,7 +261,7 @@ def _failed_columns(work: Work, file: int, *, has_raw: bool) -> tuple[Sequence[s
 
 
 def _failed_rows(work: Work, file: int) -> Iterator[_FailedRow]:
-    is_ranking = work.metadata.kind is Kind.RANK
+    is_ranking = work.job.kind is Kind.RANK
     items = work.options.items
     failed = _FAILED.format(
         chosen="TRUE" if items is None else _CHOSEN.format(item="i.item_no"),
@@ -270,7 +270,7 @@ def _failed_rows(work: Work, file: int) -> Iterator[_FailedRow]:
         # A ranking stores the cells of every row; an embedding job may store only the text, which its item gives.
         item="NULL" if is_ranking else "i.item_no",
     )
-    batches = msgspec.json.encode({str(number): str(reason) for number, reason in work.metadata.failed_batches.items()})
+    batches = msgspec.json.encode({str(number): str(reason) for number, reason in work.job.failed_batches.items()})
     values = {"batches": batches.decode(), "file": file}
     if items is not None:
         values["items"] = str(sorted(items))

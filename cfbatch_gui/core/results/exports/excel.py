@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from cfbatch_gui import __version__
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.job_folder import schema
@@ -372,7 +373,7 @@ def _checked_workbook(work: Work) -> "Iterator[tuple[xlsxwriter.Workbook, list[S
             about = [PeopleColumn(0, "", work.say(_ABOUT), 24), PeopleColumn(1, "", "", 80)]
             sheets.append(Sheet(book, work.say(_ABOUT), about))
             fill(sheets[-1], _about(work))
-            for sheet in sheets if work.metadata.kind is Kind.RANK else sheets[:-1]:
+            for sheet in sheets if work.job.kind is Kind.RANK else sheets[:-1]:
                 sheet.finish()
             book.close()
         except FileCreateError as error:
@@ -403,7 +404,7 @@ def _table(work: Work, *, as_in_file: bool = False) -> tuple[ScoreRows, tuple[Pe
 
 def _per_query(work: Work, asked: Container[int]) -> Iterator[Row]:
     """The queries of the rows that are written, each with the figures of its whole ranking."""
-    for query in Rankings(work.folder, work.metadata.failed_batches).queries():
+    for query in Rankings(work.folder, work.job.failed_batches).queries():
         if work.options.items is not None and query.query_no not in asked:
             continue
         yield query.text, query.contexts, query.scored, query.best, query.margin
@@ -434,24 +435,24 @@ def write_vectors(work: Work) -> Written:
 
 def _about(work: Work) -> Iterator[tuple[str, str]]:
     """Rows (name, value) of the origin; without the time, so that equal exports are identical."""
-    metadata, say = work.metadata, work.say
-    is_ranking = metadata.kind is Kind.RANK
+    job, say = work.job, work.say
+    is_ranking = job.kind is Kind.RANK
     with work.folder.open(read_only=True) as database:
-        counts = count_items(database, metadata.failed_batches)
+        counts = count_items(database, job.failed_batches)
     missing = {
         message("Failed"): counts.failed,
         message("Not back yet"): counts.waiting,
         message("Left out"): counts.left_out + counts.skipped,
         message("Sent although doubtful"): counts.doubtful_sent,
     }
-    sent = f"{datetime.fromtimestamp(metadata.sent_at, UTC):%Y-%m-%d %H:%M} UTC"
+    sent = f"{datetime.fromtimestamp(job.sent_at, UTC):%Y-%m-%d %H:%M} UTC"
     rows = {
-        message("Made with"): f"CF Batch {metadata.program_version}".rstrip(),
-        message("Job"): metadata.name,
-        message("File"): metadata.source_name,
-        message("Model"): metadata.model,
-        message("Connection"): metadata.connection,
-        **({message("Sent"): sent} if metadata.sent_at else {}),
+        message("Made with"): f"CF Batch {__version__}",
+        message("Job"): job.name,
+        message("File"): job.source_name,
+        message("Model"): job.model,
+        message("Connection"): work.connection,
+        **({message("Sent"): sent} if job.sent_at else {}),
         (message("Texts with a score") if is_ranking else message("Texts with a vector")): str(counts.done),
         **{name: str(count) for name, count in missing.items() if count},
     }

@@ -13,7 +13,7 @@ _OF_CONTEXT = frozenset((*COLUMNS, PART, SOURCE_JOB)).difference(_OF_QUERY)
 
 def write(work: Work) -> Written:
     """Write and read back; numbers are the shortest decimals that read back as the same double (scores) or float32."""
-    return _write_rankings(work) if work.metadata.kind is Kind.RANK else _write_embeddings(work)
+    return _write_rankings(work) if work.job.kind is Kind.RANK else _write_embeddings(work)
 
 
 def _write_rankings(work: Work) -> Written:
@@ -57,11 +57,11 @@ _LINE = (
 def write_openai(work: Work) -> Written:
     table = VectorRows(work)
     encode = msgspec.json.Encoder().encode
-    model = encode(work.metadata.model)
+    model, request_ids = encode(work.job.model), work.job.request_ids
 
     def line(text: EmbeddedText, decimals: bytes) -> bytes:
-        request = encode(work.metadata.request_ids.get(text.batch, ""))
-        number = encode(f"{work.metadata.id}-{text.item_no}")
+        request = encode(request_ids.get(text.batch, ""))
+        number = encode(f"{work.job.id}-{text.item_no}")
         return _LINE % (number, encode(table.id_of(text)), request, decimals, model)
 
     write_vector_lines(work, table, line)

@@ -27,7 +27,7 @@ _FIXED = ("id", "text", "vector")
 def write(work: Work) -> Written:
     """Write, compare the bytes of the file with those written, and check the schema in its footer."""
     _check_installed()
-    return _write_rankings(work) if work.metadata.kind is Kind.RANK else _write_vectors(work)
+    return _write_rankings(work) if work.job.kind is Kind.RANK else _write_vectors(work)
 
 
 def write_with_map(work: Work) -> Written:
@@ -203,7 +203,7 @@ def _atlas_columns(work: Work, table: VectorRows) -> tuple[dict[str, Any], dict[
     """The columns as arrays of all rows, by name, and notes for the manifest."""
     from arro3.core import Array, DataType, Field, list_array, struct_array
 
-    embeddings = Embeddings(work.folder, work.metadata.failed_batches)
+    embeddings = Embeddings(work.folder, work.job.failed_batches)
     kept = cached_map(work.folder, embeddings)
     found = make_map(embeddings, lambda _share: work.steps.wrote(0)) if kept is None else kept
     point_of = dict(zip(found.item_numbers.tolist(), found.points.tolist(), strict=True))

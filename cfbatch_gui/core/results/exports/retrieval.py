@@ -26,7 +26,7 @@ _LOWEST = np.float32(-np.inf)
 
 def _queries(work: Work, ids: RetrievalIds) -> Iterator[tuple[str, list[RankedContext]]]:
     """Each query's id, and its contexts by rank."""
-    for contexts in by_query(Rankings(work.folder, work.metadata.failed_batches)):
+    for contexts in by_query(Rankings(work.folder, work.job.failed_batches)):
         yield ids.query(contexts[0].query_no, contexts[0].query_id), contexts
         work.steps.wrote(len(contexts))
 
@@ -38,7 +38,7 @@ def _document(ids: RetrievalIds, context: RankedContext) -> str:
 def write_run(work: Work) -> Written:
     """Write and read back, a document once a query by its better rank. Raises ExportError if nothing is left."""
     ids = RetrievalIds(work.folder)
-    tag = f"cfbatch-{slug(work.metadata.model.rsplit('/')[-1], 'run')}"
+    tag = f"cfbatch-{slug(work.job.model.rsplit('/')[-1], 'run')}"
     rows = dropped = repeated = lowered = 0
     with checked_export(work) as stream:
         for query, contexts in _queries(work, ids):

@@ -94,7 +94,7 @@ class _Rows:
     """What the rows of both kinds need of their job: which columns there are, and where results came from."""
 
     def __init__(self, work: Work, kind: Kind) -> None:
-        self._folder, self._metadata = work.folder, work.metadata
+        self._folder, self._name, self._request_ids = work.folder, work.job.name, work.job.request_ids
         self._options, self._steps = work.options, work.steps
         self._ours = _our_columns(work.folder, kind)
         self._has_part, self._has_source = PART in self._ours, SOURCE_JOB in self._ours
@@ -105,7 +105,7 @@ class _Rows:
         """The job and the request that a result came with."""
         if origin := self._origins.get(reference):
             return origin.job_name, origin.request_id
-        return self._metadata.name, self._metadata.request_ids.get(batch, "")
+        return self._name, self._request_ids.get(batch, "")
 
 
 class ScoreRows(_Rows):
@@ -118,7 +118,7 @@ class ScoreRows(_Rows):
     def __init__(self, work: Work) -> None:
         super().__init__(work, Kind.RANK)
         ours = self._ours
-        self._rankings = Rankings(work.folder, work.metadata.failed_batches, reserved=ours)
+        self._rankings = Rankings(work.folder, work.job.failed_batches, reserved=ours)
         own = self._rankings.columns()
         self.own_names = dict(zip(own, Rankings(work.folder).columns(), strict=True))
         everything = ours + own
@@ -258,7 +258,7 @@ class VectorRows(_Rows):
     def __init__(self, work: Work, *, reserved: Collection[str] = (), has_text_column: bool = False) -> None:
         super().__init__(work, Kind.EMBED)
         ours = self._ours
-        self._embeddings = Embeddings(work.folder, work.metadata.failed_batches, reserved=(*ours, *reserved))
+        self._embeddings = Embeddings(work.folder, work.job.failed_batches, reserved=(*ours, *reserved))
         self._present = self._embeddings.present()
         if work.options.items is not None:
             self._present &= np.isin(np.arange(1, len(self._present) + 1), list(work.options.items))

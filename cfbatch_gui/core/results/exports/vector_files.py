@@ -142,7 +142,7 @@ def write_projector(work: Work) -> Written:
     names = ("id", "text", *table.columns)
     header = [name.translate(_BREAKS) or f"column {index}" for index, name in enumerate(names, 1)]
     embedding = {
-        "tensorName": work.metadata.name or work.metadata.id,
+        "tensorName": work.job.name or work.job.id,
         "tensorShape": [table.count, table.dimension],
         "tensorPath": _TABLE,
         "metadataPath": _METADATA,
@@ -214,7 +214,7 @@ def write_vectorize(work: Work) -> Written:
     with atomic_folder(work.path, lambda name: _VECTORIZE_FILES.fullmatch(name) is not None) as folder:
         paths = tuple(work.path / name for name in _write_uploads(folder, work, lines()))
         work.end()
-    index = slug(work.metadata.name, "texts")
+    index = slug(work.job.name, "texts")
     create = command("wrangler", "vectorize", "create", index, f"--dimensions={table.dimension}", "--metric=cosine")
     upserts = (command("wrangler", "vectorize", "upsert", index, f"--file={path}") for path in paths)
     renamed = {name: key for name, key in zip(table.columns, keys, strict=True) if name != key}
@@ -292,9 +292,9 @@ _SELECT_LLM = "SELECT id, embedding, content, content_hash, metadata, updated FR
 def write_llm(work: Work) -> Written:
     """Write and read back. `updated` is when the job was sent. Raises ExportError for an id that comes twice."""
     table = VectorRows(work, has_text_column=True)
-    collection = slug(work.metadata.name, "texts")
+    collection = slug(work.job.name, "texts")
     written, read = hashlib.blake2b(), hashlib.blake2b()  # of all rows, in the memory of one
-    updated = int(work.metadata.sent_at)
+    updated = int(work.job.sent_at)
     first = ""
 
     def rows() -> Iterator[_LlmRow]:
@@ -311,7 +311,7 @@ def write_llm(work: Work) -> Written:
 
     with atomic_writer(work.path) as stream:
         try:
-            _fill_llm(stream, collection, work.metadata.model, updated, rows())
+            _fill_llm(stream, collection, work.job.model, updated, rows())
             with closing(sqlite3.connect(stream.name)) as database:
                 for number, row in enumerate(database.execute(_SELECT_LLM), 1):
                     read.update(msgspec.msgpack.encode(row))

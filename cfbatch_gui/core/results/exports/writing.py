@@ -8,15 +8,17 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from cfbatch_gui import __version__
 from cfbatch_gui.core.errors import ExportError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.checksums import check_stored
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import ExportOptions, Progress, Steps, Target, Work
 from cfbatch_gui.core.results.exports.targets import target_for
-from cfbatch_gui.core.results.outcomes import JobMetadata, OutcomeCounts, column_mapping, count_items, origins
+from cfbatch_gui.core.results.outcomes import OutcomeCounts, column_mapping, count_items, origins
 from cfbatch_gui.core.system.files import flush_folder, remove_file, write_atomically
 
 FORMAT_VERSION = 1
@@ -49,9 +51,10 @@ def remove_manifest(path: Path) -> None:
     flush_folder(target.parent)  # else a power failure may bring it back beside the new file
 
 
-def _manifest(metadata: JobMetadata, folder: JobFolder, counts: OutcomeCounts, export: object, now: float) -> bytes:
+def _manifest(work: Work, counts: OutcomeCounts, export: object, now: float) -> bytes:
     """Never with a token, an account id or a path. Raises DataError."""
-    is_ranking = metadata.kind is Kind.RANK
+    job, folder = work.job, work.folder
+    is_ranking = job.kind is Kind.RANK
     with folder.open(read_only=True) as database:
         columns, pooling = column_mapping(database), schema.metadata_value(database, "pooling", "")
     earlier = [
@@ -61,20 +64,21 @@ def _manifest(metadata: JobMetadata, folder: JobFolder, counts: OutcomeCounts, e
     ]
     content = {
         "format_version": FORMAT_VERSION,
-        "program": f"CF Batch {metadata.program_version}".rstrip(),
+        "program": f"CF Batch {__version__}",
         "written_at": _utc(now),
         "export": export,
         "job": {
-            **{name: getattr(metadata, name) for name in ("id", "name", "kind", "model", "connection")},
-            "sent_at": _utc(metadata.sent_at),
-            "truncate_inputs": metadata.truncate_inputs,
-            "request_ids": [found for _, found in sorted(metadata.request_ids.items()) if found],
-            "usage_tokens": metadata.usage_tokens,
+            **{name: getattr(job, name) for name in ("id", "name", "kind", "model")},
+            "connection": work.connection,
+            "sent_at": _utc(job.sent_at),
+            "truncate_inputs": job.options.truncate_inputs,
+            "request_ids": [batch.request_id for batch in job.batches if batch.request_id],
+            "usage_tokens": job.tokens,
             "taken_from_earlier_jobs": earlier,
-            **({"tie_rule": TIE_RULE} if is_ranking else {"pooling": pooling or metadata.pooling}),
+            **({"tie_rule": TIE_RULE} if is_ranking else {"pooling": pooling or job.options.pooling}),
         },
-        "source": {"name": metadata.source_name, "sha256": metadata.source_sha256, "columns": columns},
-        "rows": {"in": metadata.rows_in, "items": counts.items, **asdict(counts)},
+        "source": {"name": job.source_name, "sha256": job.source_sha256, "columns": columns},
+        "rows": {"in": job.rows_in, "items": counts.items, **asdict(counts)},
     }
     return json.dumps(content, ensure_ascii=False, indent=2).encode() + b"\n"
 
@@ -104,12 +108,13 @@ class Exported:
 
 def export(
     folder: JobFolder,
-    metadata: JobMetadata,
+    job: Job,
     path: Path,
     target: Target | None = None,
     *,
     options: ExportOptions | None = None,
     keeps_manifest: bool = True,
+    connection: str = "",
     say: Callable[[str], str] = str,
     progress: Progress | None = None,
     note: Mapping[str, object] | None = None,
@@ -117,14 +122,14 @@ def export(
 ) -> Exported:
     """Write the results to `path`, whole or not at all; without a target by its suffix.
 
-    Blocking, with constant memory use. `progress` gets (done, total) and may raise; `note` is added to the manifest.
-    Raises UsageError, ExportError, DiskFull and DataError.
+    Blocking, with constant memory use. `connection` is the title of the job's; `progress` gets (done, total) and may
+    raise; `note` is added to the manifest. Raises UsageError, ExportError, DiskFull and DataError.
     """
-    target = target or target_for(path, metadata.kind)
-    options = _checked(metadata, target, options or ExportOptions())
-    check_stored(folder, metadata.stored_batches)
+    target = target or target_for(path, job.kind)
+    options = _checked(job, target, options or ExportOptions())
+    check_stored(folder, job.stored_batches)
     with folder.open(read_only=True) as database:
-        counts = count_items(database, metadata.failed_batches)
+        counts = count_items(database, job.failed_batches)
     if target.needs_results and not counts.done:
         raise ExportError(message("There is nothing to write yet: no result has come back. Try again when some have."))
     steps = Steps(counts.items + counts.skipped, progress)
@@ -133,7 +138,8 @@ def export(
         steps.read_back(1.0)
         remove_manifest(path)
 
-    written = target.write(Work(folder, metadata, path, options, steps, end, say))
+    work = Work(folder, job, path, options, steps, end, say, connection)
+    written = target.write(work)
     # Without it beside the file, a CSV whose formulas were made harmless could not be read again as it was.
     is_beside = not target.is_for_people or _has_marks(written.notes)
     manifest = manifest_path(path) if is_beside else folder.path / "exports" / manifest_path(path).name
@@ -152,7 +158,7 @@ def export(
             **(note or {}),
             **written.notes,
         }
-        write_atomically(manifest, _manifest(metadata, folder, counts, section, clock()))
+        write_atomically(manifest, _manifest(work, counts, section, clock()))
     return Exported(path, target.name, written.rows, manifest, written.files, counts, written.next_command)
 
 
@@ -162,8 +168,8 @@ def _has_marks(notes: Mapping[str, object]) -> bool:
     return any(isinstance(each, dict) and each["cells"] for each in found)
 
 
-def _checked(metadata: JobMetadata, target: Target, options: ExportOptions) -> ExportOptions:
-    if metadata.kind is not target.kind:
+def _checked(job: Job, target: Target, options: ExportOptions) -> ExportOptions:
+    if job.kind is not target.kind:
         raise UsageError(
             message(
                 "“{format}” is for {results}, and this job has none. Choose another format.",
