@@ -19,12 +19,12 @@ from cfbatch_gui.core.errors import EncodingUnknown, UserError
 from cfbatch_gui.core.inputs.input_values import ProblemKind, Source
 from cfbatch_gui.core.inputs.layouts import describe
 from cfbatch_gui.core.inputs.readers.formats import explain
-from cfbatch_gui.core.job_folder.encoding_doubts import encoding_doubts
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problems
-from cfbatch_gui.core.jobs.drafts import as_recognised
-from cfbatch_gui.core.jobs.plan.preflight import Preflight, calibrated, examine
+from cfbatch_gui.core.jobs.drafts import as_recognised, encoding_doubts
+from cfbatch_gui.core.jobs.plan.packing import Plan
+from cfbatch_gui.core.jobs.plan.preflight import calibrated, examine
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.reuse import EarlierResults
@@ -79,7 +79,7 @@ class _Checked:
     rows: int
     job: Job
     folder: JobFolder
-    preflight: Preflight
+    preflight: Plan
     cut: tuple[StoredProblem, ...]
     earlier: Job | None
     differences: Differences | None

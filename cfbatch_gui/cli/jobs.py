@@ -58,7 +58,7 @@ def read_ledger(call: Call) -> Ledger:
     try:
         return Ledger.open_read_only(call.paths)
     except LedgerDamaged:
-        from cfbatch_gui.core.jobs.store.recovery import open_or_recover
+        from cfbatch_gui.core.jobs.store.data_folder import open_or_recover
 
         opened = open_or_recover(call.paths)
         opened.ledger.close()

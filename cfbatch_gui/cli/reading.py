@@ -38,7 +38,7 @@ from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed, open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_columns, problems, with_signs
-from cfbatch_gui.core.jobs.plan.preflight import ProblemCount
+from cfbatch_gui.core.jobs.plan.packing import ProblemCount
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 

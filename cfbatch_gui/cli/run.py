@@ -12,7 +12,7 @@ from cfbatch_gui.cli.working import Work
 from cfbatch_gui.core.errors import EncodingUnknown, InputError
 from cfbatch_gui.core.inputs.layouts import describe
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
-from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.threads import in_thread
@@ -114,7 +114,7 @@ async def _load(work: Work, job: Job, inputs: reading.Inputs) -> Job:
         work.progress.end()
 
 
-def _say_plan(work: Work, inputs: reading.Inputs, job: Job, preflight: Preflight) -> None:
+def _say_plan(work: Work, inputs: reading.Inputs, job: Job, preflight: Plan) -> None:
     """Raises InputError when nothing can be sent."""
     console = work.console
     if preflight.blocker:

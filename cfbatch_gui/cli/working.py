@@ -20,7 +20,8 @@ from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE,
 from cfbatch_gui.core.errors import NotConnected, OverBudget, UsageError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.plan.preflight import Preflight, ProblemCount, reuse_sentence
+from cfbatch_gui.core.jobs.plan.packing import Plan, ProblemCount
+from cfbatch_gui.core.jobs.plan.preflight import reuse_sentence
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget
 from cfbatch_gui.core.jobs.states import (
     BatchState,
@@ -382,7 +383,7 @@ def add_budget_argument(parser: Parser) -> None:
     """)
 
 
-def check_budget(preflight: Preflight, asked: float | None, usual: Budget, spent: Spent) -> None:
+def check_budget(preflight: Plan, asked: float | None, usual: Budget, spent: Spent) -> None:
     """Raise OverBudget above `asked` dollars, or, without them, above the saved budget."""
     budget = usual if asked is None else budget_of(asked)
     if sentence := over_budget(preflight.price_high, budget, spent):
@@ -407,13 +408,13 @@ def _with_the_way_out(sentence: str) -> Message:
     return message("{sentence} Nothing was sent. Allow more with --budget DOLLARS.", sentence=sentence)
 
 
-def tokens_words(preflight: Preflight) -> str:
+def tokens_words(preflight: Plan) -> str:
     """Such as "10 to 14"."""
     low, high = preflight.tokens_low, preflight.tokens_high
     return worded("{low} to {high}", low=low, high=high) if low != high else number(low)
 
 
-def price_words(preflight: Preflight) -> str:
+def price_words(preflight: Plan) -> str:
     """Such as "less than $0.01, 3.2% of a day's free use"."""
     high = preflight.price_high
     if not high.is_listed:
@@ -447,23 +448,24 @@ def add_reuse_arguments(parser: Parser) -> None:
     """)
 
 
-def lines_of_reuse(found: Preflight, kind: Kind, connection: str) -> Iterator[str]:
+def lines_of_reuse(found: Plan, kind: Kind, connection: str) -> Iterator[str]:
     sentence = said(reuse_sentence(found, kind))
-    if not sentence or found.reuse is None:
+    if not sentence:
         return
     yield sentence
     if connection != PRACTICE.id and found.price_high.is_listed:
-        price, whole = found.price_high.dollars, found.reuse.high.dollars
+        price, whole = found.price_high.dollars, found.prices_without[1].dollars
         yield worded("At most ${price} instead of ${whole}.", price=price, whole=whole)
 
 
-def json_of_reuse(found: Preflight) -> dict[str, object] | None:
-    if found.reuse is None:
+def json_of_reuse(found: Plan) -> dict[str, object] | None:
+    if not found.reused:
         return None
+    low, high = found.prices_without
     return {
-        "texts": found.reuse.texts,
+        "texts": found.reused,
         "sent_texts": found.sent_texts,
-        "jobs": [{"job": each.job.id, "name": each.job.name, "texts": each.texts} for each in found.reuse.found.jobs],
-        "tokens": {"low": found.reuse.tokens_low, "high": found.reuse.tokens_high},
-        "price_without": {"low": found.reuse.low.dollars, "high": found.reuse.high.dollars},
+        "jobs": [{"job": each.job.id, "name": each.job.name, "texts": each.texts} for each in found.earlier.jobs],
+        "tokens": {"low": found.reused_low, "high": found.reused_high},
+        "price_without": {"low": low.dollars, "high": high.dollars},
     }

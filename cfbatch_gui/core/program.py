@@ -16,10 +16,9 @@ from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.data_folder import Doubt, FolderAnswer, place_of, settle_doubt
+from cfbatch_gui.core.jobs.store.data_folder import Doubt, FolderAnswer, open_or_recover, place_of, settle_doubt
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import end_list, keep_list
 from cfbatch_gui.core.system.made_once import is_made, made_once
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from cfbatch_gui.core.inputs.recipes import RecipeBook
     from cfbatch_gui.core.jobs.drafts import Drafts
     from cfbatch_gui.core.jobs.elsewhere import JobsElsewhere
-    from cfbatch_gui.core.jobs.plan.preflight import Preflight
+    from cfbatch_gui.core.jobs.plan.packing import Plan
     from cfbatch_gui.core.jobs.plan.spending import Spent
     from cfbatch_gui.core.jobs.reuse import EarlierResults
     from cfbatch_gui.core.jobs.run.job_actions import JobActions
@@ -260,7 +259,7 @@ class Program:
     def folder(self, job_id: str) -> JobFolder:
         return JobFolder(self.paths.job(job_id))
 
-    def examine(self, job_id: str) -> "Preflight":
+    def examine(self, job_id: str) -> "Plan":
         """Put right by what finished jobs took; for a thread. Raises UserError."""
         from cfbatch_gui.core.jobs.plan.preflight import calibrated, without_queue
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -85,8 +86,8 @@ def check_comparable(newer: JobFolder, earlier: JobFolder) -> None:
 
 def compare_versions(newer: JobFolder, earlier: JobFolder) -> Differences:
     """Compare the inputs of two jobs of one kind. For a thread: seconds for a million items. Raises DataError."""
-    ours, theirs, our_names, their_names, are_by_id = _both(newer, earlier)
-    at = places(our_names, their_names)
+    ours, theirs, are_by_id = _both(newer, earlier)
+    at = places(ours.names, theirs.names)
     is_known = at >= 0
     is_same = is_known & np.all(ours.content == theirs.content[at], axis=1) if len(theirs.item) else is_known
     # An item of the earlier version becomes one of the newer, so that both counts add up.
@@ -110,7 +111,7 @@ def compare_versions(newer: JobFolder, earlier: JobFolder) -> Differences:
         moved=ours.item[is_moved],
         unchanged=ours.item[is_same],
         removed=theirs.item[is_free],
-        gone=theirs.item[places(their_names, our_names) < 0],
+        gone=theirs.item[places(theirs.names, ours.names) < 0],
         was=was,
         are_by_id=are_by_id,
     )
@@ -118,41 +119,34 @@ def compare_versions(newer: JobFolder, earlier: JobFolder) -> Differences:
 
 def shares_in_common(newer: JobFolder, earlier: JobFolder) -> tuple[float, float]:
     """Which shares of the smaller version's names and texts the other has too, from 0 to 1. Raises DataError."""
-    ours, theirs, our_names, their_names, _ = _both(newer, earlier)
+    ours, theirs, _ = _both(newer, earlier)
     least = min(len(ours.item), len(theirs.item))
-    names, texts = places(our_names, their_names), places(ours.content, theirs.content)
+    names, texts = places(ours.names, theirs.names), places(ours.content, theirs.content)
     return (np.count_nonzero(names >= 0) / least, np.count_nonzero(texts >= 0) / least) if least else (0.0, 0.0)
 
 
-def _both(newer: JobFolder, earlier: JobFolder) -> tuple["_Version", "_Version", Hashes, Hashes, bool]:
-    ours, theirs = _Version.read(newer), _Version.read(earlier)
-    by_text, by_query = ours.texts_have_ids and theirs.texts_have_ids, ours.queries_have_ids and theirs.queries_have_ids
-    names = (each.names(by_text=by_text, by_query=by_query) for each in (ours, theirs))
-    our_names, their_names = names
-    return ours, theirs, our_names, their_names, by_text
+class _Version(NamedTuple):
+    """The numbers of the items, and the hashes of what is sent of each, and of what it is named by."""
 
-
-@dataclass(frozen=True, eq=False)
-class _Version:
-    folder: JobFolder
     item: Numbers
     content: Hashes
-    texts_have_ids: bool
-    queries_have_ids: bool
+    names: Hashes
 
-    @classmethod
-    def read(cls, folder: JobFolder) -> "_Version":
-        item, content = hashes_of_items(folder)
-        with folder.open(read_only=True) as database:
-            of_texts, of_queries = database.execute(_HAS_IDS).fetchone()
-        return cls(folder, item, content, bool(of_texts), bool(of_queries))
 
-    def names(self, *, by_text: bool, by_query: bool) -> Hashes:
-        with self.folder.open(read_only=True) as database:
-            text = _hashes(database, _TEXT_IDS if by_text else _TEXTS)
-            if database.execute("SELECT 1 FROM queries LIMIT 1").fetchone():
-                text = mixed(_hashes(database, _QUERY_IDS if by_query else _QUERIES), text)
-        return _numbered(text)
+def _both(newer: JobFolder, earlier: JobFolder) -> tuple[_Version, _Version, bool]:
+    """Both versions; and whether texts are named by ids, as they and queries are where both versions have them."""
+    with newer.open(read_only=True) as ours, earlier.open(read_only=True) as theirs:
+        has_ids = [database.execute(_HAS_IDS).fetchone() for database in (ours, theirs)]
+        by_text, by_query = (all(both) for both in zip(*has_ids, strict=True))
+        names = [_names(database, by_text=by_text, by_query=by_query) for database in (ours, theirs)]
+    return _Version(*hashes_of_items(newer), names[0]), _Version(*hashes_of_items(earlier), names[1]), by_text
+
+
+def _names(database: sqlite3.Connection, *, by_text: bool, by_query: bool) -> Hashes:
+    text = _hashes(database, _TEXT_IDS if by_text else _TEXTS)
+    if database.execute("SELECT 1 FROM queries LIMIT 1").fetchone():
+        text = mixed(_hashes(database, _QUERY_IDS if by_query else _QUERIES), text)
+    return _numbered(text)
 
 
 def _hashes(database: sqlite3.Connection, statement: str) -> Hashes:
@@ -196,7 +190,9 @@ _MOST_WORDS = 600  # of a text that is compared word by word
 
 
 class VersionRow(msgspec.Struct, frozen=True, gc=False):
-    """One item as it stands in its version. Ids and queries are "" where there are none."""
+    """One item as it stands in its version. Ids and queries are "" where there are none; `source` is whose result it
+    takes, "" when it is sent or gone, `before` its text in the version before, "" unless that was another.
+    """
 
     item_no: int
     id: str
@@ -204,6 +200,9 @@ class VersionRow(msgspec.Struct, frozen=True, gc=False):
     query_id: str
     query: str
     row: int
+    change: Change = Change.UNCHANGED
+    source: str = ""
+    before: str = ""
 
 
 def read_rows(folder: JobFolder, items: Sequence[int]) -> list[VersionRow]:
@@ -296,16 +295,6 @@ def _none() -> Numbers:
     return np.zeros(0, np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedRow:
-    """What became of a row, and whose result it takes, "" when sent or gone."""
-
-    row: VersionRow
-    change: Change
-    source: str = ""
-    before: str = ""
-
-
 @dataclass(frozen=True, eq=False)
 class DraftVersion:
     """`sent` and `taken` are numbers of items, ascending, without repetitions."""
@@ -333,7 +322,7 @@ class DraftVersion:
             return len(self.sent) if change is Change.ADDED else 0
         return int(np.count_nonzero(np.isin(self.sent, self.differences.items(change))))
 
-    def rows(self, items: Sequence[int]) -> list[ComparedRow]:
+    def rows(self, items: Sequence[int]) -> list[VersionRow]:
         """Rows of the draft, in the order given. Quick for a page of them. Raises DataError."""
         found = read_rows(self.folder, items)
         differences = self.differences
@@ -344,14 +333,16 @@ class DraftVersion:
             was = [int(differences.was[item - 1]) for item in changed]
             before = {item: row.text for item, row in zip(changed, read_rows(self.earlier, was), strict=True)}
         return [
-            ComparedRow(row, change, self._source_of(row.item_no), before.get(row.item_no, ""))
+            msgspec.structs.replace(
+                row, change=change, source=self._source_of(row.item_no), before=before.get(row.item_no, "")
+            )
             for row, change in zip(found, changes, strict=True)
         ]
 
-    def removed_rows(self, items: Sequence[int]) -> list[ComparedRow]:
+    def removed_rows(self, items: Sequence[int]) -> list[VersionRow]:
         """Rows of the predecessor. Raises DataError."""
         rows = read_rows(self.earlier, items) if self.earlier else []
-        return [ComparedRow(row, Change.REMOVED) for row in rows]
+        return [msgspec.structs.replace(row, change=Change.REMOVED) for row in rows]
 
     def _source_of(self, item: int) -> str:
         at = int(np.searchsorted(self.reusable.item, item))

@@ -37,9 +37,8 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store.data_folder import place_of
+from cfbatch_gui.core.jobs.store.data_folder import open_or_recover, place_of
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.paths import Paths, state_root
 from tests.prove import child

@@ -54,7 +54,6 @@ _COUNTED_CHARACTERS = 1_000_000  # characters of texts whose lengths are counted
 _MOST_KEPT = 2_000_000  # bytes of rows in blocks that may wait to be written with others
 _MOST_WITHOUT_ITEMS = 50_000  # texts
 _WHOLE = ((0, 0),)
-_MOST_COMPARED = 900  # texts in one query to the database
 _ITEMS_OF_TEXTS = """
 INSERT INTO items(item_no, text_no, position) SELECT text_no, text_no, 1 FROM texts WHERE text_no > ? AND text_no <= ?
 """
@@ -65,6 +64,13 @@ INSERT OR REPLACE INTO source_rows SELECT 1, CAST(key AS INTEGER), value FROM js
 _SHARED_ITEMS = """
 INSERT INTO items(item_no, query_no, text_no, position)
 SELECT (query_no - 1) * (SELECT count(*) FROM texts) + text_no, query_no, text_no, text_no FROM queries CROSS JOIN texts
+"""
+# Of items that seem to have the same text (and query) as another those that have; the texts themselves are compared.
+_REPEATS = """
+INSERT INTO repeats SELECT item_no, first FROM (
+    SELECT item_no, min(item_no) OVER (PARTITION BY q.text, t.text) AS first FROM json_each(?) JOIN items
+    ON item_no = value JOIN texts t USING(text_no) LEFT JOIN queries q USING(query_no))
+WHERE item_no <> first
 """
 _AS_OF_FIRST_QUERY = (
     "INSERT INTO repeats SELECT (query_no - 1) * ?1 + item_no, (query_no - 1) * ?1 + first"
@@ -97,34 +103,12 @@ class Fingerprints:
             int(np.count_nonzero(np.diff(np.sort(np.frombuffer(self._hashes, np.int64))) == 0)) if self._hashes else 0
         )
 
-    def groups(self) -> list[list[int]]:
-        """Numbers (from 1) of things that seem to be the same, two or more in a group, in order."""
+    def repeated(self) -> list[int]:
+        """The numbers (from 1) of things that seem to be the same as another, ascending."""
         if not self.count_repeated():  # sorting without indexes is several times faster, and mostly enough
             return []
-        hashes = np.frombuffer(self._hashes, dtype=np.int64)
-        order = np.argsort(hashes, kind="stable")
-        same = np.flatnonzero(np.diff(hashes[order]) == 0)
-        runs = np.split(same, np.flatnonzero(np.diff(same) > 1) + 1)
-        return [(order[run[0] : run[-1] + 2] + 1).tolist() for run in runs]
-
-
-def store_repeats(database: sqlite3.Connection, fingerprints: Fingerprints) -> None:
-    """Write which items have the same text (and query) as an earlier one. Equal means equal: the texts themselves are
-    compared.
-    """
-    for group in fingerprints.groups():
-        first_of: dict[tuple[object, ...], int] = {}
-        for start in range(0, len(group), _MOST_COMPARED):
-            numbers = group[start : start + _MOST_COMPARED]
-            marks = ",".join("?" * len(numbers))
-            found = database.execute(
-                "SELECT i.item_no, q.text, t.text FROM items i JOIN texts t USING(text_no) LEFT JOIN queries q"  # noqa: S608 - question marks only
-                f" USING(query_no) WHERE i.item_no IN ({marks}) ORDER BY i.item_no",
-                numbers,
-            ).fetchall()
-            pairs = [(number, first_of.setdefault((query, text), number)) for number, query, text in found]
-            again = [(number, first) for number, first in pairs if number != first]
-            database.executemany("INSERT INTO repeats VALUES(?, ?)", again)
+        _, index, counts = np.unique(np.frombuffer(self._hashes, np.int64), return_inverse=True, return_counts=True)
+        return (np.flatnonzero(counts[index] > 1) + 1).tolist()
 
 
 def _lengths(texts: Sequence[str], encoded: bytearray) -> tuple[bytes, ...]:
@@ -207,7 +191,8 @@ class Loading:
         """
         if self._shared:
             database.execute(_SHARED_ITEMS)
-        store_repeats(database, self._same_texts)
+        if seem_same := self._same_texts.repeated():
+            database.execute(_REPEATS, (str(seem_same),))
         for statement in _AS_OF_FIRST_QUERY if self._shared else ():
             database.execute(statement, (self._shared,))
         database.executemany(_AS_OF_EQUAL_QUERY, ((*pair, self._shared) for pair in self._equal_queries))

@@ -33,8 +33,8 @@ from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, transaction
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.store.data_folder import write_manifest
 from cfbatch_gui.core.jobs.store.job_store import JobStore
-from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.jobs.store.submissions import submission_of
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import (

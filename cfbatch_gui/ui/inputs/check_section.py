@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QLineEdit, QSizePolicy, QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.plan.preflight import Preflight, Reuse
+from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, past_times
 from cfbatch_gui.core.jobs.states import Job, most_batches, wants_account
 from cfbatch_gui.core.system.languages import said
@@ -214,12 +214,12 @@ class FiguresRow(QWidget):
         captions = (*_count_names(kind, *counts), self.tr("batches"), self.tr("tokens"), self.tr("price"))
         self._show((first, second, _NOTHING, _NOTHING, _NOTHING), captions)
 
-    def show_preflight(self, found: Preflight, kind: Kind, *, is_practice: bool, spent: Spent, now: float) -> None:
+    def show_preflight(self, found: Plan, kind: Kind, *, is_practice: bool, spent: Spent, now: float) -> None:
         """`now` is in seconds since 1970."""
         counts = (found.queries, found.texts) if kind is Kind.RANK else (found.texts, found.requests)
         names = _count_names(kind, *counts)
-        if found.reuse is not None:
-            counts, names = (found.sent_texts, found.reuse.texts), _reuse_names(found, found.reuse)
+        if found.reused:
+            counts, names = (found.sent_texts, found.reused), _reuse_names(found)
         tokens, tokens_caption = count_range(found.tokens_low, found.tokens_high), self.tr("tokens, estimated")
         price, price_caption = self.tr("$0"), self.tr("Practice: costs nothing")
         if not is_practice:
@@ -241,15 +241,15 @@ def _count_names(kind: Kind | None, first: int, second: int) -> tuple[str, str]:
     return tr("query") if first == 1 else tr("queries"), tr("context") if second == 1 else tr("contexts")
 
 
-def _reuse_names(found: Preflight, reuse: Reuse) -> tuple[str, str]:
+def _reuse_names(found: Plan) -> tuple[str, str]:
     sent = tr("text to send") if found.sent_texts == 1 else tr("texts to send")
-    if len(reuse.found.jobs) == 1:
-        name = one_line(reuse.found.jobs[0].job.name, _LONGEST_NAME)
+    if len(found.earlier.jobs) == 1:
+        name = one_line(found.earlier.jobs[0].job.name, _LONGEST_NAME)
         return sent, tr("taken from “{name}”").format(name=name)
-    return sent, plural(len(reuse.found.jobs), "taken from {n} earlier job", "taken from {n} earlier jobs")
+    return sent, plural(len(found.earlier.jobs), "taken from {n} earlier job", "taken from {n} earlier jobs")
 
 
-def _batches_caption(found: Preflight) -> str:
+def _batches_caption(found: Plan) -> str:
     is_one = len(found.batches) == 1
     if any(batch.at_once for batch in found.batches):
         return tr("request at once") if is_one else tr("requests at once")
@@ -257,11 +257,11 @@ def _batches_caption(found: Preflight) -> str:
     return pattern.format(size=size(found.largest_bytes))
 
 
-def _price_caption(found: Preflight, spent: Spent, now: float) -> str:
+def _price_caption(found: Plan, spent: Spent, now: float) -> str:
     if not found.price_high.is_listed:
         return tr("Cloudflare names none for this model")
-    if found.reuse is not None:
-        return tr("instead of {price}").format(price=prices(found.reuse.low, found.reuse.high))
+    if found.reused:
+        return tr("instead of {price}").format(price=prices(*found.prices_without))
     share, time = share_of_day(found.price_high.share_of_free_day), clock_time(next_reset(now))
     if spent.neurons < _NOTEWORTHY * FREE_NEURONS_A_DAY:
         return tr("{share}; resets {time}").format(share=share, time=time)
@@ -386,7 +386,7 @@ class CheckSection(SectionCard):
 
     def _send_words(self, state: DraftState, job: Job) -> str:
         found = state.preflight
-        if found is None or state.incomplete or not (found.batches or found.reuse):
+        if found is None or state.incomplete or not (found.batches or found.reused):
             return self.tr("Send")
         if not found.batches:
             return self.tr("Finish without sending")
@@ -394,7 +394,7 @@ class CheckSection(SectionCard):
             return plural(found.requests, "Run {n} request at once", "Run {n} requests at once")
         return plural(len(found.batches), "Send {n} batch", "Send {n} batches")
 
-    def _time_words(self, found: Preflight, job: Job, *, is_practice: bool) -> str:
+    def _time_words(self, found: Plan, job: Job, *, is_practice: bool) -> str:
         if not found.batches:
             return self.tr("Nothing is sent: earlier jobs have every result.")
         if job.options.at_once and not found.synchronous_sentence:

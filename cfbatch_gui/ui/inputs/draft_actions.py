@@ -16,7 +16,7 @@ from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.inputs.recipes import Recipe, fitted, recipe_of
 from cfbatch_gui.core.inputs.recognise.delimited_text import is_clearly_delimited
 from cfbatch_gui.core.job_folder.row_problems import save_problems
-from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import over_budget
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
@@ -156,7 +156,7 @@ class DraftActions(Drafts):
             self.change(job_id, asks_second=doubt.file == 2)
         return not doubts
 
-    async def _may_cost(self, job_id: str, found: Preflight) -> bool:
+    async def _may_cost(self, job_id: str, found: Plan) -> bool:
         if self.job(job_id).connection == PRACTICE.id:
             return True
         spent = await asyncio.to_thread(self.program.spent_today)

@@ -36,7 +36,7 @@ class DraftPage(QWidget):
         self._undo = PageUndo(
             self, notices.undos, self.tr("Undo reading the file like the one before"), drafts.suggest_again
         )
-        self.header = PageHeader(rename=lambda: actions.rename(self.job_id()))
+        self.header = PageHeader()
         self.header.set_facts(self.tr("nothing is sent before you say so"))
         self.header.more.add(self.tr("Rename"), lambda: actions.rename(self.job_id()), "pencil")
         self.header.more.add(self.tr("Duplicate"), lambda: actions.duplicate(self.job_id()), "copy")

@@ -31,9 +31,8 @@ from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.inputs.recipes import FileKind, Recipe, RecipeBook, fitted, recipe_of
 from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed, open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import Spent
-from cfbatch_gui.core.jobs.reuse import NOTHING
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import sha256_of
@@ -101,7 +100,7 @@ class DraftState:
     is_read: bool = False
     is_sending: bool = False
     trouble: str = ""
-    preflight: Preflight | None = None
+    preflight: Plan | None = None
     version: DraftVersion | None = None
     as_before: bool = False
     spent: Spent = field(default_factory=Spent)
@@ -331,11 +330,10 @@ class Drafts(QObject):
         self.change(job_id, is_reading=False, preflight=preflight, spent=spent)
         await self._look_at_version(job_id, preflight)
 
-    async def _look_at_version(self, job_id: str, found: Preflight) -> None:
+    async def _look_at_version(self, job_id: str, found: Plan) -> None:
         job, jobs = self.job(job_id), self.program.ledger.jobs()
         if any(each.is_sent and each.id != job_id for each in jobs):
-            reusable = found.reuse.found if found.reuse else NOTHING
-            version = await asyncio.to_thread(look_at_version, job, jobs, self.program.folder, reusable)
+            version = await asyncio.to_thread(look_at_version, job, jobs, self.program.folder, found.earlier)
             if self.state(job_id).preflight is found:
                 self.change(job_id, version=version)
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.inputs.input_values import LONGEST_RAW, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_columns, problems, with_signs
-from cfbatch_gui.core.jobs.plan.preflight import Preflight, ProblemCount
+from cfbatch_gui.core.jobs.plan.packing import Plan, ProblemCount
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
@@ -65,7 +65,7 @@ class ProblemBars(QWidget):
         self.setLayout(column(self._lines, row(self.save_all, None), self.notes))
         self.hide()
 
-    def show_preflight(self, found: Preflight | None, job: Job, metadata: ModelMetadata) -> None:
+    def show_preflight(self, found: Plan | None, job: Job, metadata: ModelMetadata) -> None:
         """Nothing is touched while it is the same."""
         notes = "\n".join(_notes(found)) if found else ""
         wanted = (found.problems, found.too_long, job.options.truncate_inputs, metadata.max_tokens) if found else ()
@@ -75,7 +75,7 @@ class ProblemBars(QWidget):
             self._renew(found, job, metadata)
         self.setVisible(bool(notes or self.bars))
 
-    def _renew(self, found: Preflight | None, job: Job, metadata: ModelMetadata) -> None:
+    def _renew(self, found: Plan | None, job: Job, metadata: ModelMetadata) -> None:
         focused = next((at for at, link in enumerate(self._links()) if link.hasFocus()), None)
         for bar in self.bars:
             self._lines.removeWidget(bar)
@@ -175,7 +175,7 @@ def _bar(sentence: str, level: Level, *links: LinkWords) -> NoticeBar:
     return bar
 
 
-def _notes(found: Preflight) -> tuple[str, ...]:
+def _notes(found: Plan) -> tuple[str, ...]:
     if not found.learned_from:
         return tuple(map(said, found.notices))
     learned = plural(

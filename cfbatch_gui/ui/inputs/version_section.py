@@ -12,7 +12,7 @@ from cfbatch_gui.core.jobs.plan.preflight import reuse_sentence
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.versions import Change, ComparedRow, DraftVersion, VersionRow, new_words
+from cfbatch_gui.core.versions import Change, DraftVersion, VersionRow, new_words
 from cfbatch_gui.ui.display import number, one_line, plural, tr
 from cfbatch_gui.ui.inputs.drafts import Drafts, DraftState
 from cfbatch_gui.ui.tables.cells import CellDelegate
@@ -32,13 +32,13 @@ CHANGES = {
 """Colour and name of each change."""
 
 MOST_COMPARED = 1_000  # characters of the text before; of the new one as many as are painted
-_NOT_READ = ComparedRow(VersionRow(0, "", "", "", "", 0), Change.UNCHANGED)
+_NOT_READ = VersionRow(0, "", "", "", "", 0)
 
 
-def _columns(first: Sequence[ComparedRow], *, has_sources: bool) -> tuple[Column[ComparedRow], ...]:
+def _columns(first: Sequence[VersionRow], *, has_sources: bool) -> tuple[Column[VersionRow], ...]:
     """Columns of ids and queries are shown if the first rows have any."""
-    has_ids, has_queries = any(each.row.id for each in first), any(each.row.query for each in first)
-    change: Column[ComparedRow] = Column(
+    has_ids, has_queries = any(each.id for each in first), any(each.query for each in first)
+    change: Column[VersionRow] = Column(
         tr("Change"),
         lambda each: each.change,
         lambda change: said(CHANGES[change][1]),
@@ -49,9 +49,9 @@ def _columns(first: Sequence[ComparedRow], *, has_sources: bool) -> tuple[Column
     )
     return (
         change,
-        Column(tr("ID"), lambda each: each.row.id, key="id", width=110, hidden=not has_ids),
-        Column(tr("Query"), lambda each: each.row.query, key="query", width=200, hidden=not has_queries),
-        Column(tr("Text"), lambda each: each.row.text, key="text", stretch=True),
+        Column(tr("ID"), lambda each: each.id, key="id", width=110, hidden=not has_ids),
+        Column(tr("Query"), lambda each: each.query, key="query", width=200, hidden=not has_queries),
+        Column(tr("Text"), lambda each: each.text, key="text", stretch=True),
         Column(tr("Taken from"), lambda each: each.source, width=150, hidden=not has_sources, gives_way=True),
     )
 
@@ -111,7 +111,7 @@ class VersionSection(SectionCard):
         version, found = state.version, state.preflight
         is_other, self._version = version is not self._version, version
         predecessor = version.predecessor if version else None
-        if version is None or found is None or not (predecessor or found.reuse or not job.options.reuse):
+        if version is None or found is None or not (predecessor or found.reused or not job.options.reuse):
             self.hide()
             return
         title = self.tr("What earlier jobs have")
@@ -174,9 +174,9 @@ class VersionSection(SectionCard):
             words.append(plural(version.chosen_anew, "{n} sent again", "{n} sent again"))
         return " · ".join(words)
 
-    def _fetch(self, start: int, stop: int) -> list[ComparedRow]:
+    def _fetch(self, start: int, stop: int) -> list[VersionRow]:
         version, items = self._version, self._items[start:stop].tolist()
-        found: list[ComparedRow] = []
+        found: list[VersionRow] = []
         if version is not None:
             with suppress(DataError):  # its job was deleted meanwhile
                 found = version.removed_rows(items) if self.tabs.current() == GONE else version.rows(items)

@@ -222,7 +222,7 @@ async def test_a_job_that_was_taken_over_is_sound_and_its_texts_are_used_for_not
     like_names.write_text("query,context\nQuery 1,Query 1 · Context 1\n", encoding="utf-8")
     draft = second.draft(like_names, Kind.RANK)
     second.program.drafts.change(draft.id, options=replace(draft.options, reuse=True))
-    assert second.program.drafts.examine(draft.id).reuse is None
+    assert second.program.drafts.examine(draft.id).reused == 0
     with pytest.raises(UsageError, match="are not here, so it cannot be duplicated"):
         second.program.drafts.duplicate(job.id, "again")
     with pytest.raises(UsageError, match="what was sent is not here"):

@@ -18,9 +18,8 @@ from cfbatch_gui.core.jobs.reuse import EarlierResults
 from cfbatch_gui.core.jobs.run.job_actions import JobActions
 from cfbatch_gui.core.jobs.run.runner import Runner
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer, place_of, settle_doubt
+from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer, open_or_recover, place_of, settle_doubt
 from cfbatch_gui.core.jobs.store.job_store import JobStore
-from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.limits import RateBudget

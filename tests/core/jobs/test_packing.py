@@ -128,17 +128,17 @@ def test_each_text_goes_out_as_it_was_read_with_its_query(
     wanted: dict[str | None, list[str]] = {}
     for query, texts in queries:
         wanted.setdefault(query, []).extend(texts)
-    assert sum(map(len, sent.values())) == planned.texts
+    assert sum(map(len, sent.values())) == planned.sent_texts
     if split is None:
         assert sent == {query: list(dict.fromkeys(texts)) for query, texts in wanted.items()}
     else:
         assert all(tokens_upper(text) <= split.tokens for texts in sent.values() for text in texts)
-        assert planned.texts > sum(map(len, wanted.values()))
+        assert planned.sent_texts > sum(map(len, wanted.values()))
 
 
 def test_ten_megabytes_are_never_reached(tmp_path: Path) -> None:
     planned, _ = packed(filled(tmp_path / "job", [(None, [f"{n}{'ü' * 30_000}" for n in range(340)])]), Kind.EMBED)
-    assert len(planned.batches) >= 3 and planned.texts == 340
+    assert len(planned.batches) >= 3 and planned.sent_texts == 340
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,11 @@ def test_what_is_too_long_is_cut_or_left_out_and_said(
     kind = Kind.EMBED if queries[0][0] is None else Kind.RANK
     for _ in range(2):  # planning again starts afresh
         planned = plan(folder, job(kind, truncate=truncate))
-        assert (planned.texts, planned.left_out, planned.too_long) == (texts, left_out, too_long)
+        assert (planned.sent_texts, planned.left_out, planned.too_long + planned.left_out) == (
+            texts,
+            left_out,
+            too_long,
+        )
         with folder.open() as database:
             assert database.execute("SELECT count(*) FROM problems").fetchone() == (left_out,)
 
@@ -234,7 +238,7 @@ def test_the_same_text_is_sent_once_and_answered_everywhere(tmp_path: Path) -> N
     texts = ["red lamp", "blue chair", "red lamp", "green table", "blue chair", "red lamp"]
     folder = filled(tmp_path / "job", [(None, texts)])
     planned, bodies = packed(folder, Kind.EMBED)
-    assert (planned.texts, planned.repeated, planned.left_out) == (3, 3, 0)
+    assert (planned.sent_texts, planned.repeated, planned.left_out) == (3, 3, 0)
     assert planned.saved_tokens == sum(tokens_upper(texts[n]) for n in (2, 4, 5))
     assert requests_in(bodies)[0][1] == ["red lamp", "blue chair", "green table"]
     vectors = [[float(n), 1.0] for n in range(3)]
@@ -262,7 +266,7 @@ def test_a_long_text_is_ranked_by_its_best_part(tmp_path: Path) -> None:
     folder = filled(tmp_path / "job", [("why is it so", [long_text, "a short one", long_text])], Split(100, 10))
     planned, bodies = packed(folder, Kind.RANK)
     texts = requests_in(bodies)[0][1]
-    assert len(texts) == planned.texts > 4
+    assert len(texts) == planned.sent_texts > 4
     assert texts[-1] == "a short one"
     assert all(tokens_upper(text) <= 100 for text in texts)
     assert all(part in long_text for part in texts[:-1])

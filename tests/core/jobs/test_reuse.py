@@ -75,7 +75,7 @@ async def test_a_source_that_goes_between_the_check_and_the_sending_is_sent_inst
     path, may = await in_may(bench, 300)
     june = bench.draft(path, Kind.EMBED)
     found = bench.drafts.examine(june.id)
-    assert found.reuse is not None
+    assert found.reused
     shutil.rmtree(bench.drafts.folder(may.id).path)
     june = await bench.run(june)
     assert (june.state, june.reused, len(june.batches)) == (JobState.DONE, 0, 1)

@@ -5,7 +5,7 @@ what failed.
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, count, groupby
 from operator import itemgetter
 
@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from cfbatch_gui.core.errors import Action, DataError, UsageError
-from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.checksums import note_results
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, NOT_SENT, put_metadata_value, transaction
@@ -23,7 +23,7 @@ from cfbatch_gui.core.jobs.plan.spending import TOKENS
 from cfbatch_gui.core.jobs.reuse import NOTHING, SERVICE, Reusable, Taken, take_results
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, find_model
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, find_model, price
 from cfbatch_gui.core.workers_ai.requests import batch_size, encode_batch
 
 _encode = msgspec.json.Encoder().encode
@@ -36,23 +36,73 @@ TEXTS_OF_REQUEST = (
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What will be sent. Tokens are estimates of what is counted, without padding; `too_long` texts are cut by the
-    service (`truncate_inputs`) or were left out."""
+class ProblemCount:
+    """Rows with the same problem. `sentence` says how many, what, and what happens to them."""
 
+    kind: ProblemKind
+    count: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What will be sent if the user says so, and, once it was examined, what stands in the way. Tokens are estimates of
+    what is counted, without padding.
+    """
+
+    model: ModelMetadata
     batches: tuple[Batch, ...]
     queries: int  # also those of which nothing is sent
     sent_queries: int
-    texts: int
+    sent_texts: int  # without those that repeat another, and without those that earlier jobs have
     tokens_low: int
     tokens_high: int
-    too_long: int
+    too_long: int  # sent, and cut by the service
     left_out: int
     repeated: int = 0  # items that get the answer of another with the same text
     saved_tokens: int = 0  # that these would have taken, by the high estimate
     reused: int = 0  # items that get the result of an earlier job, and those that repeat one of them
     reused_low: int = 0  # tokens that sending these would have taken, by both estimates
     reused_high: int = 0
+    earlier: Reusable = field(default=NOTHING, repr=False, compare=False)  # which items these are, and whose
+    problems: tuple[ProblemCount, ...] = ()
+    blocker: str = ""  # why it cannot be sent, "" when it can
+    synchronous_sentence: str = ""  # "60 texts: an answer in seconds, without the queue.", "" when it is too large
+    notices: tuple[str, ...] = ()  # what happens that one might not expect, in sentences
+    learned_from: int = 0  # finished jobs that tokens were put right by; 0 for rules of thumb
+
+    @property
+    def texts(self) -> int:
+        """All that get a result."""
+        return self.sent_texts + self.repeated + self.reused
+
+    @property
+    def price_low(self) -> Price:
+        return price(self.tokens_low, self.model)
+
+    @property
+    def price_high(self) -> Price:
+        return price(self.tokens_high, self.model)
+
+    @property
+    def prices_without(self) -> tuple[Price, Price]:
+        """Of all of it, by both estimates, if nothing were taken from earlier jobs."""
+        return (
+            price(self.tokens_low + self.reused_low, self.model),
+            price(self.tokens_high + self.reused_high, self.model),
+        )
+
+    @property
+    def requests(self) -> int:
+        return sum(batch.requests for batch in self.batches)
+
+    @property
+    def largest_bytes(self) -> int:
+        return max((batch.bytes for batch in self.batches), default=0)
+
+    @property
+    def total_bytes(self) -> int:
+        return sum(batch.bytes for batch in self.batches)
 
 
 def plan(
@@ -104,13 +154,14 @@ def plan(
         repeated, taken_again, saved = cutter.repeated()
         sent_queries = np.unique(np.concatenate(sent.queries))
         return Plan(
+            metadata,
             tuple(batches),
             len(np.union1d(sent_queries, np.concatenate(reused.queries))),
             len(sent_queries),
             sent.texts,
             sent.low,
             sent.high,
-            cutter.too_long,
+            cutter.too_long - cutter.left_out,
             cutter.left_out,
             repeated,
             saved,

@@ -5,7 +5,7 @@ service's count (`usage`). Texts of several scripts are compared with such texts
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import Final
@@ -14,12 +14,12 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
-from cfbatch_gui.core.jobs.plan.packing import Plan, plan
+from cfbatch_gui.core.jobs.plan.packing import Plan, ProblemCount, plan
 from cfbatch_gui.core.jobs.plan.spending import LEARNED, TOKENS
 from cfbatch_gui.core.jobs.reuse import NOTHING, Reusable
-from cfbatch_gui.core.jobs.states import Batch, Job, JobState
+from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.messages import Message, counted_message, message
-from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, find_model, price
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import script_of, tokens_lower, tokens_upper
 
 SYNCHRONOUS_REQUESTS = 60  # four at a time and a second each: about a quarter of a minute
@@ -33,105 +33,24 @@ _LEAST_SPREAD: Final = 0.03
 _BELIEVED: Final = (0.1, 10.0)  # counted tokens by estimated ones; what is beyond is another kind of number
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemCount:
-    """Rows with the same problem. `sentence` says how many, what, and what happens to them."""
-
-    kind: ProblemKind
-    count: int
-    sentence: str
-
-
-@dataclass(frozen=True, slots=True)
-class Reuse:
-    """What is not sent, because earlier jobs have its results; `found` says which items these are, and whose.
-
-    `low` and `high` are what all would cost without it, by both estimates.
-    """
-
-    texts: int  # with those that repeat one of them
-    tokens_low: int  # that it would have taken
-    tokens_high: int
-    low: Price
-    high: Price
-    found: Reusable = field(repr=False, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Preflight:
-    """What will be sent if the user says so. `queries` and `texts` are all that get a result; of these `reuse` is taken
-    from earlier jobs.
-    """
-
-    queries: int
-    texts: int
-    batches: tuple[Batch, ...]
-    tokens_low: int
-    tokens_high: int
-    price_low: Price
-    price_high: Price
-    too_long: int  # sent, and cut by the service
-    synchronous_sentence: str  # "60 texts: an answer in seconds, without the queue.", "" when it is too large for that
-    problems: tuple[ProblemCount, ...]
-    blocker: str  # why it cannot be sent, "" when it can
-    repeated: int = 0  # of `texts`: not sent, for they get the answer of another with the same text
-    notices: tuple[str, ...] = ()  # what happens that one might not expect, in sentences
-    learned_from: int = 0  # finished jobs that tokens and prices were put right by; 0 for rules of thumb
-    reuse: Reuse | None = None
-
-    @property
-    def sent_texts(self) -> int:
-        """Texts that leave: without those that repeat another, and without those that earlier jobs have."""
-        return self.texts - self.repeated - (self.reuse.texts if self.reuse else 0)
-
-    @property
-    def requests(self) -> int:
-        return sum(batch.requests for batch in self.batches)
-
-    @property
-    def largest_bytes(self) -> int:
-        return max((batch.bytes for batch in self.batches), default=0)
-
-    @property
-    def total_bytes(self) -> int:
-        return sum(batch.bytes for batch in self.batches)
-
-
 def examine(
     folder: JobFolder, job: Job, metadata: ModelMetadata | None = None, *, reusable: Reusable = NOTHING
-) -> Preflight:
+) -> Plan:
     """Plan the job anew, as a trial, and say what it comes to; runs long. `metadata` and `reusable` as for `plan`."""
-    metadata = metadata or find_model(job.model)
     planned = plan(folder, job, metadata, reusable=reusable, is_trial=True)
-    reuse = Reuse(
-        texts=planned.reused,
-        tokens_low=planned.reused_low,
-        tokens_high=planned.reused_high,
-        low=price(planned.tokens_low + planned.reused_low, metadata),
-        high=price(planned.tokens_high + planned.reused_high, metadata),
-        found=reusable,
-    )
-    return Preflight(
-        queries=planned.queries,
-        texts=planned.texts + planned.repeated + planned.reused,
-        batches=planned.batches,
-        tokens_low=planned.tokens_low,
-        tokens_high=planned.tokens_high,
-        price_low=price(planned.tokens_low, metadata),
-        price_high=price(planned.tokens_high, metadata),
-        too_long=planned.too_long - planned.left_out,
-        synchronous_sentence=_synchronous_sentence(job, planned),
+    return replace(
+        planned,
+        earlier=reusable,
         problems=_count(folder),
         blocker=_blocker(job, planned),
-        repeated=planned.repeated,
+        synchronous_sentence=_synchronous_sentence(job, planned),
         notices=tuple(_notices(folder, planned)),
-        reuse=reuse if planned.reused else None,
     )
 
 
 def calibrated(
-    found: Preflight, job: Job, folder: JobFolder, metadata: ModelMetadata, past: Iterable[tuple[Job, JobFolder]]
-) -> Preflight:
+    found: Plan, job: Job, folder: JobFolder, metadata: ModelMetadata, past: Iterable[tuple[Job, JobFolder]]
+) -> Plan:
     """The same with tokens and prices as `past` jobs took them, newest first, whose tokens the service has counted;
     noted in the job's data. Limits stay with the cautious estimate. Raises DiskFull, DataError.
     """
@@ -142,18 +61,13 @@ def calibrated(
     with folder.open() as database:
         put_metadata_value(database, SCRIPT, script)
         put_metadata_value(database, LEARNED, (found.tokens_low, found.tokens_high, low, high))
-    reuse = found.reuse
-    if reuse is not None:
-        ends = found.tokens_low + reuse.tokens_low, found.tokens_high + reuse.tokens_high
-        all_of_it = [price(tokens, metadata) for tokens in _put_right(ratios, *ends)]
-        reuse = replace(reuse, low=all_of_it[0], high=all_of_it[1])
+    reused_low, reused_high = _put_right(ratios, found.reused_low, found.reused_high)
     return replace(
         found,
-        reuse=reuse,
         tokens_low=low,
         tokens_high=high,
-        price_low=price(low, metadata),
-        price_high=price(high, metadata),
+        reused_low=reused_low,
+        reused_high=reused_high,
         learned_from=len(ratios),
     )
 
@@ -201,7 +115,7 @@ def _script(folder: JobFolder, metadata: ModelMetadata) -> str | None:
     return script if weight >= _MAIN * weights.total() else ""
 
 
-def without_queue(found: Preflight, job: Job, checked_at: float) -> Preflight:
+def without_queue(found: Plan, job: Job, checked_at: float) -> Plan:
     """The same for a model that took no batches at `checked_at`, in seconds since 1970: it offers to send without the
     queue, however large the job is.
     """
@@ -255,7 +169,7 @@ def _synchronous_sentence(job: Job, planned: Plan) -> Message | str:
     requests = sum(batch.requests for batch in planned.batches)
     if not 0 < requests <= SYNCHRONOUS_REQUESTS or planned.tokens_high > SYNCHRONOUS_TOKENS:
         return ""
-    counted = counted_message(planned.texts, "{n:,} text", "{n:,} texts")
+    counted = counted_message(planned.sent_texts, "{n:,} text", "{n:,} texts")
     if job.kind is Kind.RANK:
         counted = counted_message(
             planned.sent_queries, "{n:,} query with {texts}", "{n:,} queries with {texts}", texts=counted
@@ -305,26 +219,25 @@ def _count(folder: JobFolder) -> tuple[ProblemCount, ...]:
     return tuple(ProblemCount(kind, count, _sentence(kind, count)) for kind, count in kinds)
 
 
-def reuse_sentence(found: Preflight, kind: Kind) -> Message | str:
+def reuse_sentence(found: Plan, kind: Kind) -> Message | str:
     """How many of the texts have results, where, and how many are new; "" when there is nothing to say."""
-    reuse = found.reuse
-    if reuse is None:
+    if not found.reused:
         return ""
     if kind is Kind.RANK:
         many = counted_message(
             found.texts,
             "{done:,} of {n:,} text was ranked before, {where}.",
             "{done:,} of {n:,} texts were ranked before for the same query, {where}.",
-            done=reuse.texts,
-            where=_where(reuse),
+            done=found.reused,
+            where=_where(found.earlier),
         )
     else:
         many = counted_message(
             found.texts,
             "{done:,} of {n:,} text was turned into a vector before, {where}.",
             "{done:,} of {n:,} texts were turned into vectors before, {where}.",
-            done=reuse.texts,
-            where=_where(reuse),
+            done=found.reused,
+            where=_where(found.earlier),
         )
     if not found.sent_texts:
         return message("{sentence} Nothing is sent, and nothing is paid.", sentence=many)
@@ -332,9 +245,9 @@ def reuse_sentence(found: Preflight, kind: Kind) -> Message | str:
     return message("{sentence} {next}", sentence=many, next=new)
 
 
-def _where(reuse: Reuse) -> Message:
-    first = message("in “{name}”", name=reuse.found.jobs[0].job.name)
-    others = len(reuse.found.jobs) - 1
+def _where(earlier: Reusable) -> Message:
+    first = message("in “{name}”", name=earlier.jobs[0].job.name)
+    others = len(earlier.jobs) - 1
     if not others:
         return first
     return counted_message(others, "{first} and in {n:,} other job", "{first} and in {n:,} other jobs", first=first)

@@ -17,9 +17,8 @@ from cfbatch_gui.core.jobs.reuse import EarlierResults
 from cfbatch_gui.core.jobs.run.collecting import verify
 from cfbatch_gui.core.jobs.run.runner import Runner, check_account
 from cfbatch_gui.core.jobs.states import ENDED, FORGETTABLE, Batch, BatchState, Job, check_is_worker
-from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
+from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK, write_manifest
 from cfbatch_gui.core.jobs.store.job_store import JobStore
-from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.workers_ai.answers import Waiting
@@ -235,7 +234,7 @@ def sent(planned: Job, plan: Plan, now: float, job: Job) -> Job:
         sent_at=now,
         finished_at=0.0 if plan.batches else now,
         queries=plan.queries,
-        texts=plan.texts + plan.repeated + plan.reused,
+        texts=plan.texts,
         reused=plan.reused,
         batches=tuple(replace(each, changed_at=now) for each in plan.batches),
     )
