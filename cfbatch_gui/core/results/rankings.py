@@ -78,6 +78,7 @@ class RetrievalIds:
 
 
 def percent_encoded(found: re.Match[str]) -> str:
+    """What was found in UTF-8, each byte as %XX."""
     return "".join(f"%{byte:02X}" for byte in found[0].encode())
 
 
