@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.inputs.input_values import LONGEST_RAW, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_columns, problems, with_signs
-from cfbatch_gui.core.jobs.plan.packing import Plan, ProblemCount
+from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
@@ -41,6 +41,11 @@ def _cut(cell: str) -> str:
 
 CUT = "cut"  # beside the kinds of problem: texts that are sent, and of which the model reads the beginning
 DOUBTFUL = (ProblemKind.DOUBTFUL_ROW, ProblemKind.DOUBTFUL_SENT)
+_LINKS = {
+    ProblemKind.DOUBTFUL_SENT: ("show", "doubt"),
+    ProblemKind.DOUBTFUL_ROW: ("show", "trust", "save"),
+    ProblemKind.TOO_LONG: ("cut", "begin", "show", "save"),
+}
 MOST_ROWS = 5_000
 _ROW_HEIGHT = 34
 _ROWS_AT_ONCE, _ROWS_ABOVE_PANEL = 6, 4
@@ -56,7 +61,7 @@ class ProblemBars(QWidget):
         self._drafts, self._reveal = drafts, reveal
         self._shown: tuple[object, ...] = ()
         self.kinds: tuple[str, ...] = ()
-        self.view = ProblemsView(drafts.choose_doubtful)
+        self.view = ProblemsView()
         self.bars: list[NoticeBar] = []
         self._lines = column()
         self.save_all = LinkButton("", on_click=drafts.save_problems)
@@ -83,7 +88,11 @@ class ProblemBars(QWidget):
             bar.deleteLater()
         problems = found.problems if found else ()
         self.kinds = tuple(problem.kind for problem in problems)
-        self.bars = [self._problem_bar(problem) for problem in problems]
+        self.bars = []
+        for problem in problems:
+            level: Level = "info" if problem.kind is ProblemKind.DOUBTFUL_SENT else "attention"
+            acts = _LINKS.get(problem.kind, ("show", "save"))
+            self.bars.append(self._bar(said(problem.sentence), str(problem.kind), *acts, level=level))
         if found is not None and found.too_long:
             self.bars.append(self._too_long_bar(found.too_long, job, metadata))
         for bar in self.bars:
@@ -102,18 +111,21 @@ class ProblemBars(QWidget):
     def _links(self) -> list[LinkButton]:
         return [link for bar in self.bars for link in bar.links()]
 
-    def _problem_bar(self, problem: ProblemCount) -> NoticeBar:
-        kind = problem.kind
-        show = (self.tr("Show rows"), partial(self.show_rows, str(kind), toggles=True))
-        if kind is ProblemKind.DOUBTFUL_SENT:
-            return _bar(said(problem.sentence), "info", show, self._doubtful_link(False))
-        links: list[LinkWords] = [show]
-        if kind is ProblemKind.TOO_LONG:
-            links[:0] = [self._cut_link(), self._truncate_link(True)]
-        if kind is ProblemKind.DOUBTFUL_ROW:
-            links.append(self._doubtful_link(True))
-        links.append((self.tr("Save them…"), partial(self._drafts.save_problems, str(kind))))
-        return _bar(said(problem.sentence), "attention", *links)
+    def _bar(self, sentence: str, kind: str, *links: str, level: Level) -> NoticeBar:
+        drafts = self._drafts
+        acts: dict[str, tuple[str, Callable[[], object]]] = {
+            "show": (self.tr("Show rows"), partial(self.show_rows, kind, toggles=True)),
+            "save": (self.tr("Save them…"), partial(drafts.save_problems, kind)),
+            "cut": (self.tr("Cut into parts"), drafts.split_for_model),
+            "begin": (self.tr("Read their beginning"), partial(drafts.change_options, truncate_inputs=True)),
+            "end": (self.tr("Leave them out"), partial(drafts.change_options, truncate_inputs=False)),
+            "trust": (self.tr("Send them as read"), partial(drafts.choose_doubtful, True)),
+            "doubt": (self.tr("Leave them out"), partial(drafts.choose_doubtful, False)),
+        }
+        bar = NoticeBar(sentence, level)
+        for link in links:
+            bar.add_link(*acts[link])
+        return bar
 
     def _too_long_bar(self, count: int, job: Job, metadata: ModelMetadata) -> NoticeBar:
         reads = plural(metadata.max_tokens, "{n} token", "{n} tokens")
@@ -124,19 +136,8 @@ class ProblemBars(QWidget):
         else:
             text = plural(count, "{n} text may be too long", "{n} texts may be too long")
             sentence = self.tr("{texts}: the model reads {reads}.")
-        show = (self.tr("Show rows"), partial(self.show_rows, CUT, toggles=True))
-        sentence = sentence.format(texts=text, reads=reads)
-        return _bar(sentence, "info", show, self._cut_link(), self._truncate_link(not is_cut))
-
-    def _cut_link(self) -> "LinkWords":
-        return self.tr("Cut into parts"), self._drafts.split_for_model
-
-    def _truncate_link(self, truncate: bool) -> "LinkWords":
-        words = self.tr("Read their beginning") if truncate else self.tr("Leave them out")
-        return words, partial(self._drafts.change_options, truncate_inputs=truncate)
-
-    def _doubtful_link(self, sends: bool) -> "LinkWords":
-        return doubtful_words(sends), partial(self._drafts.choose_doubtful, sends)
+        links = ("show", "cut", "end" if is_cut else "begin")
+        return self._bar(sentence.format(texts=text, reads=reads), CUT, *links, level="info")
 
     def show_rows(self, kind: str, *, toggles: bool = False) -> None:
         if toggles and not self.view.isHidden() and self.view.found.kind == kind:
@@ -160,19 +161,7 @@ class ProblemBars(QWidget):
             self._reveal(self.view, self.view.heading)
 
 
-LinkWords = tuple[str, Callable[[], None]]
 Problems = Column[StoredProblem]
-
-
-def doubtful_words(sends: bool) -> str:
-    return tr("Send them as read") if sends else tr("Leave them out")
-
-
-def _bar(sentence: str, level: Level, *links: LinkWords) -> NoticeBar:
-    bar = NoticeBar(sentence, level)
-    for words, act in links:
-        bar.add_link(words, act)
-    return bar
 
 
 def _notes(found: Plan) -> tuple[str, ...]:
@@ -213,17 +202,16 @@ class ProblemsView(Card):
     Where they are known as they stand in the file, a panel compares the current one with its cells.
     """
 
-    def __init__(self, choose_doubtful: Callable[[bool], None]) -> None:
+    def __init__(self) -> None:
         super().__init__(inset=True, gap=0, margins=(MEDIUM, 4, MEDIUM, SMALL))
         self.found = ProblemRows("", (), ())
         self.heading = ElidedLabel("", "strong")
-        self.decide = LinkButton(on_click=lambda: choose_doubtful(self.found.kind == ProblemKind.DOUBTFUL_ROW))
         self.close_button = IconButton("x", self.tr("Hide these rows"), self.hide)
         self.table = TableView(title=self.tr("Rows with a problem"), inset=True, on_picked=self._show_row)
         self.table.horizontalHeader().setStretchLastSection(True)
         self.table.verticalHeader().setDefaultSectionSize(scaled(_ROW_HEIGHT))
         self.panel = TextPanel(lines=_LINES)
-        self.body.addLayout(row((self.heading, 1), self.decide, self.close_button))
+        self.body.addLayout(row((self.heading, 1), self.close_button))
         self.body.addWidget(self.table)
         self.body.addWidget(self.panel)
         self.hide()
@@ -235,8 +223,6 @@ class ProblemsView(Card):
             sentence += self.tr(" The first {n} are shown.").format(n=number(len(found.rows)))
         self.heading.setText(sentence)
         self.found = found
-        self.decide.setVisible(found.kind in DOUBTFUL)
-        self.decide.setText(doubtful_words(found.kind == ProblemKind.DOUBTFUL_ROW))
         self.table.show_rows(Rows(_columns(found), found.rows, parent=self.table))
         at_once = min(_ROWS_ABOVE_PANEL if found.has_raw else _ROWS_AT_ONCE, len(found.rows))
         self.table.setFixedHeight(self.table.horizontalHeader().height() + at_once * scaled(_ROW_HEIGHT) + 12)
