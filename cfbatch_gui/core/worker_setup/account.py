@@ -259,11 +259,11 @@ T = TypeVar("T")
 class State(Enum):
     """How far a call is."""
 
-    RUNNING = "running"
-    WAITING = "waiting"  # before it is made again
-    DONE = "done"
-    NOT_NEEDED = "not needed"  # there already, or not there any more
-    FAILED = "failed"
+    RUNNING = message("Under way.")
+    WAITING = message("Waits.")  # before it is made again
+    DONE = message("Done.")
+    NOT_NEEDED = message("Not needed.")  # there already, or not there any more
+    FAILED = message("Failed.")
 
 
 @dataclass(frozen=True, slots=True)
