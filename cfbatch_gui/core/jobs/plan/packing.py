@@ -20,7 +20,7 @@ from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, NOT_SENT, put_
 from cfbatch_gui.core.job_folder.vector_file import stored_vectors
 from cfbatch_gui.core.jobs.plan.requests import Request, RequestCutter, cut_into_batches, job_frame, reference_of
 from cfbatch_gui.core.jobs.plan.spending import TOKENS
-from cfbatch_gui.core.jobs.reuse import NOTHING, SERVICE, Reusable, Taken, take_results
+from cfbatch_gui.core.jobs.reuse import NOTHING, SERVICE, Reusable, take_results
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, find_model, price
@@ -128,7 +128,7 @@ def plan(
     with folder.open() as database, transaction(database):
         forget_plan(database)
         if is_trial:
-            taken = Taken(reusable.item, reusable.source)  # by the jobs instead of by their requests
+            taken = reusable.found  # by the jobs instead of by their requests
         else:
             taken = take_results(database, folder, job.kind, reusable)
             put_metadata_value(database, SERVICE, reusable.service)
