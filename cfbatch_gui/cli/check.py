@@ -92,11 +92,7 @@ def _examine(call: Call, folder: JobFolder) -> _Checked:
     known_model = find_model(model)
     inputs = reading.open_inputs(call, call.file, call.second)
     say_count = partial(reading.say_count, call.console)
-    try:
-        filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_count=say_count)
-    except EncodingUnknown as error:
-        inputs = inputs.as_guessed(error)
-        filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_count=say_count)
+    filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_count=say_count)
     for doubt in encoding_doubts(folder, [(each.path.name, as_recognised(each)) for each in inputs.sources]):
         raise doubt.error()
     options = JobOptions(reuse=call.reuse is not False)

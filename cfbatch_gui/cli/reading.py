@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, padded, width_of
 from cfbatch_gui.cli.language import tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser, checked
-from cfbatch_gui.core.errors import EncodingUnknown, InputError
+from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.column_names import index_of, listed
 from cfbatch_gui.core.inputs.encodings import shown_name
 from cfbatch_gui.core.inputs.file_rows import preview
@@ -34,7 +34,7 @@ from cfbatch_gui.core.inputs.input_values import (
 from cfbatch_gui.core.inputs.layouts import check_mapping, with_layout, with_role
 from cfbatch_gui.core.inputs.readers.formats import listed_formats
 from cfbatch_gui.core.inputs.recipes import Recipe, RecipeBook, fitted
-from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed, open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_columns, problems, with_signs
@@ -184,13 +184,6 @@ class Inputs(AttachedInput):
     @property
     def sources(self) -> tuple[Source, ...]:
         return (self.source, self.second) if self.second else (self.source,)
-
-    def as_guessed(self, error: EncodingUnknown) -> "Inputs":
-        source = as_guessed(self.source, error)
-        second = as_guessed(self.second, error) if self.second else None
-        if (source, second) == (self.source, self.second):
-            raise error
-        return replace(self, source=source, second=second)
 
     def guesses(self) -> Iterator[str]:
         for source in self.sources:

@@ -9,7 +9,7 @@ from cfbatch_gui.cli.console import Call
 from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import Work
-from cfbatch_gui.core.errors import EncodingUnknown, InputError
+from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.layouts import describe
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.jobs.plan.packing import Plan
@@ -74,11 +74,7 @@ async def _sent(work: Work) -> Job:
 
 async def _send(work: Work, job: Job, inputs: reading.Inputs) -> Job:
     program, console, folder = work.program, work.console, work.program.folder(job.id)
-    try:
-        job = await _load(work, job, inputs)
-    except EncodingUnknown as error:
-        inputs = inputs.as_guessed(error)
-        job = await _load(work, job, inputs)
+    job = await _load(work, job, inputs)
     for sentence in inputs.guesses():
         console.say(sentence)
     for doubt in await asyncio.to_thread(program.drafts.encoding_doubts, job.id):
@@ -91,7 +87,6 @@ async def _send(work: Work, job: Job, inputs: reading.Inputs) -> Job:
         for line in reading.lines_of_problem(work, folder, problem):
             console.say(line)
     _say_plan(work, inputs, job, preflight)
-    working.say_limit(work, job, len(preflight.batches))
     if job.connection != PRACTICE.id:
         spent = await asyncio.to_thread(program.spent_today)
         working.check_budget(preflight, work.budget, program.settings.budget, spent)

@@ -54,7 +54,9 @@ class SizedDialog(QDialog):
         self._size = size
 
     def sizeHint(self) -> QSize:
-        hint, (width, height) = super().sizeHint(), map(scaled, self._size)
+        hint, (width, height), layout = super().sizeHint(), map(scaled, self._size), self.layout()
+        if width and not height and layout is not None:
+            height = layout.totalHeightForWidth(width)  # of texts that are wrapped at this width
         return QSize(width or hint.width(), height or hint.height())
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QRadioButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import language_in_use, languages
@@ -19,7 +19,7 @@ from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, Scheme, scheme_words
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scheme_words
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
     Button,
@@ -27,7 +27,6 @@ from cfbatch_gui.ui.widgets import (
     CheckBox,
     Choice,
     ElidedLabel,
-    Flow,
     IconLine,
     Item,
     Label,
@@ -93,16 +92,12 @@ class SettingsPage(_Leavable):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         settings = self._program.settings
-        self.schemes[Scheme(settings.theme) if settings.theme in set(Scheme) else Scheme.SYSTEM].setChecked(True)
-        self.show_language(settings.language)
+        self.scheme.set_value(settings.theme)
+        self.language.set_value(settings.language)
         self.budget.show_budget(settings.budget)
         for name, box in self.boxes.items():
             box.setChecked(getattr(settings, name))
         self.forget_folders.setEnabled(bool(settings.folders or settings.last_folder))
-
-    def show_language(self, code: str) -> None:
-        self.language.set_value("")
-        self.language.set_value(code)
 
     def _add(self, key: str, title: str, page: QWidget) -> None:
         self.tabs.add(key, title)
@@ -115,12 +110,9 @@ class SettingsPage(_Leavable):
         return box
 
     def _window_page(self, choose_scheme: Callable[[str], object]) -> QWidget:
-        self.schemes = {scheme: QRadioButton(words) for scheme, words in scheme_words().items()}
-        for scheme, choice in self.schemes.items():
-            choice.setAccessibleName(self.tr("Appearance: {choice}").format(choice=choice.text()))
-            choice.clicked.connect(lambda _checked=False, scheme=scheme: choose_scheme(scheme))
-        title = Label(tr("Appearance"), "part")
-        appearance = Card(boxed(Flow(title, None, *self.schemes.values(), gap=WIDE)))
+        schemes = [(words, scheme) for scheme, words in scheme_words().items()]
+        self.scheme = Choice(tr("Appearance"), schemes, choose_scheme)
+        appearance = Card(row(Label(tr("Appearance"), "part"), None, self.scheme, gap=WIDE))
         names = [(tr("Match system"), ""), *((language.name, language.code) for language in languages())]
         self.language = Choice(tr("Language"), names, self._choose_language)
         self._later = Label("", "quiet", wrap=True)

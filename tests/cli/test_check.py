@@ -60,14 +60,12 @@ def test_what_is_open_is_an_object_too(run: Run, tmp_path: Path, path: Path) -> 
     assert (status, json.loads(out)["texts"]) == (0, 2)
 
 
-def test_what_is_not_utf8_far_down_is_read_with_the_guess(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_not_utf8_far_down_is_asked_about(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "large.csv"
     monkeypatch.setattr(recogniser, "MOST_CHECKED", 1_000_000)
     path.write_bytes(b"id,text\n" + b"1,cloud\n" * 150_000 + "2,Müll und Öl für die Straße\n".encode("cp1252"))
-    status, out, _ = run("check", str(path), "--embed", "--role", "text=text")
-    assert (status, "in Windows-1252, our guess" in out) == (0, True)
+    status, _, err = run("check", str(path), "--embed", "--role", "text=text")
+    assert (status, "Choose with --encoding cp1252" in err) == (2, True)
 
 
 def test_plain_text_is_cut_as_asked(run: Run, tmp_path: Path) -> None:

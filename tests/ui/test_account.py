@@ -211,7 +211,7 @@ def cells(dialog: AccountDialog) -> list[list[str]]:
 
 async def test_an_empty_account_and_one_without_a_worker_say_so(stage: Stage, until: Until) -> None:
     dialog = await account_dialog(stage, until)
-    assert dialog.nothing.isVisible() and dialog.nothing.sentence().startswith("Nothing is in this account.")
+    assert dialog.places.empty.isVisible() and dialog.places.empty.sentence().startswith("Nothing is in this account.")
     assert not dialog.take_button.isEnabled() and dialog.take_button.toolTip() == "Choose a job first."
     assert not dialog.problem.isVisible()
     dialog.close()
@@ -219,10 +219,8 @@ async def test_an_empty_account_and_one_without_a_worker_say_so(stage: Stage, un
 
     await stage.program.connections.remove(stage.program.address_book.saved()[1].id)
     dialog = await account_dialog(stage, until)
-    assert dialog.nothing.sentence().startswith("A Worker of your own can collect answers")
+    assert dialog.places.empty.sentence().startswith("A Worker of your own can collect answers")
     assert not dialog.take_button.isVisible() and not dialog.connection.isVisible()
-    click(dialog.nothing.button)
-    await until(stage.workspace.settings.page.isVisible)
 
 
 async def test_a_job_is_taken_over_with_its_file_and_opened(
@@ -282,7 +280,7 @@ async def test_removing_asks_and_says_what_is_lost(
         click(dialog.remove_button)
         said = await answer(dialog, words, until)
         assert "Answers that no computer has fetched yet are lost" in said
-    await until(lambda: dialog.nothing.isVisible() and dialog.nothing.sentence().startswith("Nothing is"))
+    await until(lambda: dialog.places.empty.isVisible() and dialog.places.empty.sentence().startswith("Nothing is"))
     assert worker.room.shards == {}
 
 

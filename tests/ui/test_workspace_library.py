@@ -13,6 +13,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import STOPPED_HERE, BatchState, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.ui.jobs.library_list import Group, GroupEntry
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.theme import Theme
 from tests.canary import OTHER_TOKEN, TOKEN
@@ -72,24 +73,20 @@ async def menu_job(stage: Stage, text: str) -> None:
     entries(menu)[text].trigger()
 
 
-async def test_three_jobs_are_archived_found_and_taken_out_again(stage: Stage) -> None:
-    person = stage.person
+async def test_three_jobs_are_archived_and_taken_out_again(stage: Stage) -> None:
+    person, rows = stage.person, stage.workspace.window.library.rows
     select(stage, "May", "June")
     await menu_job(stage, "Archive 3 jobs")
     await person.until_sees("In the archive", "3 jobs")
-    await person.until(lambda: listed(stage) == set())
+    await person.until(lambda: rows.entries()[0] == GroupEntry(Group.ARCHIVED, 3))
     assert stage.workspace.window.library.opened_job() == stage.job("April").id, "the page goes on showing it"
-    await person.click("Archive (3)")
-    await person.until(lambda: listed(stage) == set(NAMES))
     await person.click_row("Jobs", "May")
     await person.click("More")
     await person.choose("Take out of the archive")
-    await person.until(lambda: listed(stage) == {"April", "June"})
-    await person.click("All other jobs")
-    assert listed(stage) == {"May"}
+    await person.until(lambda: GroupEntry(Group.ARCHIVED, 2) in rows.entries())
     for _ in range(2):
         stage.workspace.window.notices.undos.undo()
-    await person.until(lambda: listed(stage) == set(NAMES))
+    await person.until(lambda: rows.entries()[0] == GroupEntry(Group.FINISHED, 3))
 
 
 async def test_each_menu_names_what_can_be_done_with_its_jobs(stage: Stage) -> None:

@@ -3,6 +3,7 @@
 import json
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -147,14 +148,8 @@ def _longest(text: str, start: int, most: int, count: Callable[[str], int]) -> i
     high = min(len(text), start + most * _LETTERS_A_TOKEN)
     if count(text[start:high]) <= most:
         return high
-    low = start + 1
-    while low + 1 < high:
-        middle = (low + high) // 2
-        if count(text[start:middle]) <= most:
-            low = middle
-        else:
-            high = middle
-    return low
+    ends = range(start + 1, high)
+    return ends[max(0, bisect_right(ends, most, key=lambda end: count(text[start:end])) - 1)]
 
 
 def _good_end(text: str, start: int, stop: int) -> int:

@@ -248,44 +248,38 @@ def _cannot_open(path: Path, exc: OSError | ValueError) -> InputError:
     return InputError(sentence, detail=f"{path}: {exc}", action=action)
 
 
-_EMPTY_ZIP = b"PK\x05\x06"
 OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of the container of old Office formats
 _DOCUMENTS = (".doc", ".dot", ".ppt", ".pps", ".msg")  # may hold a workbook within
-_TAR, _TAR_AT = b"ustar", 257
 _SPREADSHEET = message("Open it in a spreadsheet program, save it as .xlsx or CSV, and choose that file.")
 CHOOSE_TABLE = message("Choose a text file, CSV, JSON Lines or .xlsx.")
 _UNPACK = message("Unpack it first, and choose the file that was in it.")
-_NO_TEXT = (  # pictures, sounds, films, numbers, programs
-    *(b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\0", b"MM\0*", b"RIFF", b"ID3", b"OggS"),
-    *(b"\x93NUMPY", b"\x89HDF\r\n", b"\x7fELF", b"MZ\x90\0"),
-)
-_SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
-    (b"%PDF-", message("a PDF document"), message("Copy its text to a text file, and choose that.")),
-    *((mark, message("a picture, a program or other data"), CHOOSE_TABLE) for mark in _NO_TEXT),
-    (b"BZh", message("compressed (bzip2)"), _UNPACK),
-    (b"\xfd7zXZ\0", message("compressed (xz)"), _UNPACK),
-    (b"\x28\xb5\x2f\xfd", message("compressed (zstd)"), _UNPACK),
-    (b"7z\xbc\xaf\x27\x1c", message("a 7-Zip archive"), _UNPACK),
-    (b"Rar!\x1a\x07", message("a RAR archive"), _UNPACK),
-    (_EMPTY_ZIP, message("an empty zip archive"), CHOOSE_TABLE),
-    (OLE_MARK, message("a document in an old Office format"), _SPREADSHEET),
-    (b"ARROW1", message("an Arrow file"), message("Export it as CSV or JSON Lines, and choose that.")),
-    (b"SQLite format 3\0", message("a SQLite database"), message("Export a table from it as CSV, and choose that.")),
-    (b"{\\rtf", message("a formatted document (RTF)"), message("Save it as plain text, and choose that.")),
-)
-_WORKBOOKS = (".xls", ".xlsx", ".xlsm", ".slk", ".dif")
 _AS_CSV = message("Export them as CSV in your reference manager, and choose that file.")
-_WEB_PAGE = (
-    re.compile(rb"(?i)<!doctype html|<html|MIME-Version:"),
-    message("a web page, whatever its name says"),
-    _SPREADSHEET,
+_WORKBOOKS = (".xls", ".xlsx", ".xlsm", ".slk", ".dif")
+_WEB_PAGE = message("a web page, whatever its name says")
+# Pictures, sounds, films, numbers, programs. A text may begin with the same letters, but has no such signs below.
+_NO_TEXT = (
+    rb"\x89PNG\r\n|\xff\xd8\xff|II\*\0|MM\0\*|\x93NUMPY|\x89HDF\r\n|\x7fELF|MZ\x90\0"
+    rb"|(?:GIF8[79]a|RIFF|ID3|OggS)(?s:.{0,60}?)[\0-\x08]"
 )
-_BEGINNINGS: tuple[tuple[re.Pattern[bytes], str, str], ...] = (
-    _WEB_PAGE,
-    (re.compile(rb"(?i)<\?xml"), message("an XML file"), _SPREADSHEET),
-    (re.compile(rb"ID;P[^\r\n]*\r?\n[BCFOP];"), message("a table in an old form (SYLK)"), _SPREADSHEET),
-    (re.compile(rb"TABLE\r?\n0,1\r?\n"), message("a table in an old form (DIF)"), _SPREADSHEET),
-    (re.compile(rb"TY  - |PMID- ?\d|(?i:@\w+\s*\{[^\s,{}]*,\s*\w+\s*=)"), message("a list of references"), _AS_CSV),
+_REFUSED: tuple[tuple[bytes, str, str], ...] = (
+    (rb"(?s:.{257})ustar", message("a tar archive"), _UNPACK),
+    (rb"%PDF-", message("a PDF document"), message("Copy its text to a text file, and choose that.")),
+    (_NO_TEXT, message("a picture, a program or other data"), CHOOSE_TABLE),
+    (rb"BZh[1-9]1AY&SY", message("compressed (bzip2)"), _UNPACK),
+    (rb"\xfd7zXZ\0", message("compressed (xz)"), _UNPACK),
+    (rb"\x28\xb5\x2f\xfd", message("compressed (zstd)"), _UNPACK),
+    (rb"7z\xbc\xaf\x27\x1c", message("a 7-Zip archive"), _UNPACK),
+    (rb"Rar!\x1a\x07", message("a RAR archive"), _UNPACK),
+    (rb"PK\x05\x06", message("an empty zip archive"), CHOOSE_TABLE),
+    (re.escape(OLE_MARK), message("a document in an old Office format"), _SPREADSHEET),
+    (rb"ARROW1\0", message("an Arrow file"), message("Export it as CSV or JSON Lines, and choose that.")),
+    (rb"SQLite format 3\0", message("a SQLite database"), message("Export a table from it as CSV, and choose that.")),
+    (rb"\{\\rtf", message("a formatted document (RTF)"), message("Save it as plain text, and choose that.")),
+    (rb"(?i:<!doctype html|<html|MIME-Version:)", _WEB_PAGE, _SPREADSHEET),
+    (rb"(?i:<\?xml)", message("an XML file"), _SPREADSHEET),
+    (rb"ID;P[^\r\n]*\r?\n[BCFOP];", message("a table in an old form (SYLK)"), _SPREADSHEET),
+    (rb"TABLE\r?\n0,1\r?\n", message("a table in an old form (DIF)"), _SPREADSHEET),
+    (rb"TY  - |PMID- ?\d|(?i:@\w+\s*\{[^\s,{}]*,\s*\w+\s*=)", message("a list of references"), _AS_CSV),
 )
 _CONTROLS = tuple(bytes([code]) for code in range(32) if code not in b"\t\n\r\f\v\x1b")
 
@@ -309,16 +303,11 @@ def damaged(path: Path, cause: BaseException | str, cure: Message) -> InputError
 
 def refusal(path: Path, head: bytes) -> str:
     """The sentence for a file whose beginning shows that it cannot be a table, "" for one that may be."""
-    if head[_TAR_AT:].startswith(_TAR):
-        return message("{name} is a tar archive. {cure}", name=path.name, cure=_UNPACK)
-    for signature, what, cure in _SIGNATURES:
-        if head.startswith(signature) and not (signature.isalnum() and _is_plain(head)):
-            return message("{name} is {what}. {cure}", name=path.name, what=what, cure=cure)
     beginning = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:2000]
-    found = next((each for each in _BEGINNINGS if each[0].match(beginning)), None)
-    if found is None and path.suffix.lower() in _WORKBOOKS and beginning.startswith(b"<"):
-        found = _WEB_PAGE
-    return message("{name} is {what}. {cure}", name=path.name, what=found[1], cure=found[2]) if found else ""
+    _, what, cure = next((each for each in _REFUSED if re.match(each[0], beginning)), (b"", "", ""))
+    if not what and path.suffix.lower() in _WORKBOOKS and beginning.startswith(b"<"):
+        what, cure = _WEB_PAGE, _SPREADSHEET
+    return message("{name} is {what}. {cure}", name=path.name, what=what, cure=cure) if what else ""
 
 
 def is_old_workbook(path: Path, head: bytes) -> bool:
@@ -336,20 +325,3 @@ def is_binary(sample: bytes) -> bool:
         is_cut_at_the_end = exc.reason == "unexpected end of data"
         return controls > (0.5 if is_cut_at_the_end else 0.02)
     return controls > 0.5
-
-
-def _is_plain(head: bytes) -> bool:
-    # "RIFF" or "ID3" may begin a text; what follows in the real formats is no text.
-    try:
-        text = head[:64].decode()
-    except UnicodeDecodeError:
-        return False
-    return not any(ord(letter) < 9 for letter in text)
-
-
-def protected(path: Path) -> str:
-    return message(
-        "{name} is protected by a password. Remove the password in your spreadsheet program, save it, and "
-        "choose it again.",
-        name=path.name,
-    )

@@ -1,9 +1,7 @@
 """The third part of a draft: its figures, the rows left out, whether it can be sent, and the button that sends it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QSizePolicy, QWidget
@@ -272,21 +270,6 @@ def _price_caption(found: Plan, spent: Spent, now: float) -> str:
 _LEAST_LINE = 120  # pixels of the sentence beside the main button
 
 
-Cure = Literal["", "connect", "use bge-m3", "read again", "run at once", "use the queue"]  # the last two are offers
-
-
-@dataclass(frozen=True, slots=True)
-class Readiness:
-    """`why_not` is the sentence that says why a draft cannot be sent, "" when it can; `cure` is its link.
-
-    `is_waiting`: the reason ends without the user.
-    """
-
-    why_not: str = ""
-    cure: Cure = ""
-    is_waiting: bool = False
-
-
 class CheckSection(SectionCard):
     """Shows figures, problems and settings; `foot`, with the buttons that send, stands below the scrolled part.
 
@@ -308,14 +291,14 @@ class CheckSection(SectionCard):
         self.problems = self.problem_bars.view
         self.line = Label("", "quiet", wrap=True)
         drafts = self._drafts
-        self._cures: dict[Cure, tuple[str, Callable[[], object]]] = {
+        self._cures: dict[str, tuple[str, Callable[[], object]]] = {  # the last two are offers
             "connect": (self.tr("Open connection"), drafts.notices.connection_wanted.emit),
             "use bge-m3": (self.tr("Use bge-m3"), lambda: drafts.change_job(model=DEFAULT_MODEL)),
             "read again": (self.tr("Try again"), drafts.retry),
             "run at once": (self.tr("Run at once"), lambda: drafts.change_options(at_once=True)),
             "use the queue": (self.tr("Use the queue"), lambda: drafts.change_options(at_once=False)),
         }
-        self._cure: Cure = ""
+        self._cure = ""
         self.cure = LinkButton(on_click=self._use_cure)
         self.try_button = Button(self.tr("Try the first {n}").format(n=FIRST), on_click=drafts.try_first)
         self.send_button = PrimaryButton("", "send", drafts.send)
@@ -356,12 +339,11 @@ class CheckSection(SectionCard):
     def _show_foot(
         self, state: DraftState, job: Job, connection: ConnectionSummary | None, *, is_practice: bool
     ) -> None:
-        found, ready = state.preflight, readiness(state, job, connection)
-        why_not = said(ready.why_not)
-        self._cure = ready.cure
+        found, (reason, self._cure) = state.preflight, readiness(state, job, connection)
+        why_not, is_waiting = said(reason), state.is_sending or state.opening or state.is_reading or state.unsaved
         if why_not:
             self.line.setText(why_not)
-            self.line.set_role("quiet" if ready.is_waiting or not state.has_data else "attention")
+            self.line.set_role("quiet" if is_waiting or not state.has_data else "attention")
         elif found is not None:
             budget = self._drafts.program.settings.budget
             too_dear = "" if is_practice else said(over_budget(found.price_high, budget, state.spent))
@@ -409,35 +391,32 @@ class CheckSection(SectionCard):
         )
 
 
-def readiness(state: DraftState, job: Job, connection: ConnectionSummary | None) -> Readiness:
-    """The first reason against sending, in the order in which the user can remove them."""
+def readiness(state: DraftState, job: Job, connection: ConnectionSummary | None) -> tuple[str, str]:
+    """The first reason against sending, "" for none, in the order in which the user can remove them, and its cure."""
     if state.is_sending:
-        return Readiness(tr("Packing what is to be sent…"), is_waiting=True)
+        return tr("Packing what is to be sent…"), ""
     if state.opening:
-        return Readiness(tr("Opening {name}…").format(name=state.opening), is_waiting=True)
+        return tr("Opening {name}…").format(name=state.opening), ""
     if state.asked is not None:
-        return Readiness(tr("Choose the encoding of {name} first.").format(name=state.asked.path.name))
+        return tr("Choose the encoding of {name} first.").format(name=state.asked.path.name), ""
     if not state.has_data:
-        return Readiness(tr("Bring your data first: open a file, drop it here, or paste."))
+        return tr("Bring your data first: open a file, drop it here, or paste."), ""
     if state.incomplete:
-        return Readiness(state.incomplete)
+        return state.incomplete, ""
     if job.kind is Kind.RANK and state.kind is Kind.RANK and not find_model(job.model).can_rank:
-        return Readiness(state.trouble or tr("This model cannot rank texts in batches."), "use bge-m3")
+        return state.trouble or tr("This model cannot rank texts in batches."), "use bge-m3"
     if state.trouble:
-        return Readiness(state.trouble, "read again")
+        return state.trouble, "read again"
     if state.is_reading or state.preflight is None:
-        doing = tr("Working out what it comes to…") if state.is_read else tr("Reading the whole file…")
-        return Readiness(doing, is_waiting=True)
+        return tr("Working out what it comes to…") if state.is_read else tr("Reading the whole file…"), ""
     if state.preflight.blocker:
-        return Readiness(state.preflight.blocker)
+        return state.preflight.blocker, ""
     if state.unsaved:
-        return Readiness(tr("Saving…"), is_waiting=True)
+        return tr("Saving…"), ""
     if connection is not None and not connection.is_ready:
-        sentence = tr("{connection}: {sentence}").format(
-            connection=title_words(connection.title), sentence=said(connection.sentence)
-        )
-        return Readiness(sentence, "connect")
-    return Readiness()
+        title, sentence = title_words(connection.title), said(connection.sentence)
+        return tr("{connection}: {sentence}").format(connection=title, sentence=sentence), "connect"
+    return "", ""
 
 
 def count_range(low: int, high: int) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
+from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.inputs.file_rows import preview, preview_beyond_ascii
 from cfbatch_gui.core.inputs.input_values import (
     CandidatePool,
@@ -29,7 +29,7 @@ from cfbatch_gui.core.inputs.input_values import (
 from cfbatch_gui.core.inputs.layouts import check_mapping, missing_file, with_layout, with_role, with_template
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.inputs.recipes import FileKind, Recipe, RecipeBook, fitted, recipe_of
-from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed, open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import Spent
@@ -344,14 +344,7 @@ class Drafts(QObject):
         source, second = _sources(state.files)
         report = self._reporter(job_id, max(source, second or source, key=lambda each: each.size))
         load = partial(self.program.drafts.load, job_id, source, state.mapping, second, progress=report)
-        try:
-            await self._in_thread(job_id, load)
-        except EncodingUnknown as error:
-            files = tuple(_as_guessed(each, error) for each in state.files)
-            if files == state.files:
-                raise
-            self.change(job_id, files=files)
-            await self._load(job_id)
+        await self._in_thread(job_id, load)
 
     async def _in_thread(self, job_id: str, function: Callable[[], T]) -> T:
         """Run a function in a thread, when the stopped one before it has ended."""
@@ -625,11 +618,3 @@ class Drafts(QObject):
     def _remember(self, job_id: str) -> None:
         writing = self.program.store.on_disk(remember_choice, self.program.recipes, self.state(job_id))
         self._write("remember", writing)
-
-
-def _as_guessed(file: OpenFile, error: EncodingUnknown) -> OpenFile:
-    source = as_guessed(file.source, error)
-    if source == file.source:
-        return file
-    others = source.other_encodings if source.is_encoding_guessed else None
-    return replace(file, source=source, options=file.options.in_encoding(source.encoding, others=others))

@@ -50,15 +50,13 @@ def time_words(batch: Batch, now: float) -> str:
     return display.short_duration(now - batch.changed_at)
 
 
-def next_check_words(batch: Batch, *, paused: bool, now: float, next_look: float | None = None) -> str:
-    """`next_look` is when the user's account is asked next what it has of the job, in seconds since 1970."""
+def next_check_words(batch: Batch, now: float) -> str:
+    """When the service is asked for it; the account asks by itself."""
     if batch.state.is_final or batch.state is BatchState.OUTCOME_UNKNOWN:
         return "–"
-    is_asked_by_account = batch.is_handed_over and not batch.is_in_account
-    moment = next_look if is_asked_by_account else batch.next_check_at or None
-    if paused or moment is None:
+    if batch.is_handed_over or not batch.next_check_at:
         return ""
-    left = moment - now
+    left = batch.next_check_at - now
     if left < 1:
         return tr("now")
     return tr("in {time}").format(time=display.duration(left) if left < 60 else display.short_duration(left))
@@ -71,14 +69,13 @@ class BatchTable(TableView):
         super().__init__("batches", tr("Batches"), inset=True, on_opened=self.open_answer)
         self._program, self._now = program, 0.0
         self._job: Job | None = None
-        self._next_look: float | None = None
         columns = [replace(each, hidden=each.key in _HIDDEN) for each in self._columns()]
         self.batches: Rows[Batch] = Rows(columns, key=lambda batch: batch.number, parent=self)
         self.show_rows(self.batches)
         self.menu_opening.connect(self._add_to_menu)
 
-    def show_job(self, job: Job, *, next_look: float | None = None) -> None:
-        self._job, self._now, self._next_look = job, self._program.clock(), next_look
+    def show_job(self, job: Job) -> None:
+        self._job, self._now = job, self._program.clock()
         self.batches.set_rows(job.batches)
         self.viewport().update()
 
@@ -100,7 +97,7 @@ class BatchTable(TableView):
 
     def _next_check(self, batch: Batch) -> str:
         is_paused = self._job is not None and bool(self._job.paused_because)
-        return next_check_words(batch, paused=is_paused, now=self._now, next_look=self._next_look)
+        return "" if is_paused else next_check_words(batch, self._now)
 
     def _columns(self) -> tuple[Column[Batch], ...]:
         def or_dash(words: Callable[[int], str]) -> Callable[[int], str]:

@@ -5,13 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QLineEdit,
     QPlainTextEdit,
     QSizePolicy,
-    QStackedWidget,
     QWidget,
 )
 from shiboken6 import isValid
@@ -31,7 +29,6 @@ from cfbatch_gui.core.workers_ai.answers import Waiting
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.dialogs import FormDialog
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.state_names import kind_icon, kind_words, title_words, words_of_job
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
@@ -42,12 +39,12 @@ from cfbatch_gui.ui.widgets import (
     Choice,
     DangerButton,
     ElidedLabel,
-    EmptyPlace,
     Flow,
     IconLabel,
     IconLine,
     Label,
     LinkButton,
+    MaybeEmpty,
     PrimaryButton,
     Saying,
     boxed,
@@ -172,10 +169,9 @@ class _BegunElsewhere(FormDialog):
     added = Signal(str)
 
     def __init__(self, program: Program, title: str, parent: QWidget | None, kind: Kind | None = None) -> None:
-        super().__init__(title, parent)
+        super().__init__(title, parent, (_WIDTH, 0))
         self._program = program
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setMinimumWidth(_WIDTH)
         self.tasks = Tasks(self, self._show_error)
         self.files = AttachedFiles(self.tasks, program.remembered_folder(FolderUse.INPUTS), kind=kind)
         self.problem = Saying("circle-x", "error", "body")
@@ -302,12 +298,6 @@ class TakeOverDialog(_BegunElsewhere):
         sent = column(Label(self.tr("The file that was sent"), "strong"), self.files, gap=SMALL)
         self.lay_out(title, about, sent, self.doing, self.problem, None, accept=self.take_button)
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        layout = self.layout()
-        if layout is not None and not event.spontaneous():
-            self.resize(self.width(), layout.totalHeightForWidth(self.width()))  # of wrapped texts at this width
-
     def _files_changed(self) -> None:
         self.problem.hide()
         self.take_button.set_possible(self.files.missing())
@@ -340,10 +330,10 @@ class AccountDialog(FormDialog):
 
     opened = Signal(str)
 
-    def __init__(self, program: Program, notices: Notices, tasks: Tasks, connection_id: str, parent: QWidget) -> None:
+    def __init__(self, program: Program, tasks: Tasks, connection_id: str, parent: QWidget) -> None:
         super().__init__(tr("In your account"), parent, (760, 520))
         self.take_button = PrimaryButton(tr("Take over…"), "download", self._take_over_or_open)
-        self._program, self._notices, self._tasks = program, notices, tasks
+        self._program, self._tasks = program, tasks
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._workers = tuple(each for each in program.address_book.saved() if each.kind == "worker")
         names = [(each.name, each.id) for each in self._workers]
@@ -373,15 +363,14 @@ class AccountDialog(FormDialog):
         self.table = TableView("account/jobs", title, self.rows, on_opened=lambda _: self.take_button.click())
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
-        no_worker = self.tr(
-            "A Worker of your own can collect answers in your account while this computer is off. There is none yet."
-        )
-        self.nothing = EmptyPlace("inbox", "" if self._workers else no_worker, self.tr("Open connections"), "settings")
-        self.nothing.button.setVisible(not self._workers)
-        self.nothing.pressed.connect(self._open_connections)
-        self._places = QStackedWidget()
-        for each in (self.nothing, self.table):
-            self._places.addWidget(each)
+        self.places = MaybeEmpty("inbox", self.table)
+        if not self._workers:
+            self.places.show_sentence(
+                self.tr(
+                    "A Worker of your own can collect answers in your account while this computer is off. There is none"
+                    " yet."
+                )
+            )
 
     def _lay_out(self) -> None:
         about = self.tr("Jobs whose answers your account collects, whichever computer has sent them.")
@@ -389,9 +378,9 @@ class AccountDialog(FormDialog):
         label.setBuddy(self.connection)
         which = boxed(row(label, self.connection, None, self.look_button, gap=MEDIUM))
         which.setVisible(bool(self._workers))
-        content = (which, self.problem, self._places, self.doing)
+        content = (which, self.problem, self.places, self.doing)
         whole = self.lay_out(self.windowTitle(), about, *content, accept=self.take_button, beside=self.remove_button)
-        whole.setStretchFactor(self._places, 1)
+        whole.setStretchFactor(self.places, 1)
         for each in (self.remove_button, self.take_button):
             each.setVisible(bool(self._workers))
 
@@ -425,12 +414,12 @@ class AccountDialog(FormDialog):
         name = self._program.address_book.title(self._connection_id)
         self.problem.hide()
         self.rows.set_rows(())
-        self._show_nothing(self.tr("Asking “{name}”…").format(name=name))
+        self.places.show_sentence(self.tr("Asking “{name}”…").format(name=name))
         self._selected()
         try:
             found = await self._program.elsewhere.listed(self._connection_id)
         except UserError as error:
-            self._show_nothing("")
+            self.places.show_sentence("")
             self._show_problem(error)
             return
         self._show_jobs(found)
@@ -438,20 +427,16 @@ class AccountDialog(FormDialog):
     def _show_jobs(self, found: tuple[AccountJob, ...]) -> None:
         self.rows.set_rows(found)
         if not found:
-            self._show_nothing(
+            self.places.show_sentence(
                 self.tr(
                     "Nothing is in this account. Jobs stand here while it collects their answers, also those that"
                     " another computer has sent."
                 )
             )
             return
-        self._places.setCurrentWidget(self.table)
+        self.places.show_content()
         self.table.selectRow(0)
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _show_nothing(self, sentence: str) -> None:
-        self.nothing.set_sentence(sentence)
-        self._places.setCurrentWidget(self.nothing)
 
     def _show_problem(self, error: UserError) -> None:
         self.problem.set_line(said(error.message))
@@ -466,7 +451,7 @@ class AccountDialog(FormDialog):
         self.take_button.set_icon("chevron-right" if is_here else "download")
 
     def _chosen(self) -> AccountJob | None:
-        selected = self.table.selected_rows() if self._places.currentWidget() is self.table else []
+        selected = self.table.selected_rows() if self.places.currentWidget() is self.table else []
         return self.rows.row(selected[0]) if selected else None
 
     def _job_here(self, found: AccountJob) -> Job | None:
@@ -491,10 +476,6 @@ class AccountDialog(FormDialog):
 
     def _open(self, job_id: str) -> None:
         self.opened.emit(job_id)
-        self.accept()
-
-    def _open_connections(self) -> None:
-        self._notices.connection_wanted.emit()
         self.accept()
 
     def _remove(self) -> None:

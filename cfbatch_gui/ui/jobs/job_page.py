@@ -105,7 +105,7 @@ class JobPage(QWidget):
 
     def _make_header(self) -> None:
         actions, runner, of_job = self._actions, self._program.runner, self._of_job
-        self.header = PageHeader(rename=of_job(actions.rename))
+        self.header = PageHeader()
         self.check_button = Button(self.tr("Check now"), "refresh-cw", of_job(runner.check_now))
         stop = of_job(lambda job_id: self.tasks.start("stop", runner.pause(job_id)))
         self.stop_button = Button(self.tr("Stop watching"), "pause", stop)

@@ -1,4 +1,4 @@
-"""The sidebar: the button for a new job, the search field, the jobs in groups, the archive, the connection in use."""
+"""The sidebar: the button for a new job, the search field, the jobs in groups, the connection in use."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -8,7 +8,6 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QMenu
 
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_actions import JobActions
 from cfbatch_gui.ui.jobs.library_list import ENTRY_ROLE, GroupEntry, JobList, LibraryRows
 from cfbatch_gui.ui.theme import LEAST_SIDEBAR, MEDIUM, SMALL
@@ -20,9 +19,7 @@ from cfbatch_gui.ui.widgets import (
     Label,
     LinkButton,
     PrimaryButton,
-    QuietButton,
     SearchField,
-    boxed,
     column,
     row,
 )
@@ -51,8 +48,8 @@ class Library(QFrame):
         self.new_button = PrimaryButton(self.tr("New job"), "plus")
         self.new_button.setProperty("large", "true")
         self.find_field = SearchField(self.tr("Find a job"))
-        self.rows = LibraryRows(self)
-        self.list = JobList(self.rows, clock)
+        self.rows = LibraryRows(clock, self)
+        self.list = JobList(self.rows)
         self.list.chosen.connect(self._chosen)
         self.list.menu_wanted.connect(self._menu)
         self.list.delete_wanted.connect(lambda: self.job_actions.delete(*(job.id for job in self.list.selected_jobs())))
@@ -61,12 +58,9 @@ class Library(QFrame):
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._nothing.setContentsMargins(MEDIUM, SMALL, MEDIUM, 0)
         self._nothing.hide()
-        self.archive_button = QuietButton("", "archive", self.toggle_archive)
-        self._archive_line = boxed(row(self.archive_button, None, margins=(MEDIUM, 2, MEDIUM, 2)))
-        self._archive_line.hide()
         self.foot = ConnectionFoot()
         above = column(self.new_button, self.find_field, gap=6, margins=(MEDIUM, 14, MEDIUM, 4))
-        self.setLayout(column(above, self._nothing, self.list, self._archive_line, self.foot, gap=0))
+        self.setLayout(column(above, self._nothing, self.list, self.foot, gap=0))
         self._ages = QTimer(self)
         self._ages.timeout.connect(self.list.viewport().update)
         self._ages.start(_AGES_EVERY)
@@ -78,11 +72,8 @@ class Library(QFrame):
     def show_jobs(self, jobs: Sequence[Job]) -> None:
         selected = {job.id for job in self.list.selected_jobs()}
         self.rows.show_jobs(jobs)
-        if self.rows.shows_archive() and not self.rows.archived():
-            self.rows.show_archive(False)
         self.list.select_again(selected)
         self._mark()
-        self._show_archive_line()
 
     def open_job(self, job_id: str) -> None:
         self._opened_id = job_id
@@ -102,14 +93,6 @@ class Library(QFrame):
         jobs = self.list.selected_jobs()
         return jobs if len(jobs) > 1 else []
 
-    def toggle_archive(self) -> None:
-        if self.find_field.text():
-            self.find_field.clear()
-        self.rows.show_archive(not self.rows.shows_archive() and self.rows.archived() > 0)
-        self.list.scrollToTop()
-        self.open_job(self._opened_id)
-        self._show_archive_line()
-
     def _mark(self) -> None:
         self.list.mark(self._opened_id, self.rows.index_of(self._opened_id))
 
@@ -124,13 +107,6 @@ class Library(QFrame):
         self.list.scrollToTop()
         self.open_job(self._opened_id)
         self._nothing.setVisible(bool(text.strip()) and not self.rows.entries())
-
-    def _show_archive_line(self) -> None:
-        count, is_shown = self.rows.archived(), self.rows.shows_archive()
-        text = self.tr("All other jobs") if is_shown else self.tr("Archive ({n})").format(n=display.number(count))
-        self.archive_button.setText(text)
-        self.archive_button.set_icon("chevron-left" if is_shown else "archive", "quiet")
-        self._archive_line.setVisible(count > 0)
 
     def _menu(self, clicked: Job, position: QPoint) -> None:
         menu = QMenu(self)

@@ -1,6 +1,7 @@
 """The list of jobs in the sidebar, in groups."""
 
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -8,7 +9,6 @@ from typing import Any
 
 from PySide6.QtCore import (
     QAbstractListModel,
-    QEvent,
     QItemSelection,
     QItemSelectionModel,
     QModelIndex,
@@ -21,7 +21,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFocusEvent, QFont, QFontInfo, QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QFocusEvent, QFont, QFontInfo, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -31,7 +31,6 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QToolTip,
 )
 
 from cfbatch_gui.core.jobs.states import NEEDS_USER, Job, JobState
@@ -46,7 +45,7 @@ class Group(StrEnum):
     WORKING = "working"
     DRAFTS = "drafts"
     FINISHED = "finished"
-    ARCHIVED = "archived"  # shown by itself, or while searching
+    ARCHIVED = "archived"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +76,8 @@ def _order(job: Job) -> tuple[float, float, str]:
 Index = QModelIndex | QPersistentModelIndex
 ENTRY_ROLE = Qt.ItemDataRole.UserRole
 
-GROUP_HEIGHT, JOB_HEIGHT, WORKING_HEIGHT = 29, 51, 57
-LINES = 200  # that the model has at first and grows by: more than fit on any screen
-
+_HEIGHT = 53  # of every line, in the usual font: Qt then measures one, and thousands of jobs may move at once
 _ROOT = QModelIndex()
-
-
-def line_height(entry: Entry) -> int:
-    """The height of a line in pixels; that of a working job has room for a progress bar."""
-    if isinstance(entry, GroupEntry):
-        return GROUP_HEIGHT
-    return WORKING_HEIGHT if entry.is_sent and entry.state is JobState.WORKING else JOB_HEIGHT
 
 
 def _key(entry: Entry) -> str:
@@ -95,64 +85,41 @@ def _key(entry: Entry) -> str:
 
 
 class LibraryRows(QAbstractListModel):
-    """The jobs in their groups. What the place of a job goes by is computed once."""
+    """The jobs in their groups. What the place of a job goes by is computed once.
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    `clock` returns the present, in seconds since 1970, for the ages of jobs; `phase_of` is asked for drafts only.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._clock = clock
+        self.phase_of: Callable[[Job], DraftPhase] = kept_phase
         self._places: dict[int, tuple[Job, Group, tuple[float, float, str]]] = {}
-        self._archived = 0
         self._find = ""
-        self._shows_archive = False
-        self._all: list[Entry] = []
-        self._entries: list[Entry] = []  # the beginning of all, which the view knows
-        self.spoken: Callable[[Entry], str] = lambda entry: ""  # all of a line, for a screen reader
+        self._entries: list[Entry] = []
 
     def entries(self) -> list[Entry]:
         return self._entries
 
     def line_of(self, key: str) -> int:
-        """The index of the line of a job, by its id, or of a group; -1 when it is not shown. The model may not have
-        the line yet.
-        """
-        return next((line for line, entry in enumerate(self._all) if _key(entry) == key), -1)
+        """The index of the line of a job, by its id, or of a group; -1 when it is not shown."""
+        return next((line for line, entry in enumerate(self._entries) if _key(entry) == key), -1)
 
     def index_of(self, job_id: str) -> QModelIndex:
-        """The index of a job's line, which the model has from now on; an invalid one for a job that is not shown."""
-        line = self.line_of(job_id)
-        self._grow(line + LINES if line >= len(self._entries) else 0)
-        return self.index(line)
-
-    def show_all(self) -> None:
-        self._grow(len(self._all))
+        """The index of a job's line; an invalid one for a job that is not shown."""
+        return self.index(self.line_of(job_id))
 
     def show_jobs(self, jobs: Iterable[Job]) -> None:
         known = self._places
         self._places = {id(job): known.get(id(job)) or (job, group_of(job), _order(job)) for job in jobs}
-        self._archived = sum(group is Group.ARCHIVED for _, group, _ in self._places.values())
         self._rearrange()
-
-    def show_archive(self, shown: bool) -> None:
-        self._shows_archive = shown
-        self._rearrange(from_the_top=True)
-
-    def shows_archive(self) -> bool:
-        return self._shows_archive
-
-    def archived(self) -> int:
-        return self._archived
 
     def find(self, text: str) -> None:
         self._find = text.strip().casefold()
-        self._rearrange(from_the_top=True)
+        self._rearrange()
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else len(self._entries)
-
-    def canFetchMore(self, parent: Index) -> bool:
-        return not parent.isValid() and len(self._entries) < len(self._all)
-
-    def fetchMore(self, parent: Index) -> None:
-        self._grow(len(self._entries) + LINES)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
@@ -161,59 +128,63 @@ class LibraryRows(QAbstractListModel):
         if role == ENTRY_ROLE:
             return entry
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return self.spoken(entry)
+            return self._spoken(entry)
         if isinstance(entry, Job) and role == Qt.ItemDataRole.DisplayRole:
             return entry.name
+        if isinstance(entry, Job) and role == Qt.ItemDataRole.ToolTipRole:
+            lines = (entry.name, self.words(entry).text, ", ".join(entry.tags))
+            return display.plain_tip("\n".join(filter(None, lines)))
         return None
+
+    def words(self, job: Job) -> StateWords:
+        return library_words(job, self._clock(), DraftPhase.EMPTY if job.is_sent else self.phase_of(job))
+
+    def title(self, group: Group) -> str:
+        return {
+            Group.NEEDS_YOU: self.tr("Needs you"),
+            Group.WORKING: self.tr("Working"),
+            Group.DRAFTS: self.tr("Drafts"),
+            Group.FINISHED: self.tr("Finished"),
+            Group.ARCHIVED: self.tr("Archived"),
+        }[group]
+
+    def _spoken(self, entry: Entry) -> str:
+        """All of a line, for a screen reader."""
+        if isinstance(entry, GroupEntry):
+            return f"{self.title(entry.group)}, {display.number(entry.count)}"
+        state, line = words_of_job(entry).text, self.words(entry).text
+        words = (entry.name, *(() if line.startswith(state) else (state,)), line, *entry.tags)
+        return ", ".join(words)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         if index.isValid() and isinstance(self._entries[index.row()], Job):
             return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
         return Qt.ItemFlag.NoItemFlags
 
-    def _grow(self, lines: int) -> None:
-        end = min(lines, len(self._all))
-        if end > len(self._entries):
-            self.beginInsertRows(_ROOT, len(self._entries), end - 1)
-            self._entries = self._all[:end]
-            self.endInsertRows()
-
     def _lines(self) -> list[Entry]:
-        """Those of the archive, or of all else; while something is sought, those that have it in their name or tags,
-        the archive last.
-        """
+        """While something is sought, those of the jobs that have it in their name or tags."""
         members: dict[Group, list[Job]] = {group: [] for group in Group}
         for job, group, _ in sorted(self._places.values(), key=lambda place: place[2], reverse=True):
-            is_shown = (group is Group.ARCHIVED) is self._shows_archive
-            if self._find:
-                is_shown = any(self._find in word.casefold() for word in (job.name, *job.tags))
-            if is_shown:
+            if not self._find or any(self._find in word.casefold() for word in (job.name, *job.tags)):
                 members[group].append(job)
         lines: list[Entry] = []
         for group, jobs in members.items():
             lines += [GroupEntry(group, len(jobs)), *jobs] if jobs else []
         return lines
 
-    def _rearrange(self, *, from_the_top: bool = False) -> None:
-        """Signal which lines changed where all are the same jobs, else a reset. The model has as many lines as before,
-        and its last one also if that has moved down; `from_the_top` LINES.
-        """
-        self._all, old = self._lines(), self._entries
-        lines = LINES
-        if old and not from_the_top:
-            lines = max(lines, len(old), self.line_of(_key(old[-1])) + 1)
-        fresh = self._all[:lines]
-        if list(map(_key, old)) != list(map(_key, fresh)):
+    def _rearrange(self) -> None:
+        """Signal which lines changed where all are the same jobs, else a reset."""
+        old, fresh = self._entries, self._lines()
+        pairs = list(zip(old, fresh, strict=False))
+        if len(old) != len(fresh) or any(one is not other and _key(one) != _key(other) for one, other in pairs):
             self.beginResetModel()
             self._entries = fresh
             self.endResetModel()
             return
         self._entries = fresh
-        for at, (before, now) in enumerate(zip(old, fresh, strict=True)):
+        for at, (before, now) in enumerate(pairs):
             if before is not now and before != now:
-                is_as_high = line_height(before) == line_height(now)
-                role = Qt.ItemDataRole.DisplayRole if is_as_high else Qt.ItemDataRole.SizeHintRole
-                self.dataChanged.emit(self.index(at), self.index(at), [role])
+                self.dataChanged.emit(self.index(at), self.index(at))
 
 
 _SIDE = 12  # pixels between the list and the edges of the sidebar
@@ -227,31 +198,13 @@ def _more(metrics: QFontMetrics) -> int:
 
 
 class LibraryDelegate(QStyledItemDelegate):
-    """`clock` returns the present, in seconds since 1970, for the ages of jobs; `phase_of` is asked for drafts only."""
-
-    def __init__(self, parent: QAbstractItemView, rows: LibraryRows, clock: Callable[[], float]) -> None:
+    def __init__(self, parent: QAbstractItemView, rows: LibraryRows) -> None:
         super().__init__(parent)
-        self._view = parent
-        self._rows = rows
-        rows.spoken = self.spoken
-        self._clock = clock
-        self.phase_of: Callable[[Job], DraftPhase] = kept_phase
+        self._view, self._rows = parent, rows
         self.opened_job = ""  # the id of the open job, painted as selected also when another line has the focus
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        entry = self._rows.entries()[index.row()]
-        lines = 1 if isinstance(entry, GroupEntry) else 2
-        return QSize(120, line_height(entry) + lines * _more(option.fontMetrics))
-
-    def words(self, job: Job) -> StateWords:
-        return library_words(job, self._clock(), DraftPhase.EMPTY if job.is_sent else self.phase_of(job))
-
-    def spoken(self, entry: Entry) -> str:
-        if isinstance(entry, GroupEntry):
-            return f"{self._title(entry.group)}, {display.number(entry.count)}"
-        state, line = words_of_job(entry).text, self.words(entry).text
-        words = (entry.name, *(() if line.startswith(state) else (state,)), line, *entry.tags)
-        return ", ".join(words)
+        return QSize(120, _HEIGHT + 2 * _more(option.fontMetrics))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         entry: Entry = index.data(ENTRY_ROLE)
@@ -269,10 +222,9 @@ class LibraryDelegate(QStyledItemDelegate):
         small.setWeight(QFont.Weight.DemiBold)
         painter.setFont(small)
         painter.setPen(theme.colour("quiet"))
-        line = box.adjusted(10, 5, -10, 0)
-        middle = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(line, middle | Qt.AlignmentFlag.AlignLeft, self._title(entry.group).upper())
-        painter.drawText(line, middle | Qt.AlignmentFlag.AlignRight, display.number(entry.count))
+        line, below = box.adjusted(10, 0, -10, -6), Qt.AlignmentFlag.AlignBottom
+        painter.drawText(line, below | Qt.AlignmentFlag.AlignLeft, self._rows.title(entry.group).upper())
+        painter.drawText(line, below | Qt.AlignmentFlag.AlignRight, display.number(entry.count))
 
     def _paint_job(self, painter: QPainter, box: QRect, option: QStyleOptionViewItem, job: Job) -> None:
         state = option.state
@@ -302,7 +254,7 @@ class LibraryDelegate(QStyledItemDelegate):
         if job.tags:
             line.setRight(self._paint_tags(painter, line, small, job) - _SIDE)
         _write(painter, QStyle.visualRect(direction, box, line), name, "text", job.name)
-        state = self.words(job)
+        state = self._rows.words(job)
         line = QRect(box.left(), box.top() + 24 + more, box.width(), 18 + more)
         spot = QStyle.visualRect(direction, box, QRect(line.left(), line.top() + 3 + more // 2, 13, 13))
         icons.paint_icon(painter, spot, state.icon, state.role)
@@ -321,23 +273,6 @@ class LibraryDelegate(QStyledItemDelegate):
         painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, words)
         return line.right() - painter.fontMetrics().horizontalAdvance(words)
 
-    def _title(self, group: Group) -> str:
-        return {
-            Group.NEEDS_YOU: self.tr("Needs you"),
-            Group.WORKING: self.tr("Working"),
-            Group.DRAFTS: self.tr("Drafts"),
-            Group.FINISHED: self.tr("Finished"),
-            Group.ARCHIVED: self.tr("Archived"),
-        }[group]
-
-    def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
-        entry = index.data(ENTRY_ROLE) if index.isValid() else None
-        if event.type() != QEvent.Type.ToolTip or not isinstance(entry, Job):
-            return super().helpEvent(event, view, option, index)
-        lines = filter(None, (entry.name, self.words(entry).text, ", ".join(entry.tags)))
-        QToolTip.showText(event.globalPos(), display.plain_tip("\n".join(lines)), view)
-        return True
-
 
 def _write(painter: QPainter, line: QRect, font: QFont, role: str, text: str) -> None:
     painter.setFont(font)
@@ -355,15 +290,16 @@ class JobList(QListView):
     menu_wanted = Signal(object, QPoint)  # of a Job
     delete_wanted = Signal()
 
-    def __init__(self, rows: LibraryRows, clock: Callable[[], float]) -> None:
+    def __init__(self, rows: LibraryRows) -> None:
         super().__init__()
         self.setAccessibleName(self.tr("Jobs"))
         self._rows = rows
         self.setModel(rows)
-        self.delegate = LibraryDelegate(self, rows, clock)
+        self.delegate = LibraryDelegate(self, rows)
         self.setItemDelegate(self.delegate)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setStyleSheet("QListView { background: transparent; }")
+        self.setUniformItemSizes(True)
         self.setMouseTracking(True)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -410,24 +346,8 @@ class JobList(QListView):
             selection.select(self._rows.index(together[0]), self._rows.index(together[-1]))
         self.selectionModel().select(selection, _Flag.ClearAndSelect)
 
-    def selectAll(self) -> None:
-        self._rows.show_all()
-        super().selectAll()
-
     def sizeHint(self) -> QSize:
         return QSize(240, 200)
-
-    def dataChanged(
-        self,
-        topLeft: QModelIndex | QPersistentModelIndex,  # noqa: N803  # Qt's names
-        bottomRight: QModelIndex | QPersistentModelIndex,  # noqa: N803
-        roles: Sequence[int] = (),
-    ) -> None:
-        """Qt would measure all lines instead."""
-        if Qt.ItemDataRole.SizeHintRole in roles:
-            super().dataChanged(topLeft, bottomRight, roles)
-        else:
-            self.viewport().update(self.visualRect(topLeft))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         self.setProperty("keyboard", came_by_keyboard(self, event))
@@ -445,8 +365,6 @@ class JobList(QListView):
             return
         self.setProperty("keyboard", True)
         before = self.currentIndex()
-        if event.key() == Qt.Key.Key_End:
-            self._rows.show_all()
         super().keyPressEvent(event)
         if event.modifiers() & _SELECTING:
             return

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -10,7 +9,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
-from cfbatch_gui.core.errors import Action, NotConnected, UserError
+from cfbatch_gui.core.errors import Action, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.spending import Planned
@@ -355,16 +354,11 @@ class ProgressView(QWidget):
         usual = "" if is_over(job) else usual_words(job, self._program.ledger.jobs())
         self.times.setText(" ".join(filter(None, (running_words(job, self._program.clock()), usual))))
         self._show_readable(job)
-        self.table.show_job(job, next_look=self._next_look(job))
+        self.table.show_job(job)
         if is_over(job):
             self._seconds.stop()
         elif self.isVisible() and not self._seconds.isActive():
             self._seconds.start()
-
-    def _next_look(self, job: Job) -> float | None:
-        with suppress(NotConnected):
-            return self._program.runner.account.next_look(job) if account_progress(job).is_used else None
-        return None
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

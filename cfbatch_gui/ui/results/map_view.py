@@ -19,7 +19,7 @@ from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.groups import find_clusters, usual_number
 from cfbatch_gui.core.results.nearest import VersusScores, scores_versus_similarities, texts_of_pairs
-from cfbatch_gui.core.results.text_map import Layout, TextMap, cached_map, make_map, tsne_map
+from cfbatch_gui.core.results.text_map import Layout, TextMap, make_map, tsne_map
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
@@ -190,25 +190,20 @@ class MapView(VectorPage):
     # Reading
 
     async def _begin_map(self) -> None:
-        embeddings, wanted = self.embeddings, self._wanted_layout()
-        kept = None
-        if wanted is Layout.NEIGHBOURS:
-            kept = await asyncio.to_thread(cached_map, self.program.folder(self.job.id), embeddings)
-        await self._offer_colours(embeddings)
-        made = kept or await self._made(Layout.DIRECTION)
-        key = str(self.colour_choice.value())
-        self._colours = await asyncio.to_thread(read_colours, embeddings, made.item_numbers, key)
-        self.map = made
+        """Show the map that is there at once; the colours, and the other layout if it is wanted, follow."""
+        choices, first = await asyncio.to_thread(colour_choices, self.embeddings)
+        self.colour_choice.refill(choices, first)
+        self.map = made = await self._made(Layout.DIRECTION)
+        self._colours = MapColours(plain(len(made.points)), "", ())
         self.dots.show_points(made.points, self._describe, self._data, self._colours.dots)
         self.list.hide()
-        wanted = self._wanted_layout()  # perhaps the user has chosen meanwhile
-        self.layout_choice.set_value(wanted)
         self._say()
-        if self.colour_choice.value() != key:
-            self.tasks.start("colour", self._colour())
+        self.tasks.start("colour", self._colour())
         if self.find_field.text():
             self.tasks.start("find", self._find())
-        if made.layout is not wanted:
+        wanted = self._wanted_layout()
+        self.layout_choice.set_value(wanted)
+        if wanted is Layout.NEIGHBOURS:
             self.tasks.start("layout", self._show_layout(wanted))
 
     def _wanted_layout(self) -> Layout:
@@ -249,10 +244,6 @@ class MapView(VectorPage):
             ]
         self.summary.setText(summary)
         self.show_foot(*sentences, without_direction=made.without_direction)
-
-    async def _offer_colours(self, embeddings: Embeddings) -> None:
-        choices, first = await asyncio.to_thread(colour_choices, embeddings)
-        self.colour_choice.refill(choices, first)
 
     async def _colour(self) -> None:
         if self.map is not None:

@@ -217,12 +217,11 @@ _LEAST_WORDS = 110  # pixels of the title, before the buttons stand below it
 
 
 class PageHeader(QWidget):
-    """`more` is the "…" menu, hidden until the page shows it; `rename` asks for another title."""
+    """`more` is the "…" menu, hidden until the page shows it."""
 
-    def __init__(self, title: str = "", *, rename: Callable[[], object] | None = None) -> None:
+    def __init__(self, title: str = "") -> None:
         super().__init__()
-        self.rename = rename
-        self._title = _Title(title, "title", rename)
+        self._title = ElidedLabel(title, "title")
         self._title.setContentsMargins(0, 1, 0, 0)
         self._title.setVisible(bool(title))
         self.state = StateLabel()
@@ -284,20 +283,6 @@ class PageHeader(QWidget):
         menu.addSeparator()
         self.more.menu().aboutToShow.emit()  # some pages fill it then
         menu.addActions(self.more.menu().actions())
-
-
-class _Title(ElidedLabel):
-    """A click on it calls `rename`."""
-
-    def __init__(self, text: str, role: Role, rename: Callable[[], object] | None) -> None:
-        super().__init__(text, role)
-        self._rename = rename
-        if rename is not None:
-            self.setCursor(Qt.CursorShape.PointingHandCursor)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if self._rename is not None:
-            self._rename()
 
 
 _HEIGHT = 36

@@ -108,31 +108,21 @@ _SIGNALS = tuple(
 )  # SIGHUP is not on Windows; SIGBREAK is there alone, for Ctrl+Break and for a console that is closed
 
 
-class Ending:
-    """While installed, the first signal calls `close` in the main thread; a second one ends the program at once."""
+def heed_signals(close: Callable[[], object]) -> list[int]:
+    """The first signal calls `close` in the main thread, a second one ends the program at once; the list of both."""
+    taken = [each for each in _SIGNALS if signal.getsignal(each) is not signal.SIG_IGN]  # as under nohup
+    heard: list[int] = []
 
-    def __init__(self, close: Callable[[], object]) -> None:
-        self._close = close
-        self._before: dict[int, Callable[[int, FrameType | None], object] | int | None] = {}
-        self.status = 0  # 128 and the number of the signal, as shells report it; 0 without one
-
-    def install(self) -> None:
-        """Take the signals; only the main thread can."""
-        if threading.current_thread() is threading.main_thread():
-            for each in _SIGNALS:
-                if signal.getsignal(each) is not signal.SIG_IGN:  # as under nohup
-                    self._before[each] = signal.signal(each, self._heed)
-
-    def uninstall(self) -> None:
-        for number, before in self._before.items():
-            signal.signal(number, before)
-        self._before.clear()
-
-    def _heed(self, number: int, frame: FrameType | None) -> None:
-        self.status = 128 + number
-        for each in self._before:
+    def heed(number: int, _frame: FrameType | None) -> None:
+        heard.append(number)
+        for each in taken:
             signal.signal(each, signal.SIG_DFL)
-        self._close()
+        close()
+
+    if threading.current_thread() is threading.main_thread():  # which alone can take them
+        for each in taken:
+            signal.signal(each, heed)
+    return heard
 
 
 log = logging.getLogger("cfbatch.crash")
@@ -278,8 +268,7 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QAp
     single.take = workspace.take
     crash.crashed.connect(workspace.window.notices.show_crash)
     listeners.append(workspace.job_changed)
-    ending = Ending(workspace.closed.set)
-    ending.install()
+    signals = heed_signals(workspace.closed.set)
     try:
         await workspace.begin(start.files, with_example=start.with_example)
         if isinstance(app, Application):
@@ -292,8 +281,7 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QAp
         await program.close()
         workspace.window.finish()
         crash.uninstall()
-        ending.uninstall()
-    return ending.status
+    return 128 + signals[0] if signals else 0  # as shells report it
 
 
 async def _open_or_hand_over(start: Start, environ: Mapping[str, str], notify: Callable[[Job], None]) -> Program | None:

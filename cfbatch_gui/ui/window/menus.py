@@ -82,14 +82,11 @@ class Menus(QObject):
         )
         for text, keys, act in hidden:
             window.addAction(self._action(text, keys, act))
-        view = self._menu(
+        self._menu(
             tr("&View"),
-            (tr("Show the archive"), "", window.library.toggle_archive),
             (tr("Notices"), "Ctrl+Shift+M", window.show_notices),
             (tr("What leaves this computer"), "", workspace.settings.show_traffic),
         )
-        self.archive = view.actions()[0]
-        view.aboutToShow.connect(self._show_archive)
         menu = self._menu(
             tr("&Help"),
             (tr("Help"), "Shift+F1", self.show_help),
@@ -136,7 +133,7 @@ class Menus(QObject):
     def _show_account(self, connection_id: str) -> None:
         from cfbatch_gui.ui.jobs.elsewhere import AccountDialog
 
-        dialog = AccountDialog(self._program, self._window.notices, self._tasks, connection_id, self._window)
+        dialog = AccountDialog(self._program, self._tasks, connection_id, self._window)
         dialog.opened.connect(self._workspace.open_new)
         dialog.open()
 
@@ -210,11 +207,6 @@ class Menus(QObject):
         self.undo.setText(latest.words.replace("&", "&&") if latest else self.tr("Undo"))
         self.undo.setEnabled(latest is not None)
 
-    def _show_archive(self) -> None:
-        rows = self._window.library.rows
-        self.archive.setText(self.tr("All other jobs") if rows.shows_archive() else self.tr("Show the archive"))
-        self.archive.setEnabled(rows.archived() > 0)
-
     def _fill_job(self) -> None:
         self._job.clear()
         library = self._window.library
@@ -230,9 +222,8 @@ class Menus(QObject):
         add_action(self._job, self.tr("In your account…"), self.show_account, "inbox")
 
     def _rename(self) -> None:
-        header = getattr(self._window.pages.currentWidget(), "header", None)
-        if isinstance(header, PageHeader) and header.rename is not None:
-            header.rename()
+        if opened := self._window.library.opened_job():
+            self._workspace.job_actions.rename(opened)
 
     def _open_first(self) -> None:
         bar = self._window.menuBar()

@@ -45,7 +45,7 @@ async def test_an_encoding_is_guessed_and_can_be_changed_with_a_preview(
     assert driver.figures()[:2] == [("2", "queries"), ("2", "contexts")]
 
 
-async def test_what_is_not_utf8_far_down_is_read_again_with_the_guess(
+async def test_what_is_not_utf8_far_down_is_asked_about(
     driver: DraftDriver, tmp_path: Path, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "large.csv"
@@ -53,10 +53,10 @@ async def test_what_is_not_utf8_far_down_is_read_again_with_the_guess(
     monkeypatch.setattr(encodings, "_PIECE", 40_000)
     monkeypatch.setattr(decoded_text, "PIECE", 16_384)
     path.write_bytes(b"id,text\n" + b"1,cloud\n" * 15_000 + "2,Müll und Öl für die Straße\n".encode("cp1252"))
-    await driver.open(path, until, kind=Kind.EMBED)
-    part = driver.page.data.first
-    assert part.encoding.text() == "Windows-1252, our guess"
-    assert "Far down it is not UTF-8, so it is read as Windows-1252." in part.notice.text()
+    driver.begin(path, kind=Kind.EMBED)
+    await until(lambda: len(driver.notices.texts()) == 1)
+    assert driver.notices.texts()[0].startswith("large.csv is not UTF-8 as it begins, but perhaps Windows-1252.")
+    assert driver.page.data.first.encoding.text() == "UTF-8"
 
 
 async def test_a_file_that_cannot_be_read_is_said_once_and_the_old_data_stays(

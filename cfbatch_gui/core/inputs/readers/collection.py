@@ -39,14 +39,11 @@ class TextStore:
 
     def number_ids(self) -> int:
         """Number the ids from 1 in their own order, once, after the last `add`; return how many there are."""
-        self._database.execute("CREATE TABLE numbered AS SELECT number FROM texts ORDER BY id")
+        self._database.execute("CREATE TABLE numbered AS SELECT id FROM texts ORDER BY id")
         return int(self._database.execute("SELECT count(*) FROM numbered").fetchone()[0])
 
     def numbered_id(self, number: int) -> str:
-        found = self._database.execute(
-            "SELECT id FROM numbered JOIN texts ON texts.number = numbered.number WHERE numbered.rowid = ?", (number,)
-        ).fetchone()
-        return str(found[0])
+        return str(self._database.execute("SELECT id FROM numbered WHERE rowid = ?", (number,)).fetchone()[0])
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         yield from self._database.execute("SELECT id, text FROM texts ORDER BY number")
@@ -145,9 +142,7 @@ class _Parts:
 
 def recognise_collection(candidate: Candidate) -> Source | None:
     """The source of a folder with a corpus and queries. Raises InputError without a run and qrels."""
-    if not is_folder(candidate.path):
-        return None
-    parts = _parts_of(candidate.path)
+    parts = _parts_of(candidate.path) if is_folder(candidate.path) else None
     if parts is None:
         return None
     if parts.run is None and parts.judgements is None:
@@ -160,25 +155,15 @@ def recognise_collection(candidate: Candidate) -> Source | None:
                 corpus=parts.corpus.name,
             )
         )
-    size = sum(map(regular_file_size, (parts.corpus, parts.queries)))
-    notices = _notices(parts)
-    return Source(candidate.path, FileFormat.COLLECTION, _PAIR_COLUMNS, size, has_header=True, notices=notices)
+    return _source(candidate, parts, sum(map(regular_file_size, (parts.corpus, parts.queries))))
 
 
 def recognise_run(candidate: Candidate) -> Source | None:
     """The source of a TREC run beside a corpus and queries. Raises InputError for a run alone and for qrels."""
-    is_ranked = _has_lines(candidate.text, _RANKED_LINE) and not is_folder(candidate.path)
-    if not _has_lines(candidate.text, _RUN_LINE) and not (is_ranked and _parts_of(candidate.path)):
-        if _has_lines(candidate.text, _JUDGEMENT_LINE, least=3):
-            raise InputError(
-                message(
-                    "The file holds judgements (TREC qrels): ids of queries and documents, but no texts. Put it as "
-                    "qrels.tsv beside corpus.jsonl and queries.jsonl, and choose that folder."
-                )
-            )
-        return None
-    parts = _parts_of(candidate.path)
-    if parts is None:
+    is_run = _has_lines(candidate.text, _RUN_LINE)
+    if (is_run or _has_lines(candidate.text, _RANKED_LINE)) and (parts := _parts_of(candidate.path)):
+        return _source(candidate, parts, candidate.size)
+    if is_run:
         raise InputError(
             message(
                 "{name} is a TREC run: it names queries and documents, but does not hold their texts. Put "
@@ -186,8 +171,19 @@ def recognise_run(candidate: Candidate) -> Source | None:
                 name=candidate.path.name,
             )
         )
+    if _has_lines(candidate.text, _JUDGEMENT_LINE, least=3):
+        raise InputError(
+            message(
+                "The file holds judgements (TREC qrels): ids of queries and documents, but no texts. Put it as "
+                "qrels.tsv beside corpus.jsonl and queries.jsonl, and choose that folder."
+            )
+        )
+    return None
+
+
+def _source(candidate: Candidate, parts: _Parts, size: int) -> Source:
     return Source(
-        *(candidate.path, FileFormat.COLLECTION, _PAIR_COLUMNS, candidate.size, candidate.encoding),
+        *(candidate.path, FileFormat.COLLECTION, _PAIR_COLUMNS, size, candidate.encoding),
         has_header=True,
         notices=_notices(parts),
     )

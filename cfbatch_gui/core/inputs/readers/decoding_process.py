@@ -6,28 +6,26 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
+import msgspec
+
+from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.open_file import damaged
 from cfbatch_gui.core.inputs.readers import decoding_program
+from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.processes import without_secrets
 
 _MOST_WORDS = 500  # characters of the standard error of a process that failed
 
 
-class DecodingError(Exception):
-    """The process ended before it had written everything; the message is its standard error."""
-
-    def __init__(self, message: str, status: int) -> None:
-        super().__init__(message)
-        self.status = status
-
-
 @contextmanager
-def decoding(kind: str, path: Path, *arguments: str) -> Iterator[IO[bytes]]:
-    """Give what a process writes that decodes a file, without the user's secrets; it is killed when the block ends.
+def decoding(kind: str, path: Path, cure: Message, *arguments: str) -> Iterator[Iterator[Any]]:
+    """Give the lines of JSON that a process writes about a file; it is killed when the block ends.
 
-    Raises DecodingError if the process failed and all that it wrote was read, also in place of the block's own error.
+    Raises InputError if the process failed and all that it wrote was read, also in place of the block's own error.
     """
     is_packed = getattr(sys, "frozen", False)
     own = [sys.executable, *([decoding_program.WORD] if is_packed else ["-P", decoding_program.__file__])]
@@ -46,13 +44,34 @@ def decoding(kind: str, path: Path, *arguments: str) -> Iterator[IO[bytes]]:
         wrong: Exception | None = None
         try:
             try:
-                yield written
+                yield map(msgspec.json.decode, takewhile(lambda line: line.endswith(b"\n"), written))
             except Exception as error:  # noqa: BLE001 # raised below, unless the process knows the cause
                 wrong = error
             if not written.read(1) and (status := process.wait()):
                 said.seek(0)
-                raise DecodingError(said.read(_MOST_WORDS).decode(errors="replace"), status) from wrong
+                wrong = _error(path, status, said.read(_MOST_WORDS).decode(errors="replace"), cure)
         finally:
             process.kill()
         if wrong is not None:
             raise wrong
+
+
+def _error(path: Path, status: int, said: str, cure: Message) -> InputError:
+    if status == decoding_program.PROTECTED:
+        return InputError(
+            message(
+                "{name} is protected by a password. Remove the password in your spreadsheet program, save it, and "
+                "choose it again.",
+                name=path.name,
+            )
+        )
+    if status == decoding_program.MISSING:
+        return InputError(
+            message(
+                "{name} is a Parquet file, and the part that reads those is not installed. Install "
+                "cfbatch-gui[parquet], or export the table as CSV or JSON Lines.",
+                name=path.name,
+            ),
+            detail=said,
+        )
+    return damaged(path, said, cure)

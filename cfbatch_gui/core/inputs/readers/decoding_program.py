@@ -1,5 +1,6 @@
 """The program that `decoding_process` runs; it needs python-calamine, orjson or arro3, none of our modules."""
 
+import base64
 import datetime
 import posixpath
 import re
@@ -13,6 +14,7 @@ from functools import partial
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -24,7 +26,7 @@ Cells = tuple[str, ...]
 Area = tuple[tuple[int, int], tuple[int, int]]  # rows and columns from 0, first and last
 WORD = "--decode"
 PARQUET, WORKBOOK = "parquet", "workbook"
-PROTECTED, DAMAGED = 3, 1  # exit status for a workbook with a password, and for one that cannot be read
+DAMAGED, PROTECTED, MISSING = 1, 3, 4  # exit status: cannot be read; has a password; the library is not installed
 FORMULA, OUT_OF_RANGE, HIDDEN = "formula", "range", "hidden"  # marks of a row
 MOST_CELLS = 64_000_000  # of the rectangle; about 1.5 GB in the library
 PIECE = 1024 * 1024
@@ -67,19 +69,16 @@ class Sheet:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write to standard output what a file holds: Parquet as an Arrow stream, a workbook as lines of JSON.
+    """Write to standard output lines of JSON with what a file holds: of Parquet names of columns, and blocks of rows.
 
-    The first line has the names of the sheets and whether each is visible; the second the name of the sheet that was
-    asked for (or of the first with rows, hidden ones last), the number of its hidden rows, and its extent if that is
-    too large. Others are blocks: the number of the first row, rows, and marks: an index in the block, what the row is,
-    and a column.
+    Of a workbook the first line has the names of the sheets and whether each is visible; the second the name of the
+    sheet that was asked for (or of the first with rows, hidden ones last), the number of its hidden rows, and its
+    extent if that is too large. Others are blocks: the number of the first row, rows, and marks: an index in the block,
+    what the row is, and a column.
     """
     kind, path, *sheet = arguments
     if kind == PARQUET:
-        from arro3.io import read_parquet, write_ipc_stream
-
-        write_ipc_stream(read_parquet(path), sys.stdout.buffer)
-        return 0
+        return _write_parquet(path)
     _limit_resources()
     try:
         _write_workbook(Path(path), orjson.loads(sheet[0]))
@@ -89,6 +88,51 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"{type(error).__name__}: {error}")
         return DAMAGED
     return 0
+
+
+def _write_parquet(path: str) -> int:
+    try:
+        from arro3.io import read_parquet
+    except ImportError as error:
+        sys.stderr.write(str(error))
+        return MISSING
+    batches = read_parquet(path)
+    _write(list(batches.schema.names))
+    for batch in batches:
+        columns = (map(_plain, _values(batch.column(index))) for index in range(batch.num_columns))
+        _write(list(zip(*columns, strict=True)))
+    return 0
+
+
+def _values(column: Any) -> list[object]:
+    try:
+        return list(column.to_pylist())
+    except Exception:  # noqa: BLE001 # what the library raises for one such value
+        return [_value(each) for each in column]
+
+
+def _value(scalar: Any) -> object:
+    try:
+        return scalar.as_py()
+    except Exception:  # noqa: BLE001
+        return None
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [each if isinstance(each, float) else _plain(each) for each in value]
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return base64.b64encode(value).decode()
+    return value if isinstance(value, str | int) or value is None else str(value)
 
 
 def _write_workbook(path: Path, wanted: str) -> None:

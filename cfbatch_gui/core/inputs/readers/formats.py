@@ -38,7 +38,6 @@ class Format:
     listed: str = ""
     group: str = ""
     suffixes: tuple[str, ...] = ()
-    is_table: bool = False
     recognise: Recogniser | None = None
     recognise_text: Recogniser | None = None
     counts_rows: bool = False
@@ -86,7 +85,6 @@ _TABLE = (
         listed="CSV",
         group=SPREADSHEETS,
         suffixes=(".csv", ".tsv", ".tab", ".psv"),
-        is_table=True,
         read=delimited_rows.read_delimited,
     ),
     Format(
@@ -103,7 +101,6 @@ _TABLE = (
         listed="JSON",
         group=JSON,
         suffixes=json_document.SUFFIXES,
-        is_table=True,
         read=json_document.read_json,
     ),
     Format(
@@ -112,7 +109,6 @@ _TABLE = (
         short=message("JSON Lines"),
         group=JSON,
         suffixes=json_document.SUFFIXES_OF_LINES,
-        is_table=True,
         read=json_document.read_json,
     ),
     Format(
@@ -121,7 +117,6 @@ _TABLE = (
         listed=message("a spreadsheet"),
         group=SPREADSHEETS,
         suffixes=(".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"),
-        is_table=True,
         recognise=workbook.recognise_workbook,
         read=workbook.read_workbook,
         counts_rows=True,
@@ -133,7 +128,6 @@ _TABLE = (
         listed="Parquet",
         group="Parquet",
         suffixes=(".parquet",),
-        is_table=True,
         recognise=parquet.recognise_parquet,
         read=parquet.read_parquet,
         counts_rows=True,
@@ -193,7 +187,7 @@ def listed_formats() -> tuple[str, ...]:
 
 
 def table_suffixes() -> tuple[str, ...]:
-    return tuple(suffix for each in FORMATS.values() if each.is_table for suffix in each.suffixes)
+    return tuple(suffix for each in FORMATS.values() if each.group != DOCUMENTS for suffix in each.suffixes)
 
 
 def explain(source: Source) -> str:

@@ -4,7 +4,7 @@ import zipfile
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice, takewhile
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,18 +17,16 @@ from cfbatch_gui.core.inputs.open_file import (
     damaged,
     is_old_workbook,
     open_raw,
-    protected,
     regular_file_size,
     without_rows,
 )
-from cfbatch_gui.core.inputs.readers.decoding_process import DecodingError, decoding
+from cfbatch_gui.core.inputs.readers.decoding_process import decoding
 from cfbatch_gui.core.inputs.readers.decoding_program import (
     DAMAGE,
     FORMULA,
     HIDDEN,
     MOST_CELLS,
     OUT_OF_RANGE,
-    PROTECTED,
     WORKBOOK,
 )
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, with_header
@@ -155,16 +153,12 @@ class OpenSheet:
 def open_sheet(path: Path, wanted: str = "") -> Iterator[OpenSheet]:
     """Give a sheet by its name, by default the first with rows, hidden ones last. Raises InputError."""
     _check(path)
-    try:
-        with decoding(WORKBOOK, path, msgspec.json.encode(wanted).decode()) as decoded:
-            lines = map(msgspec.json.decode, takewhile(lambda line: line.endswith(b"\n"), decoded))
-            sheets = tuple((name, is_visible) for name, is_visible in next(lines, ()))
-            name, hidden, too_large = next(lines, ("", 0, ()))
-            if too_large:
-                raise _too_large(path, name, *too_large)
-            yield OpenSheet(sheets, name, hidden, _rows(lines))
-    except DecodingError as exc:
-        raise InputError(protected(path)) if exc.status == PROTECTED else damaged(path, exc, _CURE) from exc
+    with decoding(WORKBOOK, path, _CURE, msgspec.json.encode(wanted).decode()) as lines:
+        sheets = tuple((name, is_visible) for name, is_visible in next(lines, ()))
+        name, hidden, too_large = next(lines, ("", 0, ()))
+        if too_large:
+            raise _too_large(path, name, *too_large)
+        yield OpenSheet(sheets, name, hidden, _rows(lines))
 
 
 def _rows(blocks: Iterator[Any]) -> Iterator[Block | Row]:

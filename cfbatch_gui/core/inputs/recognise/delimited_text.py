@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs.input_values import Candidate, Quoting, RowHabits, Source, cells_text, columns_text
 from cfbatch_gui.core.inputs.open_file import without_rows
 from cfbatch_gui.core.inputs.readers.decoded_text import without_marks
@@ -22,14 +23,6 @@ from cfbatch_gui.core.inputs.readers.delimited_rows import (
     rows_of_header,
 )
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, with_header
-from cfbatch_gui.core.inputs.recognise.separators import (
-    SEPARATORS,
-    first_lines,
-    is_control,
-    is_of_several,
-    likely_separator,
-    separator_between_names,
-)
 from cfbatch_gui.core.inputs.recognise.table_bounds import (
     Record,
     end_of_table,
@@ -39,6 +32,71 @@ from cfbatch_gui.core.inputs.recognise.table_bounds import (
     with_ends,
 )
 from cfbatch_gui.core.messages import message
+
+SEPARATORS = (",", ";", "\t", "|")
+SPACE = " "  # R's write.table separates by it; cells with text are quoted
+_NAMES = {"space": SPACE, "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "bar": "|", r"\t": "\t"}
+_LONGEST = 8  # characters
+_LEAST_LINES = 3
+_LINES = 200
+# What stands between names: signs with the spaces around them, or several spaces. Some programs take a letter.
+_BETWEEN = re.compile(r""" *[^\w"' \r\n](?:[^\w"'\r\n]*[^\w"' \r\n])? *| {2,}|þ""")
+_SELDOM_IN_TEXTS = "^~§¦¶‡¬│þ،؛，；、"
+
+
+def wanted_separator(wanted: str | None) -> str:
+    """The separator that the user names, "" for none. Raises UsageError for what cannot be one."""
+    if not wanted:
+        return ""
+    separator = _NAMES.get(wanted, wanted)
+    if len(separator) > _LONGEST or any(sign.isalnum() and sign != "þ" for sign in separator) or '"' in separator:
+        raise UsageError(
+            message("“{wanted}” cannot be the separator. Choose one sign, such as , ; | or tab, or two.", wanted=wanted)
+        )
+    return separator
+
+
+def separator_between_names(lines: Sequence[str]) -> str:
+    """What stands between known names in the first line, as often in the others and in none less often; "" for none."""
+    if len(lines) < _LEAST_LINES:
+        return ""
+    found: Counter[str] = Counter(_BETWEEN.findall(lines[0]))
+    for separator, _ in found.most_common():
+        names = lines[0].split(separator)
+        known = sum(map(vocabulary.is_known, names))
+        counts = Counter(line.count(separator) for line in lines[1:])
+        # In a table of which two columns have known names, some texts may hold the sign themselves.
+        are_even = set(counts) == {len(names) - 1} or (known > 1 and min(counts) == len(names) - 1)
+        if known and all(map(str.strip, names)) and len(separator) <= _LONGEST and are_even:
+            return separator
+    return ""
+
+
+def is_of_several(separator: str) -> bool:
+    """Whether it is made of separators, which by themselves would part empty cells."""
+    return len(separator) > 1 and set(separator) <= set(SEPARATORS)
+
+
+def likely_separator(lines: Sequence[str]) -> str:
+    """A sign that texts seldom hold, and that every line of a list has equally often; "" for none."""
+    signs = {sign for line in lines[:1] for sign in line if sign in _SELDOM_IN_TEXTS or is_control(sign)}
+    for sign in sorted(signs) if len(lines) >= _LEAST_LINES else ():
+        if len({line.count(sign) for line in lines}) == 1:
+            return sign
+    return ""
+
+
+def is_control(sign: str) -> bool:
+    """Whether it is a character that no text holds, so that a list with it in every line is surely a table."""
+    return sign < " " and sign not in "\t\r\n\f\v\x1b"
+
+
+def first_lines(sample: str, *, is_whole: bool) -> list[str]:
+    """The first lines that are not blank, without their ends and without one that the end of the sample cuts off."""
+    lines = [line.strip("\r\n") for line in re.split(r"\r\n|\n|\r", sample)]
+    whole = lines if is_whole else lines[:-1]
+    return [line for line in whole if line.strip(" \t")][:_LINES]
+
 
 _LEAST_AGREEMENT = 0.9
 _ROWS = 500
@@ -80,23 +138,22 @@ class Dialect:
         return self.agreement - 0.15 * (self.first_line > 1) - 0.2 * self.is_spaced, -rank
 
 
-def find_dialect(sample: str, *, is_whole: bool, preferred: str = "", separator: str = "") -> Dialect:
-    """The dialect of the file that begins with `sample`.
-
-    The separator `preferred` is chosen whenever its rows agree, `separator` in any case.
-    """
-    declared = _SEPARATOR_LINE.match(sample)
+def _dialect(candidate: Candidate, separator: str) -> Dialect:
+    """The dialect with a separator; with "" for the one that the first line declares, or the likeliest."""
+    text = in_one_sign(candidate.text, separator)
+    declared = _SEPARATOR_LINE.match(text)
     if declared and declared[1] in SEPARATORS and not separator:
         separator = declared[1]
     skipped = 1 if declared and declared[1] == separator else 0
-    table = sample[declared.end() :] if declared and skipped else sample
-    wanted = (separator,) if separator else SEPARATORS
-    best = _best([_usual_or_better(table, each, is_whole) for each in wanted], preferred, table)
+    table = text[declared.end() :] if declared and skipped else text
+    wanted = (one_sign(separator),) if separator else SEPARATORS
+    preferred = "\t" if candidate.suffix in (".tsv", ".tab") else ""  # chosen whenever its rows agree
+    best = _best([_usual_or_better(table, each, candidate.is_whole) for each in wanted], preferred)
     end_line = best.end_line + skipped if best.end_line else 0
-    return replace(best, first_line=best.first_line + skipped, end_line=end_line)
+    return replace(best, separator=separator or best.separator, first_line=best.first_line + skipped, end_line=end_line)
 
 
-def _best(trials: list[Dialect], preferred: str, sample: str) -> Dialect:
+def _best(trials: list[Dialect], preferred: str) -> Dialect:
     if tables := [trial for trial in trials if trial.is_table]:
         return max(tables, key=lambda trial: (trial.separator == preferred, trial.likelihood))
     # One column, whose texts may hold unquoted commas: choose a separator that does not occur in them.
@@ -227,31 +284,24 @@ def _is_habit(count: int, rows: int) -> bool:
 
 def open_delimited(source: Source, candidate: Candidate, separator: str) -> Source:
     """Find dialect, bounds, header and habits of a table; `separator` is "" for one to be found. Raises InputError."""
-    preferred = "\t" if candidate.suffix in (".tsv", ".tab") else ""
     if separator:
-        return _open_table(source, candidate, _dialect(candidate, preferred, separator))
+        return _open_table(source, candidate, _dialect(candidate, separator))
     lines = first_lines(candidate.text, is_whole=candidate.is_whole)
     named = separator_between_names(lines)
     if is_of_several(named):
-        return _open_table(source, candidate, _dialect(candidate, preferred, named))
-    found = _open_table(source, candidate, _dialect(candidate, preferred, ""))
+        return _open_table(source, candidate, _dialect(candidate, named))
+    found = _open_table(source, candidate, _dialect(candidate, ""))
     if len(found.columns) > 1 or named in SEPARATORS:
         return found
     likely = likely_separator(lines)
     if named or (likely and is_control(likely)):
-        return _open_table(source, candidate, _dialect(candidate, preferred, named or likely))
+        return _open_table(source, candidate, _dialect(candidate, named or likely))
     if not likely:
         return found
     notice = message(
         "Each line holds “{sign}” equally often. If it parts columns, choose it as separator.", sign=likely
     )
     return replace(found, likely_separator=likely, notices=(*found.notices, notice))
-
-
-def _dialect(candidate: Candidate, preferred: str, separator: str) -> Dialect:
-    sample = in_one_sign(candidate.text, separator)
-    found = find_dialect(sample, is_whole=candidate.is_whole, preferred=preferred, separator=one_sign(separator))
-    return replace(found, separator=separator or found.separator)
 
 
 def _open_table(source: Source, candidate: Candidate, dialect: Dialect) -> Source:

@@ -7,7 +7,7 @@ from itertools import dropwhile, islice
 from pathlib import Path
 from typing import BinaryIO
 
-from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
+from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.encodings import (
     MOST_CHECKED,
@@ -15,7 +15,6 @@ from cfbatch_gui.core.inputs.encodings import (
     encoding_of,
     known_encoding,
     marked_encoding,
-    shown_name,
     unmarked_utf16,
 )
 from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, ReadOptions, Row, Source, single_rows
@@ -49,11 +48,12 @@ from cfbatch_gui.core.inputs.readers.json_document import json_format, open_json
 from cfbatch_gui.core.inputs.readers.json_shapes import HALF_CHARACTER
 from cfbatch_gui.core.inputs.readers.plain_text import has_paragraphs
 from cfbatch_gui.core.inputs.readers.workbook import archive_names, check_archive
-from cfbatch_gui.core.inputs.recognise.delimited_text import is_clearly_delimited, open_delimited
-from cfbatch_gui.core.inputs.recognise.separators import (
+from cfbatch_gui.core.inputs.recognise.delimited_text import (
     SEPARATORS,
     SPACE,
     first_lines,
+    is_clearly_delimited,
+    open_delimited,
     separator_between_names,
     wanted_separator,
 )
@@ -97,15 +97,6 @@ def _recognised(path: Path, options: ReadOptions) -> Source:
     members = archive_names(path) if head.startswith(ZIP) else frozenset()
     candidate = Candidate(path, path.name, size, head, options, members)
     return _by_table(candidate) or _packed_folder(candidate) or _open_text(candidate)
-
-
-def as_guessed(source: Source, error: EncodingUnknown) -> Source:
-    """The source in the encoding guessed when reading it as UTF-8 raised `error`; unchanged for another file."""
-    if source.is_encoding_sure or source.path.name != error.file_name:
-        return source
-    notice = message("Far down it is not UTF-8, so it is read as {encoding}.", encoding=shown_name(error.guess))
-    source = replace(source, encoding=error.guess, is_encoding_sure=True, notices=(*source.notices, notice))
-    return _with_guess(source, Encoding(error.guess, error.guess != "utf-8", error.others))
 
 
 def _by_table(candidate: Candidate, *, is_text: bool = False) -> Source | None:
