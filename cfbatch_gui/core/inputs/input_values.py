@@ -322,14 +322,6 @@ class AttachedInput:
     second: Source | None = None
 
 
-def unusual_row(row: Row, width: int) -> Row:
-    """The row with exactly `width` cells, and as a problem if it had another number; a blank row has none."""
-    problem, cells = row.problem, row.cells
-    if not problem and cells and len(cells) != width:
-        problem = width_problem(len(cells), width)
-    return Row(row.number, fitted(cells, width), problem, row.problem_kind, row.raw)
-
-
 def fitted(cells: Sequence[str], width: int) -> tuple[str, ...]:
     """The first `width` cells; empty ones follow where there are fewer."""
     return (*cells[:width], *("",) * (width - len(cells)))
