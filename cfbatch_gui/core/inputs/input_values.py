@@ -130,10 +130,8 @@ class ReadOptions:
             other_encodings=other.other_encodings,
         )
 
-    def in_encoding(self, codec: str | None, *, others: tuple[str, ...] | None = None) -> "ReadOptions":
-        return replace(
-            self, encoding=codec, is_encoding_guessed=others is not None, other_encodings=others if others else ()
-        )
+    def in_encoding(self, codec: str | None) -> "ReadOptions":
+        return replace(self, encoding=codec, is_encoding_guessed=False, other_encodings=())
 
 
 @dataclass(frozen=True, slots=True)
