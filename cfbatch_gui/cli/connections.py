@@ -326,12 +326,6 @@ _SETTING_UP: Final = message("""\
 It lists every call that it makes with the permission it needs, and asks, or wants --yes. The token is asked for, or
 comes on standard input or from a variable that --token-from names; never as an argument. It is stored nowhere: delete
 it in the dashboard afterwards. Cut off at any point, the same command goes on.""")
-_STEP_STATES: Final = {
-    account.State.WAITING: message("waiting:"),
-    account.State.DONE: message("done."),
-    account.State.NOT_NEEDED: message("not needed."),
-    account.State.FAILED: message("failed."),
-}
 
 
 def _add_set_up_options(parser: Parser) -> None:
@@ -500,6 +494,6 @@ def _printing(calls: Sequence[account.Call], console: Console) -> Callable[[acco
             return  # what is deleted one after the other has one line
         printed[step] = state
         note = "" if step is account.Step.DELETE_ANSWER and state is account.State.DONE else said(progress.note)
-        console.say(f"{numbers[step]:2}. {said(_STEP_STATES[state])} {note}".rstrip())
+        console.say(f"{numbers[step]:2}. {said(state.value)} {note}".rstrip())
 
     return show

@@ -87,7 +87,6 @@ async def _send(work: Work, job: Job, inputs: reading.Inputs) -> Job:
         for line in reading.lines_of_problem(work, folder, problem):
             console.say(line)
     _say_plan(work, inputs, job, preflight)
-    working.say_limit(work, job, len(preflight.batches))
     if job.connection != PRACTICE.id:
         spent = await asyncio.to_thread(program.spent_today)
         working.check_budget(preflight, work.budget, program.settings.budget, spent)

@@ -30,7 +30,6 @@ from cfbatch_gui.core.jobs.states import (
     account_progress,
     check_is_worker,
     goes_on_elsewhere,
-    most_batches,
     wants_account,
 )
 from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
@@ -319,18 +318,6 @@ def check_may_leave(work: Work, *jobs: Job) -> None:
             if not job.is_sent:
                 raise
             raise usage_error("Job {id}: {sentence}", id=job.id, sentence=error.message) from error
-
-
-def say_limit(work: Work, job: Job, batches: int) -> None:
-    connection = work.program.address_book.connection(job.connection)
-    most = most_batches(connection)
-    if not wants_account(job, connection) or connection.has_paid_worker or batches <= most:
-        return
-    words = tr(
-        "On the Workers Free plan your account collects {most} batches of a job. This computer asks for the other"
-        " {others}, so it is needed until these are here."
-    )
-    work.console.say(words, most=most, others=batches - most)
 
 
 def is_fetched(program: Program, job: Job) -> bool:

@@ -19,7 +19,6 @@ class Action(StrEnum):
     SMALLER_BATCHES = "smaller_batches"
     SEND_AGAIN = "send_again"
     RUN_SYNCHRONOUSLY = "run_at_once"
-    WAIT = "wait"
 
 
 class UserError(Exception):
@@ -134,8 +133,6 @@ class TooManyTexts(ServiceRefused):
 
 class ServiceBusy(ServiceRefused):
     """`retry_after` is in seconds from the moment of the answer."""
-
-    action = Action.WAIT
 
     def __init__(self, message: str, *, retry_after: float, detail: str = "", code: int = 0) -> None:
         super().__init__(message, detail=detail, code=code)

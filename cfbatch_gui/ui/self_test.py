@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
@@ -32,7 +33,6 @@ from cfbatch_gui.without_window import lacking, missing_sentence, watch_qt
 
 if TYPE_CHECKING:
     from cfbatch_gui.core.inputs.input_values import Kind
-    from cfbatch_gui.core.job_folder.folder import JobFolder
     from cfbatch_gui.core.jobs.states import Job
 
 SECONDS = 120.0  # for each check
@@ -124,11 +124,8 @@ def run_self_test(*, has_screen: bool, out: Path | None = None) -> NoReturn:
     test = SelfTest(*filter(None, (sys.stdout, out and out.open("w", encoding="utf-8"))))
     window = message("Window")
 
-    def open_window() -> str:
-        if not has_screen:
-            os.environ["QT_QPA_PLATFORM"] = "offscreen"
-        watch_qt(lambda reason: test.give_up(window, message("Qt can show no window here: {text}", text=reason)))
-        return _window()
+    if not has_screen:
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
     checks: dict[str, Callable[[], str]] = {
         message("Version"): _version,
@@ -136,9 +133,9 @@ def run_self_test(*, has_screen: bool, out: Path | None = None) -> NoReturn:
         message("Certificates for TLS"): _certificates,
         message("Files of the program"): _files_of_program,
         message("Practice model"): _practice_model,
-        message("A ranking"): lambda: _practice_job("rank", "help-centre-ranking.csv", "how do I pay,,A-9999,0", _read),
-        message("Vectors"): lambda: _practice_job("embed", "product-texts.csv", "9999,,Kitchen", _map),
-        window: open_window,
+        message("A ranking"): lambda: _practice_job("rank", "help-centre-ranking.csv", "how do I pay,,A-9999,0"),
+        message("Vectors"): lambda: _practice_job("embed", "product-texts.csv", "9999,,Kitchen"),
+        window: lambda: _window(partial(test.give_up, window)),
         message("Parts of the program"): _modules,
         message("Pictures"): _pictures_and_words,
         message("Fonts"): _fonts,
@@ -150,14 +147,9 @@ def run_self_test(*, has_screen: bool, out: Path | None = None) -> NoReturn:
 
 
 def _version() -> str:
-    is_packed = getattr(sys, "frozen", False)
-    return message(
-        "CF Batch {version}, Python {python}, {system}; in {place}",
-        version=cfbatch_gui.__version__,
-        python=platform.python_version(),
-        system=platform.platform(),
-        place=Path(sys.executable if is_packed else cfbatch_gui.__file__).parent,
-    )
+    place = Path(sys.executable if getattr(sys, "frozen", False) else cfbatch_gui.__file__).parent
+    python, system = platform.python_version(), platform.platform()
+    return f"CF Batch {cfbatch_gui.__version__}, Python {python}, {system}; {place}"
 
 
 async def _keyring() -> str:
@@ -222,12 +214,14 @@ def _practice_model() -> str:
     return message("{name}, on this computer", name=model.name)
 
 
-def _practice_job(kind: str, example: str, more: str, look: Callable[["JobFolder", Path], None]) -> str:
-    """One job through the practice service, and all of its exports, which `look` is given with its folder.
+def _practice_job(kind: str, example: str, more: str) -> str:
+    """One job through the practice service, and all of its exports; files of a ranking are read again.
 
     `more` is a row without a text, so that there is a failed row to export. The user's data folder is never opened.
     """
+    from cfbatch_gui.core.inputs.file_rows import preview
     from cfbatch_gui.core.inputs.input_values import Kind
+    from cfbatch_gui.core.inputs.recognise.recogniser import open_source
     from cfbatch_gui.core.job_folder.folder import JobFolder
     from cfbatch_gui.core.results.exports import export, targets_for
 
@@ -247,7 +241,9 @@ def _practice_job(kind: str, example: str, more: str, look: Callable[["JobFolder
                 if not isinstance(error.__cause__, ImportError):
                     raise
                 absent.append(target.title)
-        look(folder, exports)
+        for file in (*exports.rglob("rank.xlsx"), *exports.rglob("rank.parquet")):  # by a second process of the program
+            if not all(any(row.cells) for row in preview(open_source(file))):
+                raise UserError(message("“{name}” was read as something else than was written in it.", name=file.name))
     words = message("{texts} texts came back, and were exported in {forms} forms.")
     sentence = words.filled(texts=job.texts, forms=len(targets) - len(absent))
     if absent:
@@ -285,33 +281,11 @@ async def _sent(kind: "Kind", path: Path) -> "Job":
     return job
 
 
-def _read(_: "JobFolder", exports: Path) -> None:
-    """Such files are read by a second process of the program."""
-    from cfbatch_gui.core.inputs.file_rows import preview
-    from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-
-    for path in (*exports.rglob("*.xlsx"), *exports.rglob("*.parquet")):
-        rows = preview(open_source(path))
-        if not rows or not all(any(row.cells) for row in rows):
-            raise UserError(message("“{name}” was read as something else than was written in it.", name=path.name))
-
-
-def _map(folder: "JobFolder", _: Path) -> None:
-    import numpy as np
-
-    from cfbatch_gui.core.results.embeddings import Embeddings, unit_vectors
-    from cfbatch_gui.core.results.text_map import make_map, make_tsne_map
-
-    embeddings = Embeddings(folder)
-    for made in (make_map(embeddings), make_tsne_map(unit_vectors(embeddings))):
-        if len(made.points) != embeddings.count or not np.isfinite(made.points).all():
-            raise UserError(message("The map has texts without a place."))
-
-
-def _window() -> str:
+def _window(give_up: Callable[[str], NoReturn]) -> str:
     from PySide6.QtCore import qVersion
     from PySide6.QtWidgets import QApplication
 
+    watch_qt(lambda reason: give_up(message("Qt can show no window here: {text}", text=reason)))
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)  # noqa: S101 # no other was made before
     return message("Qt {version} draws by “{platform}”.", version=qVersion(), platform=app.platformName())
@@ -347,31 +321,20 @@ def _pictures_and_words() -> str:
 
 
 _ALIASES = frozenset({"Monospace", "Sans Serif", "Serif"})  # named by Qt itself on Linux, whatever fonts there are
-_LATIN = message("Latin")
-_SCRIPTS = {
-    "Latin": _LATIN,
-    "Greek": message("Greek"),
-    "Cyrillic": message("Cyrillic"),
-    "Arabic": message("Arabic"),
-    "Hebrew": message("Hebrew"),
-    "Devanagari": message("Devanagari"),
-    "Thai": message("Thai"),
-    "SimplifiedChinese": message("Chinese"),
-    "Japanese": message("Japanese"),
-    "Korean": message("Korean"),
-}
+_SCRIPTS = ("Latin", "Greek", "Cyrillic", "Arabic", "Hebrew", "Devanagari", "Thai", "Japanese", "Korean")
 
 
 def _fonts() -> str:
     from PySide6.QtGui import QFontDatabase
 
-    has_fonts = not set(QFontDatabase.families()) <= _ALIASES
-    there = {script.name for script in QFontDatabase.writingSystems()} if has_fonts else ()
-    missing = [words for name, words in _SCRIPTS.items() if name not in there]
+    database = QFontDatabase
+    there = set() if set(database.families()) <= _ALIASES else set(database.writingSystems())
+    wanted = [database.WritingSystem[name] for name in (*_SCRIPTS, "SimplifiedChinese")]
+    missing = [database.writingSystemName(each) for each in wanted if each not in there]
     if not missing:
-        return message("There are letters for {scripts}.", scripts=comma_list(list(_SCRIPTS.values())))
+        return counted_message(len(wanted), "{n} script has a font.", "{n} scripts have fonts.")
     words = message(
         "No font has the letters of {scripts}: boxes stand for them. Install fonts for these scripts, such as Noto"
         " (of Debian fonts-noto-core and fonts-noto-cjk)."
     )
-    raise (UserError if _LATIN in missing else _Warning)(words.filled(scripts=comma_list(missing)))
+    raise (_Warning if wanted[0] in there else UserError)(words.filled(scripts=comma_list(missing)))

@@ -43,7 +43,7 @@ def test_from_the_list_of_calls_to_an_empty_account(terminal: Terminal, account:
     done = run(terminal, *SET_UP, "--paid-plan", "--use")
     assert done.status == 0, done.err
     assert "Done: connection “My Worker” was added." in done.err
-    assert " 6. done." in done.err and " 1. done. It is anna.workers.dev." in done.err
+    assert " 6. Done." in done.err and " 1. Done. It is anna.workers.dev." in done.err
     assert account.secret() == SECRET
     assert listed.out.strip() in done.err, "the same list, before anything is sent"
     connection = terminal.connections()["My Worker"]
@@ -103,7 +103,7 @@ def test_what_goes_wrong_has_its_status_and_the_way_on(terminal: Terminal, accou
     account.permissions = frozenset((SCRIPTS,))
     lacking = run(terminal, *SET_UP, "--worker", "mine")
     assert lacking.status == 4 and "permission Workers R2 Storage Write" in lacking.complaint
-    assert " 4. failed." in lacking.err and "Details: 10000: Authentication error; HTTP 403" in lacking.err
+    assert " 4. Failed." in lacking.err and "Details: 10000: Authentication error; HTTP 403" in lacking.err
     assert run(terminal, *SET_UP, given=OTHER_TOKEN).status == 4
     assert run(terminal, *SET_UP, "--worker", "No Name").status == 2
     assert run(terminal, *SET_UP, "--account", "nobody").status == 4

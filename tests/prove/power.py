@@ -319,7 +319,7 @@ def why_not() -> str:
 
 MEMORY = Path("/dev/shm")  # writing and flushing there takes no time
 FIRST, LAST = "job 1", "job 3"  # exported, and exported over it
-_NOT_COUNTED = ("data/traffic.jsonl", "tmp/")  # read by no comparison
+_NOT_COUNTED = ("data/traffic.db", "tmp/")  # read by no comparison
 _PROGRESS = (
     *({BatchState.PLANNED}, {BatchState.SENDING, BatchState.OUTCOME_UNKNOWN}, {BatchState.QUEUED}),
     *({BatchState.RUNNING}, {BatchState.COLLECTING}),

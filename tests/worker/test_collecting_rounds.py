@@ -5,7 +5,7 @@ import io
 import json
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import httpx
@@ -128,40 +128,42 @@ def test_a_failed_one_begins_anew_when_it_is_handed_over_again(room: Room) -> No
     assert room.http.get(f"{shard}/1").content == whole
 
 
-def test_a_terminated_one_is_a_failure_and_begins_anew(room: Room) -> None:
-    room.service.script("waits", QUEUED)
-    shard = room.new_shard()
-    room.hand_over(shard, [(1, "waits")])
+def terminated(room: Room, shard: str) -> None:
+    room.hand_over(shard, [(2, "waits")])
     room.until_asked("waits", 1)
     room.order_harness("terminate", shard)
-    said = room.state(shard)
-    assert (said["state"], said["error"]) == ("failed", "The workflow is over: terminated.")
-    room.service.script("waits", ANSWER)
-    room.hand_over(shard, [(1, "waits")])
-    assert numbers(room.until(shard, "ended")) == [1]
 
 
-def test_a_hand_over_that_was_cut_behind_the_order_is_completed_by_the_next(room: Room) -> None:
-    room.service.script("done", ANSWER)
-    shard = room.new_shard()
-    put_order(room, shard, [(1, "done")])
-    said = room.state(shard)
-    assert said == {"state": "missing", "error": "", "batches": [], "left": []}
-    assert room.hand_over(shard, [(1, "done")]).json() == {"ok": True}
-    assert numbers(room.until(shard, "ended")) == [1]
+def cut_behind_the_order(room: Room, shard: str) -> None:
+    put_order(room, shard, [(2, "waits")])
 
 
-def test_an_instance_that_found_no_order_begins_anew(room: Room) -> None:
+def without_an_order(room: Room, shard: str) -> None:
     """Removed and handed over again while it began: it is over without having said what came out."""
-    room.service.script("done", ANSWER)
-    shard = room.new_shard()
     room.hand_over(shard, [(1, "done")])
     room.until(shard, "ended")
     room.http.delete(shard)
-    put_order(room, shard, [(2, "done")])
-    said = room.state(shard)
-    assert (said["state"], said["error"], said["batches"]) == ("failed", "The workflow is over: complete.", [])
-    room.hand_over(shard, [(2, "done")])
+    put_order(room, shard, [(2, "waits")])
+
+
+@pytest.mark.parametrize(
+    ("begin", "state", "error"),
+    [
+        (terminated, "failed", "The workflow is over: terminated."),
+        (cut_behind_the_order, "missing", ""),
+        (without_an_order, "failed", "The workflow is over: complete."),
+    ],
+)
+def test_one_that_came_to_nothing_begins_anew_when_it_is_handed_over_again(
+    room: Room, begin: Callable[[Room, str], None], state: str, error: str
+) -> None:
+    room.service.script("waits", QUEUED)
+    room.service.script("done", ANSWER)
+    shard = room.new_shard()
+    begin(room, shard)
+    assert room.state(shard) == {"state": state, "error": error, "batches": [], "left": []}
+    room.service.script("waits", ANSWER)
+    assert room.hand_over(shard, [(2, "waits")]).json() == {"ok": True}
     assert numbers(room.until(shard, "ended")) == [2]
 
 

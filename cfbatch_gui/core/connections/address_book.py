@@ -19,7 +19,6 @@ from cfbatch_gui.core.connections.credentials import (
 )
 from cfbatch_gui.core.errors import KeyringUnavailable, NotConnected, UsageError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.made_once import made_once
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
@@ -38,7 +37,7 @@ from cfbatch_gui.core.workers_ai.limits import RateBudget
 
 if TYPE_CHECKING:  # imported with the first client: a window that only shows its jobs speaks to nobody
     from cfbatch_gui.core.workers_ai.client import WorkersAI
-    from cfbatch_gui.core.workers_ai.transport import Application, Exchange, TrafficLog
+    from cfbatch_gui.core.workers_ai.transport import Application, Exchange
 
 
 ACCOUNT_VARIABLE = "CLOUDFLARE_ACCOUNT_ID"
@@ -93,12 +92,6 @@ class AddressBook:
         self._practice_times, self._clock = practice_times, clock
         self._clients: dict[Connection, WorkersAI] = {}
         self._budgets: dict[str, RateBudget] = {}
-
-    @made_once
-    def _traffic(self) -> "TrafficLog":
-        from cfbatch_gui.core.workers_ai.transport import TrafficLog
-
-        return TrafficLog(self._paths.traffic)
 
     def saved(self) -> tuple[SavedConnection, ...]:
         """All but the practice service; "cloudflare" first, with what the environment says of it."""
@@ -223,10 +216,10 @@ class AddressBook:
         self, connection: Connection, token: Callable[[], Awaitable[Token | None]] | None = None
     ) -> "WorkersAI":
         from cfbatch_gui.core.workers_ai.client import WorkersAI
-        from cfbatch_gui.core.workers_ai.transport import Transport
+        from cfbatch_gui.core.workers_ai.transport import Transport, note_exchange
 
         def note(exchange: "Exchange") -> None:
-            self._traffic.note(connection.id, exchange, now=self._clock())
+            note_exchange(self._paths.traffic, exchange, connection=connection.id, now=self._clock())
 
         return WorkersAI(
             connection,

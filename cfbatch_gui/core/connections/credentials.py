@@ -8,7 +8,7 @@ import queue
 import re
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from enum import StrEnum
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -77,20 +77,16 @@ def lock_of(backend: object, *, unlock: bool = False) -> Lock:
 
 
 _PARTS: Final = {"win32": "Windows", "darwin": "macOS"}  # by sys.platform, under the names of keyring's entry points
-_ELSEWHERE: Final = "SecretService"
 
 
 def has_part_for(platform: str) -> bool:
     """Whether keyring's part for a `sys.platform` can be found; packed programs lose it easily."""
-    name = _PARTS.get(platform, _ELSEWHERE)
-    for entry_point in entry_points(group="keyring.backends", name=name):
-        try:
-            part = entry_point.load()
-        except ImportError:
-            return False
-        # Two of them keep to themselves what they could not import.
-        is_whole = not getattr(part, "missing_deps", None)
-        return is_whole and (name != _ELSEWHERE or find_spec("secretstorage") is not None)
+    name = _PARTS.get(platform, "SecretService")
+    with suppress(ImportError):
+        for entry_point in entry_points(group="keyring.backends", name=name):
+            # Two of them keep to themselves what they could not import.
+            is_whole = not getattr(entry_point.load(), "missing_deps", None)
+            return is_whole and (name in _PARTS.values() or find_spec("secretstorage") is not None)
     return False
 
 

@@ -29,22 +29,15 @@ _DEEPEST = 200  # depths; with p = 0.9 all deeper ones together weigh less than 
 _BLOCK = 2_048  # queries whose depths are in memory at once
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Overlaps:
-    """Of each query, 0 to 1, (queries,), NaN without texts; `top` is at depth k, `first` at depth 1."""
-
-    rbo: NDArray[np.float64]
-    top: NDArray[np.float64]
-    first: NDArray[np.float64]
-
-
 def overlaps(
     queries: NDArray[np.integer], one: Ranks, other: Ranks, count: int, *, top_k: int = 10, p: float = P
-) -> Overlaps:
-    """Of the queries below `count`; `queries` has the query of each text, and `one` and `other` its ranks."""
+) -> NDArray[np.float64]:
+    """Rank-biased overlap and the overlaps at depth `top_k` and 1 of the queries below `count`, 0 to 1, NaN without
+    texts: (3, count). `queries` has the query of each text, and `one` and `other` its ranks.
+    """
     order = np.argsort(queries, kind="stable")
     bounds = np.searchsorted(queries[order], np.arange(0, count + _BLOCK, _BLOCK))
-    found = Overlaps(*(np.full(count, np.nan) for _ in range(3)))
+    found = np.full((3, count), np.nan)
     for number, start in enumerate(range(0, count, _BLOCK)):
         texts = order[bounds[number] : bounds[number + 1]]
         query, size = queries[texts] - start, min(_BLOCK, count - start)
@@ -58,9 +51,8 @@ def overlaps(
         last = np.clip(lengths, 1, deepest)
         weighed = np.where(depths <= last[:, None], shares * p**depths, 0.0).sum(axis=1) * (1 - p) / p
         rbo = weighed + shares[np.arange(size), last - 1] * p**last
-        found.rbo[start + there] = rbo[there]
-        found.top[start + there] = shares[there, np.minimum(last, top_k)[there] - 1]
-        found.first[start + there] = shares[there, 0]
+        top = shares[there, np.minimum(last, top_k)[there] - 1]
+        found[:, start + there] = rbo[there], top, shares[there, 0]
     return found
 
 
@@ -174,13 +166,13 @@ class MoveSummary:
 def query_moves(comparison: Comparison, other: int, *, top_k: int = TOP_K) -> tuple[QueryMove, ...]:
     """The moves of all queries from the first run to `comparison.runs[other]`, in the order of the first job."""
     queries, ranks = comparison.queries, comparison.ranks
-    found = overlaps(comparison.query, ranks[0], ranks[other], len(queries), top_k=top_k)
+    rbo, top, first = overlaps(comparison.query, ranks[0], ranks[other], len(queries), top_k=top_k)
     changes = np.abs(comparison.changes(other))
     contexts = np.bincount(comparison.query, minlength=len(queries))
     means = np.bincount(comparison.query, weights=changes, minlength=len(queries)) / contexts
     largest = np.zeros(len(queries), dtype=np.int32)
     np.maximum.at(largest, comparison.query, changes)
-    columns = (contexts, found.rbo, found.top, found.first > 0, means, largest)
+    columns = (contexts, rbo, top, first > 0, means, largest)
     figures = zip(*(column.tolist() for column in columns), strict=True)
     return tuple(
         QueryMove(index, query.id, query.text, *of_query)

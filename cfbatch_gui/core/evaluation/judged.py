@@ -7,7 +7,6 @@ and recall.
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +40,6 @@ from cfbatch_gui.core.results.score_table import (
 )
 
 Numbers = NDArray[np.int64]
-_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 ENOUGH_JUDGED = 0.8  # of the first k texts; with fewer judged, the figures are not to be relied upon
 NOTICED = 0.005  # a mean that the order of equal scores moves by more than this is shown as a range
 _Row = tuple[int, int, int]  # a document, its query index, and a grade
@@ -339,8 +337,9 @@ def _measured(run: Run, joined: Joined, numbers: Numbers, judged: JudgedDocument
     wanted = np.isin(joined.query_of, judged.queries) & run.table.has_score & (numbers != NOT_THERE)
     pairs = ranked_documents(run, joined, numbers, wanted)
     grades, scores, query = judged.grade_of[numbers[pairs]], run.table.scores[pairs], joined.query_of[pairs]
-    starts, ends = (np.searchsorted(query, judged.queries, side=side) for side in _SIDES)
-    firsts, lasts = (np.searchsorted(judged.query, judged.queries, side=side) for side in _SIDES)
+    both = (judged.queries, judged.queries + 1)  # where those of a query begin, and where they end
+    starts, ends = (np.searchsorted(query, each) for each in both)
+    firsts, lasts = (np.searchsorted(judged.query, each) for each in both)
     count, metrics = len(judged.queries), usual_metrics(k)
     values, lowest, highest = ({name: np.zeros(count) for name in metrics} for _ in range(3))
     judged_top, top, best_pair, best_rank, first_relevant = (np.zeros(count, dtype=np.int64) for _ in range(5))

@@ -128,8 +128,7 @@ class Book:
             try:
                 self._read()
             except (sqlite3.Error, msgspec.MsgspecError, TypeError) as error:
-                is_damage = not isinstance(error, sqlite3.OperationalError) or _is_malformed(error)
-                aside = _put_copy_back(path) if is_damage and not read_only else ""
+                aside = _put_copy_back(path) if _is_damage(error) and not read_only else ""
                 if not aside:
                     raise
                 self._read()
@@ -262,32 +261,27 @@ def _put_copy_back(path: Path) -> str:
     return aside.name
 
 
-def _is_malformed(error: sqlite3.Error) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB} or (
-        "no such" in str(error)
-    )
+def _is_damage(error: Exception) -> bool:
+    """Whether it is the file, and not that the disk is full or the file in use."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    is_malformed = code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB} or "no such" in str(error)
+    return is_malformed or not isinstance(error, sqlite3.OperationalError)
 
 
 @contextmanager
 def _translating(path: Path) -> Iterator[None]:
     try:
         yield
-    except sqlite3.OperationalError as error:
-        if _is_malformed(error):
-            raise _damaged(path, error) from error
-        raise translated(error, path) from error
-    except (sqlite3.DatabaseError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise _damaged(path, error) from error
-
-
-def _damaged(path: Path, error: Exception) -> DataError:
-    return DataError(
-        message(
-            "This book of judgements is damaged. Where there is a copy of it, the window puts that in its place when it"
-            " opens it, and so does “cfbatch judgements import”; nothing was changed."
-        ),
-        detail=f"{path.name}: {error}",
-    )
+    except (sqlite3.Error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        if isinstance(error, sqlite3.Error) and not _is_damage(error):
+            raise translated(error, path) from error
+        raise DataError(
+            message(
+                "This book of judgements is damaged. Where there is a copy of it, the window puts that in its place "
+                "when it opens it, and so does “cfbatch judgements import”; nothing was changed."
+            ),
+            detail=f"{path.name}: {error}",
+        ) from error
 
 
 USUAL_NAME = "My judgements"

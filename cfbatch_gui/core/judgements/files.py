@@ -15,13 +15,15 @@ import msgspec
 from msgspec.structs import astuple, replace
 
 from cfbatch_gui.core.errors import ExportError, InputError
+from cfbatch_gui.core.inputs.encodings import marked_encoding
+from cfbatch_gui.core.inputs.open_file import open_bytes
 from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.judgements.book import Book, newest
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject, text_digest
 from cfbatch_gui.core.messages import Message, comma_list, counted_message, message
 from cfbatch_gui.core.results.labels import grade
-from cfbatch_gui.core.results.rankings import RetrievalIds
+from cfbatch_gui.core.results.rankings import RetrievalIds, percent_encoded
 from cfbatch_gui.core.system.files import write_atomically
 
 TEXT_COLUMNS = ("query", "text", "grade", "judge", "time", "query_id", "text_id", "note", "marked")
@@ -58,7 +60,7 @@ class Form(StrEnum):
 def made_id(subject: Subject, prefix: str) -> str:
     """The id of a subject in a file, percent-encoded; of a text without one the prefix and its digest."""
     if subject.id:
-        return _UNSAFE.sub(_percent, _ESCAPED.sub("%25", subject.id))
+        return _UNSAFE.sub(percent_encoded, _ESCAPED.sub("%25", subject.id))
     digest = text_digest(subject.text)
     return f"{prefix}-{digest.hex()[:16]}" if digest is not None else ""
 
@@ -66,10 +68,6 @@ def made_id(subject: Subject, prefix: str) -> str:
 def original_id(written: str) -> str:
     """The id that `made_id` wrote."""
     return _ESCAPES.sub(lambda found: bytes.fromhex(found[1].replace("%", "")).decode() if found[1] else "%", written)
-
-
-def _percent(found: re.Match[str]) -> str:
-    return "".join(f"%{byte:02X}" for byte in found[0].encode())
 
 
 class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -167,15 +165,10 @@ def check_all_read(found: ReadFile) -> None:
 
 
 def _decoded(path: Path) -> str:
+    with open_bytes(path) as file:
+        content = file.read()
     try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            message("“{name}” cannot be read: {reason}.", name=path.name, reason=error.strerror)
-        ) from error
-    try:
-        encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-        return content.decode(encoding)
+        return content.decode(marked_encoding(content[:4]) or "utf-8")
     except UnicodeDecodeError as error:
         raise InputError(
             message(

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError, UserError
+from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError
 from cfbatch_gui.core.messages import message
 
 OWN_FILE: Final = 0o600
@@ -64,11 +64,8 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 def write_own_file(path: Path, data: bytes) -> None:
     """Replace a file in the program's own folder, readable by this user only. Raises DiskFull and DataError."""
-    try:
-        with atomic_writer(path, private=True) as stream:
-            stream.write(data)
-    except ExportError as error:
-        raise _own_failure(path, error) from error
+    with own_errors(path), atomic_writer(path, private=True) as stream:
+        stream.write(data)
 
 
 def flush_to_disk(path: Path) -> None:
@@ -85,23 +82,19 @@ def flush_folder(folder: Path) -> None:
 
 @contextmanager
 def own_errors(path: Path) -> Iterator[None]:
-    """About a file of the program's own. Raises DiskFull and DataError for an OSError."""
+    """About a file of the program's own. Raises DiskFull and DataError for an OSError or an ExportError."""
     try:
         yield
-    except OSError as error:
-        failure = _failure(path, error)
-        raise failure if isinstance(failure, DiskFull) else _own_failure(path, failure) from error
-
-
-def _own_failure(path: Path, failure: UserError) -> DataError:
-    return DataError(
-        message(
+    except (OSError, ExportError) as error:
+        failure = error if isinstance(error, ExportError) else _failure(path, error)
+        if isinstance(failure, DiskFull):
+            raise failure from error
+        words = message(
             "“{name}” could not be written in the program's own folder. Is the disk read-only, is a permission missing "
             "there, or has another program the file open? Nothing was lost; carry on once that is mended.",
             name=path.name,
-        ),
-        detail=failure.detail,
-    )
+        )
+        raise DataError(words, detail=failure.detail) from error
 
 
 @contextmanager
@@ -111,16 +104,10 @@ def atomic_writer(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     Links and an older file's permissions stay; a `private` file is this user's only. Raises DiskFull and ExportError.
     """
     target = _target(path)
-    part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
-    list_unfinished(part)
-    try:
+    with _unfinished(path, target) as part:
         if private:
             create_own_file(part)
-        stream = part.open("w+b" if private else "x+b")
-    except OSError as error:
-        raise _failure(path, error) from error
-    try:
-        with stream:
+        with part.open("w+b" if private else "x+b") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
@@ -129,15 +116,6 @@ def atomic_writer(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
                 part.chmod(stat.S_IMODE(target.stat().st_mode))
         move_file(part, target)
         _flush_folder(target.parent)
-    except OSError as error:
-        # Errors of files that the caller opened have a filename; errors of writing to this stream have none, and
-        # those of replacing the target have the part's.
-        if error.filename in (None, str(part), str(target)):
-            raise _failure(path, error) from error
-        raise
-    finally:
-        with suppress(OSError):
-            remove_file(part)
 
 
 @contextmanager
@@ -149,18 +127,27 @@ def atomic_folder(path: Path, is_ours: Callable[[str], bool]) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))
     _check_folder(path, target, is_ours)
-    part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
-    list_unfinished(part)
-    try:
+    with _unfinished(path, target) as part:
         part.mkdir()
         yield part
         _move_into(part, target)
+
+
+@contextmanager
+def _unfinished(path: Path, target: Path) -> Iterator[Path]:
+    """A name beside `target` for what becomes it; what still has it in the end is removed. Errors are about `path`."""
+    part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
+    list_unfinished(part)
+    try:
+        yield part
     except OSError as error:
+        # Those of writing to an open file have no filename; those of files that the caller opened have another one.
         if error.filename is None or str(error.filename).startswith((str(part), str(target))):
             raise _failure(path, error) from error
         raise
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        with suppress(OSError):
+            shutil.rmtree(part, ignore_errors=True) if part.is_dir() else remove_file(part)
 
 
 def _check_folder(path: Path, target: Path, is_ours: Callable[[str], bool]) -> None:

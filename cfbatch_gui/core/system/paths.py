@@ -53,7 +53,7 @@ class Paths:
     practice = _Below("practice")  # the practice service's queue, which the client does not read
     settings = _Below("settings.json")
     recipes = _Below("recipes.json")
-    traffic = _Below("traffic.jsonl")  # a line for each exchange with a host
+    traffic = _Below("traffic.db")  # sums of the exchanges with each host
     catalogues = _Below("catalogues")
     window_socket = _Below("window")  # that the open window listens on; see ui/window/app.py
     logs = _Below("logs")

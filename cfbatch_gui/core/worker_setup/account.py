@@ -116,10 +116,8 @@ def token_page(account_id: str = "") -> str:
 
 
 def another_name(worker: str) -> str:
-    """The name to offer where one is taken: the same with the next number behind it."""
-    found = re.fullmatch(r"(.+)-([0-9]{1,3})", worker)
-    stem, number = found.groups() if found else (worker, "1")
-    return f"{stem[: _MOST_OF_A_NAME - 5].rstrip('-')}-{int(number) + 1}"
+    """The name to offer where one is taken."""
+    return f"{worker[: _MOST_OF_A_NAME - 2].rstrip('-')}-2"
 
 
 _SENTENCES: Final = {
@@ -261,11 +259,11 @@ T = TypeVar("T")
 class State(Enum):
     """How far a call is."""
 
-    RUNNING = "running"
-    WAITING = "waiting"  # before it is made again
-    DONE = "done"
-    NOT_NEEDED = "not needed"  # there already, or not there any more
-    FAILED = "failed"
+    RUNNING = message("Under way.")
+    WAITING = message("Waits.")  # before it is made again
+    DONE = message("Done.")
+    NOT_NEEDED = message("Not needed.")  # there already, or not there any more
+    FAILED = message("Failed.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from cfbatch_gui.core.connections.address_book import AddressBook, free_name
 from cfbatch_gui.core.connections.credentials import Credentials, KeyringState
 from cfbatch_gui.core.connections.user_connections import Connections
 from cfbatch_gui.core.errors import ExportError, ReplyError, ServiceRefused, UsageError, UserError
-from cfbatch_gui.core.messages import Message, counted_message, enumerated, message
+from cfbatch_gui.core.messages import Message, counted_message, message
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.system.settings import SavedConnection
@@ -254,8 +254,7 @@ class WorkerSetup:
         client = self._address_book.account_client(account_id, token)
         calls, files = setting_up_calls(names, client.connection.account_id), await asyncio.to_thread(worker_files)
         account = Account(client, calls, show, sleep=self._sleep)
-        there: list[str] = []  # or perhaps there: of what has begun
-        with _stopping(there, _NOTHING_CHANGED, _THERE_NOW):
+        with _stopping(_NOTHING_CHANGED):
             subdomain = await account.address()
             is_ours = await account.is_worker_ours()
             owner = await account.worker_of_workflow()
@@ -265,16 +264,14 @@ class WorkerSetup:
             url = f"https://{names.worker}.{subdomain}.workers.dev"
             record = self._record(url)
             known = None if own_secret else await self._known_secret(record, must_keep=must_keep_secret)
-            secret = own_secret or known or Token(new_secret())
-            there.append(message("the bucket “{name}”", name=names.bucket))
+        secret = own_secret or known or Token(new_secret())
+        with _stopping(_BEGUN):
             await _make_bucket(account, names.bucket, has_bucket=has_bucket)
-            there.append(message("the Worker “{name}”", name=names.worker))
             content_type, body = upload(files, names, secret, keep_variables=is_ours is True)
             await account.put(Step.PUT_WORKER, body, content_type=content_type, hidden=(secret,))
-            there.append(message("the Workflow “{name}”", name=names.workflow))
             await account.put(Step.PUT_WORKFLOW, {"script_name": names.worker, "class_name": WORKFLOW_CLASS})
             await account.put(Step.OPEN_ADDRESS, {"enabled": True, "previews_enabled": False})
-        with _stopping([], _NOT_SAVED, _NOT_SAVED):
+        with _stopping(_NOT_SAVED):
             if record is None:
                 name = free_name(title, (each.name for each in self._address_book.saved()))
                 kept = SavedConnection("", name, "worker", url=url, paid_plan=paid_plan)
@@ -293,8 +290,7 @@ class WorkerSetup:
         client = self._address_book.account_client(account_id, token)
         planned = removing_calls(names, client.connection.account_id, keep_bucket=keep_bucket)
         account = Account(client, planned, show, sleep=self._sleep)
-        gone: list[str] = []
-        with _stopping(gone, _NOTHING_TAKEN, _TAKEN):
+        with _stopping(_NOTHING_TAKEN):
             if await account.is_worker_ours() is False:
                 raise NotOurs(
                     message(
@@ -306,12 +302,10 @@ class WorkerSetup:
                 )
             owner = await account.worker_of_workflow()
             has_bucket = not keep_bucket and await _has_bucket(account)
-            worker = await account.delete(Step.DELETE_WORKER)
-            gone.append(message("the Worker “{name}”", name=names.worker))
-            workflow = False
+        with _stopping(_TAKEN):
+            worker, workflow = await account.delete(Step.DELETE_WORKER), False
             if owner in (None, names.worker):
                 workflow = await account.delete(Step.DELETE_WORKFLOW)
-                gone.append(message("the Workflow “{name}”", name=names.workflow))
             else:
                 sentence = message("It belongs to the Worker “{name}” and stays.", name=owner)
                 account.tell(Step.DELETE_WORKFLOW, State.NOT_NEEDED, sentence)
@@ -342,25 +336,22 @@ class WorkerSetup:
 
 
 _NOTHING_CHANGED: Final = message("{reason} Nothing was changed in the account.")
-_THERE_NOW: Final = message(
-    "{reason} In the account are now, or may be: {things}. Set it up again, and it goes on from there."
-)
+_BEGUN: Final = message("{reason} It was begun: set it up again, and it goes on from there.")
 _NOT_SAVED: Final = message(
     "The Worker is set up, but the connection to it could not be saved. {reason} Set it up again once that is put"
     " right."
 )
 _NOTHING_TAKEN: Final = message("{reason} Nothing was taken away.")
-_TAKEN: Final = message("{reason} Taken away are: {things}. Take it away again, and it goes on from there.")
+_TAKEN: Final = message("{reason} It was begun: take it away again, and it goes on from there.")
 
 
 @contextmanager
-def _stopping(things: list[str], without: Message, with_things: Message) -> Iterator[None]:
-    """Raises Stopped for any UserError, with what there is by then."""
+def _stopping(sentence: Message) -> Iterator[None]:
+    """Raises Stopped for any UserError, with what that means for the account."""
     try:
         yield
     except UserError as error:
-        sentence = with_things if things else without
-        raise Stopped(sentence.filled(reason=error.message, things=enumerated(things)), reason=error) from error
+        raise Stopped(sentence.filled(reason=error.message), reason=error) from error
 
 
 def _check_owners(names: Names, is_ours: bool | None, owner: str | None) -> None:

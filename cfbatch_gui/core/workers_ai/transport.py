@@ -11,13 +11,14 @@ import json
 import logging
 import re
 import socket
+import sqlite3
 import ssl
 import sys
 import traceback
 import urllib.request
 import zlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -25,13 +26,12 @@ from urllib.parse import quote, urlsplit
 
 import httpcore
 import httpx
-import msgspec
 import truststore
-from msgspec.structs import replace
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.system.files import own_opener, write_own_file
+from cfbatch_gui.core.system.databases import address_of
+from cfbatch_gui.core.system.files import create_own_file
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
 
@@ -83,21 +83,19 @@ class ExchangeError(Exception):
         self.reason, self.detail, self.body_left, self.proxy = reason, detail, body_left, proxy
 
 
-class Exchange(msgspec.Struct, frozen=True, omit_defaults=True):
+@dataclass(frozen=True, slots=True)
+class Exchange:
     """One exchange, or the sum of `count` from `time` until `until`, in seconds since 1970, for the log of what leaves
-    this computer.
-
-    `sent` and `received` are the lengths of the bodies; `status` is 0 without a complete response, and for a sum.
+    this computer. `sent` and `received` are the lengths of the bodies.
     """
 
     host: str
     what: str
     sent: int
     received: int
-    status: int
-    time: float = 0.0
     connection: str = ""
     count: int = 1
+    time: float = 0.0
     until: float = 0.0
 
 
@@ -230,8 +228,8 @@ class Transport:
         finally:
             if self._application is None:
                 sent = len(body) if watch.body_left else 0
-                received, status = (len(answer.body), answer.status) if answer is not None else (0, 0)
-                self._on_exchange(Exchange(url.split("/", 3)[2].rpartition("@")[2], what, sent, received, status))
+                received = len(answer.body) if answer is not None else 0
+                self._on_exchange(Exchange(url.split("/", 3)[2].rpartition("@")[2], what, sent, received))
         if reason in ("tls", "clock"):
             self._certificates = None  # read again next time: the one that was missing may have been installed
         raise ExchangeError(reason, detail, body_left=watch.body_left, proxy=in_the_way)
@@ -360,17 +358,12 @@ def _system_proxy(url: str) -> httpx.Proxy | None:
     scheme, is_given, rest = address.partition("://")
     if not is_given:  # as curl and others have it
         scheme, rest = "http", address
-    if scheme.lower() not in ("http", "https"):
-        named = rest.rpartition("@")[2].partition("/")[0]
-        raise ExchangeError("proxy_kind", f"a proxy of the kind {scheme[:10]}", proxy=named)
-    try:
+    with suppress(*_NO_ADDRESS):
         context = system_certificates() if scheme.lower() == "https" else None
         proxy = httpx.Proxy(f"{scheme.lower()}://{rest}", ssl_context=context)
-        if proxy.url.host:  # raises for a name that is none
+        if proxy.url.host and scheme.lower() in ("http", "https"):  # raises for a name that is none
             return proxy
-    except _NO_ADDRESS:
-        pass
-    raise ExchangeError("proxy_address", "the proxy's address cannot be read")
+    raise ExchangeError("proxy_address", "the proxy's address cannot be used")
 
 
 def _told(error: Exception, watch: _Watch, proxy: httpx.Proxy | None, seconds: float) -> tuple[str, str, str]:
@@ -429,48 +422,29 @@ def _safe(causes: Sequence[BaseException]) -> str:
     return f"{type(causes[0]).__name__}{number}"
 
 
-MAX_BYTES = 512 * 1024
+_SUMS: Final = """CREATE TABLE IF NOT EXISTS sums(
+    host, what, sent, received, connection, count, time, until, PRIMARY KEY(host, what, connection)
+)"""
+_ADD: Final = """INSERT INTO sums VALUES(?, ?, ?, ?, ?, 1, ?, ?) ON CONFLICT DO UPDATE SET
+sent = sent + excluded.sent, received = received + excluded.received, count = count + 1, until = excluded.until"""
 
 
-_decoder = msgspec.json.Decoder(Exchange)
-
-
-class TrafficLog:
-    """Writes the log. A failed write is not raised, because no work depends on this file."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._size = path.stat().st_size if path.exists() else 0
-
-    def note(self, connection: str, exchange: Exchange, *, now: float) -> None:
-        line = msgspec.json.encode(replace(exchange, time=round(now, 3), connection=connection))
-        try:
-            with open(self._path, "ab", opener=own_opener) as stream:
-                stream.write(line + b"\n")
-            self._size += len(line) + 1
-            if self._size > MAX_BYTES:
-                self._fold()
-        except (OSError, UserError):
-            _log.warning("The log of what leaves this computer cannot be written.")
-
-    def _fold(self) -> None:
-        data = b"".join(msgspec.json.encode(each) + b"\n" for each in traffic(self._path))
-        write_own_file(self._path, data)
-        self._size = len(data)
+def note_exchange(path: Path, exchange: Exchange, *, connection: str, now: float) -> None:
+    """Add it to the log. A failed write is not raised, because no work depends on this file."""
+    try:
+        create_own_file(path)
+        with closing(sqlite3.connect(path, timeout=1.0)) as database, database:
+            database.execute("PRAGMA synchronous = OFF")
+            database.execute(_SUMS)
+            sums = exchange.host, exchange.what, exchange.sent, exchange.received
+            database.execute(_ADD, (*sums, connection, now, now))
+    except (sqlite3.Error, OSError, UserError):
+        _log.warning("The log of what leaves this computer cannot be written.")
 
 
 def traffic(path: Path) -> tuple[Exchange, ...]:
-    """The sums by host, connection and kind, the latest first; lines that cannot be decoded are skipped."""
-    sums: dict[tuple[str, str, str], Exchange] = {}
-    for line in path.read_bytes().splitlines() if path.exists() else ():
-        try:
-            new = _decoder.decode(line)
-        except msgspec.DecodeError:
-            continue
-        key, new = (new.host, new.connection, new.what), replace(new, status=0, until=new.until or new.time)
-        if old := sums.get(key):
-            sent, received, count = old.sent + new.sent, old.received + new.received, old.count + new.count
-            times = {"time": min(old.time, new.time), "until": max(old.until, new.until)}
-            new = replace(new, sent=sent, received=received, count=count, **times)
-        sums[key] = new
-    return tuple(sorted(sums.values(), key=lambda each: each.until, reverse=True))
+    """The sums by host, connection and kind, the latest first; none of a file that cannot be read."""
+    address = f"{address_of(path.resolve())}?mode=ro"
+    with suppress(sqlite3.Error), closing(sqlite3.connect(address, uri=True)) as database:
+        return tuple(Exchange(*row) for row in database.execute("SELECT * FROM sums ORDER BY until DESC"))
+    return ()

@@ -256,16 +256,16 @@ class CallRow(StepRow):
     def show_state(self, state: State | None, note: str = "") -> None:
         """Show how far it is; None is not made yet."""
         self.state = state
-        states: dict[State | None, tuple[str, Role, str]] = {
-            None: ("circle-dashed", "quiet", ""),
-            State.RUNNING: ("loader", "accent", self.tr("Under way.")),
-            State.WAITING: ("clock", "attention", self.tr("Waits.")),
-            State.DONE: ("circle-check", "done", self.tr("Done.")),
-            State.NOT_NEEDED: ("minus", "quiet", self.tr("Not needed.")),
-            State.FAILED: ("circle-x", "error", self.tr("Failed.")),
+        states: dict[State | None, tuple[str, Role]] = {
+            None: ("circle-dashed", "quiet"),
+            State.RUNNING: ("loader", "accent"),
+            State.WAITING: ("clock", "attention"),
+            State.DONE: ("circle-check", "done"),
+            State.NOT_NEEDED: ("minus", "quiet"),
+            State.FAILED: ("circle-x", "error"),
         }
-        icon, role, words = states[state]
-        self.show_step(icon, role, note=note, spoken=words)
+        icon, role = states[state]
+        self.show_step(icon, role, note=note, spoken=said(state.value) if state else "")
 
 
 _TASK = "account calls"

@@ -55,8 +55,7 @@ def of_role(role: str) -> NDArray[np.uint8]:
 
 
 def to_colour(value: NDArray[np.uint8]) -> QColor:
-    red, green, blue = (int(channel) for channel in value)
-    return QColor(red, green, blue)
+    return QColor(*value.tolist())
 
 
 def is_dark() -> bool:
