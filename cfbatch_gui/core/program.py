@@ -290,11 +290,7 @@ class Program:
         bound.
         """
         await asyncio.to_thread(self._check_budget, job_id, numbers, self.settings.budget if budget is None else budget)
-        if not numbers:
-            return await self.actions.send_failed_again(job_id)
-        for number in numbers:
-            await self.actions.send_again(job_id, number)
-        return self.ledger.job(job_id)
+        return await self.actions.send_again(job_id, *numbers)
 
     def _check_budget(self, job_id: str, numbers: Collection[int], budget: Budget) -> None:
         job = self.ledger.job(job_id)
