@@ -100,8 +100,18 @@ def _key(subject: Subject) -> bytes | str:
 BACKUP_SUFFIX = ".backup"
 
 
-_GRADES = 2**31 - 1  # the largest; more is an order number or a barcode
+_GRADES = 2**31 - 1  # they are smaller; more is an order number or a barcode
 _BLOCK = 50_000  # judgements in one transaction of `add_new`
+
+
+def problem_of(judgement: Judgement) -> str:
+    """Why it cannot be kept, "" if it can."""
+    query, document, grade = judgement.query, judgement.document, judgement.grade
+    if not (query.id or query.text) or not (document.id or document.text):
+        return message("has no query or no text")
+    if grade is not None and abs(grade) >= _GRADES:
+        return message("its grade {grade} is too large", grade=grade)
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +173,8 @@ class Book:
     def add(self, judgements: Sequence[Judgement]) -> None:
         """Add these in one transaction: all are kept, or none. Raises UsageError, DataError, DiskFull."""
         for each in judgements:
-            if not (each.query.id or each.query.text) or not (each.document.id or each.document.text):
-                raise UsageError(message("A judgement needs the id or the text of its query and of its text."))
-            if each.grade is not None and abs(each.grade) > _GRADES:
-                raise UsageError(message("A grade must be below two thousand million."))
+            if problem := problem_of(each):
+                raise UsageError(message("A judgement cannot be kept: {problem}.", problem=problem))
         subjects = dict.fromkeys(subject for each in judgements for subject in (each.query, each.document))
         rows = ((_key(each.query), _key(each.document), *astuple(each)[2:]) for each in judgements)
         with self._lock, _translating(self.path), transaction(self._database):
