@@ -147,9 +147,15 @@ class Program:
 
     @made_once
     def vectorize(self) -> "Vectorize":
-        from cfbatch_gui.core.vectorize.vectorize import vectorize_of
+        from cfbatch_gui.core.vectorize.push_values import PushSettings
+        from cfbatch_gui.core.vectorize.vectorize import Vectorize
 
-        return vectorize_of(self.ledger, self.address_book, self.paths, self._metadata_for, clock=self.clock)
+        def paid_model(job: Job) -> "ModelMetadata | None":
+            is_paid = self.address_book.is_counted_by_cloudflare(job.connection)
+            return self._metadata_for(job) if is_paid else None
+
+        settings = PushSettings(self.clock)
+        return Vectorize(self.address_book.client, self.ledger.job, self.paths, settings, paid_model=paid_model)
 
     @classmethod
     async def open(
@@ -283,11 +289,7 @@ class Program:
         bound.
         """
         await asyncio.to_thread(self._check_budget, job_id, numbers, self.settings.budget if budget is None else budget)
-        if not numbers:
-            return await self.actions.send_failed_again(job_id)
-        for number in numbers:
-            await self.actions.send_again(job_id, number)
-        return self.ledger.job(job_id)
+        return await self.actions.send_again(job_id, *numbers)
 
     def _check_budget(self, job_id: str, numbers: Collection[int], budget: Budget) -> None:
         job = self.ledger.job(job_id)

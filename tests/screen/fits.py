@@ -27,8 +27,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from cfbatch_gui.ui.inputs.check_section import ProblemsView
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
-from cfbatch_gui.ui.inputs.problems_view import ProblemsView
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.tables.table_rows import BAR_ROLE, ICON_ROLE

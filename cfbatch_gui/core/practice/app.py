@@ -15,7 +15,7 @@ import threading
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import parse_qs, quote, unquote
@@ -209,11 +209,8 @@ class _Service:
             return _waiting(State.QUEUED, request_id, served)
         if not isinstance(posted, Element):
             raise bad_input("'requests' is for the queue: the address must end in ?queueRequest=true")
-        try:
-            with self._one_at_a_time:
-                result = run_one(hashlib.sha256(body).hexdigest(), posted, served, self._model())
-        except TooLongError as problem:
-            raise RefusalError(400, (3030, f"AiError: {problem}")) from None
+        with self._one_at_a_time:
+            result = run_one(hashlib.sha256(body).hexdigest(), posted, served, self._model())
         self._queue.accept(account, served.name, body, self._clock(), is_queued=False)
         return success(result)
 
@@ -257,12 +254,10 @@ def _item(model: ModelMetadata, engine: PracticeModel) -> Json:
     }
     return {
         "id": str(uuid.uuid5(uuid.NAMESPACE_URL, model.name)),
-        "source": 1,
         "name": model.name,
         "description": f"{model.title}. Practice stand-in: the vectors are made on this computer by {engine.name} "
         f"({engine.dimension} dimensions), not by the real model.",
-        "task": {"id": str(uuid.uuid5(uuid.NAMESPACE_URL, "Text Embeddings")), "name": "Text Embeddings"},
-        "tags": [],
+        "task": {"name": "Text Embeddings"},
         "properties": [{"property_id": key, "value": value} for key, value in properties.items()],
     }
 
@@ -284,6 +279,7 @@ def _positive(text: str, otherwise: int) -> int:
 
 # What is posted to a model, and what it answers: scores and vectors, in any order
 
+_AI_ERROR: Final = "AiError: "
 _DECIMALS = 7  # of a component of a unit vector: about float32's own precision, and half of its digits
 
 # A practice token, the same whichever model makes the vectors: up to four letters or digits of one word, up to three
@@ -366,19 +362,6 @@ def _one_of(where: str, forms: list[str]) -> str:
     return f"oneOf at '{where}' not met, {len(forms)} matches: {', '.join(forms)}"
 
 
-class TooLongError(Exception):
-    """Its text is in the service's words."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """One element with its texts (a query first), truncated where asked."""
-
-    element: Element
-    texts: tuple[str, ...]
-    tokens: int
-
-
 def run_batch(request_id: str, batch: Batch, served: ModelMetadata, engine: PracticeModel) -> dict[str, object]:
     """The result of a finished batch, by the arguments alone.
 
@@ -387,16 +370,17 @@ def run_batch(request_id: str, batch: Batch, served: ModelMetadata, engine: Prac
     """
     disorder = random.Random(request_id)  # noqa: S311
     answers: dict[int, msgspec.Raw] = {}
-    works: dict[int, _Work] = {}
+    texts: dict[int, tuple[str, ...]] = {}
     for number, element in enumerate(batch):
         try:
-            works[number] = _prepare(element, served)
-        except TooLongError as problem:
-            answers[number] = _answered(number, element, success=False, error=str(problem))
-    for (number, work), vectors in zip(works.items(), _vectors([*works.values()], engine), strict=True):
-        result = _result(work.element, vectors, served, disorder)
-        answers[number] = _answered(number, work.element, result=result, success=True)
-    counted = sum(work.tokens for work in works.values())
+            texts[number] = _prepare(element, served)
+        except RefusalError as refusal:
+            words = refusal.errors[0][1].removeprefix(_AI_ERROR)
+            answers[number] = _answered(number, element, success=False, error=words)
+    for number, vectors in zip(texts, _vectors([*texts.values()], engine), strict=True):
+        result = _result(batch[number], vectors, served, disorder)
+        answers[number] = _answered(number, batch[number], result=result, success=True)
+    counted = sum(count_tokens(text) for each in texts.values() for text in each)
     return {
         "responses": [answers[number] for number in _disordered(len(batch), disorder)],
         "usage": {"prompt_tokens": counted, "completion_tokens": 0, "total_tokens": counted},
@@ -404,25 +388,24 @@ def run_batch(request_id: str, batch: Batch, served: ModelMetadata, engine: Prac
 
 
 def run_one(seed: str, element: Element, served: ModelMetadata, engine: PracticeModel) -> dict[str, object]:
-    """The result of a synchronous call. Raises TooLongError."""
+    """The result of a synchronous call. Raises RefusalError for what is too long."""
     (vectors,) = _vectors([_prepare(element, served)], engine)
     return _result(element, vectors, served, random.Random(seed))  # noqa: S311
 
 
-def _prepare(element: Element, served: ModelMetadata) -> _Work:
-    texts = _texts(element)
-    counts = [count_tokens(text) for text in texts]
-    longest = max(counts, default=0)
-    most = served.max_tokens
+def _prepare(element: Element, served: ModelMetadata) -> tuple[str, ...]:
+    """The texts of an element (a query first), truncated where asked. Raises RefusalError for what is too long."""
+    texts, most = _texts(element), served.max_tokens
+    longest = max(map(count_tokens, texts), default=0)
     if longest > most:
         if not (served.can_truncate and element.truncate_inputs is True):
-            raise TooLongError(f"Sequence too long: {longest} > {most}")
-        texts = tuple(cut(text, most) for text in texts)
-        counts, longest = [min(count, most) for count in counts], most
+            raise RefusalError(400, (3030, f"{_AI_ERROR}Sequence too long: {longest} > {most}"))
+        texts, longest = tuple(cut(text, most) for text in texts), most
     padded, limit = longest * len(texts), served.padded_tokens
     if 0 < limit < padded:
-        raise TooLongError(f"Max context reached {padded} tokens but model supports only {limit}")
-    return _Work(element, texts, sum(counts))
+        words = f"{_AI_ERROR}Max context reached {padded} tokens but model supports only {limit}"
+        raise RefusalError(400, (3030, words))
+    return texts
 
 
 def _texts(element: Element) -> tuple[str, ...]:
@@ -434,15 +417,14 @@ def _texts(element: Element) -> tuple[str, ...]:
     return () if element.text is UNSET else tuple(element.text)
 
 
-def _vectors(works: Sequence[_Work], engine: PracticeModel) -> Iterator[npt.NDArray[np.float32]]:
+def _vectors(elements: Sequence[tuple[str, ...]], engine: PracticeModel) -> Iterator[npt.NDArray[np.float32]]:
     """The vectors of each element's texts; each text is embedded once."""
     rows_of: dict[str, int] = {}
-    for work in works:
-        for text in work.texts:
-            rows_of.setdefault(text, len(rows_of))
+    for text in chain.from_iterable(elements):
+        rows_of.setdefault(text, len(rows_of))
     vectors = engine.embed(list(rows_of))
-    for work in works:
-        yield vectors[[rows_of[text] for text in work.texts]]
+    for texts in elements:
+        yield vectors[[rows_of[text] for text in texts]]
 
 
 def _result(

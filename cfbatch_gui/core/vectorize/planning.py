@@ -6,7 +6,6 @@ Vectors are sent whose checksum is not the one that was sent last, in parts.
 import asyncio
 import hashlib
 import re
-import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from cfbatch_gui.core.results.exports.base import REQUEST_ID, SOURCE_JOB, Export
 from cfbatch_gui.core.results.exports.rows import BLOCK, VectorRows, columns_of, vector_texts
 from cfbatch_gui.core.results.exports.vector_files import usual_key
 from cfbatch_gui.core.results.outcomes import has_origins
+from cfbatch_gui.core.system.threads import check_stopped, in_thread
 from cfbatch_gui.core.vectorize.client import PART_BYTES, Metadata, VectorizeIndex, encode_line
 from cfbatch_gui.core.vectorize.push_values import (
     IdSource,
@@ -185,7 +185,7 @@ _Kind = tuple[Message, int]
 
 
 def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tuple[tuple[str, ...], list[PushProblem]]:
-    """The keys whose cells are all plain numbers, and are sent as such; and what would be refused.
+    """The keys whose cells are all plain numbers, and are sent as such; and what would be refused of the rows.
 
     Looks at no vector. Blocking. An exception of `progress` stops it. Raises DataError.
     """
@@ -220,7 +220,7 @@ def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tupl
                         texts_only.add(key)
         done += len(block)
         progress(done, rows.count)
-    of_rows = (
+    of_rows = [
         PushProblem(
             kind[0].filled(n=counts[kind], most=kind[1]),
             counts[kind],
@@ -228,12 +228,12 @@ def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tupl
             tuple(each.item_no for each in first),
         )
         for kind, first in refused.items()
-    )
+    ]
     numbers = tuple(key for key in keys if key in filled and key not in texts_only)
-    return numbers, [*_of_job(rows), *_of_keys(options), *of_rows]
+    return numbers, of_rows
 
 
-def _of_job(rows: PushRows) -> Iterator[PushProblem]:
+def _of_job(rows: PushRows, index: VectorizeIndex | None) -> Iterator[PushProblem]:
     if not rows.count:
         yield PushProblem(message("This job has no vectors yet."))
     if rows.dimension > MAX_INDEX_DIMENSIONS:
@@ -241,6 +241,16 @@ def _of_job(rows: PushRows) -> Iterator[PushProblem]:
             message(
                 "Vectorize takes vectors of at most {most:,} numbers, and these have {dimension:,}.",
                 most=MAX_INDEX_DIMENSIONS,
+                dimension=rows.dimension,
+            )
+        )
+    if index is not None and rows.dimension and index.dimensions not in (0, rows.dimension):
+        yield PushProblem(
+            message(
+                "{index} takes vectors of {wanted:,} numbers, and these have {dimension:,}. Choose another index, or "
+                "create one.",
+                index=index.name,
+                wanted=index.dimensions,
                 dimension=rows.dimension,
             )
         )
@@ -287,33 +297,21 @@ async def plan_push(
 
     `show` is called in the event loop. Raises UsageError, DataError, ExportError.
     """
-    stop, loop = threading.Event(), asyncio.get_running_loop()
+    loop = asyncio.get_running_loop()
 
     def progress(done: int, total: int) -> None:
-        if stop.is_set():
-            raise asyncio.CancelledError
+        check_stopped()
         loop.call_soon_threadsafe(show, PushProgress(PushStage.READING, done, total))
 
-    try:
-        return await asyncio.to_thread(lambda: _plan(PushRows(folder, job, options), options, record, index, progress))
-    finally:
-        stop.set()
+    return await in_thread(lambda: _plan(PushRows(folder, job, options), options, record, index, progress))
 
 
 def _plan(
     rows: PushRows, options: PushOptions, record: IndexRecord, index: VectorizeIndex | None, progress: Progress
 ) -> PushPlan:
     total = 2 * rows.count
-    numbers, problems = check_rows(rows, options, lambda done, _: progress(done, total))
-    if index is not None and rows.dimension and index.dimensions not in (0, rows.dimension):
-        sentence = message(
-            "{index} takes vectors of {wanted:,} numbers, and these have {dimension:,}. Choose another index, or "
-            "create one.",
-            index=index.name,
-            wanted=index.dimensions,
-            dimension=rows.dimension,
-        )
-        problems.append(PushProblem(sentence))
+    numbers, of_rows = check_rows(rows, options, lambda done, _: progress(done, total))
+    problems = [*_of_job(rows, index), *_of_keys(options), *of_rows]
     last = int(rows.item_numbers[-1]) if rows.count else 0
     is_to_send, checksums = np.zeros(last, np.bool_), np.zeros(last, np.uint64)
     new = changed = 0

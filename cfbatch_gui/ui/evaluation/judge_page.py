@@ -558,7 +558,7 @@ class JudgePage(QWidget):
         done = await asyncio.to_thread(
             lambda: import_judgements(book, found.judgements, judge=path.name, time=self._program.clock(), job=subjects)
         )
-        words = import_words(done, book.name, has_job=subjects is not None)
+        words = import_words(done, book.name, has_job=True)
         self._notices.show_notice(" ".join(map(said, words)), "done")
         self._prepare_anew()
 
@@ -597,11 +597,11 @@ class JudgePage(QWidget):
             await self.write_file(path, form)
 
     def _write_book(self, book: Book, path: Path, form: Form) -> int:
-        if not form.has_ids_only or not self.jobs:
+        if not form.has_ids_only:
             return write_judgements(book, path, form)
         run = read_run(self._program.folder(self.jobs[0].id), self.jobs[0])
         labels = label_judgements(run, time=self._program.clock())
         return write_judgements(book, path, form, self._subjects(), labels=labels)
 
-    def _subjects(self) -> JobSubjects | None:
-        return JobSubjects(self._program.folder(self.jobs[0].id)) if self.jobs else None
+    def _subjects(self) -> JobSubjects:
+        return JobSubjects(self._program.folder(self.jobs[0].id))

@@ -38,7 +38,6 @@ from cfbatch_gui.ui.widgets import (
     LinkButton,
     MaybeEmpty,
     QuietButton,
-    SearchField,
     boxed,
     column,
     row,
@@ -96,7 +95,6 @@ def _of_clusters(embeddings: Embeddings, item_numbers: NDArray[np.int64]) -> Map
     return MapColours(by_category(members, names), tr("cluster"), [str(member + 1) for member in members.tolist()])
 
 
-_TYPING = 0.12
 _LEAST_LIST = 160  # pixels
 _LONGEST = 400  # characters of a text in the tip under the mouse
 _PAGE = 2_000
@@ -115,8 +113,8 @@ class MapView(VectorPage):
     def clear(self) -> None:
         self.map = None
         self.colour_choice.clear()
-        self.find_field.reset()
-        self.list.table.mark("")
+        self.find_field.clear()
+        self.tasks.cancel("find")
         self.dots.show_points(np.zeros((0, 2), dtype=np.float32), str, self._data)
         self.list.hide()
 
@@ -133,10 +131,6 @@ class MapView(VectorPage):
     # Making
 
     def _make_widgets(self) -> None:
-        self.find_field = SearchField(self.tr("Find a text"))
-        self.find_field.setMinimumWidth(scaled(86))
-        self.find_field.setMaximumWidth(scaled(220))
-        self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
         self.colour_choice = Choice(
             self.tr("Colour of the dots"), on_picked=lambda _: self.tasks.start("colour", self._colour())
         )
@@ -168,7 +162,7 @@ class MapView(VectorPage):
         self.list = TextList(self, "vectors/near", title, beside=self.close_button, has_panel=False)
         self.list.setMinimumHeight(_LEAST_LIST)
         self.list.hide()
-        self.find_field.textChanged.connect(self.list.table.mark)
+        self.find_field = self.add_search(self.tr("Find a text"), self.list.table)
         self.list.opened.connect(self.show_text)
         folder = self.program.remembered_folder(FolderUse.PICTURES)
         self.picture = PictureButtons(self.dots, self.notices, self.tasks, folder)
@@ -200,7 +194,7 @@ class MapView(VectorPage):
         self._say()
         self.tasks.start("colour", self._colour())
         if self.find_field.text():
-            self.tasks.start("find", self._find())
+            self.tasks.start("find", self.find_text(self.find_field.text()))
         wanted = self._wanted_layout()
         self.layout_choice.set_value(wanted)
         if wanted is Layout.NEIGHBOURS:
@@ -251,9 +245,7 @@ class MapView(VectorPage):
             self._colours = await asyncio.to_thread(read_colours, self.embeddings, items, key)
             self.dots.set_colours(self._colours.dots)
 
-    async def _find(self) -> None:
-        await asyncio.sleep(_TYPING)
-        text = self.find_field.text()
+    async def find_text(self, text: str) -> None:
         if self.map is None:
             return
         if not text:

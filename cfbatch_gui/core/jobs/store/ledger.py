@@ -338,9 +338,7 @@ class Ledger:
 
     def save_batch(self, batch: Batch, **job_changes: Any) -> Job:
         """Write a batch in place of the one of its number, and changes of its job."""
-        with self._writing:
-            job = replace(_with_batches(self.job(batch.job_id), [batch]), **job_changes)
-            return self._save([(job, [batch])])[0]
+        return self.change(batch.job_id, lambda job: replace(_with_batches(job, [batch]), **job_changes))
 
     def show_batch(self, batch: Batch) -> Job:
         """Change a batch in memory only: times of checks, which are no state and cost no disk."""
