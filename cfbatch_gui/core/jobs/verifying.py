@@ -249,11 +249,8 @@ class _Verifying:
                 self.findings.append(_unreadable(problems[0]))
                 return
             self._check_inputs(done)
-        with (
-            self._folder.open(read_only=not self._mend) as self._database,
-            transaction(self._database) if self._mend else one_moment(self._database),
-        ):
-            self._check_results(done, has_taken=self._job.reused > 0)
+            with transaction(self._database) if self._mend else one_moment(self._database):
+                self._check_results(done, has_taken=self._job.reused > 0)
 
     def _check_inputs(self, done: list[Batch]) -> None:
         """Whether the texts, and which of them went where, are those that were sent: by the hash of each body."""

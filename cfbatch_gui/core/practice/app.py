@@ -116,21 +116,16 @@ async def _answer(table: Table, token: str, scope: Scope, body: bytes) -> Answer
 def _find(table: Table, scope: Scope) -> tuple[Operation, Mapping[str, str]]:
     """The operation of a request, with its values.
 
-    Raises RefusalError: 404 for an unknown path, a malformed account id or a percent-encoded slash; 405 for the
-    wrong method.
+    Raises RefusalError for an unknown path or method, a malformed account id and a percent-encoded slash.
     """
     raw: bytes | None = scope.get("raw_path")
     undecoded = (quote(scope["path"], safe="/@:").encode() if raw is None else raw.partition(b"?")[0]).decode("latin-1")
     parts = [unquote(part) for part in undecoded.removeprefix(PREFIX).split("/")]
     path = "" if any("/" in part for part in parts) else "/".join(parts)
-    found = [(method, match, operation) for method, form, operation in table if (match := form.fullmatch(path))]
-    for method, match, operation in found:
-        if method == scope["method"]:
+    for method, form, operation in table:
+        if method == scope["method"] and (match := form.fullmatch(path)):
             query = parse_qs(scope["query_string"].decode("ascii", "replace"))
             return operation, {name: values[-1] for name, values in query.items()} | match.groupdict()
-    if found:
-        allowed = (("allow", found[0][0]),)
-        raise RefusalError(405, (10405, "Method not allowed for this authentication scheme"), headers=allowed)
     words = f"Could not route to {undecoded}, perhaps your object identifier is invalid?"
     raise RefusalError(404, (7003, words), (7000, "No route for that URI"))
 
@@ -161,11 +156,7 @@ async def _read(receive: Receive, most: int) -> bytes | None:
 
 
 async def _send(answer: Answer, send: Send) -> None:
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(answer.body)).encode()),
-        *((name.encode(), value.encode()) for name, value in answer.headers),
-    ]
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(answer.body)).encode())]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.body})
 

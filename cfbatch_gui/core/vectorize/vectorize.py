@@ -112,16 +112,13 @@ class _Pushing:
     async def run(self) -> Push:
         """Do the push; as it ended, and as it is kept. Raises UserError; what was acknowledged stays so.
 
-        Why it stopped is kept. Before anything was planned nothing has changed, so the push before stays as it was.
+        Why it stopped is kept, unless that was before anything was planned: the push before stays as it was.
         """
         try:
             return await self._run()
         except UserError as error:
-            push, before = self._push, None
-            if not push.vectors:
-                before = await asyncio.to_thread(saved_push, self._folder, push.account_mark, push.index)
-            self._push = before or msgspec.structs.replace(push, ended_at=self._settings.clock())
-            await self._save(failure=error.message)
+            if self._push.vectors:
+                await self._save(ended_at=self._settings.clock(), failure=error.message)
             raise
 
     async def _run(self) -> Push:
@@ -237,13 +234,10 @@ class _Pushing:
         self._show(progress)
 
     def _say_waiting(self, error: UserError, seconds: float) -> None:
-        now = self._progress
-        self._show(PushProgress(now.stage, now.done, now.total, error.message, seconds))
+        self._show(replace(self._progress, waiting=error.message, waiting_seconds=seconds))
 
 
 def _is_same(stored: StoredVector, vector: NDArray[np.float32]) -> bool:
-    if len(stored.values) != len(vector):
-        return False
     with np.errstate(over="ignore"):  # a value beyond a float32 is another one
         return bool(np.array_equal(np.array(stored.values, np.float64).astype(np.float32), vector))
 

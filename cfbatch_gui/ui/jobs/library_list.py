@@ -21,7 +21,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFocusEvent, QFont, QFontInfo, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QFocusEvent, QFont, QFontInfo, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -346,18 +346,9 @@ class JobList(QListView):
             selection.select(self._rows.index(together[0]), self._rows.index(together[-1]))
         self.selectionModel().select(selection, _Flag.ClearAndSelect)
 
-    def sizeHint(self) -> QSize:
-        return QSize(240, 200)
-
     def focusInEvent(self, event: QFocusEvent) -> None:
         self.setProperty("keyboard", came_by_keyboard(self, event))
         super().focusInEvent(event)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        index = self.indexAt(event.position().toPoint())
-        if event.button() is Qt.MouseButton.RightButton and self.selectionModel().isSelected(index):
-            return
-        super().mousePressEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Delete and self.selected_jobs():

@@ -306,11 +306,10 @@ class ProgressView(QWidget):
             details = f"{said(first.error)}\n{first.error_detail}"
             bar.add_link(self.tr("Copy details"), lambda: QGuiApplication.clipboard().setText(redacted(details)))
         is_ours = self._job is not None and not (self._job.attached or self._job.taken_over)
-        if first.error_action == Action.RUN_SYNCHRONOUSLY:
-            at_once = partial(self._start, "send again", self._program.actions.run_synchronously)
-            bar.add_link(self.tr("Run at once"), at_once)
-        elif is_end and is_ours:
-            bar.add_link(self.tr("Send again"), partial(self._start, "send again", partial(self._send_again, trouble)))
+        if is_end and is_ours:
+            is_at_once = first.error_action == Action.RUN_SYNCHRONOUSLY
+            words = self.tr("Run at once") if is_at_once else self.tr("Send again")
+            bar.add_link(words, partial(self._start, "send again", partial(self._send_again, trouble)))
         elif first.failed_requests and is_ours:
             again = partial(self._start, "send again", partial(send_within_budget, self, self._program))
             bar.add_link(self.tr("Send these again"), again)
