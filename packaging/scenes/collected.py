@@ -69,7 +69,7 @@ async def card(stage: Stage, take: Take, worker: WorkerStage) -> None:
     await take(stage, "account-no-room")
     worker.room.is_open = True
     shown.test_button.click()
-    await person.until_sees("In your account…")
+    await person.until(lambda: not person.sees("keeps no answers"))
     await person.until(lambda: not shown.doing())
     await take(stage, "account-card")
     worker.connection_id = shown.record.id
