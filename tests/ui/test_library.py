@@ -182,7 +182,7 @@ def test_tags_are_ticked_typed_and_left_as_they_are(qtbot: Any) -> None:
 
 def test_a_changed_job_stands_where_it_would_stand_anew() -> None:
     rows = LibraryRows()
-    finished = replace(WORKING, batches=DONE.batches, finished_at=NOW)
+    finished = replace(WORKING, batches=tuple(replace(batch, changed_at=NOW) for batch in DONE.batches))
     for jobs in (ALL, (DONE, DRAFT, finished, UNKNOWN), (DRAFT, replace(DONE, archived=True), finished), ()):
         rows.show_jobs(jobs)
         anew = LibraryRows()
