@@ -157,14 +157,6 @@ class Embeddings:
             rows = database.execute("SELECT length(text) FROM items JOIN texts USING(text_no) ORDER BY item_no")
             return np.fromiter((length for (length,) in rows), dtype=np.int64, count=self.count)
 
-    def rows(self, start: int, stop: int) -> NDArray[np.float32]:
-        """The vectors as sent, by item number - 1, from index `start` to before `stop`: a memory map of its own. Those
-        of texts that are not done have arbitrary values.
-        """
-        vectors = self._stored()
-        self._checked.check(vectors, np.arange(start + 1, stop + 1))
-        return vectors[start:stop]
-
     def rows_of(self, item_numbers: NDArray[np.int64]) -> NDArray[np.float32]:
         """A copy of the vectors of these items, of shape (n, dimension)."""
         vectors = self._stored()
@@ -280,10 +272,11 @@ class UnitVectors:
 
     def blocks(self, most_bytes: int = _UNIT_BYTES) -> Iterator[Block]:
         """All of them in order. Each block is a memory map of its own, so that memory use is constant; copy to keep."""
-        size = max(1, most_bytes // max(1, self.dimension * 4))
-        for start in range(0, self.count, size):
-            items = self.item_numbers[start : start + size]
-            yield start, _rows(self.embeddings, items), self.inverse_lengths[start : start + size]
+        wanted, start = np.zeros(self.embeddings.count, dtype=np.bool_), 0
+        wanted[self.item_numbers - 1] = True
+        for _, _, rows in self.embeddings.vector_blocks(wanted, max(1, most_bytes // max(1, self.dimension * 4))):
+            yield start, rows, self.inverse_lengths[start : start + len(rows)]
+            start += len(rows)
 
     def rows(self, indices: NDArray[np.int64]) -> NDArray[np.float32]:
         stored = self.embeddings.rows_of(self.item_numbers[indices])
@@ -312,13 +305,6 @@ def unit_vectors(embeddings: Embeddings) -> UnitVectors:
     has_direction = np.isfinite(lengths) & (lengths > 0) & np.isfinite(inverse) & (inverse > 0)
     without = int(np.count_nonzero(~has_direction))
     return UnitVectors(embeddings, item_numbers[has_direction], inverse[has_direction], dimension, without)
-
-
-def _rows(embeddings: Embeddings, items: NDArray[np.int64]) -> NDArray[np.float32]:
-    """The rows of these item numbers, which ascend; a view instead of a copy if the numbers are consecutive."""
-    first, last = int(items[0]) - 1, int(items[-1])
-    block = embeddings.rows(first, last)
-    return block if last - first == len(items) else block[items - 1 - first]
 
 
 Rows = tuple[NDArray[np.float32], NDArray[np.float32]]  # rows (n, d), and the factor that scales each, (n,)
