@@ -162,7 +162,7 @@ def test_a_selection_outlasts_changes_of_its_jobs(qtbot: Any, library: Library) 
 
 def test_a_changed_job_stands_where_it_would_stand_anew() -> None:
     rows = LibraryRows()
-    finished = replace(WORKING, batches=DONE.batches, finished_at=NOW)
+    finished = replace(WORKING, batches=tuple(replace(batch, changed_at=NOW) for batch in DONE.batches))
     for jobs in (ALL, (DONE, DRAFT, finished, UNKNOWN), (DRAFT, replace(DONE, archived=True), finished), ()):
         rows.show_jobs(jobs)
         anew = LibraryRows()
