@@ -113,13 +113,18 @@ async def test_the_selected_rankings_are_compared_with_the_open_one(stage: Stage
 
 
 async def test_tags_are_given_to_all_selected_jobs_and_found(stage: Stage) -> None:
-    person = stage.person
+    person, field = stage.person, "Tags, with commas between them"
+    stage.workspace.job_actions.tag(stage.job("April").id)
+    await person.type(field, "old")
+    await person.click("Save")
+    await person.until(lambda: stage.job("April").tags == ("old",))
     select(stage, "May")
     await menu_job(stage, "Tag 2 jobs…")
-    await person.type("New tags", "spring, Quarter 2")
+    await person.until_sees("In use: old")
+    await person.type(field, "spring, Quarter 2")
     await person.click("Save")
     await person.until(lambda: stage.job("May").tags == ("Quarter 2", "spring"))
-    assert stage.job("April").tags == stage.job("May").tags and stage.job("June").tags == ()
+    assert stage.job("April").tags == ("old", "Quarter 2", "spring") and stage.job("June").tags == ()
     await person.type("Find a job", "SPRING")
     await person.until(lambda: listed(stage) == {"April", "May"})
     stage.workspace.window.notices.undos.undo()
