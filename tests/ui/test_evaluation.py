@@ -272,7 +272,7 @@ async def test_figures_and_queries_the_worst_first_whose_texts_can_be_exported(s
 
 async def test_judgements_made_since_are_shown_at_the_next_look(shown: Shown) -> None:
     job_id = await shown.show(PLAIN)
-    book = shown.program.judgements.book_for("Support, 2026")
+    book = shown.program.judgements.book_or_new("Support, 2026")
     await shown.program.keep_settings(judgement_book=book.name)
     book.add(
         [
@@ -344,7 +344,7 @@ class Judging:
 
     def grades(self) -> dict[str, int]:
         """What another program would read in the book now."""
-        book = self.program.judgements.book_in_use()
+        book = self.program.judgements.find()
         assert book is not None
         with closing(Book(book.path, read_only=True)) as read:
             return {each.document.text: each.grade or 0 for each in read.verdicts()}
@@ -418,7 +418,7 @@ async def test_digits_grade_other_keys_do_nothing_and_backspace_undoes(judging: 
     QTest.keyClicks(note, "cut off at the 2nd line")
     QTest.keyClick(note, Qt.Key.Key_Return)
     await judging.press("1")
-    book = judging.program.judgements.book_in_use()
+    book = judging.program.judgements.find()
     assert book is not None
     assert "cut off at the 2nd line" in [each.note for each in book.judgements()]
 

@@ -129,11 +129,9 @@ def asked_for_again(job: Job, check: JobCheck) -> Job:
 
     if not lost:
         return job
-    is_waiting = any(each.may_ask for each in check.lost)
     taken = lost[NOT_SENT].requests if NOT_SENT in lost else 0
     return replace(
         job,
-        finished_at=0.0 if is_waiting else job.finished_at,
         reused_lost=job.reused_lost + taken,
         batches=tuple(map(changed, job.batches)),
     )

@@ -100,7 +100,6 @@ class TableView(QTableView):
     picked = Signal(int)
     opened = Signal(int)
     too_much_to_copy = Signal(int)
-    menu_opening = Signal(QMenu, int)  # the context menu of a row and its index, for the page to add entries
 
     def __init__(
         self,
@@ -336,8 +335,11 @@ class TableView(QTableView):
         menu.addAction(icons.icon("copy"), self.tr("Copy rows")).triggered.connect(self.copy)
         whole = model.copied(index.row(), index.column())
         menu.addAction(self.tr("Copy this cell")).triggered.connect(lambda: QGuiApplication.clipboard().setText(whole))
-        self.menu_opening.emit(menu, index.row())
+        self.add_to_menu(menu, index.row())
         menu.popup(self.viewport().mapToGlobal(position))
+
+    def add_to_menu(self, menu: QMenu, index: int) -> None:
+        """Add entries to the context menu of a row."""
 
     def _remember(self) -> None:
         if not self._name or self._restoring or not self.columns():

@@ -43,8 +43,8 @@ NOON = MIDNIGHT + 43_200.0
 
 def job(name: str, *batches: Batch, connection: str = "cloudflare", took: float = 100.0, texts: int = 100) -> Job:
     return Job(
-        name, name, Kind.EMBED, MODEL, connection, 1.0, is_sent=True, sent_at=NOON, finished_at=NOON + took,
-        texts=texts, batches=batches,
+        name, name, Kind.EMBED, MODEL, connection, 1.0, is_sent=True, sent_at=NOON,
+        texts=texts, batches=tuple(replace(each, changed_at=NOON + took) for each in batches),
     )  # fmt: skip
 
 

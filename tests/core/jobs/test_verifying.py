@@ -105,7 +105,6 @@ async def test_vectors_are_refused_wherever_they_are_read(bench: Bench, monkeypa
     folder.vectors.write_bytes(content)
     embeddings = Embeddings(folder)
     for read in (
-        lambda: embeddings.rows(0, embeddings.count),
         embeddings.checks,
         lambda: embeddings.vector(1),
         lambda: embeddings.rows_of(np.array([5, 1])),

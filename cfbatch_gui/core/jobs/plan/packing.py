@@ -276,7 +276,7 @@ def repack(
     behind = count(known + 1)
     done = [NOT_SENT, *(batch.number for batch in job.batches if batch.state is BatchState.DONE)]
     with folder.open() as database, transaction(database):
-        requests = [] if numbers else _requests(database, job, done, known, "failed")
+        requests = _requests(database, job, [] if numbers else done, known, "failed")
         planned = _moved(database, job, cut_into_batches(requests, job.kind, metadata), behind, at_once=False)
         for batch in job.batches:
             is_chosen = not numbers or batch.number in numbers

@@ -210,7 +210,6 @@ def sent(planned: Job, plan: Plan, now: float, job: Job) -> Job:
         job,
         is_sent=True,
         sent_at=now,
-        finished_at=0.0 if plan.batches else now,
         queries=plan.queries,
         texts=plan.texts,
         reused=plan.reused,
@@ -238,7 +237,6 @@ def sent_again(packed: Job, numbers: Collection[int], planned: Sequence[Batch], 
     at_once = job.options.at_once or any(batch.at_once for batch in planned)
     return replace(
         job,
-        finished_at=0.0,
         reused_lost=job.reused_lost if numbers else 0,
         options=replace(job.options, at_once=at_once),
         batches=tuple(batches[number] for number in sorted(batches)),
