@@ -96,8 +96,7 @@ class AddressBook:
     def saved(self) -> tuple[SavedConnection, ...]:
         """All but the practice service; "cloudflare" first, with what the environment says of it."""
         others = tuple(each for each in self._saved() if each.id != CLOUDFLARE)
-        ours = next((each for each in self._saved() if each.id == CLOUDFLARE), None)
-        ours = ours or _FIRST
+        ours = next((each for each in self._saved() if each.id == CLOUDFLARE), _FIRST)
         return (replace(ours, account_id=self._environ.get(ACCOUNT_VARIABLE, "") or ours.account_id), *others)
 
     def connection(self, connection_id: str) -> Connection:

@@ -62,7 +62,7 @@ def practice_app(
     """Create the service with its queue and its indexes in `folder`.
 
     `clock` returns seconds since 1970. With `token` "" any well-formed bearer token is accepted. `load_model` is
-    called once, in a worker thread.
+    called in a worker thread.
     """
     service = _Service(Queue(folder, seconds_queued, seconds_running), clock, load_model)
     vectorize = VectorizeIndexes(folder, seconds_running, clock)
@@ -166,8 +166,7 @@ class _Service:
 
     def __init__(self, queue: Queue, clock: Callable[[], float], load_model: Callable[[], PracticeModel]) -> None:
         self._queue, self._clock, self._load_model = queue, clock, load_model
-        self._loaded: PracticeModel | None = None
-        self._one_at_a_time = threading.Lock()  # limits memory to one answer of 50 MB, and loads the model once
+        self._one_at_a_time = threading.Lock()  # limits memory to one answer of 50 MB
 
     def operations(self) -> list[tuple[str, str, Operation]]:
         return [
@@ -180,7 +179,7 @@ class _Service:
     def _search(self, request: Request) -> Answer:
         values = request.values
         with self._one_at_a_time:
-            items = _listed(values.get("search", ""), self._model())
+            items = _listed(values.get("search", ""), self._load_model())
         number, size = _positive(values.get("page", ""), 1), _positive(values.get("per_page", ""), 20)
         page = items[(number - 1) * size : number * size]
         counts = {"count": len(page), "page": number, "per_page": size, "total_count": len(items)}
@@ -201,7 +200,7 @@ class _Service:
         if not isinstance(posted, Element):
             raise bad_input("'requests' is for the queue: the address must end in ?queueRequest=true")
         with self._one_at_a_time:
-            result = run_one(hashlib.sha256(body).hexdigest(), posted, served, self._model())
+            result = run_one(hashlib.sha256(body).hexdigest(), posted, served, self._load_model())
         self._queue.accept(account, served.name, body, self._clock(), is_queued=False)
         return success(result)
 
@@ -216,12 +215,7 @@ class _Service:
         if not isinstance(batch, tuple):
             raise RefusalError(500, (5001, "AiError: Model execution failed: the body had no 'requests'"))
         with self._one_at_a_time:
-            return success(run_batch(request_id, batch, served, self._model()))
-
-    def _model(self) -> PracticeModel:
-        if self._loaded is None:
-            self._loaded = self._load_model()
-        return self._loaded
+            return success(run_batch(request_id, batch, served, self._load_model()))
 
 
 def _verify(_: Request) -> Answer:

@@ -364,16 +364,13 @@ def _checksums(
     return found
 
 
-_PIECE_LINES = 64  # sent in one write; about 700 kB of vectors of 1,024 numbers
-
-
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One upload: the ids of its vectors, their checksums, and its lines, NDJSON in pieces."""
+    """One upload: the ids of its vectors, their checksums, and its lines of NDJSON."""
 
     ids: tuple[str, ...]
     checksums: tuple[int, ...]
-    pieces: tuple[bytes, ...] = field(repr=False)
+    lines: tuple[bytes, ...] = field(repr=False)
 
 
 def parts(plan: PushPlan, *, most_vectors: int = MAX_UPLOAD_VECTORS, most_bytes: int = PART_BYTES) -> Iterator[Part]:
@@ -391,16 +388,11 @@ def parts(plan: PushPlan, *, most_vectors: int = MAX_UPLOAD_VECTORS, most_bytes:
             metadata = plan.rows.metadata(row, plan.check.numbers)
             line = encode_line(row.id, values, row.namespace, metadata)
             if lines and (len(lines) >= most_vectors or size + len(line) > most_bytes):
-                yield _part(ids, checksums, lines)
+                yield Part(tuple(ids), tuple(checksums), tuple(lines))
                 ids, checksums, lines, size = [], [], [], 0
             ids.append(row.id)
             checksums.append(int(plan.checksums[row.item_no - 1]))
             lines.append(line)
             size += len(line)
     if lines:
-        yield _part(ids, checksums, lines)
-
-
-def _part(ids: list[str], checksums: list[int], lines: list[bytes]) -> Part:
-    pieces = tuple(b"".join(lines[start : start + _PIECE_LINES]) for start in range(0, len(lines), _PIECE_LINES))
-    return Part(tuple(ids), tuple(checksums), pieces)
+        yield Part(tuple(ids), tuple(checksums), tuple(lines))

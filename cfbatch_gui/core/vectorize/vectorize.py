@@ -210,7 +210,7 @@ class _Pushing:
         pending = parts(plan, most_vectors=settings.most_vectors, most_bytes=settings.most_bytes)
         while (part := await asyncio.to_thread(next, pending, None)) is not None:
             await asyncio.to_thread(record.mark_sending, part.ids, job)
-            mutation = await self._again(lambda: self._calls.upsert(self._push.index, part.pieces))
+            mutation = await self._again(lambda: self._calls.upsert(self._push.index, part.lines))
             await asyncio.to_thread(record.acknowledge, part.ids, part.checksums, job, mutation)
             acknowledged, sent = self._push.acknowledged + len(part.ids), self._push.sent + len(part.ids)
             await self._save(acknowledged=acknowledged, sent=sent, last_mutation=mutation)

@@ -68,7 +68,7 @@ class TemplateEditor(Card):
     def __init__(self, drafts: Drafts) -> None:
         super().__init__(inset=True, margins=_MARGINS)
         self._drafts = drafts
-        self._columns: tuple[str, ...] = ()
+        self._file: OpenFile | None = None  # with the texts
         self._used = ""
         self.field = QLineEdit()
         self.field.setAccessibleName(self.tr("Template for the text"))
@@ -90,15 +90,12 @@ class TemplateEditor(Card):
 
     def show_state(self, state: DraftState) -> None:
         """What is being typed stays."""
-        file, template = state.texts, state.mapping.template if state.mapping else ""
-        self.setVisible(bool(template) and file is not None)
-        if file is None or not template:
-            return
-        if (file.columns, template) != (self._columns, self._used):
-            self._columns, self._used = file.columns, template
-            if template != self.field.text():
-                self._timer.stop()
-                self.field.setText(template)
+        template, self._file = state.mapping.template if state.mapping else "", state.texts
+        self.setVisible(bool(template and self._file))
+        if template != self._used:
+            self._used = template
+            self._timer.stop()
+            self.field.setText(template)
         self._show_results()
 
     def _edited(self) -> None:
@@ -113,20 +110,21 @@ class TemplateEditor(Card):
             self._drafts.choose_template(text)
 
     def _show_results(self) -> None:
-        file, found = self._drafts.shown.texts, read_template(self.field.text(), self._columns)
+        columns, sample = (self._file.columns, self._file.sample) if self._file else ((), ())
+        found = read_template(self.field.text(), columns)
         self.wrong.setText(found if isinstance(found, str) else "")
         self.wrong.setVisible(isinstance(found, str))
         lines = []
-        if file is not None and not isinstance(found, str):
+        if not isinstance(found, str):
             nothing = self.tr("nothing: every column of the template is empty here")
-            for each in [each for each in file.sample if not each.problem][:_SHOWN]:
+            for each in [each for each in sample if not each.problem][:_SHOWN]:
                 words = self.tr("Row {n}").format(n=number(each.number))
                 lines.append((words, one_line(found.render(each.cells)) or nothing))
         self.results.show_lines(lines)
 
     def _fill_menu(self) -> None:
         self.insert.menu().clear()
-        for name in self._columns[:60]:
+        for name in self._file.columns[:60] if self._file else ():
             self.insert.add(one_line(name, 60).replace("&", "&&"), partial(self._insert, name))
 
     def _insert(self, name: str) -> None:

@@ -28,7 +28,7 @@ from cfbatch_gui.core.inputs.input_values import (
 )
 from cfbatch_gui.core.inputs.layouts import check_mapping, missing_file, with_layout, with_role, with_template
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
-from cfbatch_gui.core.inputs.recipes import FileKind, Recipe, RecipeBook, fitted, recipe_of
+from cfbatch_gui.core.inputs.recipes import FileKind, Recipe, RecipeBook, fitted
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import SavedDraft
@@ -142,8 +142,9 @@ class DraftState:
         """How the files are read, without a name."""
         if not self.files or self.mapping is None or self.incomplete:
             return None
-        source, second = _sources(self.files)
-        return recipe_of("", source, self.mapping, self.files[0].options, second)
+        columns, *second = (each.columns for each in self.files)
+        options = replace(self.files[0].options.in_encoding(None), sends_doubtful=False)
+        return Recipe("", columns, self.mapping, options, *second)
 
     def opened(self, *, second: bool) -> OpenFile | None:
         return self.second if second else self.file

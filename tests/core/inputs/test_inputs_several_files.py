@@ -22,7 +22,7 @@ from cfbatch_gui.core.inputs.input_values import (
 )
 from cfbatch_gui.core.inputs.items import read_items
 from cfbatch_gui.core.inputs.layouts import check_mapping
-from cfbatch_gui.core.inputs.recipes import RecipeBook, recipe_of
+from cfbatch_gui.core.inputs.recipes import Recipe, RecipeBook
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.drafts import as_recognised
@@ -228,5 +228,5 @@ def test_the_choice_is_said_and_kept_with_what_is_read(tmp_path: Path) -> None:
     assert again == source
     recipes = RecipeBook(tmp_path / "recipes.json")
     mapping = suggest_mapping(source, None, preview(source))
-    recipes.save(recipe_of("seven", source, mapping, ReadOptions(candidates=source.candidates), None))
+    recipes.save(Recipe("seven", source.columns, mapping, ReadOptions(candidates=source.candidates)))
     assert RecipeBook(tmp_path / "recipes.json").recipe("seven").options.candidates == CandidateRule(size=7)
