@@ -63,10 +63,6 @@ class ConnectionSummary:
     waits_for_keyring: bool = False
 
     @property
-    def is_practice(self) -> bool:
-        return self.kind is ConnectionKind.PRACTICE
-
-    @property
     def is_confirmed(self) -> bool:
         """Whether Cloudflare documents batches this way; it does not for a gateway."""
         return self.kind is not ConnectionKind.GATEWAY
