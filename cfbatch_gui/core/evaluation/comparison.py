@@ -248,11 +248,10 @@ def query_changes(comparison: Comparison, evaluation: Evaluation, other: int, me
     """
     ours, theirs = evaluation.runs[0], evaluation.runs[other]
     pair_of = comparison.joined[other].pair_of
-    in_first = np.full(len(comparison.runs[other].table), NOT_THERE, dtype=np.int64)
-    matched = np.flatnonzero(pair_of != NOT_THERE)
-    in_first[pair_of[matched]] = matched
-    from_other = np.where(theirs.best_pair != NOT_THERE, in_first[theirs.best_pair], NOT_THERE)
-    pairs = np.where(ours.best_pair != NOT_THERE, ours.best_pair, from_other)
+    in_first = np.full(len(comparison.runs[other].table) + 1, NOT_THERE, dtype=np.int64)
+    in_first[pair_of] = np.arange(len(pair_of))
+    in_first[NOT_THERE] = NOT_THERE  # the last: of no pair
+    pairs = np.where(ours.best_pair != NOT_THERE, ours.best_pair, in_first[theirs.best_pair])
     texts = _texts(comparison.runs[0], pairs)
     ranks = [_ranks(comparison, number, pairs) for number in (0, other)]
     columns = (ours.values[metric], theirs.values[metric], *ranks)
@@ -272,9 +271,10 @@ def _texts(run: Run, pairs: NDArray[np.int64]) -> list[str]:
 
 def _ranks(comparison: Comparison, number: int, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
     """The ranks in run `number` of these pairs of the first run's table; 0 for those that are not compared."""
-    of_pair = np.zeros(len(comparison.runs[0].table), dtype=np.int64)
+    of_pair = np.zeros(len(comparison.runs[0].table) + 1, dtype=np.int64)  # the last is that of NOT_THERE
     of_pair[comparison.indices[0]] = comparison.ranks[number].rank
-    return np.where(pairs != NOT_THERE, of_pair[pairs], 0)
+    found: NDArray[np.int64] = of_pair[pairs]
+    return found
 
 
 _ROWS_AT_ONCE = 5_000  # rows whose texts are in memory at once

@@ -259,7 +259,7 @@ class Evaluation:
 
 
 def measure(run: Run, *, k: int = 10, book: BookGrades | None = None) -> Evaluation | None:
-    """The measures of one run with cut-off `k`, None without judgements. Blocking, see `evaluate`. Raises DataError."""
+    """As `evaluate` for one run."""
     return evaluate((run,), join((run,)), k=k, book=book)
 
 

@@ -22,6 +22,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.judgements.book import Book, newest, problem_of
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject, text_digest
 from cfbatch_gui.core.messages import Message, comma_list, counted_message, message
+from cfbatch_gui.core.results.exports.csv_tables import FORMULA
 from cfbatch_gui.core.results.labels import grade
 from cfbatch_gui.core.results.rankings import RetrievalIds, percent_encoded
 from cfbatch_gui.core.system.files import write_atomically
@@ -29,7 +30,6 @@ from cfbatch_gui.core.system.files import write_atomically
 TEXT_COLUMNS = ("query", "text", "grade", "judge", "time", "query_id", "text_id", "note", "marked")
 BEIR_COLUMNS = ("query-id", "corpus-id", "score")
 QUEPID_COLUMNS = ("query", "docid", "rating")
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 # Signs that end an id where lines are split at white space, as UTF-8 in hexadecimal. A percent sign stands for itself
 # unless one of these follows, so that ids of other programs come and go as they are.
 _UNSAFE = re.compile(r"""[\s\x00-\x20\x7f\x85\u200b\ufeff"]""")
@@ -444,7 +444,7 @@ def _csv_line(each: Judgement) -> bytes:
     cells = {name: str(getattr(line, name)) for name in TEXT_COLUMNS[:-1]}
     cells["grade"] = "?" if each.grade is None else str(each.grade)
     cells["time"] = datetime.fromtimestamp(each.time, UTC).isoformat() if each.time else ""
-    marked = [name for name, cell in cells.items() if name != "grade" and _FORMULA.match(cell)]
+    marked = [name for name, cell in cells.items() if name != "grade" and FORMULA.match(cell)]
     for name in marked:
         cells[name] = MARK + cells[name]
     return _encoded((*cells.values(), " ".join(marked)), "\r\n")

@@ -1,7 +1,7 @@
 """The list of jobs in the sidebar, in groups."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -345,6 +345,15 @@ class JobList(QListView):
             together = [line for _, line in group]
             selection.select(self._rows.index(together[0]), self._rows.index(together[-1]))
         self.selectionModel().select(selection, _Flag.ClearAndSelect)
+
+    def dataChanged(
+        self,
+        topLeft: QModelIndex | QPersistentModelIndex,  # noqa: N803  # Qt's names
+        bottomRight: QModelIndex | QPersistentModelIndex,  # noqa: N803
+        roles: Sequence[int] = (),
+    ) -> None:
+        """Qt would lay out all lines anew."""
+        self.viewport().update(self.visualRect(topLeft))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         self.setProperty("keyboard", came_by_keyboard(self, event))
