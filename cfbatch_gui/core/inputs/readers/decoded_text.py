@@ -127,19 +127,17 @@ def without_marks(text: str, *, at_line_start: bool = True) -> tuple[str, int]:
     return cleaned, len(text) - len(cleaned)
 
 
-def count_signs(file: BinaryIO, encoding: str, most: int, escapes: re.Pattern[str] | None) -> tuple[int, int, int, int]:
-    """How many marks are removed, NULs replaced, characters broken, and `escapes` found, in the first `most` bytes."""
+def count_signs(file: BinaryIO, encoding: str, most: int, escapes: re.Pattern[str] | None) -> tuple[int, int]:
+    """How many marks are removed in the first `most` bytes, and characters damaged: no text, broken, or `escapes`."""
     decode = codecs.getincrementaldecoder(encoding)("replace").decode
-    marks = nuls = broken = escaped = 0
+    marks = damaged = 0
     for text, size, found in _texts(file, decode):
         marks += found
-        nuls += text.count("\0")
-        broken += text.count("\ufffd")
-        escaped += len(escapes.findall(text)) if escapes else 0
+        damaged += text.count("\0") + text.count("\ufffd") + (len(escapes.findall(text)) if escapes else 0)
         most -= size
         if most <= 0:
             break
-    return marks, nuls, broken, escaped
+    return marks, damaged
 
 
 def _from_line_end(text: str) -> str:

@@ -162,8 +162,7 @@ def _wanted_encoding(options: ReadOptions, head: bytes) -> Encoding | None:
 def _replaced_signs(source: Source, encoding: str, most_checked: int) -> Iterator[str]:
     escapes = HALF_CHARACTER if source.format in (FileFormat.JSON, FileFormat.JSON_LINES) else None
     with open_bytes(source.path) as file:
-        marks, nuls, broken, halves = count_signs(file, encoding, most_checked, escapes)
-    damaged = nuls + broken + halves
+        marks, damaged = count_signs(file, encoding, most_checked, escapes)
     if marks:
         yield counted_message(
             marks,
