@@ -549,7 +549,7 @@ class CheckSection(SectionCard):
 
     def show_state(self, state: DraftState, job: Job, connections: tuple[ConnectionSummary, ...]) -> None:
         connection = next((each for each in connections if each.id == job.connection), None)
-        is_practice = connection is not None and connection.is_practice
+        is_practice = connection is not None and connection.kind is ConnectionKind.PRACTICE
         title = title_words(connection.title) if connection else job.connection
         self.facts.setText(" · ".join(filter(None, (short_model(job), title))))
         self.facts.updateGeometry()
