@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QGridLayout, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.inputs.input_values import LONGEST_RAW, Kind, ProblemKind
@@ -87,7 +87,6 @@ class ProblemBars(QWidget):
         super().__init__()
         self._drafts, self._reveal = drafts, reveal
         self._shown: tuple[object, ...] = ()
-        self.kinds: tuple[str, ...] = ()
         self.view = ProblemsView()
         self.bars: list[NoticeBar] = []
         self._lines = column()
@@ -114,7 +113,6 @@ class ProblemBars(QWidget):
             bar.hide()
             bar.deleteLater()
         problems = found.problems if found else ()
-        self.kinds = tuple(problem.kind for problem in problems)
         self.bars = []
         for problem in problems:
             level: Level = "info" if problem.kind is ProblemKind.DOUBTFUL_SENT else "attention"
@@ -434,13 +432,10 @@ class FiguresRow(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.figures = tuple(Figure(wrap=True) for _ in range(5))
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 2, 0, 0)
-        grid.setHorizontalSpacing(MEDIUM)
-        for index, figure in enumerate(self.figures):
-            grid.addWidget(figure, 0, index, Qt.AlignmentFlag.AlignTop)
-            grid.setColumnStretch(index, 7 if index < 4 else 12)
-            grid.setColumnMinimumWidth(index, 84)
+        columns = [(column(figure, None), 7) for figure in self.figures[:-1]]
+        self.setLayout(row(*columns, (column(self.figures[-1], None), 12), gap=MEDIUM, margins=(0, 2, 0, 0)))
+        for figure in self.figures:
+            figure.setMinimumWidth(84)
 
     def show_counts(self, kind: Kind | None, queries: int = 0, texts: int = 0) -> None:
         """What is known before tokens are counted, 0 for nothing."""
