@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QSizePolicy, QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.inputs.input_values import LONGEST_RAW, Kind, ProblemKind
@@ -432,10 +432,13 @@ class FiguresRow(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.figures = tuple(Figure(wrap=True) for _ in range(5))
-        columns = [(column(figure, None), 7) for figure in self.figures[:-1]]
-        self.setLayout(row(*columns, (column(self.figures[-1], None), 12), gap=MEDIUM, margins=(0, 2, 0, 0)))
-        for figure in self.figures:
-            figure.setMinimumWidth(84)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 2, 0, 0)
+        grid.setHorizontalSpacing(MEDIUM)
+        for index, figure in enumerate(self.figures):
+            grid.addWidget(figure, 0, index, Qt.AlignmentFlag.AlignTop)
+            grid.setColumnStretch(index, 7 if index < 4 else 12)
+            grid.setColumnMinimumWidth(index, 84)
 
     def show_counts(self, kind: Kind | None, queries: int = 0, texts: int = 0) -> None:
         """What is known before tokens are counted, 0 for nothing."""
