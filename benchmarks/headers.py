@@ -7,7 +7,7 @@ import csv
 
 from benchmarks.header_tables.corpus import REAL, WRITTEN, Table, tables
 from benchmarks.limits import Figures, best_of
-from cfbatch_gui.core.inputs.recognise.headers import judge_header
+from cfbatch_gui.core.inputs.recognise.headers import CLOSE, judge_header
 
 
 def main(figures: Figures) -> None:
@@ -26,13 +26,13 @@ def main(figures: Figures) -> None:
     sniffed = f"csv.Sniffer {_share([_sniffed(table.text) is False for table in cut]):.1f} %"
     figures.add(f"{len(cut)} without their header", _share(_right(cut)), "%", limit=95.0, is_least=True, note=sniffed)
     texts = [table.text for table in everything]
-    close = [judge_header(table.rows).is_close for table in everything + cut]
+    close = [abs(judge_header(table.rows)) < CLOSE for table in everything + cut]
     figures.add("asked about, of all of these", _share(close), "%", limit=15.0)
     ours, theirs = best_of(5, lambda: list(map(_judged, everything)), lambda: list(map(_sniffed, texts)))
     figures.versus("time for all tables", ours, "csv.Sniffer.has_header", theirs, limit=0.8)
     for table, is_right in zip(everything + cut, _right(everything + cut), strict=True):
         if not is_right:
-            print(f"wrong{', but asked about' if judge_header(table.rows).is_close else ''}: {table.name}")
+            print(f"wrong{', but asked about' if abs(judge_header(table.rows)) < CLOSE else ''}: {table.name}")
 
 
 def _right(found: list[Table]) -> list[bool]:
@@ -40,7 +40,7 @@ def _right(found: list[Table]) -> list[bool]:
 
 
 def _judged(table: Table) -> bool:
-    return judge_header(table.rows).is_header
+    return judge_header(table.rows) > 0
 
 
 def _sniffed(text: str) -> bool | None:

@@ -28,7 +28,7 @@ def fill(root: Path, count: int) -> None:
     for number in range(count):
         job = Job(
             f"job{number:05}", f"Articles, week {number}", Kind.RANK, "@cf/baai/bge-m3", "practice", now + number,
-            is_sent=True, sent_at=now + number, finished_at=now + number + 240, source_name="articles.csv",
+            is_sent=True, sent_at=now + number, source_name="articles.csv",
             rows_in=400, queries=20, texts=400,
         )  # fmt: skip
         made.append(replace(job, batches=(replace(done, job_id=job.id),)))

@@ -115,7 +115,7 @@ def _earlier(root: Path) -> EarlierResults:
 def _find(root: Path) -> Found:
     before, start = peak_memory(), time.perf_counter()
     found = _earlier(root).find(replace(_job("draft"), is_sent=False, reused=0))
-    return Found(time.perf_counter() - start, len(found.item), peak_memory(), before)
+    return Found(time.perf_counter() - start, len(found.found), peak_memory(), before)
 
 
 def _plainly(root: Path) -> Found:

@@ -130,7 +130,7 @@ async def main_in_loop(figures: Figures, root: Path) -> None:
         return found
 
     many, fewer = job(root / "many", MAPPED), job(root / "fewer", COMPARED)
-    whole, some = np.array(many.rows(0, MAPPED)), np.array(fewer.rows(0, COMPARED))
+    whole, some = many.rows_of(np.arange(1, MAPPED + 1)), fewer.rows_of(np.arange(1, COMPARED + 1))
     fifths = range(0, MAPPED, COMPARED)
     made = await versus(
         f"PCA of {MAPPED:,}", lambda: make_map(many), "numpy: covariance, eigh", lambda: plain_map(whole), 1.0

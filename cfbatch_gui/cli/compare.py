@@ -33,13 +33,12 @@ from cfbatch_gui.core.evaluation.judged import (
     answers,
     evaluate,
     judged_by,
-    read_book_grades,
     remarks,
 )
 from cfbatch_gui.core.evaluation.significance import LEVEL
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.judgements.book import USUAL_NAME, Shelf
+from cfbatch_gui.core.judgements.book import Shelf
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.results.labels import UnusableLabels
 from cfbatch_gui.core.system.files import listing
@@ -97,9 +96,8 @@ def add_judgements_argument(parser: Parser) -> None:
 
 def read_judgements(call: Call) -> BookGrades | None:
     """None for a book that is not there and was not asked for. Blocking. Raises UsageError, DataError."""
-    with closing(Shelf(call.paths.judgements, read_only=True)) as shelf:
-        used = call.judgements or call.settings.judgement_book or USUAL_NAME
-        return read_book_grades(shelf.book(used)) if call.judgements or shelf.has(used) else None
+    with closing(Shelf(call.paths.judgements, lambda: call.settings.judgement_book, read_only=True)) as shelf:
+        return BookGrades.read(shelf.book(call.judgements) if call.judgements else shelf.find())
 
 
 _MOST = 10

@@ -18,7 +18,7 @@ from cfbatch_gui.core.evaluation.joining import label_judgements, read_run
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements import files
-from cfbatch_gui.core.judgements.book import USUAL_NAME, Book, Shelf, Tally, disagreeing
+from cfbatch_gui.core.judgements.book import Book, Shelf, Tally, disagreeing
 from cfbatch_gui.core.judgements.session import agreement_words, between_judges, with_themselves
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades, parse_grades, read_unusable_labels
@@ -77,7 +77,7 @@ async def _import(call: Call) -> int:
         program = work.program
         job = program.ledger.find(call.job) if call.job else None
         subjects = await asyncio.to_thread(files.JobSubjects, program.folder(job.id)) if job is not None else None
-        book = await asyncio.to_thread(program.judgements.book_for, call.book or "")
+        book = await asyncio.to_thread(program.judgements.book_or_new, call.book or "")
         judge = call.judge or call.file.name
         done = await asyncio.to_thread(
             files.import_judgements, book, found.judgements, judge=judge, time=time.time(), job=subjects
@@ -98,13 +98,13 @@ async def _import(call: Call) -> int:
 async def _export(call: Call) -> None:
     job = next(iter(found_jobs(call, call.job)), None) if call.job else None
     with closing(_shelf(call)) as shelf, listing(call.paths.unfinished):
-        book = shelf.book(call.book or call.settings.judgement_book or USUAL_NAME)
+        book = shelf.book(call.book or "")
         count = await asyncio.to_thread(_write, call, book, job)
     call.console.say_count(count, "Wrote {n} judgement to {path}", "Wrote {n} judgements to {path}", path=call.file)
 
 
 def _shelf(call: Call) -> Shelf:
-    return Shelf(call.paths.judgements, read_only=True)
+    return Shelf(call.paths.judgements, lambda: call.settings.judgement_book, read_only=True)
 
 
 def _write(call: Call, book: Book, job: Job | None) -> int:

@@ -64,8 +64,7 @@ async def opened(call: Call) -> AsyncIterator[Work]:
     progress = Progress(call.console)
     program = await Program.open(call.paths.root, environ=os.environ, on_change=progress.show_job, patience=PATIENCE)
     try:
-        lost = await program.check_books() if program.ledger.was_left_open else ()
-        for sentence in (*program.damage, *lost):
+        for sentence in (*program.damage, *await program.check_books()):
             call.console.say(said(sentence))
         if program.doubt is not None:
             words = tr("{sentence} Say so with “cfbatch resume --folder-was moved”, or “copied”.")

@@ -30,7 +30,6 @@ from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 # before numpy, httpx and the readers of files are.
 if TYPE_CHECKING:
     from cfbatch_gui.core.connections.user_connections import Connections
-    from cfbatch_gui.core.evaluation.judged import JobJudgements
     from cfbatch_gui.core.inputs.recipes import RecipeBook
     from cfbatch_gui.core.jobs.drafts import Drafts
     from cfbatch_gui.core.jobs.elsewhere import JobsElsewhere
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from cfbatch_gui.core.jobs.reuse import EarlierResults
     from cfbatch_gui.core.jobs.run.job_actions import JobActions
     from cfbatch_gui.core.jobs.run.runner import Runner
+    from cfbatch_gui.core.judgements.book import Shelf
     from cfbatch_gui.core.vectorize.vectorize import Vectorize
     from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 
@@ -125,12 +125,10 @@ class Program:
         return JobsElsewhere(self.store, self.drafts, self.runner)
 
     @made_once
-    def judgements(self) -> "JobJudgements":
-        from cfbatch_gui.core.evaluation.judged import JobJudgements
+    def judgements(self) -> "Shelf":
         from cfbatch_gui.core.judgements.book import Shelf
 
-        shelf = Shelf(self.paths.judgements)
-        return JobJudgements(shelf, lambda: self.settings.judgement_book, clock=self.clock)
+        return Shelf(self.paths.judgements, lambda: self.settings.judgement_book)
 
     @made_once
     def connections(self) -> "Connections":
@@ -149,9 +147,15 @@ class Program:
 
     @made_once
     def vectorize(self) -> "Vectorize":
-        from cfbatch_gui.core.vectorize.vectorize import vectorize_of
+        from cfbatch_gui.core.vectorize.push_values import PushSettings
+        from cfbatch_gui.core.vectorize.vectorize import Vectorize
 
-        return vectorize_of(self.ledger, self.address_book, self.paths, self._metadata_for, clock=self.clock)
+        def paid_model(job: Job) -> "ModelMetadata | None":
+            is_paid = self.address_book.is_counted_by_cloudflare(job.connection)
+            return self._metadata_for(job) if is_paid else None
+
+        settings = PushSettings(self.clock)
+        return Vectorize(self.address_book.client, self.ledger.job, self.paths, settings, paid_model=paid_model)
 
     @classmethod
     async def open(
@@ -203,18 +207,19 @@ class Program:
             await self.runner.close()
         await asyncio.to_thread(self._disk.shutdown)
         if is_made(self, "judgements"):
-            await asyncio.to_thread(self.judgements.shelf.close)
+            await asyncio.to_thread(self.judgements.close)
         end_list(self.paths.unfinished)
         self.ledger.close()
 
     def keep_labels(self, job_id: str) -> None:
         """Put a job's labels into the book of judgements; blocking. Raises DataError, DiskFull."""
         from cfbatch_gui.core.evaluation.joining import read_run
+        from cfbatch_gui.core.evaluation.judged import keep_labels
         from cfbatch_gui.core.job_folder.folder import texts_forgotten
 
         job = self.ledger.job(job_id)
         if job.kind is Kind.RANK and job.has_results and texts_forgotten(self.folder(job_id)) is None:
-            self.judgements.keep_labels(read_run(self.folder(job_id), job))
+            keep_labels(self.judgements, read_run(self.folder(job_id), job), time=self.clock())
 
     async def check_books(self) -> tuple[str, ...]:
         """Sentences about judgements and recipes that were lost on the disk. Before jobs are resumed."""
@@ -284,11 +289,7 @@ class Program:
         bound.
         """
         await asyncio.to_thread(self._check_budget, job_id, numbers, self.settings.budget if budget is None else budget)
-        if not numbers:
-            return await self.actions.send_failed_again(job_id)
-        for number in numbers:
-            await self.actions.send_again(job_id, number)
-        return self.ledger.job(job_id)
+        return await self.actions.send_again(job_id, *numbers)
 
     def _check_budget(self, job_id: str, numbers: Collection[int], budget: Budget) -> None:
         job = self.ledger.job(job_id)

@@ -345,10 +345,10 @@ class DraftVersion:
         return [msgspec.structs.replace(row, change=Change.REMOVED) for row in rows]
 
     def _source_of(self, item: int) -> str:
-        at = int(np.searchsorted(self.reusable.item, item))
-        if at >= len(self.reusable.item) or self.reusable.item[at] != item:
+        at = int(np.searchsorted(self.reusable.found["item"], item))
+        if at >= len(self.reusable.found["item"]) or self.reusable.found["item"][at] != item:
             return ""
-        return self.reusable.jobs[int(self.reusable.source[at])].job.name
+        return self.reusable.jobs[int(self.reusable.found["source"][at])].job.name
 
 
 def look_at_version(
@@ -369,8 +369,8 @@ def look_at_version(
         predecessor,
         earlier,
         compare_versions(folder, earlier) if earlier else None,
-        sent=sendable[~np.isin(sendable, reusable.item)],
-        taken=reusable.item,
+        sent=sendable[~np.isin(sendable, reusable.found["item"])],
+        taken=reusable.found["item"],
         chosen_anew=anew,
     )
 

@@ -152,7 +152,7 @@ async def ask_text(parent: QWidget, title: str, label: str, *, text: str = "", a
     dialog.setTextValue(text)
     dialog.setTextEchoMode(QLineEdit.EchoMode.Normal)
     for field in dialog.findChildren(QLineEdit):
-        field.setAccessibleName(label)
+        field.setAccessibleName(label.partition("\n")[0])
         field.setMinimumWidth(scaled(_ROOM_FOR_A_LINE))
     code = await finished(dialog)
     return dialog.textValue() if code == QDialog.DialogCode.Accepted else None

@@ -69,9 +69,9 @@ class HelpWindow(SizedDialog):
         self.setLayout(column(whole, gap=0))
 
     def show_topic(self, topic: Topic) -> None:
+        self.show()  # first: pictures have the width of the page
         self.topics.setCurrentRow(list(Topic).index(topic))
         self._read(topic)
-        self.show()
         self.raise_()
         self.activateWindow()
 
@@ -115,7 +115,7 @@ class _Page(QTextBrowser):
             image = QImage(str(resource(f"help/pictures/{path}-{shade}.png")))
         except FileNotFoundError:
             return None
-        room = scaled(_WIDTH - _TOPICS_WIDTH) - 2 * (LARGE + 16) - self.verticalScrollBar().sizeHint().width()
+        room = max(200, self.width() - 2 * (LARGE + 16) - self.verticalScrollBar().sizeHint().width())
         return image.scaledToWidth(room, Qt.TransformationMode.SmoothTransformation) if image.width() > room else image
 
 

@@ -20,11 +20,6 @@ def icon(name: str, colour_role: str = "text") -> QIcon:
     return QIcon(_LineEngine(name, colour_role))
 
 
-def pixmap(name: str, colour_role: str, size: int, ratio: float) -> QPixmap:
-    """A square of `size` logical pixels, with `ratio` device pixels for each of them."""
-    return _render(name, theme.colour(colour_role), QSize(size, size), ratio)
-
-
 def paint_icon(painter: QPainter, rect: QRect, name: str, colour_role: str) -> None:
     ratio = painter.device().devicePixelRatio() if painter.device() is not None else 1.0
     painter.drawPixmap(rect, _render(name, theme.colour(colour_role), rect.size(), ratio))

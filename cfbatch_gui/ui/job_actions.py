@@ -1,22 +1,19 @@
 """What can be done with jobs, in the sidebar or on their pages: rename, duplicate, tag, archive, delete, and undo."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState, account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.dialogs import FormDialog
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
-from cfbatch_gui.ui.widgets import PrimaryButton, add_action, boxed, column, scrolled
+from cfbatch_gui.ui.widgets import add_action
 
 
 def can_be_compared(job: Job) -> bool:
@@ -30,6 +27,7 @@ def can_be_forgotten(job: Job) -> bool:
 
 AT_WORK = (JobState.WAITING, JobState.WORKING)
 _LONGEST_NAME = 40  # characters of a job's name in a menu
+_MOST_IN_USE = 90  # characters of the tags that are named in the dialog
 
 
 class JobActions:
@@ -123,14 +121,23 @@ class JobActions:
         self._tasks.start("tag", self._tag(job_ids))
 
     async def _tag(self, job_ids: Sequence[str]) -> None:
+        """Ask for the tags that all these jobs have; those that only some have stay."""
         from cfbatch_gui.core.jobs.drafts import clean_tags
 
-        known = {tag for job in self._program.ledger.jobs() for tag in job.tags}
         before = [self._program.ledger.job(job_id) for job_id in job_ids]
-        dialog = TagDialog(before, known, self._window)
-        if await dialogs.finished(dialog) != QDialog.DialogCode.Accepted:
+        common = [tag for tag in before[0].tags if all(tag in job.tags for job in before)]
+        title = tr("Tags of “{name}”").format(name=display.one_line(before[0].name, 60))
+        if len(before) > 1:
+            title = display.plural(len(before), "Tags of {n} job", "Tags of {n} jobs")
+        label = tr("Tags, with commas between them")
+        if known := {tag for job in self._program.ledger.jobs() for tag in job.tags}:
+            in_use = ", ".join(sorted(known, key=str.casefold))
+            label += "\n" + tr("In use: {tags}").format(tags=display.one_line(in_use, _MOST_IN_USE))
+        text = await dialogs.ask_text(self._window, title, label, text=", ".join(common), accept=tr("Save"))
+        if text is None:
             return
-        chosen = {job_id: clean_tags(tags) for job_id, tags in dialog.chosen().items()}
+        typed = text.split(",")
+        chosen = {job.id: clean_tags([*(tag for tag in job.tags if tag not in common), *typed]) for job in before}
         changed = [job for job in before if job.tags != chosen[job.id]]
         if not changed:
             return
@@ -225,47 +232,3 @@ class JobActions:
                 await self._program.runner.carry_on(job_id)
 
         self._tasks.start(f"delete {' '.join(job_ids)}", undelete())
-
-
-_MOST = 20  # tags that are typed at once
-
-
-class TagDialog(FormDialog):
-    """`chosen` has the tags of each job once it is accepted. Open it with `dialogs.finished`."""
-
-    def __init__(self, jobs: Sequence[Job], known: Iterable[str], parent: QWidget | None = None) -> None:
-        from cfbatch_gui.core.jobs.drafts import LONGEST_TAG
-
-        super().__init__(tr("Tags"), parent, (400, 0))
-        self._jobs = tuple(jobs)
-        title = self.tr("Tags of “{name}”").format(name=display.one_line(jobs[0].name, 60))
-        if len(jobs) > 1:
-            title = display.plural(len(jobs), "Tags of {n} job", "Tags of {n} jobs")
-        self.boxes = {tag: self._box(tag) for tag in sorted(set(known), key=str.casefold)}
-        self.field = QLineEdit()
-        self.field.setPlaceholderText(self.tr("New tags, with commas between them"))
-        self.field.setAccessibleName(self.tr("New tags"))
-        self.field.setMaxLength(_MOST * LONGEST_TAG)
-        about = self.tr("Short words of your own; the search field above the jobs finds them.")
-        area = scrolled(boxed(column(*self.boxes.values(), None, margins=(0, 0, SMALL, 0))))
-        if not self.boxes:
-            area.hide()
-        save = PrimaryButton(tr("Save"), on_click=self.accept)
-        self.lay_out(title, about, area, self.field, LARGE - MEDIUM, accept=save).setStretchFactor(area, 1)
-        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def chosen(self) -> Mapping[str, tuple[str, ...]]:
-        typed = [tag for tag in self.field.text().split(",")[:_MOST] if tag.strip()]
-        ticked = [tag for tag, box in self.boxes.items() if box.checkState() is Qt.CheckState.Checked]
-        left = {tag for tag, box in self.boxes.items() if box.checkState() is Qt.CheckState.PartiallyChecked}
-        return {job.id: (*(tag for tag in job.tags if tag in left), *ticked, *typed) for job in self._jobs}
-
-    def _box(self, tag: str) -> QCheckBox:
-        box = QCheckBox(tag.replace("&", "&&"))
-        having = sum(tag in job.tags for job in self._jobs)
-        if 0 < having < len(self._jobs):
-            box.setTristate(True)
-            box.setCheckState(Qt.CheckState.PartiallyChecked)
-        else:
-            box.setChecked(having > 0)
-        return box

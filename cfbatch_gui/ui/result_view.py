@@ -69,7 +69,7 @@ class LateView(ResultView, Generic[V]):
         make: Callable[[Any], V],
         on_error: Callable[[UserError], object],
         *,
-        may_begin: Callable[[], Awaitable[object]] | None = None,
+        may_begin: Callable[[], Awaitable[object]],
         has_something: Callable[[Job], bool] = lambda job: True,
     ) -> None:
         super().__init__()
@@ -102,8 +102,7 @@ class LateView(ResultView, Generic[V]):
         return self._has_something(job)
 
     async def _make_and_show(self) -> None:
-        if self._may_begin is not None:
-            await self._may_begin()
+        await self._may_begin()
         await asyncio.to_thread(import_module, self._module)
         if self._job is not None:
             self.view.show_job(self._job)

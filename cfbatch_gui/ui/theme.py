@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import lru_cache
 from string import Template
 
 from PySide6.QtCore import QObject, Qt
@@ -96,7 +97,6 @@ LIGHT, DARK, HIGH_CONTRAST_LIGHT, HIGH_CONTRAST_DARK = (
     {role: shades[at] for role, shades in _SHADES.items()} for at in range(4)
 )
 _shown = [LIGHT]
-_scale_of_font: dict[str, float] = {}  # how much larger than usual the current one is, by its key
 
 
 def tokens() -> Colours:
@@ -106,13 +106,15 @@ def tokens() -> Colours:
 
 def scaled(pixels: int) -> int:
     """A height or width that was chosen for the usual font, in proportion to the application's; never less."""
+    return math.ceil(pixels * _scale(QGuiApplication.font().key()))
+
+
+@lru_cache(maxsize=1)
+def _scale(_key: str) -> float:
+    """How much larger than usual the font with this key is, by its size or its lines, whichever is more."""
     font = QGuiApplication.font()
-    key = font.key()
-    if key not in _scale_of_font:  # by its size or by the height of its lines, whichever is more
-        by_line = QFontMetrics(font).height() / _HIGHEST_USUAL_LINE
-        _scale_of_font.clear()
-        _scale_of_font[key] = max(1.0, QFontInfo(font).pixelSize() / PREFERRED_PIXELS, by_line)
-    return math.ceil(pixels * _scale_of_font[key])
+    by_line = QFontMetrics(font).height() / _HIGHEST_USUAL_LINE
+    return max(1.0, QFontInfo(font).pixelSize() / PREFERRED_PIXELS, by_line)
 
 
 def colour(role: str) -> QColor:

@@ -41,7 +41,7 @@ async def failures(root: Path, theme: Theme, take: Take) -> None:
             await take(stage, f"failure-{name}")
     async with FaultyService(behind) as faulty, _page(root / "refused", theme, faulty.url) as stage:
         await _connect(stage)
-        await stage.person.until_sees("Everything works")
+        await stage.person.until_sees("Connected")
         for name, (faults, _, words) in FAILURES.items():
             faulty.follow(*faults)
             await stage.person.click("Test again")

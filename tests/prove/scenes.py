@@ -288,7 +288,7 @@ def _pushed(world: World, job: Job, span: float, found: list[Finding]) -> float:
 def _compare_index(world: World, job: Job, rows: Rows) -> Iterator[Finding]:
     """The index beside the job, and the job beside what its texts are."""
     embeddings = Embeddings(JobFolder(world.paths.job(job.id)))
-    vectors = embeddings.rows(0, embeddings.count)
+    vectors = embeddings.rows_of(np.arange(1, embeddings.count + 1))
     ours = {text.id: (text.text, vectors[text.item_no - 1]) for text in embeddings.page(0, embeddings.count)}
     found = stored_vectors(world.service.folder, world.account, INDEX)
     index = {identifier: np.frombuffer(numbers, "<f4") for identifier, numbers in found.items()}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
@@ -27,8 +27,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from cfbatch_gui.ui.inputs.check_section import ProblemsView
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
-from cfbatch_gui.ui.inputs.problems_view import ProblemsView
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.tables.table_rows import BAR_ROLE, ICON_ROLE
@@ -199,16 +199,12 @@ def _cut_header(header: Header) -> Iterator[str]:
     model = header.model()
     if model is None:
         return
-    font = QFont(header.font())
-    font.setPixelSize(max(9, header.fontInfo().pixelSize() - 1))
-    font.setWeight(QFont.Weight.DemiBold)
-    metrics = QFontMetrics(font)
+    metrics = QFontMetrics(header.font())
     for section in range(header.count()):
         if header.isSectionHidden(section):
             continue
         title = str(model.headerData(section, header.orientation()) or "")
         needed = metrics.horizontalAdvance(title) + 2 * CELL_MARGIN
-        needed += 16 * (header.sortIndicatorSection() == section)
         if header.sectionSize(section) + _SLACK < needed:
             yield f"the header {title!r} in {_named(header)} is {header.sectionSize(section)} wide and needs {needed}"
     if header.height() < metrics.height():

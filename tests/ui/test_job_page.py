@@ -111,7 +111,7 @@ async def job_with(driver: JobPageDriver, state: BatchState, **changes: object) 
     """A job that ran to its end, made to look as if its batch had not."""
     job = await driver.finished(TIED, Kind.RANK)
     fields = {"state": state, "tokens": 0, **changes}
-    shown = driver.pretend(replace(job, finished_at=0.0), [replace(job.batches[0], **fields)])  # type: ignore[arg-type]
+    shown = driver.pretend(job, [replace(job.batches[0], **fields)])  # type: ignore[arg-type]
     await driver.show(shown)
     return shown
 
@@ -215,7 +215,7 @@ def test_nothing_is_said_where_the_account_has_nothing_to_do(known: Job, connect
 
 
 def test_what_can_be_done_goes_by_the_job() -> None:
-    at_work, over = job("service"), job("here", finished_at=NOW)
+    at_work, over = job("service"), job("here")
     assert can_change_account(at_work, WORKER) and can_change_account(at_work, DIRECT)
     assert not any(can_change_account(*each) for each in ((at_work, PRACTICE), (at_work, None), (over, WORKER)))
     assert not can_change_account(replace(at_work, taken_over=True), WORKER)
@@ -356,7 +356,7 @@ async def test_a_synchronous_request_of_unknown_outcome_asks_for_no_id(driver: J
     lost = replace(
         job.batches[0], state=BatchState.OUTCOME_UNKNOWN, at_once=True, request_id="", error="No answer came."
     )
-    await driver.show(driver.pretend(replace(job, finished_at=0.0), [lost]))
+    await driver.show(driver.pretend(job, [lost]))
     (card,) = driver.page.progress.cards.values()
     assert not card.id_field.isVisible() and not card.adopt_button.isVisible()
     assert card.again_button.isVisible() and card.dismiss_button.isVisible()

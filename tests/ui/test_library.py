@@ -16,7 +16,6 @@ from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, Batch, BatchState, Job, JobState
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
-from cfbatch_gui.ui.job_actions import TagDialog
 from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.jobs.library import Library
 from cfbatch_gui.ui.jobs.library_list import Group, GroupEntry, LibraryRows
@@ -161,28 +160,9 @@ def test_a_selection_outlasts_changes_of_its_jobs(qtbot: Any, library: Library) 
     assert selected(library) == [] and library.list.currentIndex() == library.rows.index_of("2")
 
 
-def tagged(number: int, *tags: str) -> Job:
-    return replace(job(number), tags=tags)
-
-
-def test_tags_are_ticked_typed_and_left_as_they_are(qtbot: Any) -> None:
-    first, second = tagged(1, "May", "old"), tagged(2, "May")
-    dialog = TagDialog((first, second), ("May", "old", "June"))
-    qtbot.addWidget(dialog)
-    assert dialog.boxes["old"].checkState() is Qt.CheckState.PartiallyChecked
-    assert dialog.boxes["May"].isChecked() and not dialog.boxes["June"].isChecked()
-    dialog.boxes["May"].setChecked(False)
-    dialog.boxes["June"].setChecked(True)
-    qtbot.keyClicks(dialog.field, "urgent, ")
-    assert {key: set(tags) for key, tags in dialog.chosen().items()} == {
-        "1": {"old", "June", "urgent"},
-        "2": {"June", "urgent"},
-    }
-
-
 def test_a_changed_job_stands_where_it_would_stand_anew() -> None:
     rows = LibraryRows()
-    finished = replace(WORKING, batches=DONE.batches, finished_at=NOW)
+    finished = replace(WORKING, batches=tuple(replace(batch, changed_at=NOW) for batch in DONE.batches))
     for jobs in (ALL, (DONE, DRAFT, finished, UNKNOWN), (DRAFT, replace(DONE, archived=True), finished), ()):
         rows.show_jobs(jobs)
         anew = LibraryRows()

@@ -188,7 +188,6 @@ ROWS = tuple(
     (str(10_001 + number), QUESTIONS[number % 2], ANSWERS[number // 2], f"{number * 3.5 + 1:.2f}", str(number % 3), "")
     for number in range(14)
 )
-EMPTY = ("10099", QUESTIONS[0], "", "9.99", "0", "a row without an answer")
 
 
 @pytest.fixture
@@ -200,7 +199,7 @@ async def stage(stage: Stage, tmp_path: Path) -> Stage:
 
 async def show(stage: Stage, path: Path, kind: Kind) -> Job:
     with path.open("w", encoding="utf-8-sig", newline="") as stream:
-        csv.writer(stream, delimiter=";").writerows([HEADER, *ROWS[:6], EMPTY, *ROWS[6:]])
+        csv.writer(stream, delimiter=";").writerows([HEADER, *ROWS])
     job = await run(stage.program, path.stem, path, kind)
     stage.workspace.show_jobs()
     stage.workspace.open_job(job.id)
@@ -225,20 +224,6 @@ async def test_top_3_of_each_query_to_excel(stage: Stage, tmp_path: Path) -> Non
     assert header == ("Frage", "Rank", "Score", "Antwort", "Artikelnr.", "Bewertung", "Preis")
     assert [(row[0], row[1]) for row in rows] == [(question, rank) for question in QUESTIONS for rank in (1, 2, 3)]
     assert all(isinstance(row[4], int) and isinstance(row[6], float | int) for row in rows)
-
-
-async def test_back_into_the_original_sheet_by_its_own_id(stage: Stage, tmp_path: Path) -> None:
-    await show(stage, tmp_path / "answers.csv", Kind.RANK)
-    await stage.person.click("Export…")
-    await stage.person.click("Excel, your own sheet")
-    await stage.person.click("Save")
-    await stage.person.until_sees("Wrote 15 rows to “answers.xlsx”.")
-    header, *rows = sheet(tmp_path / "out" / "answers.xlsx")
-    assert header == (*HEADER, "Rank", "Score", "Reason")
-    assert [row[0] for row in rows] == [*range(10_001, 10_007), 10_099, *range(10_007, 10_015)], "as in the file"
-    assert [row[1:3] for row in rows[:6]] == [row[1:3] for row in ROWS[:6]]
-    assert [row[3] for row in rows[:2]] == [1, 4.5]
-    assert rows[6][6:8] == (None, None) and str(rows[6][8]).startswith("Row 8:")
 
 
 async def test_only_what_was_drawn_around_on_the_map(stage: Stage, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QLabel
 
@@ -40,7 +40,7 @@ def test_the_palette_carries_the_theme(theme: Theme) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_icon_draws_in_the_colour_asked_for(qapp: QApplication, name: str) -> None:
-    image = icons.pixmap(name, "accent", 16, 2.0).toImage()
+    image = icons.icon(name, "accent").pixmap(QSize(16, 16), 2.0).toImage()
     assert (image.width(), image.devicePixelRatio()) == (32, 2.0)
     strong = [image.pixelColor(x, y) for x in range(32) for y in range(32) if image.pixelColor(x, y).alpha() > 250]
     assert strong

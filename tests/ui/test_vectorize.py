@@ -16,7 +16,6 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.vectorize.client import Metric
 from cfbatch_gui.core.vectorize.push_values import MetadataColumn, PushOptions, PushOutcome
-from cfbatch_gui.core.vectorize.vectorize import vectorize_of
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.push_form import RunningPushes, proposed_name
 from cfbatch_gui.ui.results.vectorize_page import VectorizePage
@@ -83,8 +82,7 @@ async def desk_over(root: Path, until: Until, environ: dict[str, str]) -> AsyncI
     async def prepare(program: Program) -> None:
         if environ:
             await program.connections.save_cloudflare(ACCOUNT, TOKEN)
-        parts = (program.ledger, program.address_book, program.paths, program._metadata_for)
-        program.vectorize = vectorize_of(*parts, clock=program.clock, most_vectors=PART)
+        program.vectorize._settings = replace(program.vectorize._settings, most_vectors=PART)
 
     def make(program: Program, notices: Notices) -> VectorizePage:
         return VectorizePage(program, notices, RunningPushes(program, notices.show_error, notices))

@@ -113,13 +113,18 @@ async def test_the_selected_rankings_are_compared_with_the_open_one(stage: Stage
 
 
 async def test_tags_are_given_to_all_selected_jobs_and_found(stage: Stage) -> None:
-    person = stage.person
+    person, field = stage.person, "Tags, with commas between them"
+    stage.workspace.job_actions.tag(stage.job("April").id)
+    await person.type(field, "old")
+    await person.click("Save")
+    await person.until(lambda: stage.job("April").tags == ("old",))
     select(stage, "May")
     await menu_job(stage, "Tag 2 jobs…")
-    await person.type("New tags", "spring, Quarter 2")
+    await person.until_sees("In use: old")
+    await person.type(field, "spring, Quarter 2")
     await person.click("Save")
     await person.until(lambda: stage.job("May").tags == ("Quarter 2", "spring"))
-    assert stage.job("April").tags == stage.job("May").tags and stage.job("June").tags == ()
+    assert stage.job("April").tags == ("old", "Quarter 2", "spring") and stage.job("June").tags == ()
     await person.type("Find a job", "SPRING")
     await person.until(lambda: listed(stage) == {"April", "May"})
     stage.workspace.window.notices.undos.undo()
@@ -252,8 +257,8 @@ async def test_an_id_that_was_found_is_adopted(tmp_path: Path, theme: Theme, fau
         (card,) = stage.workspace.job_page.progress.cards.values()
         await person.type("Request ID, if you have it", "00000000-not-an-id")
         await person.click("Use this ID")
-        await person.until(card.error)
-        assert card.error().endswith(".") and card.isVisible()
+        await person.until(card.problem.text)
+        assert card.problem.text().endswith(".") and card.isVisible()
         await person.type("Request ID, if you have it", f"  {faulty.accepted()[0]} ")
         await person.press(Qt.Key.Key_Return)
         await finished(stage)

@@ -29,22 +29,15 @@ _DEEPEST = 200  # depths; with p = 0.9 all deeper ones together weigh less than 
 _BLOCK = 2_048  # queries whose depths are in memory at once
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Overlaps:
-    """Of each query, 0 to 1, (queries,), NaN without texts; `top` is at depth k, `first` at depth 1."""
-
-    rbo: NDArray[np.float64]
-    top: NDArray[np.float64]
-    first: NDArray[np.float64]
-
-
 def overlaps(
     queries: NDArray[np.integer], one: Ranks, other: Ranks, count: int, *, top_k: int = 10, p: float = P
-) -> Overlaps:
-    """Of the queries below `count`; `queries` has the query of each text, and `one` and `other` its ranks."""
+) -> NDArray[np.float64]:
+    """Rank-biased overlap and the overlaps at depth `top_k` and 1 of the queries below `count`, 0 to 1, NaN without
+    texts: (3, count). `queries` has the query of each text, and `one` and `other` its ranks.
+    """
     order = np.argsort(queries, kind="stable")
     bounds = np.searchsorted(queries[order], np.arange(0, count + _BLOCK, _BLOCK))
-    found = Overlaps(*(np.full(count, np.nan) for _ in range(3)))
+    found = np.full((3, count), np.nan)
     for number, start in enumerate(range(0, count, _BLOCK)):
         texts = order[bounds[number] : bounds[number + 1]]
         query, size = queries[texts] - start, min(_BLOCK, count - start)
@@ -58,9 +51,8 @@ def overlaps(
         last = np.clip(lengths, 1, deepest)
         weighed = np.where(depths <= last[:, None], shares * p**depths, 0.0).sum(axis=1) * (1 - p) / p
         rbo = weighed + shares[np.arange(size), last - 1] * p**last
-        found.rbo[start + there] = rbo[there]
-        found.top[start + there] = shares[there, np.minimum(last, top_k)[there] - 1]
-        found.first[start + there] = shares[there, 0]
+        top = shares[there, np.minimum(last, top_k)[there] - 1]
+        found[:, start + there] = rbo[there], top, shares[there, 0]
     return found
 
 
@@ -174,13 +166,13 @@ class MoveSummary:
 def query_moves(comparison: Comparison, other: int, *, top_k: int = TOP_K) -> tuple[QueryMove, ...]:
     """The moves of all queries from the first run to `comparison.runs[other]`, in the order of the first job."""
     queries, ranks = comparison.queries, comparison.ranks
-    found = overlaps(comparison.query, ranks[0], ranks[other], len(queries), top_k=top_k)
+    rbo, top, first = overlaps(comparison.query, ranks[0], ranks[other], len(queries), top_k=top_k)
     changes = np.abs(comparison.changes(other))
     contexts = np.bincount(comparison.query, minlength=len(queries))
     means = np.bincount(comparison.query, weights=changes, minlength=len(queries)) / contexts
     largest = np.zeros(len(queries), dtype=np.int32)
     np.maximum.at(largest, comparison.query, changes)
-    columns = (contexts, found.rbo, found.top, found.first > 0, means, largest)
+    columns = (contexts, rbo, top, first > 0, means, largest)
     figures = zip(*(column.tolist() for column in columns), strict=True)
     return tuple(
         QueryMove(index, query.id, query.text, *of_query)
@@ -256,11 +248,10 @@ def query_changes(comparison: Comparison, evaluation: Evaluation, other: int, me
     """
     ours, theirs = evaluation.runs[0], evaluation.runs[other]
     pair_of = comparison.joined[other].pair_of
-    in_first = np.full(len(comparison.runs[other].table), NOT_THERE, dtype=np.int64)
-    matched = np.flatnonzero(pair_of != NOT_THERE)
-    in_first[pair_of[matched]] = matched
-    from_other = np.where(theirs.best_pair != NOT_THERE, in_first[theirs.best_pair], NOT_THERE)
-    pairs = np.where(ours.best_pair != NOT_THERE, ours.best_pair, from_other)
+    in_first = np.full(len(comparison.runs[other].table) + 1, NOT_THERE, dtype=np.int64)
+    in_first[pair_of] = np.arange(len(pair_of))
+    in_first[NOT_THERE] = NOT_THERE  # the last: of no pair
+    pairs = np.where(ours.best_pair != NOT_THERE, ours.best_pair, in_first[theirs.best_pair])
     texts = _texts(comparison.runs[0], pairs)
     ranks = [_ranks(comparison, number, pairs) for number in (0, other)]
     columns = (ours.values[metric], theirs.values[metric], *ranks)
@@ -280,9 +271,10 @@ def _texts(run: Run, pairs: NDArray[np.int64]) -> list[str]:
 
 def _ranks(comparison: Comparison, number: int, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
     """The ranks in run `number` of these pairs of the first run's table; 0 for those that are not compared."""
-    of_pair = np.zeros(len(comparison.runs[0].table), dtype=np.int64)
+    of_pair = np.zeros(len(comparison.runs[0].table) + 1, dtype=np.int64)  # the last is that of NOT_THERE
     of_pair[comparison.indices[0]] = comparison.ranks[number].rank
-    return np.where(pairs != NOT_THERE, of_pair[pairs], 0)
+    found: NDArray[np.int64] = of_pair[pairs]
+    return found
 
 
 _ROWS_AT_ONCE = 5_000  # rows whose texts are in memory at once

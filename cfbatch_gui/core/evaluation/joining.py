@@ -144,22 +144,14 @@ class Keys:
         return Keys(self.groups[indices], self.ids[indices], self.texts[indices])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Matches:
-    """`ours[i]` and `theirs[i]` are the indices of a match in the two lists; `ours` ascends. `by` counts by pass."""
-
-    ours: Numbers
-    theirs: Numbers
-    by: dict[MatchedBy, int]
-
-
-def match(ours: Keys, theirs: Keys) -> Matches:
+def match(ours: Keys, theirs: Keys) -> tuple[Numbers, Numbers, dict[MatchedBy, int]]:
+    """The indices of what matches in the one list, ascending, and in the other; and how much each pass has found."""
     both = ((ours.texts, theirs.texts), (ours.ids, theirs.ids), (ours.groups, theirs.groups))
     if all(np.array_equal(one, other) for one, other in both):  # the usual case, the same file, in no time
         indices = np.arange(len(ours.ids))
         with_id = int((ours.ids != 0).sum())
         by_pass = {MatchedBy.ID_AND_TEXT: with_id, MatchedBy.TEXT: len(indices) - with_id, MatchedBy.ID: 0}
-        return Matches(indices, indices, by_pass)
+        return indices, indices, by_pass
     left, right = np.arange(len(ours.ids)), np.arange(len(theirs.ids))
     found: list[tuple[Numbers, Numbers]] = []
     by: dict[MatchedBy, int] = {}
@@ -172,7 +164,7 @@ def match(ours: Keys, theirs: Keys) -> Matches:
         left, right = np.delete(left, one), np.delete(right, other)
     one, other = (np.concatenate(each) for each in zip(*found, strict=True))
     order = np.argsort(one, kind="stable")
-    return Matches(one[order], other[order], by)
+    return one[order], other[order], by
 
 
 def _usable(keys: Keys, by: MatchedBy) -> tuple[Numbers, NDArray[np.uint64]]:
@@ -228,16 +220,16 @@ def join(runs: Sequence[Run]) -> tuple[Joined, ...]:
 
 
 def _joined(run: Run, query_of: Indices, queries_of_first: Keys, texts_of_first: Hashes) -> Joined:
-    queries = match(queries_of_first, _query_keys(run))
+    ours, theirs, by = match(queries_of_first, _query_keys(run))
     in_first = np.full(len(run.table.asked), NOT_THERE, dtype=np.int32)
-    in_first[queries.theirs] = queries.ours
-    theirs = in_first[run.table.query_indices()]
-    here, there = np.flatnonzero(np.isin(query_of, queries.ours)), np.flatnonzero(theirs != NOT_THERE)
+    in_first[theirs] = ours
+    asked = in_first[run.table.query_indices()]
+    here, there = np.flatnonzero(np.isin(query_of, ours)), np.flatnonzero(asked != NOT_THERE)
     of_run = read_text_hashes(run.folder, run.table)
-    texts = match(_text_keys(texts_of_first, query_of, here), _text_keys(of_run, theirs, there))
+    ours, theirs, texts_by = match(_text_keys(texts_of_first, query_of, here), _text_keys(of_run, asked, there))
     pair_of = np.full(len(query_of), NOT_THERE, dtype=np.int32)
-    pair_of[here[texts.ours]] = there[texts.theirs]
-    return Joined(queries.by, texts.by, theirs, pair_of)
+    pair_of[here[ours]] = there[theirs]
+    return Joined(by, texts_by, asked, pair_of)
 
 
 def _query_keys(run: Run) -> Keys:

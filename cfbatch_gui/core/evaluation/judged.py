@@ -5,14 +5,12 @@ and recall.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.evaluation.joining import (
     NOT_THERE,
     Documents,
@@ -26,9 +24,9 @@ from cfbatch_gui.core.evaluation.joining import (
 )
 from cfbatch_gui.core.evaluation.metrics import usual_metrics
 from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, TOLD_APART, Paired, compare_pairs
-from cfbatch_gui.core.judgements.book import USUAL_NAME, Book, Shelf, newest
+from cfbatch_gui.core.judgements.book import Book, Shelf, newest
 from cfbatch_gui.core.judgements.session import Shown
-from cfbatch_gui.core.judgements.values import USUAL, Judgement, Scale, Source, Subject
+from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from cfbatch_gui.core.messages import Message, counted_message, message
 from cfbatch_gui.core.results.labels import NO_LABEL
 from cfbatch_gui.core.results.numbers import distinct, score_text
@@ -41,7 +39,6 @@ from cfbatch_gui.core.results.score_table import (
 )
 
 Numbers = NDArray[np.int64]
-_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 ENOUGH_JUDGED = 0.8  # of the first k texts; with fewer judged, the figures are not to be relied upon
 NOTICED = 0.005  # a mean that the order of equal scores moves by more than this is shown as a range
 _Row = tuple[int, int, int]  # a document, its query index, and a grade
@@ -57,10 +54,10 @@ class BookGrades:
     name: str
     verdicts: tuple[Judgement, ...]
 
-
-def read_book_grades(book: Book) -> BookGrades:
-    """The judged pairs of a book. Blocking: a second for 100,000. Raises DataError."""
-    return BookGrades(book.name, tuple(book.verdicts()))
+    @classmethod
+    def read(cls, book: Book | None) -> "BookGrades | None":
+        """Blocking: a second for 100,000 judgements. Raises DataError."""
+        return cls(book.name, tuple(book.verdicts())) if book is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +259,7 @@ class Evaluation:
 
 
 def measure(run: Run, *, k: int = 10, book: BookGrades | None = None) -> Evaluation | None:
-    """The measures of one run with cut-off `k`, None without judgements. Blocking, see `evaluate`. Raises DataError."""
+    """As `evaluate` for one run."""
     return evaluate((run,), join((run,)), k=k, book=book)
 
 
@@ -339,8 +336,9 @@ def _measured(run: Run, joined: Joined, numbers: Numbers, judged: JudgedDocument
     wanted = np.isin(joined.query_of, judged.queries) & run.table.has_score & (numbers != NOT_THERE)
     pairs = ranked_documents(run, joined, numbers, wanted)
     grades, scores, query = judged.grade_of[numbers[pairs]], run.table.scores[pairs], joined.query_of[pairs]
-    starts, ends = (np.searchsorted(query, judged.queries, side=side) for side in _SIDES)
-    firsts, lasts = (np.searchsorted(judged.query, judged.queries, side=side) for side in _SIDES)
+    both = (judged.queries, judged.queries + 1)  # where those of a query begin, and where they end
+    starts, ends = (np.searchsorted(query, each) for each in both)
+    firsts, lasts = (np.searchsorted(judged.query, each) for each in both)
     count, metrics = len(judged.queries), usual_metrics(k)
     values, lowest, highest = ({name: np.zeros(count) for name in metrics} for _ in range(3))
     judged_top, top, best_pair, best_rank, first_relevant = (np.zeros(count, dtype=np.int64) for _ in range(5))
@@ -476,43 +474,11 @@ def _with_some_again(items: list[Shown], draw: np.random.Generator) -> list[Show
     return shown
 
 
-class JobJudgements:
-    """`used_name` returns the name of the book in use, "" for the usual one. For any thread; blocking."""
-
-    def __init__(self, shelf: Shelf, used_name: Callable[[], str], *, clock: Callable[[], float]) -> None:
-        self.shelf, self._used_name, self._clock = shelf, used_name, clock
-
-    def used_name(self) -> str:
-        """The name of the book in use, which may not exist yet."""
-        return self._used_name() or USUAL_NAME
-
-    def book_in_use(self) -> Book | None:
-        """The book in use, None if there is none. Raises DataError."""
-        name = self.used_name()
-        return self.shelf.book(name) if self.shelf.has(name) else None
-
-    def check(self) -> tuple[str, ...]:
-        """Open the book in use; sentences about what was found damaged, and could not be opened."""
-        try:
-            book = self.book_in_use()
-        except UserError as error:
-            return (error.message,)
-        return book.damage if book is not None else ()
-
-    def grades(self) -> BookGrades | None:
-        """The judged pairs of the book in use, None if there is none. Raises DataError."""
-        book = self.book_in_use()
-        return read_book_grades(book) if book is not None else None
-
-    def book_for(self, name: str, scale: Scale = USUAL) -> Book:
-        """The book with this name, made if there is none. Raises UsageError, DataError."""
-        return self.shelf.book_or_new(name or self.used_name(), scale)
-
-    def keep_labels(self, run: Run) -> int:
-        """Put the labels of a job into the book in use; how many were new. Raises DataError, DiskFull."""
-        if not has_label(run).any() and not run.outside:
-            return 0
-        return self.book_for("").add_new(label_judgements(run, time=self._clock()))
+def keep_labels(shelf: Shelf, run: Run, *, time: float) -> int:
+    """Put the labels of a job into the book in use; how many were new. Raises DataError, DiskFull."""
+    if not has_label(run).any() and not run.outside:
+        return 0
+    return shelf.book_or_new().add_new(label_judgements(run, time=time))
 
 
 def remarks(runs: Sequence[RunMeasures]) -> Iterator[Message]:

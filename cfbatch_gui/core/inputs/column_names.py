@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from cfbatch_gui.core.messages import cut_list, quoted
 from cfbatch_gui.core.system.paths import resource
@@ -125,18 +125,6 @@ def is_positive(name: str) -> bool:
     return any(word in ("pos", "positive", "positives") for word in _words_of(name))
 
 
-def is_query(name: str) -> bool:
-    return _is_of(QUERY, name)
-
-
-def is_context(name: str) -> bool:
-    return _is_of(CONTEXT, name)
-
-
-def is_text(name: str) -> bool:
-    return _is_of(TEXT, name)
-
-
 def is_title(name: str) -> bool:
     found = set(_words_of(name))
     return is_text(name) and bool(found & _BY_KIND["title"]) and not found & (TEXT - _BY_KIND["title"])
@@ -147,3 +135,6 @@ def _is_of(group: frozenset[str], name: str) -> bool:
     if not 0 < len(words) <= 3 or is_id(name) or is_label(name):
         return False
     return words[-1] in group or (words[0] in group and (words[-1] in TEXT or len(words[-1]) == 1))
+
+
+is_query, is_context, is_text = (partial(_is_of, group) for group in (QUERY, CONTEXT, TEXT))

@@ -126,7 +126,7 @@ def encoding_of(file: BinaryIO, most_checked: int = 0) -> Encoding:
 
 def not_utf8(sample: bytes, name: str, detail: str) -> EncodingUnknown:
     """The error for a file that was taken for UTF-8 until this sample from within it was read."""
-    found = _guess_from(sample, is_cut=True)
+    found = guess_encoding(sample, is_cut=True)
     return EncodingUnknown(
         message(
             "{name} is not UTF-8 as it begins, but perhaps {encoding}. Choose the encoding in which its text "
@@ -159,13 +159,7 @@ def unmarked_utf16(sample: bytes) -> str:
 def _guess(file: BinaryIO, at: int) -> Encoding:
     start = max(0, at - _SAMPLE // 2)
     file.seek(start)
-    return _guess_from(file.read(_SAMPLE), is_cut=start > 0)
-
-
-def _guess_from(sample: bytes, *, is_cut: bool) -> Encoding:
-    if few_are_broken(sample):
-        return Encoding("utf-8")
-    return guess_encoding(sample, is_cut=is_cut)
+    return guess_encoding(file.read(_SAMPLE), is_cut=start > 0)
 
 
 FALLBACK = "cp1252"  # where nothing decides
@@ -195,7 +189,12 @@ _MOST_BROKEN = 200  # at most one of so many characters beyond ASCII may be brok
 
 
 def guess_encoding(sample: bytes, *, is_cut: bool = False) -> Encoding:
-    """chardet's guess, `FALLBACK` where nothing decides. The first call loads the library (0.2 s)."""
+    """UTF-8 if little of a sample is broken, else chardet's guess; `FALLBACK` where nothing decides.
+
+    The first call loads the library (0.2 s).
+    """
+    if few_are_broken(sample):
+        return Encoding("utf-8")
     import chardet  # loads slowly, and most files are UTF-8
 
     sample = _whole_characters(sample, is_cut=is_cut).translate(None, _CONTROLS)

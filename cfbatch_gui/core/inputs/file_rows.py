@@ -1,15 +1,15 @@
 """Read the rows of a file with the reader of its format."""
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from contextlib import closing
-from itertools import islice
+from itertools import groupby, islice
 
 from cfbatch_gui.core.inputs.input_values import Block, Row, Source, single_rows
 from cfbatch_gui.core.inputs.readers.formats import format_of
 from cfbatch_gui.core.system.threads import check_stopped
 
 _LOOKED_THROUGH = 20_000  # rows
-_ROWS_IN_BLOCK, _CHARACTERS_IN_BLOCK = 1_000, 256 * 1024
+_ROWS_IN_BLOCK = 20  # few, as each may be a file
 
 
 def read_rows(source: Source, *, progress: Callable[[int], None] | None = None) -> Generator[Row, None, None]:
@@ -21,7 +21,15 @@ def read_rows(source: Source, *, progress: Callable[[int], None] | None = None) 
 
 
 def read_blocks(source: Source, *, progress: Callable[[int], None] | None = None) -> Generator[Block | Row, None, None]:
-    return _in_blocks(format_of(source).read(source, _looking(progress)))
+    """Yield the rows as `read_rows` does, those without a problem in blocks."""
+    found = format_of(source).read(source, _looking(progress))
+    for is_plain, group in groupby(found, lambda each: isinstance(each, Row) and not each.problem):
+        if not is_plain:
+            yield from group
+            continue
+        rows = single_rows(group)
+        while some := list(islice(rows, _ROWS_IN_BLOCK)):
+            yield Block([row.number for row in some], [row.cells for row in some])
 
 
 def _looking(progress: Callable[[int], None] | None) -> Callable[[int], None]:
@@ -46,24 +54,3 @@ def preview_beyond_ascii(source: Source, limit: int = 200) -> tuple[Row, ...]:
     telling = [row for row in first if not all(map(str.isascii, row.cells))]
     others = [row for row in first if all(map(str.isascii, row.cells))]
     return (*telling, *others)[:limit]
-
-
-def _in_blocks(rows: Iterable[Block | Row]) -> Generator[Block | Row, None, None]:
-    numbers: list[int] = []
-    cells: list[tuple[str, ...]] = []
-    size = 0
-    for row in rows:
-        if isinstance(row, Block) or row.problem:
-            if numbers:
-                yield Block(numbers, cells)
-                numbers, cells, size = [], [], 0
-            yield row
-            continue
-        numbers.append(row.number)
-        cells.append(row.cells)
-        size += sum(map(len, row.cells))
-        if len(numbers) >= _ROWS_IN_BLOCK or size >= _CHARACTERS_IN_BLOCK:
-            yield Block(numbers, cells)
-            numbers, cells, size = [], [], 0
-    if numbers:
-        yield Block(numbers, cells)

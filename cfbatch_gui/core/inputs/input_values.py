@@ -130,10 +130,8 @@ class ReadOptions:
             other_encodings=other.other_encodings,
         )
 
-    def in_encoding(self, codec: str | None, *, others: tuple[str, ...] | None = None) -> "ReadOptions":
-        return replace(
-            self, encoding=codec, is_encoding_guessed=others is not None, other_encodings=others if others else ()
-        )
+    def in_encoding(self, codec: str | None) -> "ReadOptions":
+        return replace(self, encoding=codec, is_encoding_guessed=False, other_encodings=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,14 +318,6 @@ class AttachedInput:
     source: Source
     mapping: Mapping
     second: Source | None = None
-
-
-def unusual_row(row: Row, width: int) -> Row:
-    """The row with exactly `width` cells, and as a problem if it had another number; a blank row has none."""
-    problem, cells = row.problem, row.cells
-    if not problem and cells and len(cells) != width:
-        problem = width_problem(len(cells), width)
-    return Row(row.number, fitted(cells, width), problem, row.problem_kind, row.raw)
 
 
 def fitted(cells: Sequence[str], width: int) -> tuple[str, ...]:

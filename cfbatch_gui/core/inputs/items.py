@@ -174,21 +174,23 @@ def _pair(row: Row, columns: _Columns) -> Iterator[Item]:
     yield columns.query_of(row, (found,), is_pair=True) if isinstance(found, Context) else found
 
 
-def _several(
-    row: Row, columns: _Columns, contexts_of: Callable[[int, str], list[Context] | str], *, says_empty: bool = False
-) -> Iterator[Item]:
-    """A query with what `contexts_of` finds in its columns with contexts, by their indices and cells."""
+def _several(layout: Layout, row: Row, columns: _Columns) -> Iterator[Item]:
+    """A query with the contexts of its columns."""
     found: list[Context] = []
     for index in columns.texts:
-        contexts = contexts_of(index, row.cells[index])
+        cell = row.cells[index]
+        contexts = [Context(row.number, cell)] if layout is Layout.WIDE else split_contexts(cell, row.number)
         if isinstance(contexts, str):
             yield Problem(row.number, ProblemKind.UNREADABLE_ROW, contexts)
             return
+        if layout is Layout.JUDGED:
+            label = "0" if vocabulary.is_negative(columns.names[index]) else "1"
+            contexts = [Context(row.number, each.text, each.id, label) for each in contexts]
         found += contexts
     filled = tuple([context for context in found if not _is_empty(context.text)])
     if filled:
         yield columns.query_of(row, filled)
-        for position, context in enumerate(found if says_empty else (), 1):
+        for position, context in enumerate(found if layout is Layout.NESTED else (), 1):
             if _is_empty(context.text):
                 reason = message("Item {position:,} of the list of contexts is empty.", position=position)
                 yield _no_context(row, reason)
@@ -196,23 +198,6 @@ def _several(
         yield _no_context(row, message("The query has no context: all its columns are empty."))
     else:
         yield _no_context(row, _in_column(_NO_CONTEXT, columns.names[columns.texts[0]]))
-
-
-def _judged(row: Row, columns: _Columns) -> Iterator[Item]:
-    def labelled(index: int, cell: str) -> list[Context] | str:
-        label = "0" if vocabulary.is_negative(columns.names[index]) else "1"
-        found = split_contexts(cell, row.number)
-        return found if isinstance(found, str) else [Context(row.number, each.text, each.id, label) for each in found]
-
-    return _several(row, columns, labelled)
-
-
-def _wide(row: Row, columns: _Columns) -> Iterator[Item]:
-    return _several(row, columns, lambda _, cell: [Context(row.number, cell)])
-
-
-def _nested(row: Row, columns: _Columns) -> Iterator[Item]:
-    return _several(row, columns, lambda _, cell: split_contexts(cell, row.number), says_empty=True)
 
 
 def _query_alone(row: Row, columns: _Columns) -> Iterator[Item]:
@@ -280,8 +265,6 @@ def _in_column(template: Message, name: str) -> Message:
 _MAKERS: dict[Layout, Callable[[Row, _Columns], Iterator[Item]]] = {
     Layout.TEXTS: _text,
     Layout.LONG: _pair,
-    Layout.WIDE: _wide,
-    Layout.NESTED: _nested,
     Layout.SHARED: _query_alone,
-    Layout.JUDGED: _judged,
+    **{layout: partial(_several, layout) for layout in (Layout.WIDE, Layout.NESTED, Layout.JUDGED)},
 }

@@ -193,11 +193,9 @@ def _likely_size(path: Path, head: bytes) -> int:
     if head.startswith(ZIP):
         with open_archive(path) as archive:
             return _the_member(path, archive).file_size
-    with open_raw(path) as raw, _unpacking(path), gzip.GzipFile(fileobj=raw) as file:
-        size = 0
-        while size <= MOST_TRIED and (data := file.read(_PIECE)):
-            size += len(data)
-        return size * regular_file_size(path) // raw.tell()
+    with open_raw(path) as raw:
+        raw.seek(-4, os.SEEK_END)
+        return int.from_bytes(raw.read(4), "little")  # what gzip says of its last member, without multiples of 4 GiB
 
 
 class _Unpacked:

@@ -47,12 +47,6 @@ class Recipe:
     second_columns: tuple[str, ...] = ()
 
 
-def recipe_of(name: str, source: Source, mapping: Mapping, options: ReadOptions, second: Source | None) -> Recipe:
-    """The recipe for a choice for these files; `options` are those that the user has set."""
-    of_any_file = replace(options.in_encoding(None), sends_doubtful=False)
-    return Recipe(name, source.columns, mapping, of_any_file, second.columns if second else ())
-
-
 def fitted(recipe: Recipe, columns: tuple[str, ...], second_columns: tuple[str, ...] = ()) -> Mapping | str:
     """The recipe's mapping for files with these columns, or the sentence that says which they lack."""
     roles = _roles(recipe.columns, recipe.mapping.roles, columns)

@@ -2,8 +2,11 @@
 
 import csv
 import io
+import re
 import sqlite3
+import unicodedata
 from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -26,10 +29,10 @@ from cfbatch_gui.core.inputs.input_values import (
     Role,
     Row,
     Source,
+    Split,
     Text,
 )
 from cfbatch_gui.core.inputs.items import Item, TextBlock, read_items, read_text_blocks
-from cfbatch_gui.core.inputs.layouts import split_text
 from cfbatch_gui.core.inputs.readers.collection import read_collection_judgements
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -349,9 +352,69 @@ class Loading:
             self._same_ids.add(hash((query_no, named.id)))
 
     def _spans(self, text: str) -> tuple[tuple[int, int], ...]:
-        if self._split is None or len(text) <= self._split.tokens:
-            return _WHOLE
-        return split_text(text, self._split.tokens, self._split.overlap, tokens_upper)
+        return split_text(text, self._split) if self._split else _WHOLE
+
+
+_PARAGRAPH = re.compile(r"\n[ \t\r]*\n\s*")
+_SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？]+")
+_WORD = re.compile(r"\s+")
+_LETTERS_A_TOKEN = 3  # of ASCII, in the estimate that counts most tokens
+
+
+def split_text(text: str, split: Split) -> tuple[tuple[int, int], ...]:
+    """The (start, stop) of the parts in characters.
+
+    None has more tokens than `split` says, by the higher estimate; each begins about as many before the last one's end
+    as it says. One part alone is the whole text, whatever its numbers.
+    """
+    most = split.tokens
+    if len(text) <= most or tokens_upper(text) <= most:
+        return _WHOLE
+    overlap = max(0, min(split.overlap, most // 2))
+    parts: list[tuple[int, int]] = []
+    start = 0
+    while start < len(text):
+        stop = _longest(text, start, most)
+        if stop < len(text):
+            stop = _good_end(text, start, stop)
+        if text[start:stop].strip():
+            parts.append((start, stop))
+        if stop >= len(text):
+            break
+        start = max(_begin_again(text, start, stop, overlap), start + 1)
+    return tuple(parts) or _WHOLE
+
+
+def _longest(text: str, start: int, most: int) -> int:
+    high = min(len(text), start + most * _LETTERS_A_TOKEN)
+    if tokens_upper(text[start:high]) <= most:
+        return high
+    ends = range(start + 1, high)
+    return ends[max(0, bisect_right(ends, most, key=lambda end: tokens_upper(text[start:end])) - 1)]
+
+
+def _good_end(text: str, start: int, stop: int) -> int:
+    middle = (start + stop) // 2
+    for pattern in (_PARAGRAPH, _SENTENCE, _WORD):
+        ends = [found.end() for found in pattern.finditer(text, middle, stop)]
+        if ends:
+            return ends[-1]
+    # Split within a word, but not within a character with its combining marks.
+    for earlier in range(stop, max(start + 1, stop - 16), -1):
+        if not unicodedata.combining(text[earlier]) and text[earlier] not in "\u200d\ufe0f":
+            return earlier
+    return stop
+
+
+def _begin_again(text: str, start: int, stop: int, overlap: int) -> int:
+    if not overlap:
+        return stop
+    begin = max(start + 1, stop - overlap * _LETTERS_A_TOKEN)
+    around = tokens_upper("")  # tokens that each part has besides those of its text
+    while begin < stop and tokens_upper(text[begin:stop]) - around > overlap:
+        begin += max(1, (stop - begin) // 4)
+    word = _WORD.search(text, begin, stop)
+    return word.end() if word and word.end() < stop else begin
 
 
 _FAST = (

@@ -43,7 +43,6 @@ from cfbatch_gui.core.workers_ai.answers import (
     Finished,
     Waiting,
     is_request_id,
-    read_answer,
     what_it_holds,
 )
 from cfbatch_gui.core.workers_ai.collector import NO_ROOM_SENTENCE, NOT_THERE, AccountCollector, ListedShard
@@ -61,20 +60,13 @@ def read_pasted_job(text: str) -> Waiting:
     """A request id, or an answer that holds one, with or without the v4 envelope; what stands around the JSON is passed
     over. `model` is "" when the text did not say. Raises UsageError.
     """
-    for begin in re.finditer(r"\{", text[:100_000]):
-        try:
-            value, _ = json.JSONDecoder().raw_decode(text, begin.start())
-            answer = read_answer(json.dumps(value).encode())
-        except (ValueError, RecursionError, ReplyError):
-            continue
-        if isinstance(answer, Waiting) and is_request_id(answer.request_id):
-            return answer
-    word = text.strip().strip("\"'`“”‘’")
+    found, model = (re.search(rf'"{name}"\s*:\s*"([^"]+)"', text) for name in ("request_id", "model"))
+    word = found[1] if found else text.strip().strip("\"'`“”‘’")
     if len(word) < _SHORTEST_ID or not is_request_id(word) or word.startswith(("{", "[", "<", "http://", "https://")):
         raise UsageError(
             message("This holds no request ID. Paste the id, or the whole answer that the service gave to the batch.")
         )
-    return Waiting("queued", word)
+    return Waiting("queued", word, model[1] if found and model else "")
 
 
 def lay_out(folder: JobFolder, job: Job, finished: Finished) -> tuple[Kind, list[int]]:

@@ -42,6 +42,8 @@ SELECT item_no FROM repeats UNION SELECT coalesce(first, item_no) FROM sent_anew
 _log = logging.getLogger(__name__)
 
 Numbers = NDArray[np.int64]
+FOUND = np.dtype([(name, "<i8") for name in ("item", "source", "source_item")])
+Found = NDArray[np.void]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +57,13 @@ class EarlierJob:
 
 @dataclass(frozen=True, eq=False)
 class Reusable:
-    """What earlier jobs have of a draft, of shape (n,) in the order of its items: `item` its number, `source` the index
-    in `jobs`, `source_item` the number there. `service` is "" when not known; then nothing is found.
+    """What earlier jobs have of a draft, FOUND in the order of its items: `item` its number, `source` the index in
+    `jobs`, `source_item` the number there. `service` is "" when not known; then nothing is found.
     """
 
     service: str = ""
     jobs: tuple[EarlierJob, ...] = ()
-    item: Numbers = field(default_factory=lambda: np.zeros(0, np.int64))
-    source: Numbers = field(default_factory=lambda: np.zeros(0, np.int64))
-    source_item: Numbers = field(default_factory=lambda: np.zeros(0, np.int64))
+    found: Found = field(default_factory=lambda: np.zeros(0, FOUND))
 
 
 NOTHING = Reusable()
@@ -92,7 +92,7 @@ class EarlierResults:
             left = np.fromiter((number for (number,) in database.execute(_NOT_TAKEN)), np.int64)
         waiting = np.flatnonzero(~np.isin(items, left))
         jobs: list[EarlierJob] = []
-        found = [np.zeros((3, 0), np.int64)]
+        found = [np.zeros(0, FOUND)]
         for job, theirs in candidates:
             if not len(waiting):
                 break
@@ -102,11 +102,11 @@ class EarlierResults:
                 _log.info("Job %s is not looked at for results: %s", job.id, error.detail)
                 continue
             if len(here):
-                found.append(np.stack((items[here], np.full(len(here), len(jobs)), there)))
+                found.append(np.zeros(len(here), FOUND))
+                found[-1]["item"], found[-1]["source"], found[-1]["source_item"] = items[here], len(jobs), there
                 jobs.append(EarlierJob(job, theirs, len(here)))
                 waiting = np.setdiff1d(waiting, here, assume_unique=True)
-        rows = np.concatenate(found, axis=1)
-        return Reusable(service, tuple(jobs), *rows[:, np.argsort(rows[0], kind="stable")])
+        return Reusable(service, tuple(jobs), np.sort(np.concatenate(found), order="item"))
 
     def _candidates(self, draft: Job, service: str) -> Iterator[tuple[Job, JobFolder]]:
         for job in self._jobs():
@@ -157,26 +157,15 @@ _PARTS = "SELECT item_no, part, score FROM parts JOIN json_each(?) wanted ON wan
 _Origin = tuple[str, str, str, float]  # id and name of the job, request id, when it was sent
 
 
-@dataclass(frozen=True, eq=False)
-class Taken:
-    """Items of the draft, ascending, and for each its number in the table `sources`; both of shape (n,)."""
-
-    item: Numbers = field(default_factory=lambda: np.zeros(0, np.int64))
-    source: Numbers = field(default_factory=lambda: np.zeros(0, np.int64))
-
-    def __len__(self) -> int:
-        return len(self.item)
-
-
-def take_results(database: sqlite3.Connection, folder: JobFolder, kind: Kind, reusable: Reusable) -> Taken:
+def take_results(database: sqlite3.Connection, folder: JobFolder, kind: Kind, reusable: Reusable) -> Found:
     """Copy what can be verified into the data of a draft without plan and results, in the caller's
-    transaction; returns what that was. Raises DiskFull and DataError.
+    transaction; returns what that was, with its number in the table `sources`. Raises DiskFull and DataError.
     """
     with ExitStack() as files:
         taking = _Taking(database, folder, kind, files)
         for index, earlier in enumerate(reusable.jobs):
-            chosen = reusable.source == index
-            taking.take(earlier, reusable.item[chosen], reusable.source_item[chosen])
+            chosen = reusable.found[reusable.found["source"] == index]
+            taking.take(earlier, chosen["item"], chosen["source_item"])
         return taking.finish()
 
 
@@ -201,7 +190,7 @@ class _Taking:
         self._file: VectorFile | None = None
         self._pooling = ""
         self._origins: dict[_Origin, int] = {}
-        self._taken: list[tuple[Numbers, Numbers]] = []
+        self._taken = [np.zeros(0, FOUND)]
         self._repeats: dict[int, list[int]] = {}
         for item, first in database.execute("SELECT item_no, first FROM repeats"):
             self._repeats.setdefault(first, []).append(item)
@@ -222,18 +211,14 @@ class _Taking:
             if len(block.item):
                 self._write(block)
 
-    def finish(self) -> Taken:
+    def finish(self) -> Found:
         """Write the sources; the vectors are on the disk then."""
         if self._file is not None:
             self._file.flush()
-        if not self._taken:
-            return Taken()
         self._database.executemany(
             "INSERT INTO sources VALUES(?, ?, ?, ?, ?)", ((number, *origin) for origin, number in self._origins.items())
         )
-        item, source = (np.concatenate(columns) for columns in zip(*self._taken, strict=True))
-        order = np.argsort(item, kind="stable")
-        return Taken(item[order], source[order])
+        return np.sort(np.concatenate(self._taken), order="item")
 
     def _read(self, earlier: EarlierJob, ours: Numbers, theirs: Numbers) -> Iterator[_Block]:
         """In the order of the earlier job, so that its file is read from the beginning to the end."""
@@ -308,8 +293,10 @@ class _Taking:
             elif (self._file.dimension, self._pooling) != (dimension, block.pooling):
                 return
             self._file.write(rows - 1, block.results[at])
-        numbers = [self._origins.setdefault(origin, len(self._origins) + 1) for origin in block.origins]
-        self._taken.append((block.item, np.array(numbers, np.int64)))
+        taken = np.zeros(len(block.item), FOUND)
+        taken["item"] = block.item
+        taken["source"] = [self._origins.setdefault(origin, len(self._origins) + 1) for origin in block.origins]
+        self._taken.append(taken)
 
 
 def _rows_of(database: sqlite3.Connection, items: Numbers) -> dict[int, list[Any]]:

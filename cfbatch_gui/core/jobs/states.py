@@ -169,7 +169,6 @@ class Job:
     is_sent: bool = False
     attached: bool = False  # made elsewhere, by its request id; without a `source_name` its texts have names only
     sent_at: float = 0.0
-    finished_at: float = 0.0
     paused_because: str = ""
     archived: bool = False
     tags: tuple[str, ...] = ()  # short words of the user's, sorted
@@ -200,6 +199,13 @@ class Job:
         """Those whose results are in its folder, and NOT_SENT for results of earlier jobs."""
         done = {batch.number for batch in self.batches if batch.state is BatchState.DONE}
         return frozenset(done | ({NOT_SENT} if self.reused else set()))
+
+    @property
+    def finished_at(self) -> float:
+        """When the last batch became final; 0.0 while one is not."""
+        if not self.is_sent or not all(batch.state.is_final for batch in self.batches):
+            return 0.0
+        return max((batch.changed_at for batch in self.batches), default=self.sent_at)
 
     @property
     def request_ids(self) -> dict[int, str]:

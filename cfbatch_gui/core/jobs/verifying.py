@@ -129,11 +129,9 @@ def asked_for_again(job: Job, check: JobCheck) -> Job:
 
     if not lost:
         return job
-    is_waiting = any(each.may_ask for each in check.lost)
     taken = lost[NOT_SENT].requests if NOT_SENT in lost else 0
     return replace(
         job,
-        finished_at=0.0 if is_waiting else job.finished_at,
         reused_lost=job.reused_lost + taken,
         batches=tuple(map(changed, job.batches)),
     )
@@ -249,11 +247,8 @@ class _Verifying:
                 self.findings.append(_unreadable(problems[0]))
                 return
             self._check_inputs(done)
-        with (
-            self._folder.open(read_only=not self._mend) as self._database,
-            transaction(self._database) if self._mend else one_moment(self._database),
-        ):
-            self._check_results(done, has_taken=self._job.reused > 0)
+            with transaction(self._database) if self._mend else one_moment(self._database):
+                self._check_results(done, has_taken=self._job.reused > 0)
 
     def _check_inputs(self, done: list[Batch]) -> None:
         """Whether the texts, and which of them went where, are those that were sent: by the hash of each body."""

@@ -6,7 +6,7 @@ import sqlite3
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,8 +100,18 @@ def _key(subject: Subject) -> bytes | str:
 BACKUP_SUFFIX = ".backup"
 
 
-_GRADES = 2**31 - 1  # the largest; more is an order number or a barcode
+_GRADES = 2**31 - 1  # they are smaller; more is an order number or a barcode
 _BLOCK = 50_000  # judgements in one transaction of `add_new`
+
+
+def problem_of(judgement: Judgement) -> str:
+    """Why it cannot be kept, "" if it can."""
+    query, document, grade = judgement.query, judgement.document, judgement.grade
+    if not (query.id or query.text) or not (document.id or document.text):
+        return message("has no query or no text")
+    if grade is not None and abs(grade) >= _GRADES:
+        return message("its grade {grade} is too large", grade=grade)
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +138,7 @@ class Book:
             try:
                 self._read()
             except (sqlite3.Error, msgspec.MsgspecError, TypeError) as error:
-                is_damage = not isinstance(error, sqlite3.OperationalError) or _is_malformed(error)
-                aside = _put_copy_back(path) if is_damage and not read_only else ""
+                aside = _put_copy_back(path) if _is_damage(error) and not read_only else ""
                 if not aside:
                     raise
                 self._read()
@@ -164,10 +173,8 @@ class Book:
     def add(self, judgements: Sequence[Judgement]) -> None:
         """Add these in one transaction: all are kept, or none. Raises UsageError, DataError, DiskFull."""
         for each in judgements:
-            if not (each.query.id or each.query.text) or not (each.document.id or each.document.text):
-                raise UsageError(message("A judgement needs the id or the text of its query and of its text."))
-            if each.grade is not None and abs(each.grade) > _GRADES:
-                raise UsageError(message("A grade must be below two thousand million."))
+            if problem := problem_of(each):
+                raise UsageError(message("A judgement cannot be kept: {problem}.", problem=problem))
         subjects = dict.fromkeys(subject for each in judgements for subject in (each.query, each.document))
         rows = ((_key(each.query), _key(each.document), *astuple(each)[2:]) for each in judgements)
         with self._lock, _translating(self.path), transaction(self._database):
@@ -262,32 +269,27 @@ def _put_copy_back(path: Path) -> str:
     return aside.name
 
 
-def _is_malformed(error: sqlite3.Error) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB} or (
-        "no such" in str(error)
-    )
+def _is_damage(error: Exception) -> bool:
+    """Whether it is the file, and not that the disk is full or the file in use."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    is_malformed = code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB} or "no such" in str(error)
+    return is_malformed or not isinstance(error, sqlite3.OperationalError)
 
 
 @contextmanager
 def _translating(path: Path) -> Iterator[None]:
     try:
         yield
-    except sqlite3.OperationalError as error:
-        if _is_malformed(error):
-            raise _damaged(path, error) from error
-        raise translated(error, path) from error
-    except (sqlite3.DatabaseError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise _damaged(path, error) from error
-
-
-def _damaged(path: Path, error: Exception) -> DataError:
-    return DataError(
-        message(
-            "This book of judgements is damaged. Where there is a copy of it, the window puts that in its place when it"
-            " opens it, and so does “cfbatch judgements import”; nothing was changed."
-        ),
-        detail=f"{path.name}: {error}",
-    )
+    except (sqlite3.Error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        if isinstance(error, sqlite3.Error) and not _is_damage(error):
+            raise translated(error, path) from error
+        raise DataError(
+            message(
+                "This book of judgements is damaged. Where there is a copy of it, the window puts that in its place "
+                "when it opens it, and so does “cfbatch judgements import”; nothing was changed."
+            ),
+            detail=f"{path.name}: {error}",
+        ) from error
 
 
 USUAL_NAME = "My judgements"
@@ -296,10 +298,12 @@ _log = logging.getLogger(__name__)
 
 
 class Shelf:
-    """Opens each book once. A book's name is never part of its path. Methods may be called from any thread."""
+    """Opens each book once. A book's name is never part of its path; without a name it is the one in use, which
+    `used_name` tells, or the usual one. Methods may be called from any thread.
+    """
 
-    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
-        self._folder, self._read_only = folder, read_only
+    def __init__(self, folder: Path, used_name: Callable[[], str] = str, *, read_only: bool = False) -> None:
+        self._folder, self._used_name, self._read_only = folder, used_name, read_only
         self._open: dict[Path, Book] = {}
         self._lock = threading.Lock()
 
@@ -311,27 +315,45 @@ class Shelf:
                 found.append(self._book(path).name)
         return tuple(sorted(found, key=str.casefold))
 
-    def has(self, name: str) -> bool:
-        return self._path(name).exists()
+    def used_name(self) -> str:
+        """The name of the book in use, which may not exist yet."""
+        return self._used_name() or USUAL_NAME
 
-    def size(self, name: str) -> int:
-        """How many records an open book has, 0 for another: changes when something was added in this program."""
-        book = self._open.get(self._path(name))
+    def size(self) -> int:
+        """How many records the book in use has if it is open: changes when something was added in this program."""
+        book = self._open.get(self._path(""))
         return book.count if book is not None else 0
 
-    def book(self, name: str) -> Book:
-        """The book with this name. Raises UsageError without one, DataError."""
+    def check(self) -> tuple[str, ...]:
+        """Open the book in use; sentences about what was found damaged, and could not be opened."""
+        try:
+            book = self.find()
+        except UserError as error:
+            return (error.message,)
+        return book.damage if book is not None else ()
+
+    def find(self, name: str = "") -> Book | None:
+        """The book with this name, None if there is none. Raises DataError."""
         path = self._path(name)
-        if not path.exists():
+        return self._book(path) if path.exists() else None
+
+    def book(self, name: str = "") -> Book:
+        """The book with this name. Raises UsageError without one, DataError."""
+        book = self.find(name)
+        if book is None:
             known = ", ".join(f"“{each}”" for each in self.names()) or message("none")
             raise UsageError(
-                message("There is no book of judgements “{name}”. There are: {known}.", name=name, known=known)
+                message(
+                    "There is no book of judgements “{name}”. There are: {known}.",
+                    name=name or self.used_name(),
+                    known=known,
+                )
             )
-        return self._book(path)
+        return book
 
-    def book_or_new(self, name: str = USUAL_NAME, scale: Scale = USUAL) -> Book:
+    def book_or_new(self, name: str = "", scale: Scale = USUAL) -> Book:
         """The book with this name, made if there is none. Raises UsageError for an unusable name, DataError."""
-        name = " ".join(name.split())
+        name = " ".join((name or self.used_name()).split())
         if not name or len(name) > _LONGEST_NAME or not name.isprintable():
             raise UsageError(
                 message("A book of judgements needs a name of at most {most} characters.", most=_LONGEST_NAME)
@@ -354,7 +376,8 @@ class Shelf:
             self._open.clear()
 
     def _path(self, name: str) -> Path:
-        digest = hashlib.blake2b(" ".join(name.split()).casefold().encode(), digest_size=8).hexdigest()
+        words = (name or self.used_name()).split()
+        digest = hashlib.blake2b(" ".join(words).casefold().encode(), digest_size=8).hexdigest()
         return self._folder / f"{digest}.db"
 
     def _book(self, path: Path) -> Book:

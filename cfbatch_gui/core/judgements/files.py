@@ -15,19 +15,21 @@ import msgspec
 from msgspec.structs import astuple, replace
 
 from cfbatch_gui.core.errors import ExportError, InputError
+from cfbatch_gui.core.inputs.encodings import marked_encoding
+from cfbatch_gui.core.inputs.open_file import open_bytes
 from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.judgements.book import Book, newest
+from cfbatch_gui.core.judgements.book import Book, newest, problem_of
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject, text_digest
 from cfbatch_gui.core.messages import Message, comma_list, counted_message, message
+from cfbatch_gui.core.results.exports.csv_tables import FORMULA
 from cfbatch_gui.core.results.labels import grade
-from cfbatch_gui.core.results.rankings import RetrievalIds
+from cfbatch_gui.core.results.rankings import RetrievalIds, percent_encoded
 from cfbatch_gui.core.system.files import write_atomically
 
 TEXT_COLUMNS = ("query", "text", "grade", "judge", "time", "query_id", "text_id", "note", "marked")
 BEIR_COLUMNS = ("query-id", "corpus-id", "score")
 QUEPID_COLUMNS = ("query", "docid", "rating")
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 # Signs that end an id where lines are split at white space, as UTF-8 in hexadecimal. A percent sign stands for itself
 # unless one of these follows, so that ids of other programs come and go as they are.
 _UNSAFE = re.compile(r"""[\s\x00-\x20\x7f\x85\u200b\ufeff"]""")
@@ -58,7 +60,7 @@ class Form(StrEnum):
 def made_id(subject: Subject, prefix: str) -> str:
     """The id of a subject in a file, percent-encoded; of a text without one the prefix and its digest."""
     if subject.id:
-        return _UNSAFE.sub(_percent, _ESCAPED.sub("%25", subject.id))
+        return _UNSAFE.sub(percent_encoded, _ESCAPED.sub("%25", subject.id))
     digest = text_digest(subject.text)
     return f"{prefix}-{digest.hex()[:16]}" if digest is not None else ""
 
@@ -66,10 +68,6 @@ def made_id(subject: Subject, prefix: str) -> str:
 def original_id(written: str) -> str:
     """The id that `made_id` wrote."""
     return _ESCAPES.sub(lambda found: bytes.fromhex(found[1].replace("%", "")).decode() if found[1] else "%", written)
-
-
-def _percent(found: re.Match[str]) -> str:
-    return "".join(f"%{byte:02X}" for byte in found[0].encode())
 
 
 class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -142,7 +140,7 @@ def read_judgements(path: Path) -> ReadFile:
     judgements: list[Judgement] = []
     bad: list[tuple[int, str]] = []
     for number, found in lines:
-        reason = _problem_of(found) if isinstance(found, Judgement) else found
+        reason = problem_of(found) if isinstance(found, Judgement) else found
         if reason:
             bad.append((number, reason))
         elif isinstance(found, Judgement):
@@ -167,15 +165,10 @@ def check_all_read(found: ReadFile) -> None:
 
 
 def _decoded(path: Path) -> str:
+    with open_bytes(path) as file:
+        content = file.read()
     try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            message("“{name}” cannot be read: {reason}.", name=path.name, reason=error.strerror)
-        ) from error
-    try:
-        encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-        return content.decode(encoding)
+        return content.decode(marked_encoding(content[:4]) or "utf-8")
     except UnicodeDecodeError as error:
         raise InputError(
             message(
@@ -232,7 +225,9 @@ def _of_table(text: str, name: str) -> tuple[Form, _Found]:
         except csv.Error as error:
             yield reader.line_num, message("has quotes that do not fit ({error})", error=str(error))
 
-    return _form(header, columns), rows()
+    if tuple(header[:3]) == QUEPID_COLUMNS:
+        return Form.QUEPID, rows()
+    return Form.CSV if "text" in columns else Form.BEIR, rows()
 
 
 def _columns(header: Sequence[str]) -> dict[str, int] | None:
@@ -243,14 +238,6 @@ def _columns(header: Sequence[str]) -> dict[str, int] | None:
             columns[meaning] = header.index(found)
     has_query, has_text = columns.keys() & {"query", "query_id"}, columns.keys() & {"text", "text_id"}
     return columns if has_query and has_text and "grade" in columns else None
-
-
-def _form(header: Sequence[str], columns: dict[str, int]) -> Form:
-    if tuple(header[:3]) == BEIR_COLUMNS:
-        return Form.BEIR
-    if tuple(header[:3]) == QUEPID_COLUMNS:
-        return Form.QUEPID
-    return Form.CSV if "text" in columns else Form.BEIR
 
 
 def _of_row(cells: Sequence[str], columns: dict[str, int]) -> Judgement | str:
@@ -271,14 +258,6 @@ def _of_row(cells: Sequence[str], columns: dict[str, int]) -> Judgement | str:
     query, document = Subject(query_id, found.get("query", "")), Subject(text_id, found.get("text", ""))
     words = (found.get("judge", "").strip(), Source.FILE, time)
     return Judgement(query, document, value, *words, note=found.get("note", ""))
-
-
-def _problem_of(found: Judgement) -> str:
-    if not (found.query.id or found.query.text) or not (found.document.id or found.document.text):
-        return message("has no query or no text")
-    if found.grade is not None and abs(found.grade) >= 2**31 - 1:
-        return message("its grade {grade} is too large", grade=found.grade)
-    return ""
 
 
 def _time(said: str) -> float | None:
@@ -465,7 +444,7 @@ def _csv_line(each: Judgement) -> bytes:
     cells = {name: str(getattr(line, name)) for name in TEXT_COLUMNS[:-1]}
     cells["grade"] = "?" if each.grade is None else str(each.grade)
     cells["time"] = datetime.fromtimestamp(each.time, UTC).isoformat() if each.time else ""
-    marked = [name for name, cell in cells.items() if name != "grade" and _FORMULA.match(cell)]
+    marked = [name for name, cell in cells.items() if name != "grade" and FORMULA.match(cell)]
     for name in marked:
         cells[name] = MARK + cells[name]
     return _encoded((*cells.values(), " ".join(marked)), "\r\n")

@@ -45,8 +45,8 @@ class Session:
     ) -> None:
         self._book, self._pairs, self._judge, self._clock = book, tuple(pairs), judge, clock
         self._source = source
-        self._given: list[tuple[int | None, Judgement | None]] = []  # the answers, and what the judge said before
-        self._took: list[float] = []
+        # The answers, what the judge said before, and how many seconds they took.
+        self._given: list[tuple[int | None, Judgement | None, float]] = []
         self._since = clock()
 
     def __len__(self) -> int:
@@ -80,26 +80,24 @@ class Session:
         before = self._book.newest_of(shown.query, shown.document, self._judge)
         said = (shown.query, shown.document, grade, self._judge, self._source, now)
         self._book.add([Judgement(*said, again=shown.again, note=note)])
-        self._given.append((grade, before))
-        self._took.append(min(max(now - self._since, _FASTEST), _PAUSE))
+        self._given.append((grade, before, min(max(now - self._since, _FASTEST), _PAUSE)))
         self._since = now
 
     def undo(self) -> bool:
         """Take the last answer back and show its pair again; False before the first. Raises DataError, DiskFull."""
         if not self._given:
             return False
-        _, before = self._given[-1]
+        _, before, _ = self._given[-1]
         shown, now = self._pairs[self.position - 1], self._clock()
         said = (shown.query, shown.document, None, self._judge, self._source, now)
         again = [replace(before, time=now, again=False)] if before is not None else []
         self._book.add([Judgement(*said, taken_back=True), *again])
         self._given.pop()
-        self._took.pop()
         self._since = now
         return True
 
     def seconds_left(self) -> float:
-        pace = median(self._took[-_LOOKED_AT:]) if self._took else _USUAL
+        pace = median([took for *_, took in self._given[-_LOOKED_AT:]] or [_USUAL])
         return pace * (len(self._pairs) - self.position)
 
 

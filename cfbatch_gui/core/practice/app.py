@@ -15,7 +15,7 @@ import threading
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import parse_qs, quote, unquote
@@ -62,7 +62,7 @@ def practice_app(
     """Create the service with its queue and its indexes in `folder`.
 
     `clock` returns seconds since 1970. With `token` "" any well-formed bearer token is accepted. `load_model` is
-    called once, in a worker thread.
+    called in a worker thread.
     """
     service = _Service(Queue(folder, seconds_queued, seconds_running), clock, load_model)
     vectorize = VectorizeIndexes(folder, seconds_running, clock)
@@ -116,21 +116,16 @@ async def _answer(table: Table, token: str, scope: Scope, body: bytes) -> Answer
 def _find(table: Table, scope: Scope) -> tuple[Operation, Mapping[str, str]]:
     """The operation of a request, with its values.
 
-    Raises RefusalError: 404 for an unknown path, a malformed account id or a percent-encoded slash; 405 for the
-    wrong method.
+    Raises RefusalError for an unknown path or method, a malformed account id and a percent-encoded slash.
     """
     raw: bytes | None = scope.get("raw_path")
     undecoded = (quote(scope["path"], safe="/@:").encode() if raw is None else raw.partition(b"?")[0]).decode("latin-1")
     parts = [unquote(part) for part in undecoded.removeprefix(PREFIX).split("/")]
     path = "" if any("/" in part for part in parts) else "/".join(parts)
-    found = [(method, match, operation) for method, form, operation in table if (match := form.fullmatch(path))]
-    for method, match, operation in found:
-        if method == scope["method"]:
+    for method, form, operation in table:
+        if method == scope["method"] and (match := form.fullmatch(path)):
             query = parse_qs(scope["query_string"].decode("ascii", "replace"))
             return operation, {name: values[-1] for name, values in query.items()} | match.groupdict()
-    if found:
-        allowed = (("allow", found[0][0]),)
-        raise RefusalError(405, (10405, "Method not allowed for this authentication scheme"), headers=allowed)
     words = f"Could not route to {undecoded}, perhaps your object identifier is invalid?"
     raise RefusalError(404, (7003, words), (7000, "No route for that URI"))
 
@@ -161,11 +156,7 @@ async def _read(receive: Receive, most: int) -> bytes | None:
 
 
 async def _send(answer: Answer, send: Send) -> None:
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(answer.body)).encode()),
-        *((name.encode(), value.encode()) for name, value in answer.headers),
-    ]
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(answer.body)).encode())]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.body})
 
@@ -175,8 +166,7 @@ class _Service:
 
     def __init__(self, queue: Queue, clock: Callable[[], float], load_model: Callable[[], PracticeModel]) -> None:
         self._queue, self._clock, self._load_model = queue, clock, load_model
-        self._loaded: PracticeModel | None = None
-        self._one_at_a_time = threading.Lock()  # limits memory to one answer of 50 MB, and loads the model once
+        self._one_at_a_time = threading.Lock()  # limits memory to one answer of 50 MB
 
     def operations(self) -> list[tuple[str, str, Operation]]:
         return [
@@ -189,7 +179,7 @@ class _Service:
     def _search(self, request: Request) -> Answer:
         values = request.values
         with self._one_at_a_time:
-            items = _listed(values.get("search", ""), self._model())
+            items = _listed(values.get("search", ""), self._load_model())
         number, size = _positive(values.get("page", ""), 1), _positive(values.get("per_page", ""), 20)
         page = items[(number - 1) * size : number * size]
         counts = {"count": len(page), "page": number, "per_page": size, "total_count": len(items)}
@@ -209,11 +199,8 @@ class _Service:
             return _waiting(State.QUEUED, request_id, served)
         if not isinstance(posted, Element):
             raise bad_input("'requests' is for the queue: the address must end in ?queueRequest=true")
-        try:
-            with self._one_at_a_time:
-                result = run_one(hashlib.sha256(body).hexdigest(), posted, served, self._model())
-        except TooLongError as problem:
-            raise RefusalError(400, (3030, f"AiError: {problem}")) from None
+        with self._one_at_a_time:
+            result = run_one(hashlib.sha256(body).hexdigest(), posted, served, self._load_model())
         self._queue.accept(account, served.name, body, self._clock(), is_queued=False)
         return success(result)
 
@@ -228,12 +215,7 @@ class _Service:
         if not isinstance(batch, tuple):
             raise RefusalError(500, (5001, "AiError: Model execution failed: the body had no 'requests'"))
         with self._one_at_a_time:
-            return success(run_batch(request_id, batch, served, self._model()))
-
-    def _model(self) -> PracticeModel:
-        if self._loaded is None:
-            self._loaded = self._load_model()
-        return self._loaded
+            return success(run_batch(request_id, batch, served, self._load_model()))
 
 
 def _verify(_: Request) -> Answer:
@@ -257,12 +239,10 @@ def _item(model: ModelMetadata, engine: PracticeModel) -> Json:
     }
     return {
         "id": str(uuid.uuid5(uuid.NAMESPACE_URL, model.name)),
-        "source": 1,
         "name": model.name,
         "description": f"{model.title}. Practice stand-in: the vectors are made on this computer by {engine.name} "
         f"({engine.dimension} dimensions), not by the real model.",
-        "task": {"id": str(uuid.uuid5(uuid.NAMESPACE_URL, "Text Embeddings")), "name": "Text Embeddings"},
-        "tags": [],
+        "task": {"name": "Text Embeddings"},
         "properties": [{"property_id": key, "value": value} for key, value in properties.items()],
     }
 
@@ -284,6 +264,7 @@ def _positive(text: str, otherwise: int) -> int:
 
 # What is posted to a model, and what it answers: scores and vectors, in any order
 
+_AI_ERROR: Final = "AiError: "
 _DECIMALS = 7  # of a component of a unit vector: about float32's own precision, and half of its digits
 
 # A practice token, the same whichever model makes the vectors: up to four letters or digits of one word, up to three
@@ -366,19 +347,6 @@ def _one_of(where: str, forms: list[str]) -> str:
     return f"oneOf at '{where}' not met, {len(forms)} matches: {', '.join(forms)}"
 
 
-class TooLongError(Exception):
-    """Its text is in the service's words."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """One element with its texts (a query first), truncated where asked."""
-
-    element: Element
-    texts: tuple[str, ...]
-    tokens: int
-
-
 def run_batch(request_id: str, batch: Batch, served: ModelMetadata, engine: PracticeModel) -> dict[str, object]:
     """The result of a finished batch, by the arguments alone.
 
@@ -387,16 +355,17 @@ def run_batch(request_id: str, batch: Batch, served: ModelMetadata, engine: Prac
     """
     disorder = random.Random(request_id)  # noqa: S311
     answers: dict[int, msgspec.Raw] = {}
-    works: dict[int, _Work] = {}
+    texts: dict[int, tuple[str, ...]] = {}
     for number, element in enumerate(batch):
         try:
-            works[number] = _prepare(element, served)
-        except TooLongError as problem:
-            answers[number] = _answered(number, element, success=False, error=str(problem))
-    for (number, work), vectors in zip(works.items(), _vectors([*works.values()], engine), strict=True):
-        result = _result(work.element, vectors, served, disorder)
-        answers[number] = _answered(number, work.element, result=result, success=True)
-    counted = sum(work.tokens for work in works.values())
+            texts[number] = _prepare(element, served)
+        except RefusalError as refusal:
+            words = refusal.errors[0][1].removeprefix(_AI_ERROR)
+            answers[number] = _answered(number, element, success=False, error=words)
+    for number, vectors in zip(texts, _vectors([*texts.values()], engine), strict=True):
+        result = _result(batch[number], vectors, served, disorder)
+        answers[number] = _answered(number, batch[number], result=result, success=True)
+    counted = sum(count_tokens(text) for each in texts.values() for text in each)
     return {
         "responses": [answers[number] for number in _disordered(len(batch), disorder)],
         "usage": {"prompt_tokens": counted, "completion_tokens": 0, "total_tokens": counted},
@@ -404,25 +373,24 @@ def run_batch(request_id: str, batch: Batch, served: ModelMetadata, engine: Prac
 
 
 def run_one(seed: str, element: Element, served: ModelMetadata, engine: PracticeModel) -> dict[str, object]:
-    """The result of a synchronous call. Raises TooLongError."""
+    """The result of a synchronous call. Raises RefusalError for what is too long."""
     (vectors,) = _vectors([_prepare(element, served)], engine)
     return _result(element, vectors, served, random.Random(seed))  # noqa: S311
 
 
-def _prepare(element: Element, served: ModelMetadata) -> _Work:
-    texts = _texts(element)
-    counts = [count_tokens(text) for text in texts]
-    longest = max(counts, default=0)
-    most = served.max_tokens
+def _prepare(element: Element, served: ModelMetadata) -> tuple[str, ...]:
+    """The texts of an element (a query first), truncated where asked. Raises RefusalError for what is too long."""
+    texts, most = _texts(element), served.max_tokens
+    longest = max(map(count_tokens, texts), default=0)
     if longest > most:
         if not (served.can_truncate and element.truncate_inputs is True):
-            raise TooLongError(f"Sequence too long: {longest} > {most}")
-        texts = tuple(cut(text, most) for text in texts)
-        counts, longest = [min(count, most) for count in counts], most
+            raise RefusalError(400, (3030, f"{_AI_ERROR}Sequence too long: {longest} > {most}"))
+        texts, longest = tuple(cut(text, most) for text in texts), most
     padded, limit = longest * len(texts), served.padded_tokens
     if 0 < limit < padded:
-        raise TooLongError(f"Max context reached {padded} tokens but model supports only {limit}")
-    return _Work(element, texts, sum(counts))
+        words = f"{_AI_ERROR}Max context reached {padded} tokens but model supports only {limit}"
+        raise RefusalError(400, (3030, words))
+    return texts
 
 
 def _texts(element: Element) -> tuple[str, ...]:
@@ -434,15 +402,14 @@ def _texts(element: Element) -> tuple[str, ...]:
     return () if element.text is UNSET else tuple(element.text)
 
 
-def _vectors(works: Sequence[_Work], engine: PracticeModel) -> Iterator[npt.NDArray[np.float32]]:
+def _vectors(elements: Sequence[tuple[str, ...]], engine: PracticeModel) -> Iterator[npt.NDArray[np.float32]]:
     """The vectors of each element's texts; each text is embedded once."""
     rows_of: dict[str, int] = {}
-    for work in works:
-        for text in work.texts:
-            rows_of.setdefault(text, len(rows_of))
+    for text in chain.from_iterable(elements):
+        rows_of.setdefault(text, len(rows_of))
     vectors = engine.embed(list(rows_of))
-    for work in works:
-        yield vectors[[rows_of[text] for text in work.texts]]
+    for texts in elements:
+        yield vectors[[rows_of[text] for text in texts]]
 
 
 def _result(

@@ -21,7 +21,6 @@ class Answer:
 
     status: int
     body: bytes
-    headers: tuple[tuple[str, str], ...] = ()
 
 
 Operation = Callable[[Request], Answer]  # blocks; raises RefusalError, sqlite3.Error and OSError
@@ -30,13 +29,13 @@ Operation = Callable[[Request], Answer]  # blocks; raises RefusalError, sqlite3.
 class RefusalError(Exception):
     """A refusal: an HTTP status and (code, message) pairs."""
 
-    def __init__(self, status: int, *errors: tuple[int, str], headers: tuple[tuple[str, str], ...] = ()) -> None:
+    def __init__(self, status: int, *errors: tuple[int, str]) -> None:
         super().__init__(f"HTTP {status}: {errors}")
-        self.status, self.errors, self.headers = status, errors, headers
+        self.status, self.errors = status, errors
 
     def answer(self) -> Answer:
         envelope = {"result": None, "success": False, "errors": _listed(self.errors), "messages": []}
-        return Answer(self.status, msgspec.json.encode(envelope), self.headers)
+        return Answer(self.status, msgspec.json.encode(envelope))
 
 
 def bad_input(reason: str) -> RefusalError:

@@ -2,7 +2,6 @@
 divided by their lengths, read in blocks, and the directions in which they vary most.
 """
 
-import hashlib
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -89,12 +88,6 @@ def lengths_of(block: NDArray[np.float32]) -> NDArray[np.float64]:
     return lengths
 
 
-def _marks(block: NDArray[np.float32]) -> NDArray[np.uint64]:
-    """A 128-bit hash of each row's bytes, of shape (n, 2); a collision is too improbable to matter."""
-    digests = b"".join(hashlib.blake2b(row, digest_size=16).digest() for row in block)
-    return np.frombuffer(digests, dtype=np.uint64).reshape(-1, 2)
-
-
 class Embeddings:
     """The results of an embedding job.
 
@@ -157,14 +150,6 @@ class Embeddings:
             rows = database.execute("SELECT length(text) FROM items JOIN texts USING(text_no) ORDER BY item_no")
             return np.fromiter((length for (length,) in rows), dtype=np.int64, count=self.count)
 
-    def rows(self, start: int, stop: int) -> NDArray[np.float32]:
-        """The vectors as sent, by item number - 1, from index `start` to before `stop`: a memory map of its own. Those
-        of texts that are not done have arbitrary values.
-        """
-        vectors = self._stored()
-        self._checked.check(vectors, np.arange(start + 1, stop + 1))
-        return vectors[start:stop]
-
     def rows_of(self, item_numbers: NDArray[np.int64]) -> NDArray[np.float32]:
         """A copy of the vectors of these items, of shape (n, dimension)."""
         vectors = self._stored()
@@ -220,11 +205,11 @@ class Embeddings:
     def checks(self) -> VectorChecks:
         """Check all vectors, see `VectorChecks`. Blocking: seconds for many."""
         size = max(1, _BLOCK_BYTES // max(1, self.dimension * 4))
-        norms, marks = [np.empty(0)], [np.empty((0, 2), dtype=np.uint64)]
+        norms, hashes = [np.empty(0)], set[int]()  # two of a million hashes are equal by chance once in 10^7
         for _, _, block in self.vector_blocks(self.present(), size):
             norms.append(lengths_of(block))
-            marks.append(_marks(block))
-        lengths, hashes = np.concatenate(norms), np.concatenate(marks)
+            hashes.update(hash(row.tobytes()) for row in block)
+        lengths = np.concatenate(norms)
         finite = lengths[np.isfinite(lengths)]
         return VectorChecks(
             texts=self.count,
@@ -233,7 +218,7 @@ class Embeddings:
             norm_max=float(finite.max()) if len(finite) else math.nan,
             unit_length=bool(len(lengths)) and bool(np.all(np.abs(lengths - 1) < _UNIT_TOLERANCE)),
             zero=int(np.count_nonzero(lengths == 0)),
-            repeated=len(hashes) - len(np.unique(hashes, axis=0)),
+            repeated=len(lengths) - len(hashes),
             non_finite=len(lengths) - len(finite),
             missing=self.count - len(lengths),
         )
@@ -280,10 +265,11 @@ class UnitVectors:
 
     def blocks(self, most_bytes: int = _UNIT_BYTES) -> Iterator[Block]:
         """All of them in order. Each block is a memory map of its own, so that memory use is constant; copy to keep."""
-        size = max(1, most_bytes // max(1, self.dimension * 4))
-        for start in range(0, self.count, size):
-            items = self.item_numbers[start : start + size]
-            yield start, _rows(self.embeddings, items), self.inverse_lengths[start : start + size]
+        wanted, start = np.zeros(self.embeddings.count, dtype=np.bool_), 0
+        wanted[self.item_numbers - 1] = True
+        for _, _, rows in self.embeddings.vector_blocks(wanted, max(1, most_bytes // max(1, self.dimension * 4))):
+            yield start, rows, self.inverse_lengths[start : start + len(rows)]
+            start += len(rows)
 
     def rows(self, indices: NDArray[np.int64]) -> NDArray[np.float32]:
         stored = self.embeddings.rows_of(self.item_numbers[indices])
@@ -312,13 +298,6 @@ def unit_vectors(embeddings: Embeddings) -> UnitVectors:
     has_direction = np.isfinite(lengths) & (lengths > 0) & np.isfinite(inverse) & (inverse > 0)
     without = int(np.count_nonzero(~has_direction))
     return UnitVectors(embeddings, item_numbers[has_direction], inverse[has_direction], dimension, without)
-
-
-def _rows(embeddings: Embeddings, items: NDArray[np.int64]) -> NDArray[np.float32]:
-    """The rows of these item numbers, which ascend; a view instead of a copy if the numbers are consecutive."""
-    first, last = int(items[0]) - 1, int(items[-1])
-    block = embeddings.rows(first, last)
-    return block if last - first == len(items) else block[items - 1 - first]
 
 
 Rows = tuple[NDArray[np.float32], NDArray[np.float32]]  # rows (n, d), and the factor that scales each, (n,)

@@ -1,6 +1,6 @@
 """Groups of similar texts: near duplicates, by upper bounds exact; and clusters, by spherical k-means on a sample."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -69,11 +69,9 @@ def find_clusters(
     centres = _from_sample(unit.rows(unit.sample(_SAMPLE)), number)
     progress(0.6)
     if unit.count > _SAMPLE:
-        sums = [_sums(rows, members, len(centres)) for rows, members, _ in _assigned(unit, centres)]
-        centres = _normalised(np.sum(sums, axis=0), centres)
+        centres = _normalised(_assigned(unit, centres)[2], centres)
     progress(0.8)
-    _, *found_by_block = zip(*_assigned(unit, centres), strict=True)
-    members, similarities = map(np.concatenate, found_by_block)
+    members, similarities, _ = _assigned(unit, centres)
     members, sizes = _largest_first(members, len(centres))
     found = tuple(_describe(unit, members, similarities, index, typical) for index in range(len(sizes)))
     return Clusters(unit.item_numbers, members, similarities, found, unit.missing, unit.without_direction)
@@ -120,12 +118,16 @@ def _distances(sample: NDArray[np.float32], chosen: Sequence[int] | NDArray[np.i
 
 def _assigned(
     unit: UnitVectors, centres: NDArray[np.float32]
-) -> Iterator[tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.float32]]]:
-    """All unit vectors in blocks, the nearest centre of each, and its cosine."""
-    for _, rows, factors in unit.blocks():
-        rows = rows * factors[:, None]  # noqa: PLW2901
-        cosines = rows @ centres.T
-        yield rows, cosines.argmax(axis=1), cosines.max(axis=1)
+) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float64]]:
+    """The nearest centre of each text, its cosine, and the sums of the texts of each centre."""
+    members, similarities = np.empty(unit.count, dtype=np.int64), np.empty(unit.count, dtype=np.float32)
+    sums = np.zeros(centres.shape)
+    for start, rows, factors in unit.blocks():
+        block, unit_rows = slice(start, start + len(rows)), rows * factors[:, None]
+        cosines = unit_rows @ centres.T
+        members[block], similarities[block] = cosines.argmax(axis=1), cosines.max(axis=1)
+        sums += _sums(unit_rows, members[block], len(centres))
+    return members, similarities, sums
 
 
 def _sums(rows: NDArray[np.float32], members: NDArray[np.int64], number: int) -> NDArray[np.float64]:

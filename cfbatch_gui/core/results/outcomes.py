@@ -158,7 +158,6 @@ def has_origins(folder: JobFolder) -> bool:
 
 _CELLS = msgspec.json.Decoder(list[str])
 _KEYS = (("columns", "roles"), ("second_columns", "second_roles"))
-_NAMES = msgspec.json.Decoder(tuple[str, ...])
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +226,7 @@ def _columns(
 
 
 def _names(database: sqlite3.Connection, name: str) -> tuple[str, ...]:
-    return _NAMES.decode(msgspec.json.encode(schema.metadata_value(database, name, ())))
+    return msgspec.convert(schema.metadata_value(database, name, ()), tuple[str, ...])
 
 
 def _picked(row: str | None, indices: tuple[int, ...]) -> tuple[str, ...]:

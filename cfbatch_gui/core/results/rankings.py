@@ -70,14 +70,15 @@ class RetrievalIds:
         if not _UNSAFE.search(identifier):
             return identifier
         self._encoded += 1
-        return _UNSAFE.sub(_percent, identifier)
+        return _UNSAFE.sub(percent_encoded, identifier)
 
     def _made(self, identifier: str, is_mixed: int) -> str:
         # An encoded id has a hexadecimal digit after each percent sign, so that this equals none of them.
         return f"%row-{identifier}" if is_mixed else identifier
 
 
-def _percent(found: re.Match[str]) -> str:
+def percent_encoded(found: re.Match[str]) -> str:
+    """What was found in UTF-8, each byte as %XX."""
     return "".join(f"%{byte:02X}" for byte in found[0].encode())
 
 

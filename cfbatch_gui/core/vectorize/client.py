@@ -219,7 +219,7 @@ class VectorizeIndexes:
         return await self._call(_INFO, name, "/info")
 
     async def upsert(self, name: str, lines: Sequence[bytes]) -> str:
-        """Put vectors, in place of those with the same ids; the mutation's id. `lines` is NDJSON in pieces."""
+        """Put vectors, in place of those with the same ids; the mutation's id. `lines` are of NDJSON."""
         content_type, body = multipart([("vectors", "vectors.ndjson", "application/x-ndjson", lines)])
         found = await self._call(_MUTATION, name, "/upsert", body, content_type=content_type, seconds=_UPLOAD_SECONDS)
         return str(found.mutation_id)

@@ -6,7 +6,6 @@ Vectors are sent whose checksum is not the one that was sent last, in parts.
 import asyncio
 import hashlib
 import re
-import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from cfbatch_gui.core.results.exports.base import REQUEST_ID, SOURCE_JOB, Export
 from cfbatch_gui.core.results.exports.rows import BLOCK, VectorRows, columns_of, vector_texts
 from cfbatch_gui.core.results.exports.vector_files import usual_key
 from cfbatch_gui.core.results.outcomes import has_origins
+from cfbatch_gui.core.system.threads import check_stopped, in_thread
 from cfbatch_gui.core.vectorize.client import PART_BYTES, Metadata, VectorizeIndex, encode_line
 from cfbatch_gui.core.vectorize.push_values import (
     IdSource,
@@ -69,8 +69,9 @@ class PushRows(VectorRows):
     """The vectors that a job has when this is made. Raises UsageError for a column that does not exist, DataError."""
 
     def __init__(self, folder: JobFolder, job: Job, options: PushOptions) -> None:
-        chosen = ExportOptions(columns=tuple(dict.fromkeys(_columns(options))))
-        super().__init__(Work(folder, job, Path(), chosen))
+        of_ids = options.id_column if options.ids is IdSource.COLUMN else ""
+        chosen = filter(None, (of_ids, options.namespace, *(each.column for each in options.metadata)))
+        super().__init__(Work(folder, job, Path(), ExportOptions(columns=tuple(dict.fromkeys(chosen)))))
         self._ids = options.ids
         index_of = {name: index for index, name in enumerate(self.columns)}
         self._id = index_of.get(options.id_column, -1)
@@ -153,14 +154,6 @@ def _number(cell: str) -> int | float:
     return float(cell) if "." in cell else int(cell)
 
 
-def _columns(options: PushOptions) -> Iterator[str]:
-    if options.ids is IdSource.COLUMN:
-        yield options.id_column
-    if options.namespace:
-        yield options.namespace
-    yield from (each.column for each in options.metadata)
-
-
 ROWS_NAMED = 5  # rows that a problem names
 
 # What Vectorize would refuse of a row, and the most that it takes.
@@ -185,7 +178,7 @@ _Kind = tuple[Message, int]
 
 
 def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tuple[tuple[str, ...], list[PushProblem]]:
-    """The keys whose cells are all plain numbers, and are sent as such; and what would be refused.
+    """The keys whose cells are all plain numbers, and are sent as such; and what would be refused of the rows.
 
     Looks at no vector. Blocking. An exception of `progress` stops it. Raises DataError.
     """
@@ -220,7 +213,7 @@ def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tupl
                         texts_only.add(key)
         done += len(block)
         progress(done, rows.count)
-    of_rows = (
+    of_rows = [
         PushProblem(
             kind[0].filled(n=counts[kind], most=kind[1]),
             counts[kind],
@@ -228,12 +221,12 @@ def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tupl
             tuple(each.item_no for each in first),
         )
         for kind, first in refused.items()
-    )
+    ]
     numbers = tuple(key for key in keys if key in filled and key not in texts_only)
-    return numbers, [*_of_job(rows), *_of_keys(options), *of_rows]
+    return numbers, of_rows
 
 
-def _of_job(rows: PushRows) -> Iterator[PushProblem]:
+def _of_job(rows: PushRows, index: VectorizeIndex | None) -> Iterator[PushProblem]:
     if not rows.count:
         yield PushProblem(message("This job has no vectors yet."))
     if rows.dimension > MAX_INDEX_DIMENSIONS:
@@ -241,6 +234,16 @@ def _of_job(rows: PushRows) -> Iterator[PushProblem]:
             message(
                 "Vectorize takes vectors of at most {most:,} numbers, and these have {dimension:,}.",
                 most=MAX_INDEX_DIMENSIONS,
+                dimension=rows.dimension,
+            )
+        )
+    if index is not None and rows.dimension and index.dimensions not in (0, rows.dimension):
+        yield PushProblem(
+            message(
+                "{index} takes vectors of {wanted:,} numbers, and these have {dimension:,}. Choose another index, or "
+                "create one.",
+                index=index.name,
+                wanted=index.dimensions,
                 dimension=rows.dimension,
             )
         )
@@ -287,33 +290,21 @@ async def plan_push(
 
     `show` is called in the event loop. Raises UsageError, DataError, ExportError.
     """
-    stop, loop = threading.Event(), asyncio.get_running_loop()
+    loop = asyncio.get_running_loop()
 
     def progress(done: int, total: int) -> None:
-        if stop.is_set():
-            raise asyncio.CancelledError
+        check_stopped()
         loop.call_soon_threadsafe(show, PushProgress(PushStage.READING, done, total))
 
-    try:
-        return await asyncio.to_thread(lambda: _plan(PushRows(folder, job, options), options, record, index, progress))
-    finally:
-        stop.set()
+    return await in_thread(lambda: _plan(PushRows(folder, job, options), options, record, index, progress))
 
 
 def _plan(
     rows: PushRows, options: PushOptions, record: IndexRecord, index: VectorizeIndex | None, progress: Progress
 ) -> PushPlan:
     total = 2 * rows.count
-    numbers, problems = check_rows(rows, options, lambda done, _: progress(done, total))
-    if index is not None and rows.dimension and index.dimensions not in (0, rows.dimension):
-        sentence = message(
-            "{index} takes vectors of {wanted:,} numbers, and these have {dimension:,}. Choose another index, or "
-            "create one.",
-            index=index.name,
-            wanted=index.dimensions,
-            dimension=rows.dimension,
-        )
-        problems.append(PushProblem(sentence))
+    numbers, of_rows = check_rows(rows, options, lambda done, _: progress(done, total))
+    problems = [*_of_job(rows, index), *_of_keys(options), *of_rows]
     last = int(rows.item_numbers[-1]) if rows.count else 0
     is_to_send, checksums = np.zeros(last, np.bool_), np.zeros(last, np.uint64)
     new = changed = 0
@@ -366,16 +357,13 @@ def _checksums(
     return found
 
 
-_PIECE_LINES = 64  # sent in one write; about 700 kB of vectors of 1,024 numbers
-
-
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One upload: the ids of its vectors, their checksums, and its lines, NDJSON in pieces."""
+    """One upload: the ids of its vectors, their checksums, and its lines of NDJSON."""
 
     ids: tuple[str, ...]
     checksums: tuple[int, ...]
-    pieces: tuple[bytes, ...] = field(repr=False)
+    lines: tuple[bytes, ...] = field(repr=False)
 
 
 def parts(plan: PushPlan, *, most_vectors: int = MAX_UPLOAD_VECTORS, most_bytes: int = PART_BYTES) -> Iterator[Part]:
@@ -393,16 +381,11 @@ def parts(plan: PushPlan, *, most_vectors: int = MAX_UPLOAD_VECTORS, most_bytes:
             metadata = plan.rows.metadata(row, plan.check.numbers)
             line = encode_line(row.id, values, row.namespace, metadata)
             if lines and (len(lines) >= most_vectors or size + len(line) > most_bytes):
-                yield _part(ids, checksums, lines)
+                yield Part(tuple(ids), tuple(checksums), tuple(lines))
                 ids, checksums, lines, size = [], [], [], 0
             ids.append(row.id)
             checksums.append(int(plan.checksums[row.item_no - 1]))
             lines.append(line)
             size += len(line)
     if lines:
-        yield _part(ids, checksums, lines)
-
-
-def _part(ids: list[str], checksums: list[int], lines: list[bytes]) -> Part:
-    pieces = tuple(b"".join(lines[start : start + _PIECE_LINES]) for start in range(0, len(lines), _PIECE_LINES))
-    return Part(tuple(ids), tuple(checksums), pieces)
+        yield Part(tuple(ids), tuple(checksums), tuple(lines))

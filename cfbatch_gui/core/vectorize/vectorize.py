@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -12,12 +12,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.connections.address_book import AddressBook
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder, check_has_texts
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import counted_message, message
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.nearest import Neighbour, embed_sentence, nearest_to
@@ -50,7 +48,7 @@ from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, price
 from cfbatch_gui.core.workers_ai.client import Repeating, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
-from cfbatch_gui.core.workers_ai.limits import MAX_DELETED_IDS, MAX_INDEX_VECTORS, MAX_READ_IDS, MAX_UPLOAD_VECTORS
+from cfbatch_gui.core.workers_ai.limits import MAX_DELETED_IDS, MAX_INDEX_VECTORS, MAX_READ_IDS
 
 _SAVING = threading.Lock()  # a job may go into two indexes at the same time
 
@@ -81,16 +79,6 @@ def _path(folder: JobFolder) -> Path:
     return folder.path / "vectorize.json"
 
 
-@dataclass(frozen=True, slots=True)
-class PushedJob:
-    """What has to be known of a job. `is_paid` is False for the practice service."""
-
-    folder: JobFolder
-    job: Job
-    model: ModelMetadata
-    is_paid: bool
-
-
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0  # seconds between two questions
 # Seconds that an index is waited for. Mutations are usually processed within seconds, large ones within minutes.
 _WAITED_IN_ALL = 600.0
@@ -108,14 +96,15 @@ class _Pushing:
     def __init__(
         self,
         calls: VectorizeIndexes,
-        job: PushedJob,
+        folder: JobFolder,
+        job: Job,
         record: IndexRecord,
         push: Push,
         *,
         settings: PushSettings,
         show: Show,
     ) -> None:
-        self._calls, self._job, self._record, self._push = calls, job, record, push
+        self._calls, self._folder, self._job, self._record, self._push = calls, folder, job, record, push
         self._settings, self._show = settings, show
         self._progress = PushProgress(PushStage.READING, 0, 0)
         self._again = Repeating(sleep=settings.sleep, waiting=self._say_waiting)
@@ -123,16 +112,13 @@ class _Pushing:
     async def run(self) -> Push:
         """Do the push; as it ended, and as it is kept. Raises UserError; what was acknowledged stays so.
 
-        Why it stopped is kept. Before anything was planned nothing has changed, so the push before stays as it was.
+        Why it stopped is kept, unless that was before anything was planned: the push before stays as it was.
         """
         try:
             return await self._run()
         except UserError as error:
-            push, before = self._push, None
-            if not push.vectors:
-                before = await asyncio.to_thread(saved_push, self._job.folder, push.account_mark, push.index)
-            self._push = before or msgspec.structs.replace(push, ended_at=self._settings.clock())
-            await self._save(failure=error.message)
+            if self._push.vectors:
+                await self._save(ended_at=self._settings.clock(), failure=error.message)
             raise
 
     async def _run(self) -> Push:
@@ -140,7 +126,7 @@ class _Pushing:
         index = await self._again(lambda: self._calls.get(name))
         before = await self._again(lambda: self._calls.info(name))
         is_other = await asyncio.to_thread(record.begin, index.created_on or "")
-        plan = await plan_push(self._job.folder, self._job.job, options, record, index=index, show=self._tell)
+        plan = await plan_push(self._folder, self._job, options, record, index=index, show=self._tell)
         if plan.check.problems:
             raise UsageError(plan.check.problems[0].sentence)
         if before.vector_count + plan.check.new > MAX_INDEX_VECTORS:
@@ -218,13 +204,13 @@ class _Pushing:
         return await asyncio.to_thread(self._record.knows_mutation, mutation)
 
     async def _send(self, plan: PushPlan) -> None:
-        record, settings, pushed = self._record, self._settings, self._job.job
+        record, settings, pushed = self._record, self._settings, self._job
         job = await asyncio.to_thread(record.job_number, pushed.id, pushed.name)
         self._tell(PushProgress(PushStage.SENDING, self._push.acknowledged, self._push.vectors))
         pending = parts(plan, most_vectors=settings.most_vectors, most_bytes=settings.most_bytes)
         while (part := await asyncio.to_thread(next, pending, None)) is not None:
             await asyncio.to_thread(record.mark_sending, part.ids, job)
-            mutation = await self._again(lambda: self._calls.upsert(self._push.index, part.pieces))
+            mutation = await self._again(lambda: self._calls.upsert(self._push.index, part.lines))
             await asyncio.to_thread(record.acknowledge, part.ids, part.checksums, job, mutation)
             acknowledged, sent = self._push.acknowledged + len(part.ids), self._push.sent + len(part.ids)
             await self._save(acknowledged=acknowledged, sent=sent, last_mutation=mutation)
@@ -240,7 +226,7 @@ class _Pushing:
 
     async def _save(self, **changes: object) -> Push:
         self._push = msgspec.structs.replace(self._push, **changes)
-        await asyncio.to_thread(save_push, self._job.folder, self._push)
+        await asyncio.to_thread(save_push, self._folder, self._push)
         return self._push
 
     def _tell(self, progress: PushProgress) -> None:
@@ -248,13 +234,10 @@ class _Pushing:
         self._show(progress)
 
     def _say_waiting(self, error: UserError, seconds: float) -> None:
-        now = self._progress
-        self._show(PushProgress(now.stage, now.done, now.total, error.message, seconds))
+        self._show(replace(self._progress, waiting=error.message, waiting_seconds=seconds))
 
 
 def _is_same(stored: StoredVector, vector: NDArray[np.float32]) -> bool:
-    if len(stored.values) != len(vector):
-        return False
     with np.errstate(over="ignore"):  # a value beyond a float32 is another one
         return bool(np.array_equal(np.array(stored.values, np.float64).astype(np.float32), vector))
 
@@ -270,7 +253,7 @@ _PRACTICE_VECTORS = message(
 
 
 class Vectorize:
-    """Pushes, searches and states of indexes; `record_path` is by the account's mark and the index.
+    """Pushes, searches and states of indexes. `paid_model` is that of a job, None where nothing is paid.
 
     Raises UserError.
     """
@@ -278,12 +261,18 @@ class Vectorize:
     def __init__(
         self,
         client: Callable[[str], WorkersAI],
-        job: Callable[[str], PushedJob],
-        record_path: Callable[[str, str], Path],
+        job: Callable[[str], Job],
+        paths: Paths,
         settings: PushSettings,
+        *,
+        paid_model: Callable[[Job], ModelMetadata | None] = lambda job: None,
     ) -> None:
-        self._client, self._job, self._record_path, self._settings = client, job, record_path, settings
+        self._client, self._job, self._paths, self._settings = client, job, paths, settings
+        self._paid_model = paid_model
         self._running: set[tuple[str, str]] = set()
+
+    def _folder(self, job_id: str) -> JobFolder:
+        return JobFolder(self._paths.job(job_id))
 
     def calls(self, connection_id: str) -> VectorizeIndexes:
         """The calls of Vectorize through a connection."""
@@ -291,15 +280,15 @@ class Vectorize:
 
     def columns(self, job_id: str) -> tuple[str, ...]:
         """The columns that can be chosen for ids, namespaces and metadata; blocking."""
-        return push_columns(self._embedded(job_id).folder)
+        return push_columns(self._folder(self._embedded(job_id).id))
 
     def dimension_of(self, job_id: str) -> int:
         """The length of the job's vectors, for a new index; 0 as long as there is none. Blocking."""
-        return Embeddings(self._embedded(job_id).folder).dimension
+        return Embeddings(self._folder(self._embedded(job_id).id)).dimension
 
     def pushes(self, job_id: str) -> tuple[Push, ...]:
         """The last push of a job into each index, the newest first; blocking."""
-        return saved_pushes(self._job(job_id).folder)
+        return saved_pushes(self._folder(job_id))
 
     async def check(
         self,
@@ -316,8 +305,8 @@ class Vectorize:
         """
         job = self._embedded(job_id, options)
         async with self._recorded(connection_id, index_name) as record:
-            plan = await plan_push(job.folder, job.job, options, record, index=index, show=show)
-        if job.job.connection == PRACTICE.id and connection_id != PRACTICE.id:
+            plan = await plan_push(self._folder(job_id), job, options, record, index=index, show=show)
+        if job.connection == PRACTICE.id and connection_id != PRACTICE.id:
             return replace(plan.check, notes=(*plan.check.notes, _PRACTICE_VECTORS))
         return plan.check
 
@@ -336,19 +325,21 @@ class Vectorize:
                 vectors=0,
                 started_at=self._settings.clock(),
             )
-            return await _Pushing(calls, job, record, push, settings=self._settings, show=show).run()
+            return await _Pushing(
+                calls, self._folder(job_id), job, record, push, settings=self._settings, show=show
+            ).run()
 
     async def verify(self, job_id: str, connection_id: str, index: str, *, show: Show = lambda progress: None) -> Push:
         """Wait and compare once more. Raises UsageError unless it was sent all that the job holds now."""
         job, calls = self._embedded(job_id), self.calls(connection_id)
-        push = await asyncio.to_thread(saved_push, job.folder, calls.connection.account_mark, index)
+        push = await asyncio.to_thread(saved_push, self._folder(job_id), calls.connection.account_mark, index)
         if push is None or not push.is_whole:
             raise UsageError(
                 message("The vectors of this job were not all sent to {index} yet. Push them first.", index=index)
             )
         async with self._recorded(connection_id, index) as record:
             options = msgspec.structs.replace(push.options, everything=False)
-            plan = await plan_push(job.folder, job.job, options, record, show=show)
+            plan = await plan_push(self._folder(job_id), job, options, record, show=show)
             if to_send := int(plan.is_to_send.sum()):
                 raise UsageError(
                     counted_message(
@@ -359,21 +350,21 @@ class Vectorize:
                     )
                 )
             push = msgspec.structs.replace(push, last_mutation=await asyncio.to_thread(lambda: record.last_mutation))
-            verifying = _Pushing(calls, job, record, push, settings=self._settings, show=show)
+            verifying = _Pushing(calls, self._folder(job_id), job, record, push, settings=self._settings, show=show)
             return await verifying.verify(plan.rows)
 
     def search_price(self, job_id: str, sentence: str) -> Price:
         """The most that a search costs: one request to the model of the job."""
-        job = self._embedded(job_id)
-        return price(tokens_upper(sentence), job.model) if job.is_paid else Price(0.0, 0.0, 0.0)
+        model = self._paid_model(self._embedded(job_id))
+        return price(tokens_upper(sentence), model) if model is not None else Price(0.0, 0.0, 0.0)
 
     async def search(self, job_id: str, connection_id: str, index: str, sentence: str) -> SearchResult:
         """Search an index for a sentence, and the job by exact comparison. The sentence is sent once and paid for."""
         job, calls = self._embedded(job_id), self.calls(connection_id)
-        push = await asyncio.to_thread(saved_push, job.folder, calls.connection.account_mark, index)
+        push = await asyncio.to_thread(saved_push, self._folder(job_id), calls.connection.account_mark, index)
         options = push.options if push is not None else PushOptions()  # by which ids are known again
         again = Repeating(sleep=self._settings.sleep)
-        embeddings = await asyncio.to_thread(Embeddings, job.folder, job.job.failed_batches)
+        embeddings = await asyncio.to_thread(Embeddings, self._folder(job_id), job.failed_batches)
         found = await again(lambda: calls.get(index))
         dimension = await asyncio.to_thread(lambda: embeddings.dimension)
         if found.dimensions not in (0, dimension):
@@ -385,20 +376,20 @@ class Vectorize:
                     dimension=dimension,
                 )
             )
-        vector = await embed_sentence(self._client(job.job.connection), job.job, embeddings, sentence)
+        vector = await embed_sentence(self._client(job.connection), job, embeddings, sentence)
         matches = await again(lambda: calls.query(index, vector.tolist(), TOP_K))
-        rows = await asyncio.to_thread(PushRows, job.folder, job.job, options)
+        rows = await asyncio.to_thread(PushRows, self._folder(job_id), job, options)
         nearest = await asyncio.to_thread(nearest_to, embeddings, vector, TOP_K)
         return await asyncio.to_thread(_compare, found, embeddings, rows, matches, nearest)
 
-    def _embedded(self, job_id: str, options: PushOptions | None = None) -> PushedJob:
+    def _embedded(self, job_id: str, options: PushOptions | None = None) -> Job:
         job = self._job(job_id)
-        if job.job.kind is not Kind.EMBED:
+        if job.kind is not Kind.EMBED:
             raise UsageError(
                 message("This job is a ranking and has no vectors. Vectorize takes those of an embedding.")
             )
         if options is not None and (options.metadata or options.namespace or options.id_column):
-            check_has_texts(job.folder)
+            check_has_texts(self._folder(job_id))
         return job
 
     @asynccontextmanager
@@ -411,38 +402,13 @@ class Vectorize:
             raise UsageError(message("A push into {index} is under way. Wait until it is done.", index=index))
         self._running.add(key)
         try:
-            record = await asyncio.to_thread(IndexRecord, self._record_path(mark, index), index)
+            record = await asyncio.to_thread(IndexRecord, self._paths.vectorize_record(mark, index), index)
             try:
                 yield record
             finally:
                 await asyncio.to_thread(record.close)
         finally:
             self._running.discard(key)
-
-
-def vectorize_of(
-    ledger: Ledger,
-    address_book: AddressBook,
-    paths: Paths,
-    metadata_for: Callable[[Job], ModelMetadata],
-    *,
-    clock: Callable[[], float],
-    most_vectors: int = MAX_UPLOAD_VECTORS,
-) -> Vectorize:
-    """The room of Vectorize for the jobs of a ledger; `clock` returns seconds since 1970."""
-
-    def pushed_job(job_id: str) -> PushedJob:
-        job = ledger.job(job_id)
-        return PushedJob(
-            JobFolder(paths.job(job_id)),
-            job,
-            metadata_for(job),
-            is_paid=address_book.is_counted_by_cloudflare(job.connection),
-        )
-
-    return Vectorize(
-        address_book.client, pushed_job, paths.vectorize_record, PushSettings(clock, most_vectors=most_vectors)
-    )
 
 
 def _compare(

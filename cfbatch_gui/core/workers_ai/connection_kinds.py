@@ -141,16 +141,18 @@ def check_base_url(text: str, *, example: str = "https://api.cloudflare.com/clie
     text = text.strip()
     try:
         parts = urlsplit(text)
-        host, _port = parts.hostname or "", parts.port
-    except ValueError as error:
-        raise _not_an_address(text, example) from error
-    if not host or not text.isascii() or not text.isprintable() or " " in text or parts.scheme not in ("https", "http"):
-        raise _not_an_address(text, example)
+        is_address = parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address or not text.isascii() or not text.isprintable() or " " in text:
+        raise NotConnected(
+            message("“{text}” is not an address. It should look like {example}.", text=text, example=example)
+        )
     if parts.username is not None or parts.query or parts.fragment:
         raise NotConnected(
             message("The service's address may not hold a user name, a password, “?” or “#”. Give host and path only.")
         )
-    if parts.scheme == "http" and not _is_this_computer(host):
+    if parts.scheme == "http" and not is_on_this_computer(text):
         raise NotConnected(
             message(
                 "“{text}” is not safe: over http the token could be read on the way. Use https; http is for this "
@@ -162,21 +164,10 @@ def check_base_url(text: str, *, example: str = "https://api.cloudflare.com/clie
 
 
 def is_on_this_computer(address: str) -> bool:
-    """Whether an address from `check_base_url` is a loopback one."""
-    return _is_this_computer(urlsplit(address).hostname or "")
-
-
-def _not_an_address(text: str, example: str) -> NotConnected:
-    return NotConnected(
-        message("“{text}” is not an address. It should look like {example}.", text=text, example=example)
-    )
-
-
-def _is_this_computer(host: str) -> bool:
-    if host == "localhost":
-        return True
+    """Whether an address leads to a loopback one."""
+    host = urlsplit(address).hostname or ""
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
 

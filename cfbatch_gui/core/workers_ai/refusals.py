@@ -275,11 +275,8 @@ NOT_REACHED: Final = {  # by the reason of an ExchangeError
         "the system's proxy settings."
     ),
     "proxy_address": message(
-        "The address of this computer's proxy cannot be read, so nothing was sent. Check the system's proxy settings."
-    ),
-    "proxy_kind": message(
-        "This computer's proxy, {proxy}, is not an HTTP proxy, so this program cannot use it. Nothing was sent. Set "
-        "an HTTP proxy in the system's settings, or none."
+        "This computer's proxy cannot be used: its address cannot be read, or it is not an HTTP proxy. Nothing was "
+        "sent. Set an HTTP proxy in the system's settings, or none."
     ),
     "mixed": message(
         "The connection to {title} held more than one answer, so none of it was used. Something on the way, such as "

@@ -358,17 +358,12 @@ def _system_proxy(url: str) -> httpx.Proxy | None:
     scheme, is_given, rest = address.partition("://")
     if not is_given:  # as curl and others have it
         scheme, rest = "http", address
-    if scheme.lower() not in ("http", "https"):
-        named = rest.rpartition("@")[2].partition("/")[0]
-        raise ExchangeError("proxy_kind", f"a proxy of the kind {scheme[:10]}", proxy=named)
-    try:
+    with suppress(*_NO_ADDRESS):
         context = system_certificates() if scheme.lower() == "https" else None
         proxy = httpx.Proxy(f"{scheme.lower()}://{rest}", ssl_context=context)
-        if proxy.url.host:  # raises for a name that is none
+        if proxy.url.host and scheme.lower() in ("http", "https"):  # raises for a name that is none
             return proxy
-    except _NO_ADDRESS:
-        pass
-    raise ExchangeError("proxy_address", "the proxy's address cannot be read")
+    raise ExchangeError("proxy_address", "the proxy's address cannot be used")
 
 
 def _told(error: Exception, watch: _Watch, proxy: httpx.Proxy | None, seconds: float) -> tuple[str, str, str]:

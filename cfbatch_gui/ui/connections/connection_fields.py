@@ -212,14 +212,15 @@ class TokenBlock(FieldBlock):
         self.cancel = QuietButton(self.tr("Cancel"), on_click=self._stop_replacing)
         self.cancel.setAccessibleName(self.tr("Keep {what} that is saved").format(what=what))
         self.cancel.hide()
-        self._where_icon = IconLabel("key-round", "quiet", 16)
         self._where = ElidedLabel("")
         self.unlock = self._small_link(self.tr("Unlock"), self.tr("Unlock the keyring"))
         self.replace = self._small_link(self.tr("Replace…"), self.tr("Replace {what}…").format(what=what))
         self.replace.clicked.connect(self._start_replacing)
         self.remove = self._small_link(self.tr("Remove…"), self.tr("Remove {what}…").format(what=what))
         self._editor = boxed(row(self.field, self.cancel))
-        self._saved = boxed(row(self._where_icon, (self._where, 1), self.unlock, self.replace, self.remove))
+        self._saved = boxed(
+            row(IconLabel("key-round", "quiet", 16), (self._where, 1), self.unlock, self.replace, self.remove)
+        )
         self._stack = QStackedWidget()
         self._stack.setFixedHeight(scaled(CONTROL_HEIGHT))
         for part in (self._editor, self._saved):
@@ -232,35 +233,38 @@ class TokenBlock(FieldBlock):
         self._state = state
         if self.is_typing():
             return
+        error, is_shut = state.error, isinstance(state.error, KeyringUnavailable) and not state.is_fixed
+        can_unlock = is_shut and error is not None and error.action is Action.UNLOCK
+        hint = said(error.message) if error is not None else ""
         if state.is_checking:
-            self._show_where(self.tr("Checking the keyring…"), "loader", changeable=False)
-            self.set_hint("")
+            where = self.tr("Checking the keyring…")
         elif state.is_fixed:
-            self._show_where(self.tr("From an environment variable"), "key-round", changeable=False)
-            if state.error is not None:
-                self.set_problem(said(state.error.message))
-            else:
-                self.set_hint(self.tr("Set by {variable}; change it there.").format(variable=state.variable))
-        elif isinstance(state.error, KeyringUnavailable):
-            can_unlock = state.error.action is Action.UNLOCK
-            is_shut = self.tr("Your keyring is locked") if can_unlock else self.tr("Your keyring does not answer")
-            broken = self.tr("Your keyring cannot be used")
-            where = broken if state.keyring is KeyringState.BROKEN else is_shut
-            self._show_where(where, "key-round", changeable=False)
-            self.unlock.setVisible(can_unlock)
-            self.replace.setVisible(not can_unlock)
-            self.set_attention(said(state.error.message))
-        elif state.error is not None:
-            self._show_where(self.tr("What is saved cannot be used"), "triangle-alert", changeable=True)
-            self.set_problem(said(state.error.message))
+            where = self.tr("From an environment variable")
+            hint = hint or self.tr("Set by {variable}; change it there.").format(variable=state.variable)
+        elif is_shut:
+            where = self.tr("Your keyring is locked") if can_unlock else self.tr("Your keyring does not answer")
+        elif error is not None:
+            where = self.tr("What is saved cannot be used")
         elif state.source is TokenSource.KEYRING:
-            self._show_where(self.tr("Saved in this computer’s keyring"), "key-round", changeable=True)
-            self.set_hint(self.tr("It is not shown again."))
+            where, hint = self.tr("Saved in this computer’s keyring"), self.tr("It is not shown again.")
         elif state.source is TokenSource.SESSION:
-            self._show_where(self.tr("Kept in memory"), "key-round", changeable=True)
-            self.set_attention(self._words_without_keyring())
+            where, hint = self.tr("Kept in memory"), self._words_without_keyring()
         else:
             self._show_editor(can_cancel=False)
+            return
+        self._where.setText(where)
+        is_changeable = not (state.is_checking or state.is_fixed or is_shut)
+        self.unlock.setVisible(can_unlock)
+        self.replace.setVisible(is_changeable or (is_shut and not can_unlock))
+        self.remove.setVisible(is_changeable)
+        self._stack.setCurrentWidget(self._saved)
+        self.label.setBuddy(self.replace)
+        if is_shut or state.source is TokenSource.SESSION:
+            self.set_attention(hint)
+        elif error is not None:
+            self.set_problem(hint)
+        else:
+            self.set_hint(hint)
 
     def is_typing(self) -> bool:
         return bool(self.field.text()) or (not self._editor.isHidden() and not self.cancel.isHidden())
@@ -317,15 +321,6 @@ class TokenBlock(FieldBlock):
         link.setAccessibleName(name)
         link.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         return link
-
-    def _show_where(self, text: str, icon: str, *, changeable: bool) -> None:
-        self._where.setText(text)
-        self._where_icon.set_icon(icon, "quiet")
-        self.unlock.hide()
-        self.replace.setVisible(changeable)
-        self.remove.setVisible(changeable)
-        self._stack.setCurrentWidget(self._saved)
-        self.label.setBuddy(self.replace)
 
 
 # With "Workers AI Read" and "Workers AI Edit" filled in. Source:

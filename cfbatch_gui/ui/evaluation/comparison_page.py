@@ -112,10 +112,6 @@ class ComparisonPage(QWidget):
         if self._jobs:
             self.judge_wanted.emit([job.id for job in self._jobs])
 
-    def other(self) -> int:
-        chosen = self.others.value()
-        return chosen if isinstance(chosen, int) else 1
-
     # Making
 
     def _make_header(self) -> None:
@@ -159,14 +155,13 @@ class ComparisonPage(QWidget):
             table.too_much_to_copy.connect(partial(say_too_much, self._notices))
         self._foot = IconLine("", wrap=True)
         in_lines = boxed(Flow(self.rbo, self.top, self.first, self.unmoved, gap=LARGE))
-        figures = row(in_lines, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
-        self._partial = boxed(column(self.partial_bar, margins=(WIDE, MEDIUM, WIDE, 0)))
+        figures = column(self.partial_bar, in_lines, gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
         # In the row of the tabs, since that of the figures has no room in a small window.
         self.others.setMaximumWidth(_OTHERS_WIDTH)
         choices = column(None, row(self.others, SMALL, self.tops, margins=(0, 0, WIDE, 0)), None, line(), gap=0)
         tabs = row((self.tabs, 1), choices, gap=0)
         foot = column(self._foot, margins=(WIDE, SMALL, WIDE, MEDIUM))
-        content = column(self._partial, figures, tabs, (self._pages, 1), line(), foot, gap=0)
+        content = column(figures, tabs, (self._pages, 1), line(), foot, gap=0)
         self._stack = MaybeEmpty("git-compare", boxed(content))
         self.setLayout(column(self.header, 6, (Roomy(self._stack), 1), gap=0))
 
@@ -195,7 +190,9 @@ class ComparisonPage(QWidget):
 
     async def _read_texts(self, query: int) -> None:
         if self.compared is not None:
-            self.queries.show_texts(await asyncio.to_thread(read_texts, self.compared, self.other(), query))
+            self.queries.show_texts(
+                await asyncio.to_thread(read_texts, self.compared, self.others.currentData(), query)
+            )
 
     def _cannot_be_compared(self, error: UserError) -> None:
         if self.compared is not None:
@@ -211,7 +208,7 @@ class ComparisonPage(QWidget):
         names, comparison = named(compared.jobs), compared.comparison
         queries = display.plural(len(comparison.queries), "{n} query", "{n} queries")
         self.header.set_facts(*names, queries, display.plural(len(comparison.query), "{n} text", "{n} texts"))
-        self._partial.setVisible(comparison.is_partial)
+        self.partial_bar.setVisible(comparison.is_partial)
         self.others.refill(((name, number) for number, name in enumerate(names[1:], 1)), 1)
         self.others.setVisible(len(names) > 2)
         self.tops.set_value(compared.top_k)
@@ -225,19 +222,14 @@ class ComparisonPage(QWidget):
         compared = self.compared
         if compared is None:
             return
-        other = self.other()
+        other = self.others.currentData()
         total = summary(compared.moves[other - 1])
         self.rbo.set_figure(score_text(total.rbo), self.tr("overlap (RBO)"))
         self.top.set_figure(score_text(total.top), self.tr("overlap of the first {k}").format(k=compared.top_k))
         of = self.tr("{n} of {all}")
-        self.first.set_figure(
-            of.format(n=display.number(total.other_first), all=display.number(total.queries)),
-            self.tr("have a different top result"),
-        )
-        self.unmoved.set_figure(
-            of.format(n=display.number(total.unmoved), all=display.number(total.queries)),
-            self.tr("are ranked the same"),
-        )
+        first, unmoved, all_ = map(display.number, (total.other_first, total.unmoved, total.queries))
+        self.first.set_figure(of.format(n=first, all=all_), self.tr("have a different top result"))
+        self.unmoved.set_figure(of.format(n=unmoved, all=all_), self.tr("are ranked the same"))
         self.answer.show_comparison(compared, other)
         self.scores.show_scores(compared, other)
         self.queries.show_moves(compared, other)

@@ -84,7 +84,7 @@ def read_comparison(program: Program, jobs: Sequence[Job]) -> Compared:
     comparison = compare(runs)
     texts = len(comparison.query) / len(comparison.queries)
     usual = next((count for count in _USUAL_TOPS if count < texts), 1)
-    return with_top(tuple(jobs), comparison, usual, program.judgements.grades())
+    return with_top(tuple(jobs), comparison, usual, BookGrades.read(program.judgements.find()))
 
 
 def with_top(jobs: tuple[Job, ...], comparison: Comparison, top_k: int, book: BookGrades | None) -> Compared:

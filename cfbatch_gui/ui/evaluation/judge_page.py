@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.evaluation.joining import Run, label_judgements, read_run
-from cfbatch_gui.core.evaluation.judged import Pool, make_pool
+from cfbatch_gui.core.evaluation.judged import Pool, keep_labels, make_pool
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.book import Book, disagreeing
 from cfbatch_gui.core.judgements.files import (
@@ -362,7 +362,7 @@ class JudgePage(QWidget):
             lambda: tuple(read_run(self._program.folder(job.id), job) for job in self.jobs)
         )
         judgements = self._program.judgements
-        names = await asyncio.to_thread(judgements.shelf.names)
+        names = await asyncio.to_thread(judgements.names)
         completer = QCompleter(list(names), self.book)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.book.setCompleter(completer)
@@ -381,7 +381,7 @@ class JudgePage(QWidget):
         self.book.setText(name)
         judge = " ".join(self.judge_name.text().split()) or self.tr("me")
         try:
-            book = await asyncio.to_thread(judgements.shelf.book, name) if judgements.shelf.has(name) else None
+            book = await asyncio.to_thread(judgements.find, name)
             scale = self._chosen_scale(book)
             top = self.tops.currentData()
             pool = await asyncio.to_thread(make_pool, self._runs, book, judge=judge, k=top)
@@ -465,10 +465,10 @@ class JudgePage(QWidget):
 
     async def _open_book(self, prepared: _Prepared) -> Book:
         judgements = self._program.judgements
-        book = await asyncio.to_thread(judgements.book_for, self._book_name(), prepared.scale)
+        book = await asyncio.to_thread(judgements.book_or_new, self._book_name(), prepared.scale)
         await self._program.keep_settings(judgement_book=book.name, judge=prepared.judge)
         for run in self._runs:
-            await asyncio.to_thread(judgements.keep_labels, run)
+            await asyncio.to_thread(keep_labels, judgements, run, time=self._program.clock())
         return book
 
     def _grades_in_words(self, disagreement: Sequence[Judgement], book: Book) -> str:
@@ -553,21 +553,20 @@ class JudgePage(QWidget):
         """Import a file beside the first job. Raises UserError; nothing is taken in part."""
         found = await asyncio.to_thread(read_judgements, path)
         check_all_read(found)
-        book = await asyncio.to_thread(self._program.judgements.book_for, self._book_name())
+        book = await asyncio.to_thread(self._program.judgements.book_or_new, self._book_name())
         subjects = await asyncio.to_thread(self._subjects)
         done = await asyncio.to_thread(
             lambda: import_judgements(book, found.judgements, judge=path.name, time=self._program.clock(), job=subjects)
         )
-        words = import_words(done, book.name, has_job=subjects is not None)
+        words = import_words(done, book.name, has_job=True)
         self._notices.show_notice(" ".join(map(said, words)), "done")
         self._prepare_anew()
 
     async def write_file(self, path: Path, form: Form) -> None:
         """Write the book, with the ids of the first job where the form has ids. Raises UserError."""
-        name = self._book_name()
-        if not self._program.judgements.shelf.has(name):
+        book = await asyncio.to_thread(self._program.judgements.find, self._book_name())
+        if book is None:
             raise UsageError(self.tr("There is no judgement to write yet."))
-        book = await asyncio.to_thread(self._program.judgements.shelf.book, name)
         count = await asyncio.to_thread(self._write_book, book, path, form)
         judgements = display.plural(count, "{n} judgement", "{n} judgements")
         said = self.tr("Wrote {judgements} to “{name}”.").format(judgements=judgements, name=path.name)
@@ -598,11 +597,11 @@ class JudgePage(QWidget):
             await self.write_file(path, form)
 
     def _write_book(self, book: Book, path: Path, form: Form) -> int:
-        if not form.has_ids_only or not self.jobs:
+        if not form.has_ids_only:
             return write_judgements(book, path, form)
         run = read_run(self._program.folder(self.jobs[0].id), self.jobs[0])
         labels = label_judgements(run, time=self._program.clock())
         return write_judgements(book, path, form, self._subjects(), labels=labels)
 
-    def _subjects(self) -> JobSubjects | None:
-        return JobSubjects(self._program.folder(self.jobs[0].id)) if self.jobs else None
+    def _subjects(self) -> JobSubjects:
+        return JobSubjects(self._program.folder(self.jobs[0].id))

@@ -68,7 +68,7 @@ class TemplateEditor(Card):
     def __init__(self, drafts: Drafts) -> None:
         super().__init__(inset=True, margins=_MARGINS)
         self._drafts = drafts
-        self._columns: tuple[str, ...] = ()
+        self._file: OpenFile | None = None  # with the texts
         self._used = ""
         self.field = QLineEdit()
         self.field.setAccessibleName(self.tr("Template for the text"))
@@ -90,15 +90,12 @@ class TemplateEditor(Card):
 
     def show_state(self, state: DraftState) -> None:
         """What is being typed stays."""
-        file, template = state.texts, state.mapping.template if state.mapping else ""
-        self.setVisible(bool(template) and file is not None)
-        if file is None or not template:
-            return
-        if (file.columns, template) != (self._columns, self._used):
-            self._columns, self._used = file.columns, template
-            if template != self.field.text():
-                self._timer.stop()
-                self.field.setText(template)
+        template, self._file = state.mapping.template if state.mapping else "", state.texts
+        self.setVisible(bool(template and self._file))
+        if template != self._used:
+            self._used = template
+            self._timer.stop()
+            self.field.setText(template)
         self._show_results()
 
     def _edited(self) -> None:
@@ -113,20 +110,21 @@ class TemplateEditor(Card):
             self._drafts.choose_template(text)
 
     def _show_results(self) -> None:
-        file, found = self._drafts.shown.texts, read_template(self.field.text(), self._columns)
+        columns, sample = (self._file.columns, self._file.sample) if self._file else ((), ())
+        found = read_template(self.field.text(), columns)
         self.wrong.setText(found if isinstance(found, str) else "")
         self.wrong.setVisible(isinstance(found, str))
         lines = []
-        if file is not None and not isinstance(found, str):
+        if not isinstance(found, str):
             nothing = self.tr("nothing: every column of the template is empty here")
-            for each in [each for each in file.sample if not each.problem][:_SHOWN]:
+            for each in [each for each in sample if not each.problem][:_SHOWN]:
                 words = self.tr("Row {n}").format(n=number(each.number))
                 lines.append((words, one_line(found.render(each.cells)) or nothing))
         self.results.show_lines(lines)
 
     def _fill_menu(self) -> None:
         self.insert.menu().clear()
-        for name in self._columns[:60]:
+        for name in self._file.columns[:60] if self._file else ():
             self.insert.add(one_line(name, 60).replace("&", "&&"), partial(self._insert, name))
 
     def _insert(self, name: str) -> None:
@@ -300,11 +298,8 @@ class DropPlace(QFrame):
         super().__init__()
         self.setProperty("kind", "place")
         self._title = Label("", "strong")
-        formats = Label(
-            self.tr("CSV, Excel and other sheets, plain text, Word, JSON, Parquet, or a folder of texts"),
-            "small",
-            wrap=True,
-        )
+        words = self.tr("CSV, Excel and other sheets, plain text, Word, JSON, Parquet, or a folder of texts")
+        formats = Label(words, "small", wrap=True)
         formats.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.open_button = PrimaryButton(self.tr("Open…"), "folder-open", drafts.choose_file)
         self.paste_button = Button(self.tr("Paste"), "clipboard-paste", drafts.paste)
@@ -358,9 +353,7 @@ class FilePart(QWidget):
         self.notice = Saying("info")
         self.below = column()  # between the line and the preview
         line = boxed(Flow(IconLabel("file-text", "text", 16), self.name, self.facts, *self._links.values()))
-        layout = column(row((line, 1), self.more), self.notice, self.below, (self.frame, 1))
-        layout.addStretch(0)  # for a missing file, which has no preview
-        self.setLayout(layout)
+        self.setLayout(column(row((line, 1), self.more), self.notice, self.below, (self.frame, 1)))
 
     def show_file(self, file: OpenFile, mapping: Mapping, *, rows: int) -> None:
         """`rows` is how many it has, -1 while that is not known."""
@@ -368,7 +361,9 @@ class FilePart(QWidget):
         columns = plural(len(source.columns), "{n} column", "{n} columns")
         counted = plural(rows, "{n} row", "{n} rows")
         known = ("" if rows < 0 else counted, columns, format_words(source))
-        self._show_name(source.path.name, " · ".join(filter(None, known)))
+        self.name.setText(source.path.name)
+        self.name.updateGeometry()
+        self.facts.setText(" · ".join(filter(None, known)))
         self.notice.set_line(" ".join(map(said, source.notices)))
         is_all = len(file.sample) % PREVIEW_ROWS > 0 or not file.sample
         self.more.setVisible(not is_all and len(file.sample) < MOST_PREVIEWED)
@@ -382,16 +377,6 @@ class FilePart(QWidget):
         has_texts = bool(mapping.second_roles) is self._is_second
         found = read_template(mapping.template, file.columns) if mapping.template and has_texts else ""
         return frozenset() if isinstance(found, str) else found.columns
-
-    def show_name_only(self, name: str, facts: str) -> None:
-        self._show_name(name, facts)
-        for part in (self.notice, self.more, *self._links.values()):
-            part.hide()
-
-    def _show_name(self, name: str, facts: str) -> None:
-        self.name.setText(name)
-        self.name.updateGeometry()
-        self.facts.setText(facts)
 
     def _reread(self, **changes: Any) -> None:
         self._drafts.reread(second=self._is_second, **changes)
@@ -432,12 +417,10 @@ class FilePart(QWidget):
 class WhatSection(SectionCard):
     def __init__(self, drafts: Drafts) -> None:
         super().__init__(self.tr("What do you want to do?"))
-        ranked, embedded = (
-            self.tr("Best matches first, with a score for each"),
-            self.tr("For search, clustering and maps"),
-        )
-        self.rank = ChoiceCard("list-ordered", kind_words(Kind.RANK), ranked)
-        self.embed = ChoiceCard("waypoints", kind_words(Kind.EMBED), embedded)
+        about = self.tr("Best matches first, with a score for each")
+        self.rank = ChoiceCard("list-ordered", kind_words(Kind.RANK), about)
+        about = self.tr("For search, clustering and maps")
+        self.embed = ChoiceCard("waypoints", kind_words(Kind.EMBED), about)
         self.rank.chosen.connect(lambda: drafts.choose_kind(Kind.RANK))
         self.embed.chosen.connect(lambda: drafts.choose_kind(Kind.EMBED))
         self.content.addLayout(row((self.rank, 1), (self.embed, 1), gap=MEDIUM))  # equally wide, whatever they say
@@ -507,7 +490,7 @@ class DataSection(SectionCard):
         self.missing.setVisible(asked is None and bool(state.missing))
         still = self.tr("{what} What was read from it before can still be sent.")
         self.missing.set_text(still.format(what=said(state.missing)), "attention")
-        self.first.setVisible(asked is None and has_data)
+        self.first.setVisible(asked is None and state.file is not None)
         self.second.setVisible(asked is None and state.second is not None)
         self.recipes.setVisible(asked is None and state.file is not None)
         for button in (self.open_button, self.folder_button, self.paste_button):
@@ -529,12 +512,8 @@ class DataSection(SectionCard):
         facts = plural(job.rows_in, "{n} row", "{n} rows")
         if file is not None and mapping is not None:
             self.first.show_file(file, mapping, rows=job.rows_in if state.is_read else -1)
-        else:
-            self.first.show_name_only(job.source_name, facts)
         if state.second is not None and mapping is not None:
             self.second.show_file(state.second, mapping, rows=-1)
-        self.first.frame.setVisible(file is not None)
-        self.change.setVisible(file is not None)
         self.add_second.setVisible(state.missing_file is not None)
         self.type_query.setVisible(state.missing_file is Role.QUERY)
         queries, second = self.tr("Add the file of queries…"), self.tr("Add the second file…")

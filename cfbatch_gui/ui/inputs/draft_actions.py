@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import Action, InputError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind, Role
-from cfbatch_gui.core.inputs.recipes import Recipe, fitted, recipe_of
+from cfbatch_gui.core.inputs.recipes import Recipe, fitted
 from cfbatch_gui.core.inputs.recognise.delimited_text import is_clearly_delimited
 from cfbatch_gui.core.job_folder.row_problems import save_problems
 from cfbatch_gui.core.jobs.plan.packing import Plan
@@ -203,10 +203,8 @@ class DraftActions(Drafts):
 
     @task("recipe")
     async def save_recipe(self, job_id: str) -> None:
-        state = self.state(job_id)
-        if state.file is None or state.mapping is None:
+        if (recipe := self.state(job_id).recipe) is None:
             return
-        recipe = recipe_of("", state.file.source, state.mapping, state.file.options, state.second_source)
         title, label = self.tr("Save as a recipe"), self.tr("Name of the recipe")
         name = await dialogs.ask_text(self.page, title, label, text=self.job(job_id).name, accept=self.tr("Save"))
         if not name or not name.strip():
@@ -270,7 +268,7 @@ class RecipesButton(MenuButton):
             menu.addAction(self.tr("No recipe was saved yet")).setEnabled(False)
         menu.addSeparator()
         save = self.add(self.tr("Save this as a recipe…"), drafts.save_recipe, "save")
-        save.setEnabled(state.mapping is not None and not state.incomplete)
+        save.setEnabled(state.recipe is not None)
         if recipes:
             for title, icon, act in (
                 (self.tr("Rename"), "pencil", drafts.rename_recipe),

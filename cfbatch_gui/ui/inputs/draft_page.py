@@ -31,17 +31,14 @@ class DraftPage(QWidget):
         drafts = self.drafts = DraftActions(program, notices, self)
         drafts.changed.connect(self._state_changed)
         drafts.job_changed.connect(self._state_changed)
-        self.phase, self.phase_changed, self.changed = drafts.phase, drafts.changed, drafts.job_changed
-        self.sent, self.copy_made = drafts.sent, drafts.copy_made
         self._undo = PageUndo(
             self, notices.undos, self.tr("Undo reading the file like the one before"), drafts.suggest_again
         )
         self.header = PageHeader()
         self.header.set_facts(self.tr("nothing is sent before you say so"))
-        self.header.more.add(self.tr("Rename"), lambda: actions.rename(self.job_id()), "pencil")
-        self.header.more.add(self.tr("Duplicate"), lambda: actions.duplicate(self.job_id()), "copy")
-        self.header.more.add(self.tr("Tags…"), lambda: actions.tag(self.job_id()), "tag")
-        self.header.more.add(self.tr("Delete"), lambda: actions.delete(self.job_id()), "trash-2")
+        menu = self.header.more.menu()
+        menu.aboutToShow.connect(menu.clear)
+        menu.aboutToShow.connect(lambda: actions.fill_menu(menu, [drafts.job()]))
         self.header.more.show()
         # From the outside in: Qt styles a widget with all in it anew whenever it is put into another.
         self._parts = column(gap=14, margins=(WIDE, SMALL, WIDE, LARGE))
@@ -58,11 +55,8 @@ class DraftPage(QWidget):
         page.addWidget(self.check.foot)
         self._veil = DropOverlay(self.area, self.tr("Drop it to use it as the data of this job"))
         self.setAcceptDrops(True)
-        for keys, act in (
-            (QKeySequence("Ctrl+Return"), self.check.send_button.click),
-            (QKeySequence("Ctrl+Enter"), self.check.send_button.click),
-        ):
-            QShortcut(keys, self).activated.connect(act)
+        for keys in ("Ctrl+Return", "Ctrl+Enter"):
+            QShortcut(QKeySequence(keys), self).activated.connect(self.check.send_button.click)
 
     # What the window calls
 
@@ -94,7 +88,7 @@ class DraftPage(QWidget):
             return
         state, job = self.drafts.shown, self.drafts.job()
         self.header.set_title(job.name)
-        words = state_words(self.phase(job))
+        words = state_words(self.drafts.phase(job))
         self.header.set_state(words.text, words.icon, words.role)
         self.what.show_state(state)
         self.data.show_state(state, job)

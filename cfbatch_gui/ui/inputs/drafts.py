@@ -28,9 +28,10 @@ from cfbatch_gui.core.inputs.input_values import (
 )
 from cfbatch_gui.core.inputs.layouts import check_mapping, missing_file, with_layout, with_role, with_template
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
-from cfbatch_gui.core.inputs.recipes import FileKind, Recipe, RecipeBook, fitted, recipe_of
+from cfbatch_gui.core.inputs.recipes import FileKind, Recipe, RecipeBook, fitted
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
+from cfbatch_gui.core.job_folder.folder import SavedDraft
 from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.states import Job
@@ -119,10 +120,6 @@ class DraftState:
         return self.files[-1] if self.files else None
 
     @property
-    def second_source(self) -> Source | None:
-        return self.second.source if self.second else None
-
-    @property
     def has_data(self) -> bool:
         return bool(self.files or self.missing)
 
@@ -138,7 +135,16 @@ class DraftState:
     @property
     def missing_file(self) -> Role | None:
         """What a second file could hold to complete the mapping."""
-        return missing_file(self.mapping, self.second_source) if self.files and self.mapping else None
+        return missing_file(self.mapping, _sources(self.files)[1]) if self.files and self.mapping else None
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """How the files are read, without a name."""
+        if not self.files or self.mapping is None or self.incomplete:
+            return None
+        columns, *second = (each.columns for each in self.files)
+        options = replace(self.files[0].options.in_encoding(None), sends_doubtful=False)
+        return Recipe("", columns, self.mapping, options, *second)
 
     def opened(self, *, second: bool) -> OpenFile | None:
         return self.second if second else self.file
@@ -194,15 +200,22 @@ def read_by_recipe(recipe: Recipe, files: Files) -> tuple[Files, Mapping] | None
 
 def remember_choice(book: RecipeBook, state: DraftState) -> None:
     """A choice equal to the suggestion is removed."""
-    if state.file is None or state.mapping is None or state.incomplete:
+    if (recipe := state.recipe) is None:
         return
-    source, second = _sources(state.files)
-    options = state.file.options
-    if options.candidates is not None and options.candidates.pool is CandidatePool.CORPUS:
-        options = replace(options, candidates=None)  # the next corpus may be a thousand times as large
-    recipe = recipe_of("", source, state.mapping, options, second)
-    is_own = state.mapping == guessed(state.files) and recipe.options == DEFAULT_OPTIONS
+    rule = recipe.options.candidates
+    if rule is not None and rule.pool is CandidatePool.CORPUS:  # the next corpus may be a thousand times as large
+        recipe = replace(recipe, options=replace(recipe.options, candidates=None))
+    is_own = recipe.mapping == guessed(state.files) and recipe.options == DEFAULT_OPTIONS
     book.remember(*_seen_as(state.files), None if is_own else recipe)
+
+
+def opened_again(draft: SavedDraft, sha256: str) -> tuple[Files, bool]:
+    """The files of a draft, and whether the first is the one with this hash. Raises InputError, UsageError."""
+    path, second = Path(draft.path), Path(draft.second_path)
+    files = [open_file(path, draft.options)]
+    if draft.second_path:
+        files.append(open_file(second, draft.second_options))
+    return tuple(files), sha256 != "" and not path.is_dir() and sha256_of(path) == sha256
 
 
 def new_job_name() -> str:
@@ -516,24 +529,18 @@ class Drafts(QObject):
             self.change(job_id, opening="")
             return
         state = DraftState(kind=draft.mapping.kind, mapping=draft.mapping)
-        path = Path(draft.path)
         try:
-            file = await asyncio.to_thread(open_file, path, draft.options)
-            second: Files = ()
-            if draft.second_path:
-                second = (await asyncio.to_thread(open_file, Path(draft.second_path), draft.second_options),)
-            sha256 = await asyncio.to_thread(lambda: "" if path.is_dir() else sha256_of(path))
+            files, is_same_file = await asyncio.to_thread(opened_again, draft, job.source_sha256)
         except UserError as error:
             self.read(job_id, replace(state, missing=error.message, is_read=folder.data.exists()))
             return
-        is_same_file = sha256 != "" and sha256 == job.source_sha256
         if not is_same_file:
-            file = file.with_doubtful(sent=False)  # other rows than those that the user has seen
-        state = replace(state, files=(file, *second))
+            files = (files[0].with_doubtful(sent=False), *files[1:])  # other rows than those that the user has seen
+        state = replace(state, files=files)
         if state.incomplete:  # the file has other columns than before
-            state = replace(state, files=(file,), mapping=file.guesses[draft.mapping.kind])
+            state = replace(state, files=files[:1], mapping=files[0].guesses[draft.mapping.kind])
         # No hash is stored of a second file or a folder: they are read again, and so is a first file that has changed.
-        is_read = not second and is_same_file and folder.data.exists()
+        is_read = len(files) == 1 and is_same_file and folder.data.exists()
         self.read(job_id, replace(state, is_read=is_read and state.mapping == draft.mapping))
 
     # What the columns are for

@@ -188,7 +188,7 @@ class RoleHeader(KeyboardRing, QHeaderView):
 
 PREVIEW_ROW_HEIGHT = 34
 _USUAL = 110  # pixels of a column that is not measured
-_LEAST, _COMFORTABLE = 120, 230  # pixels of a column that is cut: least without scrolling, and with it
+_MOST = 280  # pixels of a column, but for the text, which has the rest of the room
 _NAME = 160  # a longer name does not make its column wider
 _PROBLEM_ICON = 22
 _MEASURED = 40  # rows
@@ -260,7 +260,7 @@ class PreviewTable(TableView):
         return widths
 
     def _fit(self) -> None:
-        """Give each column what it wants and the text the rest; where there is too little, long ones have the same."""
+        """Give each column what it wants, up to a width, and the text the rest."""
         others = len(self.columns()) - len(self._widths)
         room = self.viewport().width() - others * self.roles.defaultSectionSize()
         least = self.roles.minimumSectionSize()
@@ -268,8 +268,7 @@ class PreviewTable(TableView):
         fitted = (wanted, room, self.roles.shown)
         if not wanted or fitted == self._fitted:
             return
-        self._fitted, most = fitted, _most_for_each(wanted, room)
-        widths = [min(width, most if most >= _LEAST else _COMFORTABLE) for width in wanted]
+        self._fitted, widths = fitted, [min(width, _MOST) for width in wanted]
         if (rest := room - sum(widths)) > 0:
             widths[self._text_column(widths)] += rest
         for section, width in enumerate(widths):
@@ -278,16 +277,6 @@ class PreviewTable(TableView):
     def _text_column(self, widths: Sequence[int]) -> int:
         is_text = [self.role_of(index) in (Role.TEXT, Role.CONTEXT) for index in range(len(widths))]
         return max(range(len(widths)), key=lambda index: (is_text[index], widths[index], index))
-
-
-def _most_for_each(wanted: Sequence[int], room: int) -> int:
-    """The most that a column may have so that all have room; no less than the widest wants where all fit."""
-    for index, width in enumerate(sorted(wanted)):
-        share = room // (len(wanted) - index)
-        if width > share:
-            return share
-        room -= width
-    return max(wanted)
 
 
 def _column(index: int, name: str, source: Source, table: PreviewTable) -> Column[Row]:

@@ -72,7 +72,6 @@ class BatchTable(TableView):
         columns = [replace(each, hidden=each.key in _HIDDEN) for each in self._columns()]
         self.batches: Rows[Batch] = Rows(columns, key=lambda batch: batch.number, parent=self)
         self.show_rows(self.batches)
-        self.menu_opening.connect(self._add_to_menu)
 
     def show_job(self, job: Job) -> None:
         self._job, self._now = job, self._program.clock()
@@ -87,7 +86,7 @@ class BatchTable(TableView):
         if self._job is not None and self._program.folder(self._job.id).reply(number).exists():
             RawAnswerDialog(self._program.folder(self._job.id), number, self).open()
 
-    def _add_to_menu(self, menu: QMenu, index: int) -> None:
+    def add_to_menu(self, menu: QMenu, index: int) -> None:
         batch = self.batches.row(index)
         if batch.state is BatchState.DONE:
             add_action(menu, tr("Open the answer"), lambda: self.open_answer(index), "file-text")

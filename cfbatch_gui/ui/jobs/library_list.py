@@ -1,7 +1,7 @@
 """The list of jobs in the sidebar, in groups."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -21,7 +21,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFocusEvent, QFont, QFontInfo, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QFocusEvent, QFont, QFontInfo, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -76,7 +76,7 @@ def _order(job: Job) -> tuple[float, float, str]:
 Index = QModelIndex | QPersistentModelIndex
 ENTRY_ROLE = Qt.ItemDataRole.UserRole
 
-_HEIGHT = 53  # of every line, in the usual font: Qt then measures one, and thousands of jobs may move at once
+_HEIGHT = 48  # of every line, in the usual font: Qt then measures one, and thousands of jobs may move at once
 _ROOT = QModelIndex()
 
 
@@ -240,7 +240,7 @@ class LibraryDelegate(QStyledItemDelegate):
             painter.setPen(theme.colour("accent"))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(frame.adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
-        spot = QStyle.visualRect(option.direction, box, QRect(box.left() + 11, box.top() + 7, 17, 17))
+        spot = QStyle.visualRect(option.direction, box, QRect(box.left() + 11, box.top() + 4, 17, 17))
         icons.paint_icon(painter, spot, kind_icon(job.kind), "quiet")
         words = QStyle.visualRect(option.direction, box, box.adjusted(_TEXT, 0, -10, 0))
         self._paint_words(painter, words, option.font, job)
@@ -250,19 +250,19 @@ class LibraryDelegate(QStyledItemDelegate):
         name, small = QFont(font), QFont(font)
         name.setWeight(QFont.Weight.Medium)
         small.setPixelSize(max(9, QFontInfo(font).pixelSize() - 1))
-        line = QRect(box.left(), box.top() + 5, box.width(), 20 + more)
+        line = QRect(box.left(), box.top() + 3, box.width(), 19 + more)
         if job.tags:
             line.setRight(self._paint_tags(painter, line, small, job) - _SIDE)
         _write(painter, QStyle.visualRect(direction, box, line), name, "text", job.name)
         state = self._rows.words(job)
-        line = QRect(box.left(), box.top() + 24 + more, box.width(), 18 + more)
-        spot = QStyle.visualRect(direction, box, QRect(line.left(), line.top() + 3 + more // 2, 13, 13))
+        line = QRect(box.left(), box.top() + 22 + more, box.width(), 17 + more)
+        spot = QStyle.visualRect(direction, box, QRect(line.left(), line.top() + 2 + more // 2, 13, 13))
         icons.paint_icon(painter, spot, state.icon, state.role)
         line.setLeft(line.left() + 18)
         role = "quiet" if state.role == "done" else state.role
         _write(painter, QStyle.visualRect(direction, box, line), small, role, state.text)
         if job.state is JobState.WORKING and job.batches:
-            bar = QRectF(box.left(), box.top() + 44 + 2 * more, box.width(), 4)
+            bar = QRectF(box.left(), box.top() + 40 + 2 * more, box.width(), 3)
             paint_bar(painter, bar, job.batches_done / len(job.batches), direction)
 
     def _paint_tags(self, painter: QPainter, line: QRect, font: QFont, job: Job) -> int:
@@ -346,18 +346,18 @@ class JobList(QListView):
             selection.select(self._rows.index(together[0]), self._rows.index(together[-1]))
         self.selectionModel().select(selection, _Flag.ClearAndSelect)
 
-    def sizeHint(self) -> QSize:
-        return QSize(240, 200)
+    def dataChanged(
+        self,
+        topLeft: QModelIndex | QPersistentModelIndex,  # noqa: N803  # Qt's names
+        bottomRight: QModelIndex | QPersistentModelIndex,  # noqa: N803
+        roles: Sequence[int] = (),
+    ) -> None:
+        """Qt would lay out all lines anew."""
+        self.viewport().update(self.visualRect(topLeft))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         self.setProperty("keyboard", came_by_keyboard(self, event))
         super().focusInEvent(event)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        index = self.indexAt(event.position().toPoint())
-        if event.button() is Qt.MouseButton.RightButton and self.selectionModel().isSelected(index):
-            return
-        super().mousePressEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Delete and self.selected_jobs():

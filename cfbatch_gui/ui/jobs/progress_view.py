@@ -9,7 +9,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
-from cfbatch_gui.core.errors import Action, UserError
+from cfbatch_gui.core.errors import Action
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.spending import Planned
@@ -95,13 +95,12 @@ class UnknownOutcomeCard(Card):
     def __init__(self, program: Program, job: Job, batch: Batch) -> None:
         self._title = Label("", "part")
         self._seen, self._means = Label("", "body", wrap=True), Label("", "quiet", wrap=True)
-        self._error = Label("", "error", wrap=True)
-        self._error.hide()
+        self.problem = Saying("circle-x", "error", "error")
         choices = Flow()
         head = row(IconLabel("triangle-alert", "attention", 18), self._title, None)
-        super().__init__(head, self._seen, self._means, MEDIUM - SMALL, boxed(choices), self._error)
+        super().__init__(head, self._seen, self._means, MEDIUM - SMALL, boxed(choices), self.problem)
         self._program, self._actions, self._job, self._batch = program, program.actions, job, batch
-        self.tasks = Tasks(self, self.show_error)
+        self.tasks = Tasks(self, lambda error: self.problem.set_line(said(error.message)))
         self.id_field = QLineEdit()
         self.id_field.setPlaceholderText(self.tr("Request ID, if you have it"))
         self.id_field.setAccessibleName(self.tr("Request ID of batch {n}").format(n=batch.number))
@@ -133,15 +132,8 @@ class UnknownOutcomeCard(Card):
 
     def adopt(self) -> None:
         if request_id := self.id_field.text().strip():
-            self._error.hide()
+            self.problem.hide()
             self.tasks.start("adopt", self._actions.adopt(self._job.id, self._batch.number, request_id))
-
-    def show_error(self, error: UserError) -> None:
-        self._error.setText(said(error.message))
-        self._error.show()
-
-    def error(self) -> str:
-        return self._error.text()
 
     def _what_it_means(self) -> str:
         if self._batch.at_once:
@@ -162,7 +154,7 @@ class UnknownOutcomeCard(Card):
 
     def _typed(self, text: str) -> None:
         self.adopt_button.set_possible("" if text.strip() else self.tr("Paste the request ID first."))
-        self._error.hide()
+        self.problem.hide()
 
     async def _send_again(self) -> None:
         sure = await dialogs.ask(
@@ -306,11 +298,10 @@ class ProgressView(QWidget):
             details = f"{said(first.error)}\n{first.error_detail}"
             bar.add_link(self.tr("Copy details"), lambda: QGuiApplication.clipboard().setText(redacted(details)))
         is_ours = self._job is not None and not (self._job.attached or self._job.taken_over)
-        if first.error_action == Action.RUN_SYNCHRONOUSLY:
-            at_once = partial(self._start, "send again", self._program.actions.run_synchronously)
-            bar.add_link(self.tr("Run at once"), at_once)
-        elif is_end and is_ours:
-            bar.add_link(self.tr("Send again"), partial(self._start, "send again", partial(self._send_again, trouble)))
+        if is_end and is_ours:
+            is_at_once = first.error_action == Action.RUN_SYNCHRONOUSLY
+            words = self.tr("Run at once") if is_at_once else self.tr("Send again")
+            bar.add_link(words, partial(self._start, "send again", partial(self._send_again, trouble)))
         elif first.failed_requests and is_ours:
             again = partial(self._start, "send again", partial(send_within_budget, self, self._program))
             bar.add_link(self.tr("Send these again"), again)

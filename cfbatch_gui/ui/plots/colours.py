@@ -55,8 +55,7 @@ def of_role(role: str) -> NDArray[np.uint8]:
 
 
 def to_colour(value: NDArray[np.uint8]) -> QColor:
-    red, green, blue = (int(channel) for channel in value)
-    return QColor(red, green, blue)
+    return QColor(*value.tolist())
 
 
 def is_dark() -> bool:
@@ -92,20 +91,15 @@ class DotColours:
             return []
         size = max(float((high - low).max()), 1e-9) / _CELLS
         cells = np.clip((points - low) / size, 0, _CELLS - 1).astype(np.int64)
-        cell_of = (cells[:, 0] + 1) * (_CELLS + 2) + cells[:, 1] + 1
-        whole = _around(cell_of)
+        whole = _around(cells)
         found = []
         for index, name in enumerate(self.names):
             own = np.flatnonzero(self.codes == index)
-            if not len(own):
-                continue
-            counts = _around(cell_of[own])
-            densest = int(counts.argmax())
-            if counts[densest] < max(_FEWEST, _TOGETHER * len(own)) or counts[densest] < _MAJORITY * whole[densest]:
-                continue
-            column, line = divmod(densest, _CELLS + 2)
-            there = (np.abs(cells[own, 0] + 1 - column) <= 1) & (np.abs(cells[own, 1] + 1 - line) <= 1)
-            found.append((name, np.median(points[own[there]].astype(np.float64), axis=0)))
+            counts = _around(cells[own])
+            densest = np.unravel_index(counts.argmax(), counts.shape)
+            if counts[densest] >= max(_FEWEST, _TOGETHER * len(own), _MAJORITY * whole[densest]):
+                there = own[(np.abs(cells[own] - densest) <= 1).all(axis=1)]
+                found.append((name, np.median(points[there].astype(np.float64), axis=0)))
         return found
 
     def _table(self) -> NDArray[np.uint8]:
@@ -172,13 +166,13 @@ def _numbers(cells: Iterable[str]) -> dict[str, float] | None:
     return values if values and all(map(math.isfinite, values.values())) else None
 
 
-def _around(occupied: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Dots in each cell and the eight around it; cells are counted line by line, with a margin of one."""
-    side = _CELLS + 2
-    counts = np.bincount(occupied, minlength=side * side).reshape(side, side).astype(np.float64)
+def _around(cells: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many of these dots, by their cells (n, 2), are in each cell and the eight around it."""
+    counts = np.bincount(cells @ np.array((_CELLS, 1)), minlength=_CELLS**2).reshape(_CELLS, _CELLS)
     padded = np.pad(counts, 1)
-    total = sum(padded[row : row + side, column : column + side] for row in range(3) for column in range(3))
-    return np.ravel(total)
+    shifted = (padded[row : row + _CELLS, column : column + _CELLS] for row in range(3) for column in range(3))
+    total: NDArray[np.int64] = np.sum(list(shifted), axis=0)
+    return total
 
 
 def paint_ground(painter: QPainter, box: QRectF) -> None:

@@ -16,6 +16,7 @@ from PySide6.QtCore import QBuffer, QPoint, QPointF, QRectF, QSize, QSizeF, Qt, 
 from PySide6.QtGui import (
     QAccessible,
     QFont,
+    QFontInfo,
     QFontMetricsF,
     QGuiApplication,
     QImage,
@@ -99,7 +100,7 @@ def padded(low: float, high: float, share: float = 0.0) -> tuple[float, float]:
 
 def small(font: QFont) -> QFont:
     smaller = QFont(font)
-    smaller.setPixelSize(max(9, _pixels(font) - 1))
+    smaller.setPixelSize(max(9, QFontInfo(font).pixelSize() - 1))
     return smaller
 
 
@@ -130,10 +131,6 @@ def paint_frame(painter: QPainter, shown: Frame, font: QFont) -> None:
     above = QRectF(MEDIUM, box.top() - metrics.height() - SMALL, box.width(), metrics.height())
     painter.drawText(above, left, shown.titles[1])
     painter.restore()
-
-
-def _pixels(font: QFont) -> int:
-    return font.pixelSize() if font.pixelSize() > 0 else round(QFontMetricsF(font).height() * 0.75)
 
 
 _PICTURE_SCALE = 2.0  # pixels of a saved picture for one of the screen
@@ -186,9 +183,7 @@ class Plot(QWidget):
     def picture(self) -> QImage:
         """At twice the resolution of the screen, at least 1,600 pixels wide."""
         scale = max(_PICTURE_SCALE, _LEAST_WIDTH / max(1, self.width()))
-        image = QImage(
-            round(self.width() * scale), round(self.height() * scale), QImage.Format.Format_ARGB32_Premultiplied
-        )
+        image = QImage(self.size() * scale, QImage.Format.Format_ARGB32_Premultiplied)
         image.setDevicePixelRatio(scale)
         image.fill(theme.colour("window"))
         with QPainter(image) as painter:

@@ -19,7 +19,7 @@ from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.groups import find_clusters, usual_number
 from cfbatch_gui.core.results.nearest import VersusScores, scores_versus_similarities, texts_of_pairs
-from cfbatch_gui.core.results.text_map import Layout, TextMap, cached_map, make_map, tsne_map
+from cfbatch_gui.core.results.text_map import Layout, TextMap, make_map, tsne_map
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
@@ -38,7 +38,6 @@ from cfbatch_gui.ui.widgets import (
     LinkButton,
     MaybeEmpty,
     QuietButton,
-    SearchField,
     boxed,
     column,
     row,
@@ -96,7 +95,6 @@ def _of_clusters(embeddings: Embeddings, item_numbers: NDArray[np.int64]) -> Map
     return MapColours(by_category(members, names), tr("cluster"), [str(member + 1) for member in members.tolist()])
 
 
-_TYPING = 0.12
 _LEAST_LIST = 160  # pixels
 _LONGEST = 400  # characters of a text in the tip under the mouse
 _PAGE = 2_000
@@ -115,8 +113,8 @@ class MapView(VectorPage):
     def clear(self) -> None:
         self.map = None
         self.colour_choice.clear()
-        self.find_field.reset()
-        self.list.table.mark("")
+        self.find_field.clear()
+        self.tasks.cancel("find")
         self.dots.show_points(np.zeros((0, 2), dtype=np.float32), str, self._data)
         self.list.hide()
 
@@ -133,10 +131,6 @@ class MapView(VectorPage):
     # Making
 
     def _make_widgets(self) -> None:
-        self.find_field = SearchField(self.tr("Find a text"))
-        self.find_field.setMinimumWidth(scaled(86))
-        self.find_field.setMaximumWidth(scaled(220))
-        self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
         self.colour_choice = Choice(
             self.tr("Colour of the dots"), on_picked=lambda _: self.tasks.start("colour", self._colour())
         )
@@ -168,7 +162,7 @@ class MapView(VectorPage):
         self.list = TextList(self, "vectors/near", title, beside=self.close_button, has_panel=False)
         self.list.setMinimumHeight(_LEAST_LIST)
         self.list.hide()
-        self.find_field.textChanged.connect(self.list.table.mark)
+        self.find_field = self.add_search(self.tr("Find a text"), self.list.table)
         self.list.opened.connect(self.show_text)
         folder = self.program.remembered_folder(FolderUse.PICTURES)
         self.picture = PictureButtons(self.dots, self.notices, self.tasks, folder)
@@ -190,25 +184,20 @@ class MapView(VectorPage):
     # Reading
 
     async def _begin_map(self) -> None:
-        embeddings, wanted = self.embeddings, self._wanted_layout()
-        kept = None
-        if wanted is Layout.NEIGHBOURS:
-            kept = await asyncio.to_thread(cached_map, self.program.folder(self.job.id), embeddings)
-        await self._offer_colours(embeddings)
-        made = kept or await self._made(Layout.DIRECTION)
-        key = str(self.colour_choice.value())
-        self._colours = await asyncio.to_thread(read_colours, embeddings, made.item_numbers, key)
-        self.map = made
+        """Show the map that is there at once; the colours, and the other layout if it is wanted, follow."""
+        choices, first = await asyncio.to_thread(colour_choices, self.embeddings)
+        self.colour_choice.refill(choices, first)
+        self.map = made = await self._made(Layout.DIRECTION)
+        self._colours = MapColours(plain(len(made.points)), "", ())
         self.dots.show_points(made.points, self._describe, self._data, self._colours.dots)
         self.list.hide()
-        wanted = self._wanted_layout()  # perhaps the user has chosen meanwhile
-        self.layout_choice.set_value(wanted)
         self._say()
-        if self.colour_choice.value() != key:
-            self.tasks.start("colour", self._colour())
+        self.tasks.start("colour", self._colour())
         if self.find_field.text():
-            self.tasks.start("find", self._find())
-        if made.layout is not wanted:
+            self.tasks.start("find", self.find_text(self.find_field.text()))
+        wanted = self._wanted_layout()
+        self.layout_choice.set_value(wanted)
+        if wanted is Layout.NEIGHBOURS:
             self.tasks.start("layout", self._show_layout(wanted))
 
     def _wanted_layout(self) -> Layout:
@@ -250,19 +239,13 @@ class MapView(VectorPage):
         self.summary.setText(summary)
         self.show_foot(*sentences, without_direction=made.without_direction)
 
-    async def _offer_colours(self, embeddings: Embeddings) -> None:
-        choices, first = await asyncio.to_thread(colour_choices, embeddings)
-        self.colour_choice.refill(choices, first)
-
     async def _colour(self) -> None:
         if self.map is not None:
             items, key = self.map.item_numbers, str(self.colour_choice.value())
             self._colours = await asyncio.to_thread(read_colours, self.embeddings, items, key)
             self.dots.set_colours(self._colours.dots)
 
-    async def _find(self) -> None:
-        await asyncio.sleep(_TYPING)
-        text = self.find_field.text()
+    async def find_text(self, text: str) -> None:
         if self.map is None:
             return
         if not text:

@@ -155,7 +155,7 @@ class QualityView(ResultsPage[Quality | None]):
         self._lay_out()
 
     def version(self, job: Job) -> Version:
-        return (*super().version(job), self.program.judgements.shelf.size(self.program.judgements.used_name()))
+        return (*super().version(job), self.program.judgements.size())
 
     def row_choices(self) -> tuple[RowChoice, ...]:
         job = self.shown
@@ -193,7 +193,8 @@ class QualityView(ResultsPage[Quality | None]):
     def _read_quality(self, job: Job) -> Quality | None:
         if not job.has_results:
             return None
-        book = self.program.judgements.grades()
+        used = self.program.judgements.find()
+        book = BookGrades.read(used)
         run = read_run(self.program.folder(job.id), job)
         with run.folder.open(read_only=True) as database:
             chosen = bool(chosen_grades(database))
@@ -203,7 +204,6 @@ class QualityView(ResultsPage[Quality | None]):
         name = next(iter(found.runs[0].values))
         queries = sorted(judged_queries(run, found, name), key=lambda query: query.value)
         interval = mean_interval(found.runs[0].values[name])
-        used = self.program.judgements.book_in_use()
         agreement = between_judges(used) if used is not None else None
         return Quality(run, found, tuple(queries), interval, book, has_chosen_grades=chosen, agreement=agreement)
 

@@ -25,6 +25,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, PlotData, Steps
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.results_page import (
+    TYPING,
     LimitsBar,
     ResultsPage,
     baseline_line,
@@ -36,11 +37,10 @@ from cfbatch_gui.ui.results.results_page import (
     partial_line,
     reading_line,
     scores_line,
-    search_bar,
     status_words,
 )
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
-from cfbatch_gui.ui.tables.table_view import Rows, TableView, say_too_much
+from cfbatch_gui.ui.tables.table_view import ColumnsButton, Rows, TableView, say_too_much
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
@@ -53,7 +53,6 @@ from cfbatch_gui.ui.widgets import (
     LinkButton,
     MaybeEmpty,
     NoticeBar,
-    SearchField,
     boxed,
     column,
     line,
@@ -137,7 +136,6 @@ def score_or_status(context: RankedContext) -> str:
 
 
 MOST_CONTEXTS = 5_000  # of one query on the screen at once
-_TYPING = 0.12  # seconds; a search begins when the keys rest
 _QUERIES_WIDTH = 348
 _LEAST_QUERIES, _LEAST_CONTEXTS = 200, 366  # pixels, all that the smallest window has; texts need them
 
@@ -166,7 +164,7 @@ class RankingView(ResultsPage[RankingRead]):
         self._read: RankingRead | None = None
         self._search: TextSearch | None = None  # over all texts of the job, with or without a score
         self._found: frozenset[int] | None = None  # numbers of queries
-        self._found_items: frozenset[int] = frozenset()  # the contexts that have what is sought
+        self._sought, self._found_items = "", frozenset[int]()  # what was found last, and the contexts that have it
         self._query_no = self._item_no = 0
         self._ranked: tuple[RankedContext, ...] = ()
         self._limits_of: dict[str, ExportOptions] = {}
@@ -181,7 +179,7 @@ class RankingView(ResultsPage[RankingRead]):
         queries = [self.queries_model.row(index).query_no for index in self.queries.selected_rows()]
         of_queries = self._read.rankings.items_of(queries) if self._read is not None and len(queries) > 1 else ()
         return row_choices(
-            (self.tr("“{text}”").format(text=self.find_field.text()), self._found_items),
+            (self.tr("“{text}”").format(text=self._sought), self._found_items),
             (self.tr("selected"), contexts if len(contexts) > 1 else ()),
             (self.tr("selected queries"), of_queries),
             (self.tr("this query"), (each.item_no for each in self._ranked)),
@@ -191,9 +189,6 @@ class RankingView(ResultsPage[RankingRead]):
 
     def _make_widgets(self) -> None:
         self.panel = TextPanel()
-        self.find_field = SearchField(self.tr("Find in queries and texts"))
-        self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
-        self.find_field.textChanged.connect(self._mark)
         self.limits_bar = LimitsBar()
         self.limits_bar.changed.connect(self._limits_changed)
         self.kept = Label("", "quiet")
@@ -212,12 +207,14 @@ class RankingView(ResultsPage[RankingRead]):
             on_opened=lambda _: self.panel.unfold(),
         )
         self.contexts_model: Rows[RankedContext] = Rows(())
+        hint = self.tr("Find in queries and texts")
+        self.find_field = self.add_search(hint, self.queries, self.contexts, self.panel)
         for table in (self.queries, self.contexts):
             table.too_much_to_copy.connect(partial(say_too_much, self.notices))
         self.score_link = LinkButton(self.tr("What is a score?"), on_click=self.score_help_wanted.emit)
 
     def _lay_out(self) -> None:
-        bar = search_bar(self.find_field, (self.limits_bar, self.kept), self.contexts)
+        bar = Flow(self.find_field, self.limits_bar, self.kept, None, ColumnsButton(self.contexts))
         self._contexts_stack = MaybeEmpty("funnel", self.contexts)
         right = column(self._contexts_stack, column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)), gap=0)
         self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
@@ -233,9 +230,9 @@ class RankingView(ResultsPage[RankingRead]):
         if self.shown is not None:
             self._limits_of[self.shown.id] = self.limits()
         self.limits_bar.show_limits(self._limits_of.get(job.id, ExportOptions()))
-        self.find_field.reset()
-        self._mark("")
-        self._read, self._found = None, None
+        self.find_field.clear()
+        self.tasks.cancel("find")
+        self._read, self._found, self._found_items = None, None, frozenset()
         self._search = TextSearch(self.program.folder(job.id))
         self._query_no, self._item_no, self._ranked = 0, 0, ()
         self._baseline = ""
@@ -267,22 +264,20 @@ class RankingView(ResultsPage[RankingRead]):
         self.tasks.start("figures", self._read_the_rest(job))
 
     async def _read_the_rest(self, job: Job) -> None:
-        await asyncio.sleep(_TYPING)  # the texts of the first query come before
+        await asyncio.sleep(TYPING)  # the texts of the first query come before
         if self._search is not None:
             await asyncio.to_thread(self._search.prepare)
         self._baseline = baseline_line(await asyncio.to_thread(score_figures, self.program.folder(job.id)))
         self._show_foot()
 
-    async def _find(self) -> None:
-        await asyncio.sleep(_TYPING)
-        text = self.find_field.text()
+    async def find_text(self, text: str) -> None:
         if self._read is not None:
             await self._look_for(text)
             self._fill_queries()
             self._fill_contexts()
             await self._count()
-            if text and self._search is not None:
-                self._found_items = await asyncio.to_thread(self._search.items, text)
+            found = await asyncio.to_thread(self._search.items, text) if text and self._search is not None else ()
+            self._sought, self._found_items = text, frozenset(found)
 
     async def _look_for(self, text: str) -> None:
         search = self._search
@@ -303,7 +298,7 @@ class RankingView(ResultsPage[RankingRead]):
         parts = []
         limits = self.limits()
         if self._read is not None and limits != ExportOptions():
-            await asyncio.sleep(_TYPING)
+            await asyncio.sleep(TYPING)
             kept, total = await asyncio.to_thread(self._read.rankings.counts, limits.top_k, limits.threshold)
             pattern = self.tr("keeps {kept} of {total}")
             parts.append(pattern.format(kept=display.number(kept), total=display.number(total)))
@@ -341,11 +336,6 @@ class RankingView(ResultsPage[RankingRead]):
         if self.contexts.currentIndex().row() != index:
             self.contexts.selectRow(index)
         self._show_context(index)
-
-    def _mark(self, sought: str) -> None:
-        self._found_items = frozenset()
-        for view in (self.queries, self.contexts, self.panel):
-            view.mark(sought)
 
     def _matching(self, rows: Sequence[RankedContext]) -> Sequence[RankedContext]:
         needle = self.find_field.text().casefold()

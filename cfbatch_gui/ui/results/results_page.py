@@ -29,7 +29,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
-from cfbatch_gui.ui.tables.table_view import ColumnsButton, PagedRows, TableView
+from cfbatch_gui.ui.tables.table_view import PagedRows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
@@ -52,6 +52,7 @@ T = TypeVar("T")
 Version = tuple[object, ...]
 
 LOADING = "load"  # the name of the reading among a page's tasks
+TYPING = 0.12  # seconds; a search begins when the keys rest
 
 
 class ResultsPage(ResultView, Generic[T]):
@@ -72,6 +73,23 @@ class ResultsPage(ResultView, Generic[T]):
         foot = row((self.foot, 1), *beside_foot, margins=(WIDE, SMALL, MEDIUM, MEDIUM))
         self.stack.addWidget(boxed(column(*fields, (content, 1), line(), foot, gap=0)))
         self.setLayout(column(self.stack, gap=0))
+
+    def add_search(self, hint: str, *marked: TableView | TextPanel) -> SearchField:
+        """A field for what `find_text` looks for once the keys rest, and what is marked in these parts at once."""
+        field = SearchField(hint)
+        field.setMinimumWidth(scaled(86))
+        field.setMaximumWidth(scaled(250))
+        for part in marked:
+            field.searched.connect(part.mark)
+        field.searched.connect(lambda text: self.tasks.start("find", self._find_later(text)))
+        return field
+
+    async def _find_later(self, text: str) -> None:
+        await asyncio.sleep(TYPING)
+        await self.find_text(text)
+
+    async def find_text(self, text: str) -> None:
+        raise NotImplementedError
 
     def begin(self, job: Job) -> None:
         """Before another job is shown, while `shown` is still the one before."""
@@ -111,13 +129,6 @@ class ResultsPage(ResultView, Generic[T]):
             read = await self.read(job)
             self.loaded = version
             await self.show_read(job, read)
-
-
-def search_bar(field: SearchField, items: Sequence[QWidget], table: TableView) -> Flow:
-    """Above a table: the search, then `items`, and the button for the table's columns at the right."""
-    field.setMinimumWidth(scaled(110))
-    field.setMaximumWidth(scaled(250))
-    return Flow(field, *items, None, ColumnsButton(table))
 
 
 def labelled(words: str, *fields: QWidget) -> QWidget:

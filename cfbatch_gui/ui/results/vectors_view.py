@@ -27,7 +27,6 @@ from cfbatch_gui.ui.results.results_page import (
     named_cells,
     original_columns,
     row_column,
-    search_bar,
     several_selected,
     similarity_column,
     status_words,
@@ -35,16 +34,16 @@ from cfbatch_gui.ui.results.results_page import (
 )
 from cfbatch_gui.ui.state_names import connection_title, is_practice, short_model, title_words
 from cfbatch_gui.ui.tables.table_rows import Column
-from cfbatch_gui.ui.tables.table_view import PagedRows, TableView, say_too_much
+from cfbatch_gui.ui.tables.table_view import ColumnsButton, PagedRows, TableView, say_too_much
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import (
     ElidedLabel,
+    Flow,
     IconLine,
     Label,
     LinkButton,
     MaybeEmpty,
     PrimaryButton,
-    SearchField,
     boxed,
     column,
     line,
@@ -84,7 +83,6 @@ def checks_line(checks: VectorChecks) -> tuple[str, bool]:
     return " · ".join(words), not (checks.zero or checks.non_finite)
 
 
-_TYPING = 0.12  # seconds; a search begins when the keys rest
 _RESTING = 0.1  # seconds on a text before its neighbours are looked for
 _VALUES = 5
 _PANEL_WIDTH = 384
@@ -124,9 +122,6 @@ class VectorsView(VectorPage):
     # Making
 
     def _make_widgets(self) -> None:
-        self.find_field = SearchField(self.tr("Find in texts and ids"))
-        self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
-        self.find_field.textChanged.connect(self._mark)
         self.count = Label("", "quiet")
         self.all_link = LinkButton(self.tr("Show all"), "x", self.show_all)
         self.all_link.hide()
@@ -138,9 +133,10 @@ class VectorsView(VectorPage):
         self.copy_button = LinkButton(self.tr("Copy vector"), "copy", self.copy_vector)
         self.near = TextList(self, "vectors/neighbours", self.tr("Nearest texts"), has_panel=False)
         self.near.opened.connect(self.choose)
+        self.find_field = self.add_search(self.tr("Find in texts and ids"), self.table, self.panel, self.near.table)
 
     def _lay_out(self) -> None:
-        bar = search_bar(self.find_field, (self.count, self.all_link), self.table)
+        bar = Flow(self.find_field, self.count, self.all_link, None, ColumnsButton(self.table))
         self._table_stack = MaybeEmpty("search", self.table)
         self._table_stack.setMinimumWidth(scaled(_LEAST_TABLE))
         values = row((self.values, 1), self.copy_button)
@@ -194,9 +190,7 @@ class VectorsView(VectorPage):
     def _fetch(self, start: int, stop: int) -> Sequence[ListedText]:
         return tuple(ListedText(text) for text in self.texts(self._items[start:stop]))
 
-    async def _find(self) -> None:
-        await asyncio.sleep(_TYPING)
-        text = self.find_field.text()
+    async def find_text(self, text: str) -> None:
         if self.vectors_read is not None:
             self._show_found(await asyncio.to_thread(self.embeddings.find, text) if text else self._all())
 
@@ -209,14 +203,9 @@ class VectorsView(VectorPage):
             self._table_stack.show_sentence(self.tr("No text has “{text}” in it.").format(text=self.find_field.text()))
         self._show_count()
 
-    def _mark(self, sought: str) -> None:
-        for part in (self.table, self.panel, self.near.table):
-            part.mark(sought)
-
     def _clear_search(self) -> None:
+        self.find_field.clear()
         self.tasks.cancel("find")
-        self.find_field.reset()
-        self._mark("")
 
     async def _check(self) -> None:
         sentence, is_well = checks_line(await asyncio.to_thread(self.embeddings.checks))

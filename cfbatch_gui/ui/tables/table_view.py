@@ -16,9 +16,7 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import (
-    QAction,
     QFocusEvent,
-    QFont,
     QFontMetrics,
     QGuiApplication,
     QKeyEvent,
@@ -29,12 +27,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QStyle, QTableView
 
-from cfbatch_gui.ui import display, icons, theme
+from cfbatch_gui.ui import display, icons
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN, ICON, ICON_GAP, CellDelegate
-from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, Column, ColumnRows, PagedRows, Rows
+from cfbatch_gui.ui.tables.table_rows import Column, ColumnRows, PagedRows, Rows
 from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
 from cfbatch_gui.ui.widgets import QuietButton
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
@@ -66,6 +64,7 @@ class Header(QHeaderView):
         self.setMinimumSectionSize(36)
         self.setFixedHeight(scaled(HEADER_HEIGHT))
         self.setSortIndicatorClearable(True)
+        self.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -78,28 +77,12 @@ class Header(QHeaderView):
         self.setSectionsClickable(True)
 
     def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
-        painter.save()
-        painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), theme.colour("line"))
-        font = QFont(self.font())
-        font.setPixelSize(max(9, self.fontInfo().pixelSize() - 1))
-        font.setWeight(QFont.Weight.DemiBold)
-        painter.setFont(font)
-        painter.setPen(theme.colour("quiet"))
-        model = self.model()
-        align = model.headerData(section, self.orientation(), ALIGN_ROLE) or Qt.AlignmentFlag.AlignLeft
-        box = rect.adjusted(CELL_MARGIN, 0, -CELL_MARGIN, 0)
-        is_sorted = self.sortIndicatorSection() == section
-        text = str(model.headerData(section, self.orientation()) or "")
-        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, box.width() - 16 * is_sorted)
-        width = painter.fontMetrics().horizontalAdvance(shown)
-        at_right = bool(align & Qt.AlignmentFlag.AlignRight)
-        painter.drawText(box, align | Qt.AlignmentFlag.AlignVCenter, shown)
-        if is_sorted:
+        super().paintSection(painter, rect, section)
+        if self.sortIndicatorSection() == section:
             up = self.sortIndicatorOrder() == Qt.SortOrder.AscendingOrder
-            left = box.right() - width - 15 if at_right else box.left() + width + 3
-            icon_box = QStyle.visualRect(self.layoutDirection(), box, QRect(left, rect.center().y() - 6, 12, 12))
-            icons.paint_icon(painter, icon_box, "chevron-up" if up else "chevron-down", "quiet")
-        painter.restore()
+            spot = QRect(rect.right() - CELL_MARGIN, rect.center().y() - 6, 12, 12)  # in the padding at its end
+            spot = QStyle.visualRect(self.layoutDirection(), rect, spot)
+            icons.paint_icon(painter, spot, "chevron-up" if up else "chevron-down", "quiet")
 
     def sizeHint(self) -> QSize:
         return QSize(self.length(), scaled(HEADER_HEIGHT))  # Qt's own would measure the text of every column
@@ -117,7 +100,6 @@ class TableView(QTableView):
     picked = Signal(int)
     opened = Signal(int)
     too_much_to_copy = Signal(int)
-    menu_opening = Signal(QMenu, int)  # the context menu of a row and its index, for the page to add entries
 
     def __init__(
         self,
@@ -242,11 +224,10 @@ class TableView(QTableView):
         for section, column in enumerate(self.columns()):
             if not column.title:
                 continue
-            action = QAction(column.title, menu)
+            action = menu.addAction(column.title)
             action.setCheckable(True)
             action.setChecked(not self.isColumnHidden(section))
             action.toggled.connect(lambda shown, section=section: self.show_column(section, shown=shown))
-            menu.addAction(action)
         menu.addSeparator()
         menu.addAction(self.tr("Reset columns")).triggered.connect(lambda _checked=False: self.reset_columns())
 
@@ -354,8 +335,11 @@ class TableView(QTableView):
         menu.addAction(icons.icon("copy"), self.tr("Copy rows")).triggered.connect(self.copy)
         whole = model.copied(index.row(), index.column())
         menu.addAction(self.tr("Copy this cell")).triggered.connect(lambda: QGuiApplication.clipboard().setText(whole))
-        self.menu_opening.emit(menu, index.row())
+        self.add_to_menu(menu, index.row())
         menu.popup(self.viewport().mapToGlobal(position))
+
+    def add_to_menu(self, menu: QMenu, index: int) -> None:
+        """Add entries to the context menu of a row."""
 
     def _remember(self) -> None:
         if not self._name or self._restoring or not self.columns():

@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from functools import partial
 
-from PySide6.QtCore import QByteArray, QDateTime, QLocale, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.dialogs import ShownDialog
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.jobs.library import Library
@@ -42,11 +43,7 @@ class NoticeListDialog(ShownDialog):
         notices.mark_seen()
 
     def _bar(self, notice: PastNotice) -> NoticeBar:
-        moment = QDateTime.fromSecsSinceEpoch(int(notice.shown_at))
-        is_today = moment.date().toJulianDay() == QDateTime.fromSecsSinceEpoch(int(time.time())).date().toJulianDay()
-        locale, short = QLocale(), QLocale.FormatType.ShortFormat
-        when = locale.toString(moment.time(), short) if is_today else locale.toString(moment, short)
-        bar = NoticeBar(f"{when} · {notice.text}", notice.level)
+        bar = NoticeBar(f"{display.age(notice.shown_at, time.time())} · {notice.text}", notice.level)
         if notice.details:
             bar.add_link(self.tr("Copy details"), partial(QGuiApplication.clipboard().setText, notice.details))
         if notice.undo is not None and self._undos.is_offered(notice.undo):

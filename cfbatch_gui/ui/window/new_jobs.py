@@ -12,9 +12,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from cfbatch_gui.core.errors import InputError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.settings import FolderUse
-from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import imported
@@ -53,7 +52,12 @@ class NewJobs:
     def open_each(self, files: Sequence[str]) -> None:
         """A new job for each file or folder; one that cannot be opened is said in a notice."""
         if len(files) > MOST_AT_ONCE:
-            self._window.notices.show_error(_too_many(len(files)))
+            pattern = tr(
+                "{n} files are too many to open at once, with a job for each; at most {most} are. Choose fewer, or open"
+                " the folder that they are in as one job."
+            )
+            text = pattern.format(n=display.number(len(files)), most=MOST_AT_ONCE)
+            self._window.notices.show_notice(text, "attention")
             return
         self._waiting.extend(files)
         if self._waiting and not self._tasks.is_running("open each"):
@@ -137,17 +141,6 @@ class NewJobs:
             (job for job in drafts if job.name == new_job_name() and not self._workspace.draft_page.is_taken(job.id)),
             None,
         )
-
-
-def _too_many(count: int) -> InputError:
-    return InputError(
-        message(
-            "{n:,} files are too many to open at once, with a job for each; at most {most} are. Choose fewer, or open"
-            " the folder that they are in as one job.",
-            n=count,
-            most=MOST_AT_ONCE,
-        )
-    )
 
 
 _CARD = (330, 230)  # pixels; narrower in a narrow window

@@ -172,11 +172,11 @@ class Workspace:
 
         page = DraftPage(self.program, self.notices, self.job_actions, parent=self.window.pages)
         self.window.add_page(page)
-        page.sent.connect(self._sent)
-        page.changed.connect(lambda _: self._show_jobs_soon())
-        self.window.library.rows.phase_of = page.phase
-        page.phase_changed.connect(lambda _: self.window.library.list.viewport().update())
-        page.copy_made.connect(self.open_job)
+        page.drafts.sent.connect(self._sent)
+        page.drafts.job_changed.connect(lambda _: self._show_jobs_soon())
+        self.window.library.rows.phase_of = page.drafts.phase
+        page.drafts.changed.connect(lambda _: self.window.library.list.viewport().update())
+        page.drafts.copy_made.connect(self.open_job)
         self.in_use.has_changed.connect(page.refresh_connections)
         return page
 

@@ -172,7 +172,7 @@ async def test_an_unknown_id_is_said_and_not_offered_to_be_sent_again(program: P
     job = await attached(program, ID)
     assert job.batches[0].state is BatchState.GONE and "does not know this request ID" in job.error
     assert job.batches[0].error_action == "none"
-    for again in (program.actions.send_again(job.id, 1), program.actions.send_failed_again(job.id)):
+    for again in (program.actions.send_again(job.id, 1), program.actions.send_again(job.id)):
         with pytest.raises(UsageError, match="sent from elsewhere"):
             await again
     with pytest.raises(UsageError, match="not here"):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.evaluation import metrics
 from cfbatch_gui.core.evaluation.joining import Run, join, label_judgements
-from cfbatch_gui.core.evaluation.judged import Evaluation, RunMeasures, evaluate, measure, read_book_grades
+from cfbatch_gui.core.evaluation.judged import BookGrades, Evaluation, RunMeasures, evaluate, measure
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
@@ -79,7 +79,7 @@ LABELLED = [
 
 def measured(*runs: Run, book: Book | None = None) -> Evaluation:
     """The measures of runs that have judgements."""
-    found = evaluate(runs, join(runs), book=read_book_grades(book) if book is not None else None)
+    found = evaluate(runs, join(runs), book=BookGrades.read(book))
     assert found is not None
     return found
 
@@ -250,7 +250,7 @@ def judged(
 
 
 def ndcg(run: Run, book: Book) -> list[float]:
-    found = measure(run, book=read_book_grades(book))
+    found = measure(run, book=BookGrades.read(book))
     return found.runs[0].values["nDCG@10"].tolist() if found is not None else []
 
 

@@ -22,7 +22,7 @@ from cfbatch_gui.core.inputs.input_values import (
 )
 from cfbatch_gui.core.inputs.items import read_items
 from cfbatch_gui.core.inputs.layouts import check_mapping
-from cfbatch_gui.core.inputs.recipes import RecipeBook, recipe_of
+from cfbatch_gui.core.inputs.recipes import Recipe, RecipeBook
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.drafts import as_recognised
@@ -58,7 +58,7 @@ def test_beir_and_mteb_folders(tmp_path: Path) -> None:
     ]
     assert isinstance(items[2], Problem)
     assert "gone" in items[2].reason
-    assert "top_ranked.jsonl" in open_source(folder).notices[0]
+    assert "top_ranked.jsonl" in open_source(folder).notices[1]
     assert len([item for item in everything(folder, Kind.EMBED)[2] if isinstance(item, Text)]) == 2
 
 
@@ -223,10 +223,10 @@ def test_judged_texts_that_the_corpus_lacks_are_problems(tmp_path: Path) -> None
 
 def test_the_choice_is_said_and_kept_with_what_is_read(tmp_path: Path) -> None:
     source = opened(data_set(tmp_path / "set"), CandidateRule(size=7))
-    assert "with others drawn from the corpus up to 7 a query" in source.notices[0]
+    assert "with others drawn from the corpus up to 7 a query" in source.notices[1]
     again = open_source(source.path, as_recognised(source))
     assert again == source
     recipes = RecipeBook(tmp_path / "recipes.json")
     mapping = suggest_mapping(source, None, preview(source))
-    recipes.save(recipe_of("seven", source, mapping, ReadOptions(candidates=source.candidates), None))
+    recipes.save(Recipe("seven", source.columns, mapping, ReadOptions(candidates=source.candidates)))
     assert RecipeBook(tmp_path / "recipes.json").recipe("seven").options.candidates == CandidateRule(size=7)

@@ -193,7 +193,7 @@ async def test_nothing_can_be_sent_again_without_texts(bench: Bench) -> None:
     await bench.actions.forget_texts(job.id)
     actions = bench.actions
     for sending in (
-        *(actions.send_failed_again(job.id), actions.send_again(job.id, 1), actions.run_synchronously(job.id)),
+        *(actions.send_again(job.id), actions.send_again(job.id, 1)),
         asyncio.to_thread(bench.drafts.duplicate, job.id, "copy"),
     ):
         with pytest.raises(UsageError, match="were removed, so it cannot be sent again, copied or judged"):

@@ -132,7 +132,7 @@ async def test_a_copy_of_a_finished_jobs_folder_is_not_sent(bench: Bench) -> Non
 
 async def test_what_was_sent_again_is_collected_after_the_ledger_was_lost(bench: Bench) -> None:
     job = await bench.partly_done()
-    await bench.actions.send_failed_again(job.id)
+    await bench.actions.send_again(job.id)
     await bench.until(lambda: bench.store.job(job.id).batches[1].state.is_at_service)
     await start_without(bench)
     assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE

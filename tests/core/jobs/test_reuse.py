@@ -192,7 +192,7 @@ async def test_what_was_taken_and_is_damaged_later_is_named_and_can_be_sent(benc
     check = verify_job(folder, june, mend=True)
     june = bench.ledger.change(june.id, lambda known: asked_for_again(known, check))
     assert (june.state, june.reused_lost) == (JobState.PARTLY_DONE, 3 if kind is Kind.EMBED else 5)
-    june = await bench.ended(bench.actions.send_failed_again(june.id))
+    june = await bench.ended(bench.actions.send_again(june.id))
     assert (june.state, june.reused_lost, len(june.batches)) == (JobState.DONE, 0, 1)
     assert verify_job(folder, june).is_whole
     assert results(bench, june) == results(bench, may)

@@ -15,7 +15,7 @@ from cfbatch_gui.core.errors import DataError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import packing, requests
-from cfbatch_gui.core.jobs.plan.packing import body_of, repack_failed
+from cfbatch_gui.core.jobs.plan.packing import body_of, repack
 from cfbatch_gui.core.jobs.poll_schedule import LONGEST, LONGEST_FAULT, Waits, interval
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, STOPPED_HERE, Batch, BatchState, Job, JobState
 from cfbatch_gui.core.workers_ai.catalogue import find_model
@@ -74,7 +74,7 @@ async def test_a_folder_that_cannot_be_written_stops_the_job_and_loses_nothing(b
 async def test_only_the_refused_requests_are_sent_again(bench: Bench) -> None:
     job = await bench.partly_done()
     assert job.state is JobState.PARTLY_DONE and job.batches[0].failed_requests == 2
-    done = await bench.ended(bench.actions.send_failed_again(job.id))
+    done = await bench.ended(bench.actions.send_again(job.id))
     assert done.state is JobState.DONE and len(done.batches) == 2
     again = json.loads(bench.accepted_bodies()[1])["requests"]
     assert [request["query"] for request in again] == ["query 1", "query 3"]
@@ -87,14 +87,14 @@ async def test_refused_requests_of_many_batches_keep_to_the_limits_of_one(bench:
     job = await bench.run(bench.draft(bench.write("eight.csv", "question,answer\n" + rows), Kind.RANK))
     folder = JobFolder(bench.paths.job(job.id))
     small = replace(find_model(job.model), body_bytes=400)
-    packed = repack_failed(folder, job, small)
+    packed = repack(folder, job, metadata=small)
     assert len(packed) > 2 and [each.number for each in packed] == list(range(2, 2 + len(packed)))
     assert (sum(each.requests for each in packed), sum(each.texts for each in packed)) == (7, 14)
     bodies = [body_of(folder, job, each) for each in packed]
     assert [len(body) for body in bodies] == [each.bytes for each in packed] and max(map(len, bodies)) <= 400
     queries = [request["query"] for body in bodies for request in json.loads(body)["requests"]]
     assert queries == [f"query {n}" for n in range(1, 8)]
-    (again,) = repack_failed(folder, job)  # the ledger has no record of these batches, so the requests are packed again
+    (again,) = repack(folder, job)  # the ledger has no record of these batches, so the requests are packed again
     assert (again.number, again.requests) == (2, 7)
 
 
@@ -156,14 +156,14 @@ async def test_sending_the_failed_ones_again_leaves_what_is_under_way(
     job = await bench.partly_done()
     other = Batch(job.id, 2, BatchState.PLANNED, 1, 1, 1)
     bench.ledger.put(job, (*job.batches, other))
-    repack = packing.repack_failed
+    repack = packing.repack
 
     def while_the_other_leaves(*arguments: object) -> object:
         bench.ledger.save_batch(replace(other, state=BatchState.OUTCOME_UNKNOWN, error="Nobody knows."))
         return repack(*arguments)  # type: ignore[arg-type]  # passed on as they came
 
-    monkeypatch.setattr(packing, "repack_failed", while_the_other_leaves)
-    done = await bench.ended(bench.actions.send_failed_again(job.id))
+    monkeypatch.setattr(packing, "repack", while_the_other_leaves)
+    done = await bench.ended(bench.actions.send_again(job.id))
     assert [batch.state for batch in done.batches] == [BatchState.DONE, BatchState.OUTCOME_UNKNOWN, BatchState.DONE]
     assert done.batches[1].error == "Nobody knows."
     assert [len(json.loads(body)["requests"]) for body in bench.accepted_bodies()] == [4, 2]

@@ -23,8 +23,8 @@ from cfbatch_gui.core.jobs.plan.spending import (
     read_planned,
     spent_today,
 )
-from cfbatch_gui.core.jobs.run.job_actions import rest_as_synchronous, sent_again
-from cfbatch_gui.core.jobs.states import Attempt, Batch, BatchState, Job, JobOptions, JobState
+from cfbatch_gui.core.jobs.run.job_actions import sent_again
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions, JobState
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import Budget
@@ -43,8 +43,8 @@ NOON = MIDNIGHT + 43_200.0
 
 def job(name: str, *batches: Batch, connection: str = "cloudflare", took: float = 100.0, texts: int = 100) -> Job:
     return Job(
-        name, name, Kind.EMBED, MODEL, connection, 1.0, is_sent=True, sent_at=NOON, finished_at=NOON + took,
-        texts=texts, batches=batches,
+        name, name, Kind.EMBED, MODEL, connection, 1.0, is_sent=True, sent_at=NOON,
+        texts=texts, batches=tuple(replace(each, changed_at=NOON + took) for each in batches),
     )  # fmt: skip
 
 
@@ -85,25 +85,21 @@ def test_what_is_not_counted_yet_is_estimated_from_above(tmp_path: Path, state: 
     assert spent(tmp_path, job("without data", batch(state=state))) == 0.0
 
 
+def again(known: Job) -> Job:
+    return sent_again(known, (1,), (), NOON, known)
+
+
 def test_what_was_sent_again_counts_each_time_it_may_have_been_billed(tmp_path: Path) -> None:
     doubtful = batch(state=BatchState.OUTCOME_UNKNOWN, tokens=300)
     for state in (BatchState.OUTCOME_UNKNOWN, BatchState.DISMISSED, BatchState.GONE):
-        again = sent_again(1, NOON, job("a", replace(doubtful, state=state))).batches[0]
-        assert again.state is BatchState.PLANNED
-        assert spent(tmp_path, job("a", again)) == pytest.approx(neurons(300))
-        twice = sent_again(1, NOON, job("a", replace(again, state=state, sent_at=NOON, tokens=200))).batches[0]
+        planned = again(job("a", replace(doubtful, state=state))).batches[0]
+        assert planned.state is BatchState.PLANNED
+        assert spent(tmp_path, job("a", planned)) == pytest.approx(neurons(300))
+        twice = again(job("a", replace(planned, state=state, sent_at=NOON, tokens=200))).batches[0]
         done = replace(twice, state=BatchState.DONE, sent_at=NOON, tokens=50)
         assert spent(tmp_path, job("a", done)) == pytest.approx(neurons(550))
-    yesterday = sent_again(1, NOON, job("a", replace(doubtful, sent_at=MIDNIGHT - 1))).batches[0]
+    yesterday = again(job("a", replace(doubtful, sent_at=MIDNIGHT - 1))).batches[0]
     assert spent(tmp_path, job("a", replace(yesterday, state=BatchState.DONE, sent_at=NOON, tokens=50))) == neurons(50)
-
-
-def test_what_goes_on_without_the_queue_keeps_what_it_has_cost() -> None:
-    doubtful = batch(state=BatchState.OUTCOME_UNKNOWN, tokens=300)
-    again = sent_again(1, NOON, job("a", doubtful))
-    apart = [Batch("a", number, BatchState.PLANNED, 1, 25, 1, at_once=True) for number in (2, 3)]
-    rest = rest_as_synchronous(apart, NOON, again)
-    assert [attempt for each in rest.batches for attempt in each.billable] == [Attempt(NOON, 50, 300)]
 
 
 def test_within_the_budget_nothing_is_said() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.plan.packing import repack_failed
+from cfbatch_gui.core.jobs.plan.packing import repack
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.practice.app import Application, practice_app
 from tests.core.faults.conftest import FaultBench, TinyModel, wrong_results
@@ -80,9 +80,9 @@ async def test_a_list_that_is_too_long_is_halved_and_every_text_is_paid_for_once
     job = await bench.run(bench.drafts.change(job.id, options=replace(job.options, at_once=at_once)))
     assert job.state is JobState.FAILED and picky.taken == []
     if is_lost:  # a layout that the ledger does not learn of is made again
-        repack_failed(bench.store.folder(job.id), job)
+        repack(bench.store.folder(job.id), job)
     while bench.ledger.job(job.id).state is not JobState.DONE:
-        job = await bench.ended(bench.actions.send_failed_again(job.id))
+        job = await bench.ended(bench.actions.send_again(job.id))
     assert job.state is JobState.DONE and not any(batch.error for batch in job.batches)
     assert Counter(picky.taken) == Counter(texts)
     assert wrong_results(bench.store.folder(job.id)) == [] and bench.results(job.id) == len(texts)

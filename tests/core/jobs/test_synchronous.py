@@ -94,7 +94,7 @@ async def test_a_request_that_is_refused_fails_alone(bench: Bench, fault: Fault)
     assert job.state is JobState.PARTLY_DONE and job.batches_done == 5
     (failed,) = [batch for batch in job.batches if batch.state is BatchState.FAILED]
     assert failed.error
-    assert (await bench.ended(bench.actions.send_failed_again(job.id))).state is JobState.DONE
+    assert (await bench.ended(bench.actions.send_again(job.id))).state is JobState.DONE
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ async def test_what_is_refused_of_all_is_not_asked_again_and_again(bench: Bench,
     assert job.state is state and len(bench.faulty.submits) <= 4
     assert all(batch.error for batch in job.batches) or state is JobState.PAUSED
     bench.faulty.follow()
-    await (bench.actions.send_failed_again(job.id) if state is JobState.FAILED else bench.runner.carry_on(job.id))
+    await (bench.actions.send_again(job.id) if state is JobState.FAILED else bench.runner.carry_on(job.id))
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
 
 
@@ -123,13 +123,13 @@ async def test_a_model_without_a_queue_offers_to_run_synchronously(bench: Bench)
     assert [batch.state for batch in job.batches] == [BatchState.DONE, BatchState.FAILED, BatchState.FAILED]
     assert {batch.error_action for batch in job.batches[1:]} == {Action.RUN_SYNCHRONOUSLY}
     bench.faulty.follow()
-    job = await bench.ended(bench.actions.run_synchronously(job.id))
+    job = await bench.ended(bench.actions.send_again(job.id))
     assert job.state is JobState.DONE
     assert [batch.number for batch in job.batches] == list(range(1, len(job.batches) + 1))
     assert [batch.at_once for batch in job.batches] == [False] + [True] * (len(job.batches) - 1)
     assert np.load(bench.store.folder(job.id).vectors).any(axis=1).all()
     with pytest.raises(UsageError):
-        await bench.actions.run_synchronously(job.id)
+        await bench.actions.send_again(job.id)
 
 
 async def test_an_accepted_batch_outlives_a_model_that_lost_its_queue(bench: Bench) -> None:
@@ -140,8 +140,8 @@ async def test_an_accepted_batch_outlives_a_model_that_lost_its_queue(bench: Ben
     assert "which it has accepted" in job.paused_because
     trouble = bench.runner.pause_error(job.id)
     assert trouble is not None and trouble.action is Action.NONE
-    with pytest.raises(UsageError, match="accepted by the service already"):
-        await bench.actions.run_synchronously(job.id)
+    with pytest.raises(UsageError, match="Nothing of this job failed"):
+        await bench.actions.send_again(job.id)
     bench.faulty.follow()
     assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
     assert len(bench.faulty.submits) == 1

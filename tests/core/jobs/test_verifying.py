@@ -77,7 +77,7 @@ async def test_requests_that_failed_and_were_sent_again_are_no_damage(bench: Ben
     folder = bench.store.folder(job.id)
     assert job.batches[0].failed_requests == 2 and verify_job(folder, job).is_whole
     bench.faulty.follow()
-    job = await bench.ended(bench.actions.send_failed_again(job.id))
+    job = await bench.ended(bench.actions.send_again(job.id))
     assert job.state is JobState.DONE and verify_job(folder, job).is_whole
     right = results(folder)
     with folder.open() as database:
@@ -105,7 +105,6 @@ async def test_vectors_are_refused_wherever_they_are_read(bench: Bench, monkeypa
     folder.vectors.write_bytes(content)
     embeddings = Embeddings(folder)
     for read in (
-        lambda: embeddings.rows(0, embeddings.count),
         embeddings.checks,
         lambda: embeddings.vector(1),
         lambda: embeddings.rows_of(np.array([5, 1])),

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import DataError, UsageError
-from cfbatch_gui.core.evaluation.judged import JobJudgements
 from cfbatch_gui.core.jobs.store.data_folder import back_up
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.judgements.book import Book, Shelf, disagreeing
@@ -216,12 +215,11 @@ def test_a_backup_has_the_books_too(tmp_path: Path) -> None:
 
 def test_the_program_says_at_its_start_what_it_mended(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path)
-    judgements = JobJudgements(shelf, lambda: "", clock=lambda: 5.0)
-    assert judgements.check() == ()
-    book = judgements.book_for("")
+    assert shelf.check() == ()
+    book = shelf.book_or_new()
     book.add([said("q", "a", 1), said("q", "b", 2)])
-    assert judgements.check() == ()
+    assert shelf.check() == ()
     shelf.close()
     book.path.write_bytes(cut(book.path.read_bytes()))
-    (sentence,) = JobJudgements(Shelf(tmp_path), lambda: "", clock=lambda: 5.0).check()
+    (sentence,) = Shelf(tmp_path).check()
     assert "damaged" in sentence  # and the copy that was made when the shelf was closed is used

@@ -11,7 +11,7 @@ import pytest
 
 from cfbatch_gui.core.errors import ExportError, InputError
 from cfbatch_gui.core.evaluation.joining import label_judgements, read_run
-from cfbatch_gui.core.evaluation.judged import measure, read_book_grades
+from cfbatch_gui.core.evaluation.judged import BookGrades, measure
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.files import (
     Form,
@@ -149,7 +149,7 @@ def test_measures_by_book_and_labels_are_those_of_the_exported_run_and_judgement
     for line in file.read_text("utf-8").splitlines():
         query_id, _, document, grade = line.split()
         judged.setdefault(query_id, {})[document] = int(grade)
-    found = measure(run, book=read_book_grades(book))
+    found = measure(run, book=BookGrades.read(book))
     assert found is not None
     theirs = {query: trec_eval(ranked.get(query, {}), grades) for query, grades in judged.items()}
     assert len(found.queries) == len(theirs)

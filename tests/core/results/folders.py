@@ -89,8 +89,7 @@ class Table:
             self._metadata(database, columns, roles, "long")
             for pair in pairs:
                 row = self._source(database, (pair.query, pair.text, pair.id, pair.label, *pair.kept))
-                query = self._query(database, pair.query, row)
-                self._item(database, query, pair.text, pair.id, pair.label, row, pair.outcome, pair.query)
+                self._item(database, pair, row, self._query(database, pair.query, row))
             for pair, reason in skipped:
                 row = self._source(database, (pair.query, pair.text, pair.id, pair.label, *pair.kept))
                 self._problem(database, row, reason, None)
@@ -113,7 +112,7 @@ class Table:
             for index, (identifier, text, outcome) in enumerate(texts):
                 cells = (*((identifier,) if with_ids else ()), text, *(kept[index] if kept else ()))
                 row = self._source(database, cells)
-                self._item(database, None, text, identifier, "", row, outcome, "")
+                self._item(database, Pair("", text, outcome, id=identifier), row)
             if vectors is not None:
                 schema.put_metadata_value(database, "dimension", vectors.shape[1])
                 np.save(self.folder.vectors, vectors)
@@ -136,25 +135,18 @@ class Table:
             database.execute("INSERT INTO queries VALUES(?, ?, ?, ?)", (self.queries[text], "", text, row))
         return self.queries[text]
 
-    def _item(
-        self,
-        database: sqlite3.Connection,
-        query: int | None,
-        text: str,
-        identifier: str,
-        label: str,
-        row: int,
-        outcome: Outcome,
-        group: str,
-    ) -> None:
+    def _item(self, database: sqlite3.Connection, pair: Pair, row: int, query: int | None = None) -> None:
         self.items += 1
+        outcome = pair.outcome
         (before,) = database.execute("SELECT count(*) FROM items WHERE query_no = ?", (query,)).fetchone()
-        database.execute("INSERT INTO texts VALUES(?, ?, ?, ?, 1, ?)", (self.items, identifier, text, label, row))
+        database.execute(
+            "INSERT INTO texts VALUES(?, ?, ?, ?, 1, ?)", (self.items, pair.id, pair.text, pair.label, row)
+        )
         request, position = None, None
         if outcome == LEFT_OUT:
             self._problem(database, row, "The text is longer than the model reads.", self.items)
         else:
-            request, position = self._request(database, group, "done" if isinstance(outcome, float) else outcome)
+            request, position = self._request(database, pair.query, "done" if isinstance(outcome, float) else outcome)
         score = outcome if isinstance(outcome, float) and query is not None else None
         values = (self.items, query, self.items, before + 1 if query else 1, request, position, score)
         database.execute("INSERT INTO items VALUES(?, ?, ?, ?, ?, ?, ?)", values)

@@ -79,7 +79,7 @@ def test_nothing_back_yet(tmp_path: Path) -> None:
     table.folder.vectors.write_bytes(b"half a he")  # as for a moment while the first answer is being stored
     embeddings = Embeddings(table.folder)
     assert embeddings.dimension == 0
-    assert embeddings.rows(0, 1).shape == (1, 0)
+    assert embeddings.rows_of(np.ones(1, dtype=np.int64)).shape == (1, 0)
     checks = embeddings.checks()
     assert (checks.texts, checks.missing, checks.unit_length, checks.repeated) == (1, 1, False, 0)
     assert math.isnan(checks.norm_min)
@@ -88,10 +88,10 @@ def test_nothing_back_yet(tmp_path: Path) -> None:
 def test_damaged_vectors_are_said(tmp_path: Path) -> None:
     table = Table(tmp_path).embed([("", "one", 1.0)], unit_vectors(3, 4))
     with pytest.raises(DataError, match="damaged"):
-        Embeddings(table.folder).rows(0, 1)
+        Embeddings(table.folder).rows_of(np.ones(1, dtype=np.int64))
     table.folder.vectors.write_bytes(b"no numbers")
     with pytest.raises(DataError, match="damaged"):
-        Embeddings(table.folder).rows(0, 1)
+        Embeddings(table.folder).rows_of(np.ones(1, dtype=np.int64))
 
 
 def test_health_finds_what_is_wrong(tmp_path: Path) -> None:

@@ -18,9 +18,8 @@ from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.vectorize.client import PART_BYTES, Metric, VectorizeIndexes
 from cfbatch_gui.core.vectorize.push_values import PushOptions, PushProgress, PushSettings
-from cfbatch_gui.core.vectorize.vectorize import PushedJob, Vectorize
+from cfbatch_gui.core.vectorize.vectorize import Vectorize
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.core.workers_ai.limits import RateBudget
@@ -72,18 +71,16 @@ class Bench:
         settings = PushSettings(
             lambda: self.now, self.sleep, most_vectors=self.most_vectors, most_bytes=self.most_bytes
         )
-        return Vectorize(lambda connection_id: client, self.job, paths.vectorize_record, settings)
+        return Vectorize(lambda connection_id: client, self.job, paths, settings)
 
     async def sleep(self, seconds: float) -> None:
         """Let time pass at once."""
         self.waits.append(seconds)
         self.now += seconds
 
-    def job(self, job_id: str) -> PushedJob:
-        """What has to be known of a job, which is in its folder."""
-        job = Job(job_id, f"Job {job_id}", Kind.EMBED, MODEL, "cloudflare", 0.0)
-        folder = JobFolder(self.root / "data" / "jobs" / job_id)
-        return PushedJob(folder, job, find_model(MODEL), is_paid=True)
+    def job(self, job_id: str) -> Job:
+        """A job, which is in its folder alone."""
+        return Job(job_id, f"Job {job_id}", Kind.EMBED, MODEL, "cloudflare", 0.0)
 
     def add(
         self,

@@ -213,7 +213,7 @@ async def test_one_push_at_a_time_goes_into_an_index(pushed: Bench) -> None:
 
 
 async def test_damaged_files_are_no_hindrance_and_without_the_record_everything_is_sent(pushed: Bench) -> None:
-    saved = pushed.job("one").folder.path / "vectorize.json"
+    saved = pushed.root / "data" / "jobs" / "one" / "vectorize.json"
     (record,) = (pushed.root / "data" / "vectorize").glob("*.db")
     for content in (b"{", b"{}", b"[{}]"):
         saved.write_bytes(content)

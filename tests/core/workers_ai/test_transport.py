@@ -132,7 +132,7 @@ async def test_a_proxy_whose_address_is_wrong_is_said_without_its_password(
     monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", address)
-    assert not holds_token(await failure(match="proxy cannot be read"))
+    assert not holds_token(await failure(match="address cannot be read"))
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ async def test_a_proxy_that_does_not_speak_http_is_refused_aloud(
     """It is neither used nor passed by: whoever sets one may not wish a connection without it."""
     async with raw(NOT_PROXIED) as proxy:
         monkeypatch.setenv(name, f"{scheme}://user:{CORE}@127.0.0.1:{proxy.port}/")
-        told = await failure(match=rf"127\.0\.0\.1:{proxy.port}, is not an HTTP proxy")
+        told = await failure(match="is not an HTTP proxy")
     assert proxy.heads == [] and not holds_token(told)
 
 

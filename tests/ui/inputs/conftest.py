@@ -48,7 +48,7 @@ class DraftDriver:
             layout.addWidget(self.page, 1)
         qtbot.addWidget(self.window)
         self.sent: list[str] = []
-        self.page.sent.connect(self.sent.append)
+        self.page.drafts.sent.connect(self.sent.append)
         self.window.show()
 
     def new_draft(self, name: str = "Products", kind: Kind = Kind.RANK, connection: str = "practice") -> Job:

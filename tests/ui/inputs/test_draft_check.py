@@ -101,7 +101,7 @@ async def test_what_was_spent_today_is_taken_from_what_is_free(
     draft = connected.program.drafts.create(Kind.RANK, "This morning", "@cf/baai/bge-m3", "cloudflare")
     now = time.time()
     batch = Batch(draft.id, 1, BatchState.DONE, 1, 9, 1, sent_at=now, tokens=2_700_000)
-    connected.program.ledger.put(replace(draft, is_sent=True, sent_at=now, finished_at=now), [batch])
+    connected.program.ledger.put(replace(draft, is_sent=True, sent_at=now), [batch])
     await connected.open(many, until, connection="cloudflare")
     assert "of today's free use; 70 % left till " in connected.figures()[4][1]
     connected.program.change_settings(budget=Budget(a_day=0.03))

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QInputDialog
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.jobs.states import Job, JobState
 from tests.ui.conftest import Until
-from tests.ui.connections import choose_path, shown
+from tests.ui.connections import choose_path, entries, shown
 from tests.ui.inputs.conftest import DraftDriver
 
 
@@ -117,7 +117,7 @@ async def test_a_draft_is_renamed_duplicated_and_deleted_as_any_job(
     job = driver.new_draft("Before")
     driver.page.drafts.open_paths([questions])
     await until(driver.is_ready)
-    more = {action.text(): action for action in driver.page.header.more.menu().actions()}
+    more = entries(driver.page.header.more.menu())
     more["Rename"].trigger()
     dialog = await shown(QInputDialog, until)
     dialog.setTextValue("  After ")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, islice, zip_longest
 
 from wcwidth import wcswidth
 
@@ -116,15 +116,13 @@ def read_ascii_table(source: Source, progress: Callable[[int], None] | None) -> 
     """Yield the rows, numbered by their first lines. Any other line is a problem, also of a second table."""
     with open_bytes(source.path) as file:
         lines = text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
-        head: list[str] = []
-        table: _Table | None = None
+        head = list(islice(lines, _MOST_ABOVE))
+        table = _find(head)
+        if table is None:
+            return
         is_over = False
         began, held = 0, list[str]()  # the cells of a row that goes on
-        for number, line in enumerate(lines, 1):
-            if table is None:
-                head.append(line)
-                table = _find(head)
-                continue
+        for number, line in enumerate(chain(head[table.rule + 1 :], lines), table.rule + 2):
             is_row = not is_over and not _is_rule(line) and bool(line.strip()) and table.is_row(line)
             if held and not is_row:
                 yield Row(began, tuple(held))

@@ -219,18 +219,17 @@ def settle_candidates(source: Source, rule: CandidateRule | None) -> Source:
 
 
 def _notices(parts: _Parts, rule: CandidateRule | None = None) -> tuple[str, ...]:
-    said = message("Corpus: {corpus}. Queries: {queries}.", corpus=parts.corpus.name, queries=parts.queries.name)
+    said: list[str] = [
+        message("Corpus: {corpus}. Queries: {queries}.", corpus=parts.corpus.name, queries=parts.queries.name)
+    ]
     if parts.run:
-        run = message("The candidates of each query come from {name}.", name=parts.run.name)
-        said = message("{sentence} {next}", sentence=said, next=run)
+        said.append(message("The candidates of each query come from {name}.", name=parts.run.name))
     elif parts.judgements:
         pool = _POOLS[rule.pool if rule else CandidatePool.JUDGED]
-        pool = pool.filled(judgements=parts.judgements.name, size=rule.size if rule else 0)
-        said = message("{sentence} {next}", sentence=said, next=pool)
+        said.append(pool.filled(judgements=parts.judgements.name, size=rule.size if rule else 0))
     if parts.judgements:
-        labels = message("Labels come from {name}.", name=parts.judgements.name)
-        said = message("{sentence} {next}", sentence=said, next=labels)
-    return (said,)
+        said.append(message("Labels come from {name}.", name=parts.judgements.name))
+    return tuple(said)
 
 
 _POOLS = {

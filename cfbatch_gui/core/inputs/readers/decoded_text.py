@@ -62,39 +62,28 @@ def text_pieces(
 
     A line longer than `longest` is replaced by `CUT_MARK`.
     """
-    decode = _decoder(encoding, name, is_sure=is_sure)
     unfinished: list[str] = []
     unfinished_size = 0
-    position = 0
     is_cutting = False
-    for piece, size, _ in _texts(file, decode):
-        position += size
-        text = piece.replace("\0", "\ufffd")
-        if is_cutting:
-            text = _from_line_end(text)
-            is_cutting = not text
-        end = _end_of_last_whole_line(text)
-        if end:
+    for piece in text_chunks(file, name, encoding, progress, is_sure=is_sure):
+        text = _from_line_end(piece) if is_cutting else piece
+        is_cutting = is_cutting and not text
+        if end := _end_of_last_whole_line(text):
             yield "".join(unfinished) + text[:end]
-            unfinished = [text[end:]]
-            unfinished_size = len(text) - end
-        else:
-            unfinished.append(text)
-            unfinished_size += len(text)
-            if unfinished_size > (longest or LONGEST_LINE):
-                if not longest:
-                    raise InputError(
-                        message(
-                            "{name} has a line of more than {most:,} characters. Choose a file with one "
-                            "text per line, or a spreadsheet.",
-                            name=name,
-                            most=LONGEST_LINE,
-                        ),
-                        detail=f"no line end up to byte {position:,}",
+            unfinished, unfinished_size = [], 0
+        unfinished.append(text[end:])
+        unfinished_size += len(text) - end
+        if unfinished_size > (longest or LONGEST_LINE):
+            if not longest:
+                raise InputError(
+                    message(
+                        "{name} has a line of more than {most:,} characters. Choose a file with one text per line, or "
+                        "a spreadsheet.",
+                        name=name,
+                        most=LONGEST_LINE,
                     )
-                unfinished, unfinished_size, is_cutting = [CUT_MARK], 0, True
-        if progress is not None:
-            progress(position)
+                )
+            unfinished, unfinished_size, is_cutting = [CUT_MARK], 0, True
     yield "".join(unfinished)
 
 
@@ -138,19 +127,17 @@ def without_marks(text: str, *, at_line_start: bool = True) -> tuple[str, int]:
     return cleaned, len(text) - len(cleaned)
 
 
-def count_signs(file: BinaryIO, encoding: str, most: int, escapes: re.Pattern[str] | None) -> tuple[int, int, int, int]:
-    """How many marks are removed, NULs replaced, characters broken, and `escapes` found, in the first `most` bytes."""
+def count_signs(file: BinaryIO, encoding: str, most: int, escapes: re.Pattern[str] | None) -> tuple[int, int]:
+    """How many marks are removed in the first `most` bytes, and characters damaged: no text, broken, or `escapes`."""
     decode = codecs.getincrementaldecoder(encoding)("replace").decode
-    marks = nuls = broken = escaped = 0
+    marks = damaged = 0
     for text, size, found in _texts(file, decode):
         marks += found
-        nuls += text.count("\0")
-        broken += text.count("\ufffd")
-        escaped += len(escapes.findall(text)) if escapes else 0
+        damaged += text.count("\0") + text.count("\ufffd") + (len(escapes.findall(text)) if escapes else 0)
         most -= size
         if most <= 0:
             break
-    return marks, nuls, broken, escaped
+    return marks, damaged
 
 
 def _from_line_end(text: str) -> str:

@@ -209,9 +209,8 @@ def _limit_resources() -> None:
 
 def _names(path: Path) -> dict[str, str]:
     """The names in a zip archive by their forms in lower case with slashes; {} for any other file."""
-    with path.open("rb") as file:
-        if file.read(2) != b"PK":
-            return {}
+    if not zipfile.is_zipfile(path):
+        return {}
     with zipfile.ZipFile(path) as archive:
         return {name.replace("\\", "/").lower(): name for name in archive.namelist()}
 
@@ -227,16 +226,10 @@ def _sheet(workbook: python_calamine.CalamineWorkbook, path: Path, names: dict[s
 
 
 def _open_workbook(path: Path) -> python_calamine.CalamineWorkbook:
-    """Open a workbook, whatever its name says: by a path the library tries only its suffix."""
     try:
+        return python_calamine.CalamineWorkbook.from_filelike(BytesIO(path.read_bytes()))
+    except python_calamine.CalamineError:  # by a path the library tries only its suffix, and says if it is protected
         return python_calamine.CalamineWorkbook.from_path(str(path))
-    except python_calamine.PasswordError:
-        raise
-    except python_calamine.CalamineError as error:
-        try:
-            return python_calamine.CalamineWorkbook.from_filelike(BytesIO(path.read_bytes()))
-        except python_calamine.CalamineError:
-            raise error from None
 
 
 _ERROR = re.compile(rb'(<(?:\w+:)?c\s[^>]*?\bt="e"[^>]*>(?:(?!</(?:\w+:)?c>).)*?<(?:\w+:)?v>)[^<]*', re.DOTALL)

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, NoReturn
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.column_names import is_id, is_text
-from cfbatch_gui.core.inputs.input_values import Block, Candidate, FileFormat, Row, Shape, Source, unusual_row
+from cfbatch_gui.core.inputs.input_values import Block, Candidate, FileFormat, Row, Shape, Source, fitted, width_problem
 from cfbatch_gui.core.inputs.open_file import open_bytes
 from cfbatch_gui.core.inputs.readers.decoded_text import (
     LONGEST_LINE,
@@ -102,8 +102,9 @@ def _rows_of_value(source: Source, number: int, value: object, rows_of: _RowsOf)
     shown = ""
     found: list[tuple[str, ...]] | str
     if isinstance(value, list) and are_arrays:
-        row = Row(number, tuple(map(cell_text, value)))
-        return (row if len(value) == len(source.columns) else unusual_row(row, len(source.columns)),)
+        width = len(source.columns)
+        problem = width_problem(len(value), width) if len(value) not in (0, width) else ""
+        return (Row(number, fitted(list(map(cell_text, value)), width), problem),)
     if isinstance(value, Broken):
         shown, found = value.text, value.reason
     elif isinstance(fields, dict) and not (is_lines and are_arrays):

@@ -12,24 +12,31 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
+from cfbatch_gui.core.inputs.input_values import Block, Candidate, Row, Source
 from cfbatch_gui.core.inputs.open_file import damaged, open_archive, open_bytes, open_member, without_rows
-from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, lines_of_piece, text_lines, without_line_end
+from cfbatch_gui.core.inputs.readers.decoded_text import (
+    LONGEST_LINE,
+    lines_of_piece,
+    text_lines,
+    text_pieces,
+    without_line_end,
+)
 from cfbatch_gui.core.messages import message
 
 
-def read_lines(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+def read_lines(source: Source, progress: Callable[[int], None] | None) -> Generator[Block, None, None]:
     """Yield every line that is not blank as one cell, spaces and separators included."""
     is_header = source.has_header
+    below = 1
     with open_bytes(source.path) as file:
-        lines = text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
-        for number, line in enumerate(lines, 1):
-            if line.isspace():
-                continue
-            if is_header:
-                is_header = False
-                continue
-            yield Row(number, (without_line_end(line),))
+        for piece in text_pieces(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure):
+            lines = list(lines_of_piece(piece))
+            found = [(number, line) for number, line in enumerate(lines, below) if not line.isspace()]
+            below += len(lines)
+            rows = found[1:] if is_header else found
+            is_header = is_header and not found
+            if rows:
+                yield Block([number for number, _ in rows], [(without_line_end(line),) for _, line in rows])
 
 
 def read_paragraphs(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:

@@ -148,12 +148,12 @@ def _dialect(candidate: Candidate, separator: str) -> Dialect:
     table = text[declared.end() :] if declared and skipped else text
     wanted = (one_sign(separator),) if separator else SEPARATORS
     preferred = "\t" if candidate.suffix in (".tsv", ".tab") else ""  # chosen whenever its rows agree
-    best = _best([_usual_or_better(table, each, candidate.is_whole) for each in wanted], preferred)
+    best = _best([_usual_or_better(table, each, candidate.is_whole) for each in wanted], preferred, table)
     end_line = best.end_line + skipped if best.end_line else 0
     return replace(best, separator=separator or best.separator, first_line=best.first_line + skipped, end_line=end_line)
 
 
-def _best(trials: list[Dialect], preferred: str) -> Dialect:
+def _best(trials: list[Dialect], preferred: str, sample: str) -> Dialect:
     if tables := [trial for trial in trials if trial.is_table]:
         return max(tables, key=lambda trial: (trial.separator == preferred, trial.likelihood))
     # One column, whose texts may hold unquoted commas: choose a separator that does not occur in them.
@@ -161,8 +161,22 @@ def _best(trials: list[Dialect], preferred: str) -> Dialect:
     ragged = [trial for trial in trials if trial.first > 1 or trial.usual > 1]
     if not ragged:
         return whole or trials[0]
+    if whole and (quoted := [each for each in ragged if each.usual > 1 and _fits_better(sample, each, whole)]):
+        return max(quoted, key=lambda trial: trial.likelihood)
     best = max(ragged, key=lambda trial: trial.likelihood)
     return whole if whole and (best.is_spaced or best.usual <= 1) else best
+
+
+def _fits_better(sample: str, trial: Dialect, whole: Dialect) -> bool:
+    return _quote_fit(sample, trial.separator) >= _LEAST_AGREEMENT > _quote_fit(sample, whole.separator) + 0.2
+
+
+def _quote_fit(sample: str, separator: str) -> float:
+    """The share of quotation marks that may begin or end a cell with this separator, 0 without such marks."""
+    text = sample.replace('""', "")
+    sign = re.escape(separator)
+    beside = re.compile(rf'(?:(?<=[{sign}\r\n])|\A) *"|"(?= *(?:[{sign}\r\n]|\Z))')
+    return len(beside.findall(text)) / max(1, text.count('"'))
 
 
 def is_clearly_delimited(sample: str, *, is_whole: bool, separators: Sequence[str] = SEPARATORS) -> bool:

@@ -5,7 +5,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby, pairwise
 
@@ -49,7 +49,7 @@ def has_letters(shape: str) -> bool:
 # columns is added up. The figures were chosen by one half of the tables in benchmarks/header_tables.
 _OF_TABLES = 1.3  # before the cells are looked at: most tables of several columns have a header
 _OF_LISTS = -1.0  # most lists, which have one column, have none
-_CLOSE = 2.5  # below this sum, either way, the other answer is not unlikely
+CLOSE = 2.5  # below this sum, either way, the other answer is not unlikely
 _MOST_FOR, _MOST_AGAINST = 4.0, 5.0  # from one column
 _KNOWN = 3.0  # a name that the vocabulary has for a role
 _REPEATED_VALUE = -3.0  # the cell is found in the column below
@@ -70,39 +70,22 @@ _PLAIN = re.compile(r"\d{1,4}(?:\.\d+)?")
 _YEAR = re.compile(r"(?:1[6-9]|20|21)\d\d")
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderJudgement:
-    """How likely the first row is a header, as the logarithm of its odds: 0 is even, 2.3 is ten to one."""
-
-    evidence: float
-
-    @property
-    def is_header(self) -> bool:
-        return self.evidence > 0
-
-    @property
-    def is_close(self) -> bool:
-        return abs(self.evidence) < _CLOSE
-
-
-_NONE = HeaderJudgement(-_MOST_AGAINST)
-
-
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    return judge_header(rows).is_header
+    return judge_header(rows) > 0
 
 
-def judge_header(rows: Sequence[Sequence[str]], *, decided: bool | None = None) -> HeaderJudgement:
-    """Judge by all cells together whether the first row names the columns; no cell decides alone."""
-    if decided is not None:
-        return HeaderJudgement(math.inf if decided else -math.inf)
+def judge_header(rows: Sequence[Sequence[str]]) -> float:
+    """How likely the first row names the columns, as the logarithm of its odds: 0 is even, 2.3 is ten to one.
+
+    All cells are judged together; none decides alone.
+    """
     if not rows:
-        return _NONE
+        return -_MOST_AGAINST
     width = _width(rows)
     # A file made by concatenating others repeats the header.
     below = [row for row in rows[1:] if row != rows[0]] if width > 1 else rows[1:]
     if not below:
-        return HeaderJudgement(_KNOWN) if len(rows) == 1 and any(map(vocabulary.is_known, rows[0])) else _NONE
+        return _KNOWN if len(rows) == 1 and any(map(vocabulary.is_known, rows[0])) else -_MOST_AGAINST
     first = with_row_names([rows[0], *below])
     cells, *sample = ([*map(str.strip, row[:width]), *[""] * (width - len(row))] for row in (first, *below[:_ROWS]))
     columns = list(zip(*sample, strict=True))
@@ -114,7 +97,7 @@ def judge_header(rows: Sequence[Sequence[str]], *, decided: bool | None = None) 
         evidence += _CONTINUED if index in continued else _of_cell(cell, columns[index], is_first=index == 0)
         if vocabulary.is_known(cell) and cell not in columns[index]:
             evidence += _KNOWN if width > 1 else 2 * _KNOWN  # a list seldom begins with a word that names lists
-    return HeaderJudgement(evidence)
+    return evidence
 
 
 def with_row_names(rows: Sequence[Sequence[str]]) -> Sequence[str]:
@@ -187,11 +170,12 @@ def _within(value: float, least: float, most: float) -> float:
 
 def with_header(source: Source, rows: Sequence[Sequence[str]], decided: bool | None) -> Source:
     """The source with the names of its columns, by its first rows. Raises InputError for a header alone."""
-    judgement = judge_header(rows, decided=decided)
-    if judgement.is_header and len(rows) == 1:
+    evidence = judge_header(rows) if decided is None else math.inf if decided else -math.inf
+    header = evidence > 0
+    if header and len(rows) == 1:
         raise only_header(source.path)
-    widths = [len(row) for row in rows[judgement.is_header :]]
+    widths = [len(row) for row in rows[header:]]
     width = max(widths, key=lambda each: (widths.count(each), -widths.index(each)))  # the usual number of cells
-    names = with_row_names(rows) if judgement.is_header else ()
-    columns = complete_names(names, max(width, len(rows[0])) if judgement.is_header else width)
-    return replace(source, columns=columns, has_header=judgement.is_header, is_header_sure=not judgement.is_close)
+    names = with_row_names(rows) if header else ()
+    columns = complete_names(names, max(width, len(rows[0])) if header else width)
+    return replace(source, columns=columns, has_header=header, is_header_sure=abs(evidence) >= CLOSE)

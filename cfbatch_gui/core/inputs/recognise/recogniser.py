@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import dropwhile, islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -41,7 +40,7 @@ from cfbatch_gui.core.inputs.open_file import (
 )
 from cfbatch_gui.core.inputs.readers import parquet
 from cfbatch_gui.core.inputs.readers.collection import settle_candidates
-from cfbatch_gui.core.inputs.readers.decoded_text import count_signs, text_lines, without_marks
+from cfbatch_gui.core.inputs.readers.decoded_text import count_signs, without_marks
 from cfbatch_gui.core.inputs.readers.folder import guessed_encoding, is_text_name, size_of, text_files, text_members
 from cfbatch_gui.core.inputs.readers.formats import FORMATS, format_of, table_suffixes
 from cfbatch_gui.core.inputs.readers.json_document import json_format, open_json
@@ -163,8 +162,7 @@ def _wanted_encoding(options: ReadOptions, head: bytes) -> Encoding | None:
 def _replaced_signs(source: Source, encoding: str, most_checked: int) -> Iterator[str]:
     escapes = HALF_CHARACTER if source.format in (FileFormat.JSON, FileFormat.JSON_LINES) else None
     with open_bytes(source.path) as file:
-        marks, nuls, broken, halves = count_signs(file, encoding, most_checked, escapes)
-    damaged = nuls + broken + halves
+        marks, damaged = count_signs(file, encoding, most_checked, escapes)
     if marks:
         yield counted_message(
             marks,
@@ -185,7 +183,8 @@ def _begin(file: BinaryIO) -> bytes:
     most = HEAD
     while len(data) < most and (chunk := file.read(most - len(data))):  # reading from a packed file may return less
         data += chunk
-        if len(data) >= HEAD and data.count(b"\n") < _LINES_IN_HEAD and not data.lstrip().startswith((b"[", b"{")):
+        has_lines = data.count(b"\n") >= _LINES_IN_HEAD and data.strip()
+        if len(data) >= HEAD and not has_lines and not data.lstrip().startswith((b"[", b"{")):
             most = min(_MOST_IN_HEAD, len(data) + HEAD)
     return data
 
@@ -256,9 +255,8 @@ _UNITS = (FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
 def _open_decoded(candidate: Candidate) -> Source:
     """Recognise a decoded text and find its columns. Raises InputError, UsageError."""
     path, options, text = candidate.path, candidate.options, candidate.text
-    if not text.strip("\r\n"):
-        text = _first_text(path, candidate.encoding)
-        candidate = replace(candidate, text=text)
+    if candidate.is_whole and not text.strip("\r\n"):
+        raise without_rows(path)
     separator = wanted_separator(options.separator)
     if not separator and options.unit is None and _BY_R.match(text):
         separator = SPACE
@@ -275,21 +273,11 @@ def _open_decoded(candidate: Candidate) -> Source:
         case FileFormat.JSON | FileFormat.JSON_LINES:
             return open_json(source, candidate)
         case FileFormat.LINES:
-            return _with_line_header(source, options.has_header or False)
+            return _with_line_header(source, candidate) if options.has_header else source
         case FileFormat.PARAGRAPHS | FileFormat.WHOLE:
             return source
         case _:
             return open_delimited(source, candidate, separator)
-
-
-def _first_text(path: Path, encoding: str) -> str:
-    """The first lines below blank ones."""
-    with open_bytes(path) as file:
-        lines = dropwhile(lambda line: not line.strip("\r\n"), text_lines(file, path.name, encoding))
-        text = "".join(islice(lines, _LINES_IN_HEAD))
-    if not text:
-        raise without_rows(path)
-    return text
 
 
 def _text_format(candidate: Candidate) -> FileFormat:
@@ -308,12 +296,8 @@ def _text_format(candidate: Candidate) -> FileFormat:
     return FileFormat.PARAGRAPHS if may_have and has_paragraphs(text, is_whole=is_whole) else FileFormat.LINES
 
 
-def _with_line_header(source: Source, header: bool) -> Source:
-    if not header:
-        return source
-    with open_bytes(source.path) as file:
-        lines = (line for line in text_lines(file, source.path.name, source.encoding) if not line.isspace())
-        name = next(lines, "").strip()
-        if next(lines, None) is None:
-            raise only_header(source.path)
-    return replace(source, columns=complete_names([name or "text"], 1), has_header=True)
+def _with_line_header(source: Source, candidate: Candidate) -> Source:
+    lines = first_lines(candidate.text, is_whole=True)
+    if candidate.is_whole and len(lines) < 2:
+        raise only_header(source.path)
+    return replace(source, columns=complete_names(["".join(lines[:1]).strip() or "text"], 1), has_header=True)

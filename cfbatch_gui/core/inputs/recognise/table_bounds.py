@@ -182,8 +182,6 @@ def _usual(records: Sequence[Record]) -> int:
 def _is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> bool:
     """Whether a last record is a sum, a source or a count rather than a row of `width` columns."""
     filled = [cell.strip() for cell in cells if cell.strip()]
-    if width < 2 or not filled:
-        return not filled
     if len(filled) == 1:
         return filled[0] == r"\." or bool(_COUNT.fullmatch(filled[0])) or (len(cells) == 1 and after_blank)
     if after_blank and len(cells) < width and all(cell.startswith(" ") for cell in cells[1:]):
@@ -258,22 +256,16 @@ def plain_codec(encoding: str) -> str:
 
 def _below(source: Source, head: bytes) -> list[str]:
     lines = lines_of(tail_of(source, head))
-    rows = [_cells(line, source) for line in lines]
-    are_blank = [not any(map(str.strip, cells)) for cells in rows]
-    widths = [len(cells) for cells in rows[-200:] if len(cells) > 1]
-    width = max(set(widths), key=widths.count, default=1)
-    if width < 2:
-        return []
+    records = sample_records("".join(lines), source.separator, source.quoting, first_line=1, is_whole=True)
+    width = _usual([record for record in records[-200:] if len(record.cells) > 1])
     cut = len(lines)
-    for index in range(len(lines) - 1, max(-1, len(lines) - 1 - _MOST_BELOW), -1):
-        if lines[index].count('"') % 2:
+    for record in reversed(records[-_MOST_BELOW:] if width else []):
+        if record.raw.count('"') % 2 or len(lines_of(record.raw)) > 1:
             break  # this may end a cell of several lines
-        if _is_below_table(rows[index], width, after_blank=index > 0 and are_blank[index - 1]):
-            cut = cut if are_blank[index] else index
-        elif len(rows[index]) > 1:
+        if _is_below_table(record.cells, width, after_blank=record.after_blank):
+            cut = record.line - 1
+        elif len(record.cells) > 1:
             break  # below, it may be a further line of a note whose first line is above
-    while 0 < cut < len(lines) and are_blank[cut - 1]:
-        cut -= 1
     # After an open quotation mark further up, all of this is part of a cell.
     is_in_cell = source.quoting is Quoting.DOUBLED and "".join(lines[:cut]).count('"') % 2
     return [] if is_in_cell else lines[cut:]
@@ -297,10 +289,3 @@ def tail_of(source: Source, head: bytes) -> str:
         return data.decode(source.encoding if data is head else codec)
     except UnicodeDecodeError:
         return ""
-
-
-def _cells(line: str, source: Source) -> list[str]:
-    try:
-        return next(iter(csv_rows([line], source.separator, source.quoting)), [])
-    except csv.Error:
-        return []

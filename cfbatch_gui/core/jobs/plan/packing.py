@@ -4,7 +4,7 @@ what failed.
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, count, groupby
 from operator import itemgetter
@@ -20,7 +20,7 @@ from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, NOT_SENT, put_
 from cfbatch_gui.core.job_folder.vector_file import stored_vectors
 from cfbatch_gui.core.jobs.plan.requests import Request, RequestCutter, cut_into_batches, job_frame, reference_of
 from cfbatch_gui.core.jobs.plan.spending import TOKENS
-from cfbatch_gui.core.jobs.reuse import NOTHING, SERVICE, Reusable, Taken, take_results
+from cfbatch_gui.core.jobs.reuse import NOTHING, SERVICE, Reusable, take_results
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, find_model, price
@@ -128,7 +128,7 @@ def plan(
     with folder.open() as database, transaction(database):
         forget_plan(database)
         if is_trial:
-            taken = Taken(reusable.item, reusable.source)  # by the jobs instead of by their requests
+            taken = reusable.found  # by the jobs instead of by their requests
         else:
             taken = take_results(database, folder, job.kind, reusable)
             put_metadata_value(database, SERVICE, reusable.service)
@@ -263,28 +263,38 @@ def _sent_texts(where: str) -> str:
     )
 
 
-def repack_failed(folder: JobFolder, job: Job, metadata: ModelMetadata | None = None) -> tuple[Batch, ...]:
-    """Put refused requests of finished batches, and those whose taken results were lost, into new batches under every
-    limit, with their references; and requests with too many texts in halves into their own batch and new ones. Those
-    of a call that the ledger never learned of are taken again.
+def repack(
+    folder: JobFolder, job: Job, numbers: Collection[int] = (), metadata: ModelMetadata | None = None
+) -> tuple[Batch, ...]:
+    """Lay out anew what cannot be sent again as it was. Batches that the queue did not take, of these `numbers` or all,
+    go without it, a request each, and requests with too many texts in halves, under their numbers and then behind the
+    last. Without `numbers` refused requests of finished batches, and those whose taken results were lost, go into new
+    batches, with their references. Requests of a call that the ledger never learned of are taken again.
     """
     metadata = metadata or find_model(job.model)
     known = max((batch.number for batch in job.batches), default=0)
     behind = count(known + 1)
     done = [NOT_SENT, *(batch.number for batch in job.batches if batch.state is BatchState.DONE)]
     with folder.open() as database, transaction(database):
-        requests = _requests(database, job, done, known, "failed")
+        requests = _requests(database, job, [] if numbers else done, known, "failed")
         planned = _moved(database, job, cut_into_batches(requests, job.kind, metadata), behind, at_once=False)
         for batch in job.batches:
-            if batch.state is BatchState.FAILED and batch.error_action == Action.SMALLER_BATCHES:
+            is_chosen = not numbers or batch.number in numbers
+            if batch.state is not BatchState.FAILED or batch.error_action not in _LAID_OUT_ANEW or not is_chosen:
+                continue
+            if batch.error_action == Action.SMALLER_BATCHES:
                 _halve(database, job, batch.number)
-                requests = _requests(database, job, [batch.number])
-                bundles = cut_into_batches(requests, job.kind, metadata, is_synchronous=batch.at_once)
-                planned += _moved(database, job, bundles, chain([batch.number], behind), at_once=batch.at_once)
+            at_once = batch.at_once or batch.error_action == Action.RUN_SYNCHRONOUSLY
+            requests = _requests(database, job, [batch.number])
+            bundles = cut_into_batches(requests, job.kind, metadata, is_synchronous=at_once)
+            planned += _moved(database, job, bundles, chain([batch.number], behind), at_once=at_once)
         database.execute(
             "DELETE FROM reused WHERE request_no NOT IN (SELECT request_no FROM requests WHERE batch = ?)", (NOT_SENT,)
         )
     return planned
+
+
+_LAID_OUT_ANEW = (Action.SMALLER_BATCHES, Action.RUN_SYNCHRONOUSLY)
 
 
 def _halve(database: sqlite3.Connection, job: Job, batch: int) -> None:
@@ -304,23 +314,6 @@ def _halve(database: sqlite3.Connection, job: Job, batch: int) -> None:
                     " WHERE request_no = ? AND request_position >= ?",
                     (last, half, request_no, half),
                 )
-
-
-def may_run_synchronously(batch: Batch) -> bool:
-    """Whether nothing of a batch has ever been accepted, so that it may still go another way."""
-    refused = batch.state is BatchState.FAILED and batch.error_action == Action.RUN_SYNCHRONOUSLY
-    return refused or (batch.state is BatchState.PLANNED and not batch.at_once)
-
-
-def repack_as_synchronous(folder: JobFolder, job: Job) -> tuple[Batch, ...]:
-    """Give each request of the batches that were never accepted a batch of its own, under those numbers and then behind
-    the last. Requests keep their references; those of a call that the ledger never learned of are taken again.
-    """
-    freed = [batch.number for batch in job.batches if may_run_synchronously(batch)]
-    known = max((batch.number for batch in job.batches), default=0)
-    with folder.open() as database, transaction(database):
-        bundles = ([request] for request in _requests(database, job, freed, known))
-        return _moved(database, job, bundles, chain(freed, count(known + 1)), at_once=True)
 
 
 _REPACKED = (

@@ -19,7 +19,7 @@ from cfbatch_gui.core.job_folder.filling import read_lengths
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem
 from cfbatch_gui.core.job_folder.schema import ITEMS_ARE_TEXTS, cells_sql, metadata_value
-from cfbatch_gui.core.jobs.reuse import Taken
+from cfbatch_gui.core.jobs.reuse import Found
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.threads import check_stopped
@@ -100,7 +100,7 @@ class RequestCutter:
     the job's problems; `too_long` counts texts and queries, among them the items that are `left_out`.
     """
 
-    def __init__(self, database: sqlite3.Connection, job: Job, metadata: ModelMetadata, taken: Taken) -> None:
+    def __init__(self, database: sqlite3.Connection, job: Job, metadata: ModelMetadata, taken: Found) -> None:
         self._database, self._job, self._metadata, self._taken = database, job, metadata, taken
         lengths = read_lengths(database)
         self._sizes, self._lower, self._upper = lengths.sizes, lengths.lower, lengths.upper.copy()
@@ -120,7 +120,7 @@ class RequestCutter:
     def requests(self) -> Iterator[Request]:
         """Of all that is neither taken nor left out, numbered from 1."""
         for block in self._blocks():
-            texts = self._counted_closely(block[~are_among(block["item"], self._taken.item)])
+            texts = self._counted_closely(block[~are_among(block["item"], self._taken["item"])])
             queries = self._queries(texts)
             sent = self._without_too_long(texts, queries)
             yield from self._cut(sent, np.zeros(len(sent), np.int64), queries, self.sent)
@@ -128,8 +128,8 @@ class RequestCutter:
     def requests_of_taken(self) -> Iterator[Request]:
         """Of what has results, each of one `source`; for after the others, as their numbers go on."""
         for block in self._blocks() if len(self._taken) else ():
-            texts = block[are_among(block["item"], self._taken.item)]
-            source = self._taken.source[np.searchsorted(self._taken.item, texts["item"])]
+            texts = block[are_among(block["item"], self._taken["item"])]
+            source = self._taken["source"][np.searchsorted(self._taken["item"], texts["item"])]
             order = np.argsort(source, kind="stable")
             yield from self._cut(texts[order], source[order], self._queries(texts), self.reused)
 
@@ -142,7 +142,7 @@ class RequestCutter:
             " WHERE first NOT IN (SELECT item_no FROM problems WHERE item_no IS NOT NULL)"
         )
         found = np.fromiter(rows, np.dtype([("first", "<i8"), ("text", "<i8")]))
-        are_taken = are_among(found["first"], self._taken.item)
+        are_taken = are_among(found["first"], self._taken["item"])
         sent = found["text"][~are_taken]
         tokens = np.minimum(self._upper[sent - 1], self._metadata.max_tokens).sum(dtype=np.int64)
         return len(sent), int(np.count_nonzero(are_taken)), int(tokens)

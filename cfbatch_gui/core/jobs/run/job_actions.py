@@ -3,7 +3,7 @@ what was laid out: other batches leave or come back meanwhile.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,7 +12,7 @@ from cfbatch_gui.core.job_folder.fingerprints import hashes_of_items
 from cfbatch_gui.core.job_folder.folder import check_has_texts, forget_texts
 from cfbatch_gui.core.jobs.elsewhere import check_is_new
 from cfbatch_gui.core.jobs.plan import packing
-from cfbatch_gui.core.jobs.plan.packing import Plan, may_run_synchronously
+from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.reuse import EarlierResults
 from cfbatch_gui.core.jobs.run.collecting import verify
 from cfbatch_gui.core.jobs.run.runner import Runner, check_account
@@ -101,42 +101,20 @@ class JobActions:
         await asyncio.shield(self._runner.submitter.begin(batch, accepted))  # also when the caller is cancelled
         return self._store.job(job_id)
 
-    async def send_again(self, job_id: str, number: int) -> Job:
-        """Send a batch once more that failed, is gone, or has an unknown outcome; it may be billed again."""
-        await self._check_may_send_again(job_id)
-        await self._store.change(job_id, partial(sent_again, number, self._clock()))
-        return await self._runner.carry_on(job_id)
-
-    async def send_failed_again(self, job_id: str) -> Job:
-        """Send exactly what failed: batches that were refused or are gone, and the refused requests of the others."""
+    async def send_again(self, job_id: str, *numbers: int) -> Job:
+        """Send batches once more that failed, are gone, or have an unknown outcome; without `numbers` exactly what
+        failed: those that were refused or are gone, and the refused requests of the others. It may be billed again.
+        """
         async with self._repacking:
             await self._check_may_send_again(job_id)
-            job = self._store.job(job_id)
-            folder = self._store.folder(job_id)
-            repacked = await asyncio.to_thread(packing.repack_failed, folder, job, self._metadata_for(job))
-            if not repacked and not any(batch.state in ENDED for batch in job.batches):
+            job, folder = self._store.job(job_id), self._store.folder(job_id)
+            if not all(self._store.batch(job_id, number).state in MAY_BE_SENT_AGAIN for number in numbers):
+                raise UsageError(message("This batch is not one that can be sent again."))
+            planned = await asyncio.to_thread(packing.repack, folder, job, numbers, self._metadata_for(job))
+            if not (numbers or planned or any(batch.state in ENDED for batch in job.batches)):
                 raise UsageError(message("Nothing of this job failed."))
-            await self._commit(job, partial(failed_sent_again, job, repacked, self._clock()))
+            await self._commit(job, partial(sent_again, job, numbers, planned, self._clock()))
         return await self._runner.carry_on(job_id)
-
-    async def run_synchronously(self, job_id: str) -> Job:
-        """Send what was never accepted without the queue, request by request: the way out when a model takes none."""
-        await self._check_may_send_again(job_id)
-        await self._runner.stop(job_id)
-        try:
-            await self._runner.submitter.landed(job_id)  # what is on its way may be accepted yet
-            async with self._repacking:
-                await self._repack_as_synchronous(self._store.job(job_id))
-        except BaseException:
-            self._runner.start(job_id)  # as it was
-            raise
-        return await self._runner.carry_on(job_id)
-
-    async def _repack_as_synchronous(self, job: Job) -> None:
-        repacked = await asyncio.to_thread(packing.repack_as_synchronous, self._store.folder(job.id), job)
-        if not repacked:
-            raise UsageError(message("Everything of this job was accepted by the service already."))
-        await self._commit(job, partial(rest_as_synchronous, repacked, self._clock()))
 
     async def dismiss(self, job_id: str, number: int) -> Job:
         """Settle an unknown outcome as never to be known; it stays in the history as such."""
@@ -232,7 +210,6 @@ def sent(planned: Job, plan: Plan, now: float, job: Job) -> Job:
         job,
         is_sent=True,
         sent_at=now,
-        finished_at=0.0 if plan.batches else now,
         queries=plan.queries,
         texts=plan.texts,
         reused=plan.reused,
@@ -240,48 +217,31 @@ def sent(planned: Job, plan: Plan, now: float, job: Job) -> Job:
     )
 
 
-def sent_again(number: int, now: float, job: Job) -> Job:
-    """One batch back to where it has not left; raises UsageError when it may not be sent again."""
-    batch = next((each for each in job.batches if each.number == number), None)
-    if batch is None or batch.state not in MAY_BE_SENT_AGAIN:
-        raise UsageError(message("This batch is not one that can be sent again."))
-    batches = tuple(_fresh(each, now) if each is batch else each for each in job.batches)
-    return replace(job, finished_at=0.0, batches=batches)
-
-
-def failed_sent_again(packed: Job, repacked: Sequence[Batch], now: float, job: Job) -> Job:
-    ended = {batch.number for batch in packed.batches if batch.state in ENDED}
-    emptied = {batch.number for batch in packed.batches if batch.state is BatchState.DONE and repacked}
-    new = {batch.number: replace(batch, changed_at=now) for batch in repacked}
-
-    def again(batch: Batch) -> Batch:
-        if batch.number in ended and batch.state in ENDED:
-            planned = new.get(batch.number, batch)
-            fresh = _fresh(batch, now)
-            return replace(fresh, requests=planned.requests, texts=planned.texts, bytes=planned.bytes)
-        return replace(batch, failed_requests=0, error="") if batch.number in emptied else batch
-
-    batches = new | {batch.number: again(batch) for batch in job.batches}
-    return replace(job, finished_at=0.0, reused_lost=0, batches=tuple(batches[number] for number in sorted(batches)))
-
-
-def rest_as_synchronous(repacked: Sequence[Batch], now: float, job: Job) -> Job:
-    """Each request that was never accepted as a batch of its own, without the queue."""
-    gone = [batch for batch in job.batches if may_run_synchronously(batch)]
-    kept = (batch for batch in job.batches if not may_run_synchronously(batch))
-    fresh = [replace(each, changed_at=now) for each in repacked]
-    # Which of them has what may have been billed before does not matter.
-    fresh[0] = replace(fresh[0], earlier=tuple(attempt for batch in gone for attempt in batch.billable))
-    batches = tuple(sorted((*kept, *fresh), key=lambda batch: batch.number))
-    return replace(job, finished_at=0.0, options=replace(job.options, at_once=True), batches=batches)
+def sent_again(packed: Job, numbers: Collection[int], planned: Sequence[Batch], now: float, job: Job) -> Job:
+    """Batches of `packed` back to where they have not left, those of these `numbers` or all that have ended, and those
+    that were laid out anew as they are now.
+    """
+    again = set(numbers) or {batch.number for batch in packed.batches if batch.state in ENDED}
+    emptied = {batch.number for batch in packed.batches if batch.state is BatchState.DONE and planned and not numbers}
+    batches = {batch.number: replace(batch, changed_at=now) for batch in planned}
+    for batch in job.batches:
+        if batch.number in again and batch.state in MAY_BE_SENT_AGAIN:
+            # As if it had never been sent, but for what that may have cost; when tells what was accepted before.
+            layout = batches.get(batch.number, batch)
+            sizes = layout.requests, layout.texts, layout.bytes
+            fresh = Batch(job.id, batch.number, BatchState.PLANNED, *sizes, at_once=layout.at_once)
+            batches[batch.number] = replace(fresh, changed_at=now, earlier=batch.billable)
+        else:
+            is_emptied = batch.number in emptied
+            batches[batch.number] = replace(batch, failed_requests=0, error="") if is_emptied else batch
+    at_once = job.options.at_once or any(batch.at_once for batch in planned)
+    return replace(
+        job,
+        reused_lost=job.reused_lost if numbers else 0,
+        options=replace(job.options, at_once=at_once),
+        batches=tuple(batches[number] for number in sorted(batches)),
+    )
 
 
 def _what_is_planned(job: Job) -> tuple[object, ...]:
     return job.is_sent, job.kind, job.model, job.connection, job.options, job.source_sha256
-
-
-def _fresh(batch: Batch, now: float) -> Batch:
-    """The same batch, as if it had never been sent but for what that may have cost; from when on tells what was
-    accepted before and what since."""
-    fresh = Batch(batch.job_id, batch.number, BatchState.PLANNED, batch.requests, batch.texts, batch.bytes)
-    return replace(fresh, at_once=batch.at_once, changed_at=now, earlier=batch.billable)

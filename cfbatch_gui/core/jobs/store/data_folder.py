@@ -403,9 +403,8 @@ class _Recovering:
             batches = [_batch(folder, batch, by_batch.get((job.id, batch.number), ()), begun) for batch in job.batches]
             # Nothing happens any more to a job that has all of its results, be they from earlier ones.
             is_finished = job.is_sent and all(batch.state.is_final for batch in batches)
-            finished_at = (job.finished_at or self._clock()) if is_finished else 0.0
             paused = PUT_TOGETHER if job.is_sent and not is_finished else ""
-            put_together = replace(job, paused_because=paused, finished_at=finished_at)
+            put_together = replace(job, paused_because=paused)
             # In one transaction: an attempt that a later start found new would count as one made since.
             recovered.append(self._ledger.put(put_together, batches, attempts[job.id]))
         return tuple(recovered)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from cfbatch_gui.core.errors import DataError, DiskFull
@@ -68,16 +69,7 @@ class JobStore:
         Raises DiskFull and DataError; nothing is shown then.
         """
         batch = replace(batch, changed_at=self._clock())
-
-        def write() -> Job:
-            job = self._ledger.job(batch.job_id)
-            others = (each for each in job.batches if each.number != batch.number)
-            if batch.state.is_final and all(each.state.is_final for each in others) and not job.finished_at:
-                # In the same transaction: no later step looks at a job whose batches are all final.
-                job_changes.setdefault("finished_at", batch.changed_at)
-            return self._ledger.save_batch(batch, **job_changes)
-
-        job = await self.on_disk(write)
+        job = await self.on_disk(partial(self._ledger.save_batch, batch, **job_changes))
         self.show(job)
         return job
 
@@ -86,7 +78,7 @@ class JobStore:
     ) -> Job:
         """Commit what `change` makes of batches as they are when the write begins, then show the job.
 
-        None of them may become final by it. Raises DiskFull and DataError; nothing is shown then.
+        Raises DiskFull and DataError; nothing is shown then.
         """
 
         def changed(batch: Batch) -> Batch:
@@ -98,14 +90,13 @@ class JobStore:
 
         return await self.change(job_id, with_changes)
 
-    async def change(self, job_id: str, change: Callable[[Job], Job], *, is_shown: bool = True) -> Job:
+    async def change(self, job_id: str, change: Callable[[Job], Job]) -> Job:
         """Commit what `change` makes of the job as it is when the write begins, then show it.
 
         Raises DiskFull, DataError, and whatever `change` raises.
         """
         job = await self.on_disk(self._ledger.change, job_id, change)
-        if is_shown:
-            self.show(job)
+        self.show(job)
         return job
 
     def write_down(self, *submissions: Submission) -> None:

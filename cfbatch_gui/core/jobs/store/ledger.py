@@ -80,16 +80,15 @@ _OF_JOB = "FOREIGN KEY(job_id) REFERENCES jobs(id) ON DELETE CASCADE"
 _BATCHES = _Table("batches", Batch, "job_id, number", _OF_JOB)
 # `attempts`: every attempt that was ever committed, also those that a batch does not show any more. The indexes hold a
 # second time what money depends on: SQLite's check compares them with the rows, so no bit of it flips unnoticed.
-# `data_folder`: see data_folder.py; it is in use from the first write until the ledger is closed. The version stands
-# in two places, of which one may be damaged.
+# `data_folder`: see data_folder.py. The version stands in two places, of which one may be damaged.
 _SCHEMA = (
     _JOBS.statement,
     _BATCHES.statement,
     "CREATE INDEX jobs_once_more ON jobs(id, is_sent, connection, model, kind, paused_because)",
     "CREATE INDEX batches_once_more ON batches(job_id, number, state, attempt, request_id, at_once, adopted)",
     "CREATE TABLE attempts(attempt TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID",
-    "CREATE TABLE data_folder(id TEXT NOT NULL, generation INTEGER NOT NULL, is_in_use INTEGER NOT NULL)",
-    "INSERT INTO data_folder VALUES('', 0, 0)",
+    "CREATE TABLE data_folder(id TEXT NOT NULL, generation INTEGER NOT NULL)",
+    "INSERT INTO data_folder VALUES('', 0)",
     f"PRAGMA user_version = {VERSION}",
     f"PRAGMA application_id = {VERSION}",
 )
@@ -243,9 +242,6 @@ class Ledger:
         self._database, self._paths, self._lock = database, paths, lock
         self._writing = threading.Lock()  # one writer at a time, from reading what is changed until it is on disk
         self._guard = threading.Lock()  # what is in memory; never held while the disk works, as the window reads here
-        self._is_in_use = False  # by this process, which has written something
-        (is_in_use,) = database.execute("SELECT is_in_use FROM data_folder").fetchone()
-        self.was_left_open = bool(is_in_use)  # who wrote last is at it yet, or did not come to an end
         self._jobs = _load(database)
 
     @classmethod
@@ -338,9 +334,7 @@ class Ledger:
 
     def save_batch(self, batch: Batch, **job_changes: Any) -> Job:
         """Write a batch in place of the one of its number, and changes of its job."""
-        with self._writing:
-            job = replace(_with_batches(self.job(batch.job_id), [batch]), **job_changes)
-            return self._save([(job, [batch])])[0]
+        return self.change(batch.job_id, lambda job: replace(_with_batches(job, [batch]), **job_changes))
 
     def show_batch(self, batch: Batch) -> Job:
         """Change a batch in memory only: times of checks, which are no state and cost no disk."""
@@ -385,9 +379,6 @@ class Ledger:
 
     def close(self) -> None:
         with self._writing:
-            if self._is_in_use:
-                with suppress(sqlite3.Error), transaction(self._database):
-                    self._database.execute("UPDATE data_folder SET is_in_use = 0")
             self._database.close()
             if self._lock is not None:
                 self._lock.release()
@@ -418,11 +409,8 @@ class Ledger:
         """Run `changes` in a transaction; on a full disk once more, after the reserve file was deleted."""
         try:
             with transaction(self._database):
-                if not self._is_in_use:
-                    self._database.execute("UPDATE data_folder SET is_in_use = 1")
                 for change in changes:
                     change()
-            self._is_in_use = True
         except sqlite3.Error as error:
             failure = translated(error, self._paths.ledger)
             if not isinstance(failure, DiskFull) or not self.make_room():

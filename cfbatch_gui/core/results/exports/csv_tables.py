@@ -35,7 +35,7 @@ from cfbatch_gui.core.results.exports.rows import Row, ScoreRows, VectorRows, wr
 from cfbatch_gui.core.results.outcomes import columns_of_file
 from cfbatch_gui.core.system.files import atomic_writer
 
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 _END = "\r\n"
 
@@ -113,7 +113,7 @@ class _Lines:
 
 def _is_formula(cell: str) -> bool:
     """Whether a spreadsheet could take the cell for a formula; a number such as "-12.50" is none."""
-    return _FORMULA.match(cell) is not None and _NUMBER.fullmatch(cell) is None
+    return FORMULA.match(cell) is not None and _NUMBER.fullmatch(cell) is None
 
 
 # The names of our columns where people read them; programs get them as they are in every language.

@@ -5,6 +5,7 @@ arro3 panics when a callback raises, so the sink keeps the first exception, whic
 
 import io
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import IO, Any, cast
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, UnitVectors, unit_vectors
+from cfbatch_gui.core.results.embeddings import Embeddings, UnitVectors, unit_vectors
 from cfbatch_gui.core.results.exports.base import CheckedStream, Steps, Work, Written, command, not_as_written
 from cfbatch_gui.core.results.exports.rows import ScoreRows, VectorRows
 from cfbatch_gui.core.results.text_map import Layout, cached_map, make_map
@@ -56,8 +57,8 @@ def _write_vectors(work: Work, *, for_atlas: bool = False) -> Written:
     names = ("id", "text", *table.columns)
     vector_type = DataType.list(Field("item", DataType.float32()), table.dimension)
     fields = [*(Field(name, DataType.utf8()) for name in names), Field("vector", vector_type)]
-    more = AtlasColumns(work, table) if for_atlas else None
-    schema = Schema([*fields, *(more.fields if more else ())])
+    more, about = _atlas_columns(work, table) if for_atlas else ({}, {})
+    schema = Schema([*fields, *(Field(name, array.type) for name, array in more.items())])
 
     def batches() -> Iterator[Any]:
         done = 0
@@ -66,15 +67,16 @@ def _write_vectors(work: Work, *, for_atlas: bool = False) -> Written:
             columns = [Array(list(column), DataType.utf8()) for column in zip(*rows, strict=True)]
             numbers = Array.from_numpy(vectors.reshape(-1))
             columns.append(fixed_size_list_array(numbers, table.dimension, type=vector_type))
-            if more is not None:
-                columns += more.arrays(done, texts)
+            columns += [array.slice(done, len(texts)) for array in more.values()]
             done += len(texts)
             yield RecordBatch(columns, schema=schema)
 
     rows = _save(work, schema, batches())
     shape = f"fixed_size_list<float32>[{table.dimension}]"
-    notes = {**table.notes, "columns": list(schema.names), "vector": shape, **(more.notes if more else {})}
-    options = more.options if more else ("--vector", "vector")
+    notes = {**table.notes, "columns": list(schema.names), "vector": shape, **about}
+    options = chain.from_iterable(
+        zip(("--x", "--y", "--neighbors"), more, strict=False) if more else [("--vector", "vector")]
+    )
     return Written(rows, (work.path,), notes, command("embedding-atlas", str(work.path), *options, "--text", "text"))
 
 
@@ -127,10 +129,11 @@ def _save(work: Work, schema: Any, batches: Iterator[Any]) -> int:
     return sink.rows
 
 
-class _ArrowSink:
+class _ArrowSink(io.RawIOBase):
     """The file object that arro3 writes to. After a failure it accepts and discards all data."""
 
     def __init__(self, stream: CheckedStream) -> None:
+        super().__init__()
         self._stream = stream
         self.failure: BaseException | None = None
         self.rows = 0
@@ -145,24 +148,19 @@ class _ArrowSink:
         except BaseException as error:  # noqa: BLE001  # raised again by `_save`
             self.failure = error
 
-    def write(self, data: bytes) -> int:
+    def write(self, data: Any) -> int:
+        content = bytes(data)
         if self.failure is None:
             try:
-                self._stream.write(bytes(data))
+                self._stream.write(content)
             except BaseException as error:  # noqa: BLE001  # raised again by `_save`
                 self.failure = error
-        return len(data)
-
-    def flush(self) -> None:
-        """Do nothing: arro3 calls this method, and the file is flushed when it is complete."""
-
-    def seek(self, _offset: int, _whence: int = 0) -> int:
-        raise io.UnsupportedOperation("written from the beginning to the end")
+        return len(content)
 
 
 NAMES = ("projection_x", "projection_y", "neighbors")
 _NEIGHBOURS = 15  # as many as Embedding Atlas itself computes
-_NOWHERE = (None, None)
+_NOWHERE: Sequence[float | None] = (None, None)
 _PROJECTIONS = {
     Layout.NEIGHBOURS: "by neighbours (t-SNE): the map that is kept with the job",
     Layout.DIRECTION: "by direction (PCA): no map by neighbours is kept with the job",
@@ -201,53 +199,28 @@ def find_nearest_rows(unit: UnitVectors, item_numbers: NDArray[np.int64], count:
     return has_direction, nearest, np.clip(np.float32(1) - cosines, 0, 2)
 
 
-class AtlasColumns:
-    """The columns of one export, computed by the constructor. `fields` are arro3's; `options` are for the command."""
+def _atlas_columns(work: Work, table: VectorRows) -> tuple[dict[str, Any], dict[str, object]]:
+    """The columns as arrays of all rows, by name, and notes for the manifest."""
+    from arro3.core import Array, DataType, Field, list_array, struct_array
 
-    def __init__(self, work: Work, table: VectorRows) -> None:
-        from arro3.core import DataType, Field
-
-        embeddings = Embeddings(work.folder, work.job.failed_batches)
-        kept = cached_map(work.folder, embeddings)
-        found = make_map(embeddings, lambda _share: work.steps.wrote(0)) if kept is None else kept
-        points: list[tuple[float, float]] = [(x, y) for x, y in found.points.tolist()]
-        self._point_of = dict(zip(found.item_numbers.tolist(), points, strict=True))
-        self._nearest: NearestRows | None = None
-        x, y, neighbours = NAMES
-        self.fields = [Field(x, DataType.float32()), Field(y, DataType.float32())]
-        self.options: tuple[str, ...] = ("--x", x, "--y", y)
-        self.notes: dict[str, object] = {
-            "projection": _PROJECTIONS[found.layout],
-            "neighbors": f"left out: there are more than {MOST_TEXTS:,} texts",
-        }
-        if table.count > MOST_TEXTS:
-            return
-        self._nearest = find_nearest_rows(unit_vectors(embeddings), table.item_numbers, _NEIGHBOURS, work.steps)
-        parts = [
-            Field("ids", DataType.list(Field("item", DataType.int32()))),
-            Field("distances", DataType.list(Field("item", DataType.float32()))),
-        ]
-        self.fields.append(Field(neighbours, DataType.struct(parts)))
-        self.options += ("--neighbors", neighbours)
-        self.notes["neighbors"] = f"up to {_NEIGHBOURS}: rows of this file from 0, and 1 - cosine"
-
-    def arrays(self, first: int, texts: Sequence[EmbeddedText]) -> list[Any]:
-        from arro3.core import Array, DataType
-
-        indices = [self._point_of.get(text.item_no, _NOWHERE) for text in texts]
-        arrays: list[Any] = [Array(list(axis), DataType.float32()) for axis in zip(*indices, strict=True)]
-        return arrays if self._nearest is None else [*arrays, self._neighbours(self._nearest, first, len(texts))]
-
-    def _neighbours(self, nearest: NearestRows, first: int, count: int) -> Any:
-        from arro3.core import Array, list_array, struct_array
-
-        has_neighbours, *both = nearest
-        block = has_neighbours[first : first + count]
-        offsets = Array.from_numpy(np.append(0, np.cumsum(block * both[0].shape[1])).astype(np.int32))
-        there = first + np.flatnonzero(block)
-        parts = self.fields[-1].type.fields
-        lists = [
-            list_array(offsets, Array.from_numpy(np.ascontiguousarray(values[there]).reshape(-1)), type=part.type)
-            for part, values in zip(parts, both, strict=True)
-        ]
-        return struct_array(lists, fields=parts)
+    embeddings = Embeddings(work.folder, work.job.failed_batches)
+    kept = cached_map(work.folder, embeddings)
+    found = make_map(embeddings, lambda _share: work.steps.wrote(0)) if kept is None else kept
+    point_of = dict(zip(found.item_numbers.tolist(), found.points.tolist(), strict=True))
+    points = [point_of.get(item, _NOWHERE) for item in table.item_numbers.tolist()]
+    x, y, neighbours = NAMES
+    columns = {name: Array([point[axis] for point in points], DataType.float32()) for axis, name in enumerate((x, y))}
+    notes: dict[str, object] = {"projection": _PROJECTIONS[found.layout]}
+    if table.count > MOST_TEXTS:
+        return columns, {**notes, neighbours: f"left out: there are more than {MOST_TEXTS:,} texts"}
+    unit = unit_vectors(embeddings)
+    has_neighbours, *both = find_nearest_rows(unit, table.item_numbers, _NEIGHBOURS, work.steps)
+    offsets = Array.from_numpy(np.append(0, np.cumsum(has_neighbours * both[0].shape[1])).astype(np.int32))
+    kinds = {"ids": DataType.int32(), "distances": DataType.float32()}
+    parts = [Field(name, DataType.list(Field("item", kind))) for name, kind in kinds.items()]
+    lists = [
+        list_array(offsets, Array.from_numpy(values[has_neighbours].reshape(-1)), type=part.type)
+        for part, values in zip(parts, both, strict=True)
+    ]
+    notes[neighbours] = f"up to {_NEIGHBOURS}: rows of this file from 0, and 1 - cosine"
+    return {**columns, neighbours: struct_array(lists, fields=parts)}, notes

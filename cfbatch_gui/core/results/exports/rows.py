@@ -194,7 +194,7 @@ class ScoreRows(_Rows):
         """The rows that were never sent, with their numbers."""
         if self._options.items is not None:
             return
-        shape = _SkippedShape(self._folder, (*(None,) * self._has_part, *("",) * self._has_source))
+        shape = _skipped_shape(self._folder, (*(None,) * self._has_part, *("",) * self._has_source))
         last = 0
         while True:
             with self._folder.open(read_only=True) as database:
@@ -202,44 +202,36 @@ class ScoreRows(_Rows):
             if not found:
                 return
             last = found[-1][0]
-            yield [(row, shape.row(file, row, *rest)) for _, file, row, *rest in found]
+            yield [(row, shape(file, row, *rest)) for _, file, row, *rest in found]
 
 
-class _SkippedShape:
-    """Makes an output row from the cells of a row that was never sent, each cell under the column of its role."""
+def _skipped_shape(folder: JobFolder, empty: Row) -> Callable[[int, int, str, str | None], Row]:
+    """A function that makes an output row of a row that was never sent: each cell under the column of its role."""
+    with folder.open(read_only=True) as database:
+        kept = columns_of_rankings(database)
+        is_long = schema.metadata_value(database, "layout") == Layout.LONG
+        ids, labels, texts = (
+            [column_of(database, file, *roles) for file in (1, 2)]
+            for roles in ((Role.ID,), (Role.LABEL,), (Role.CONTEXT, Role.TEXT))
+        )
+        query = column_of(database, 1, Role.QUERY)
+    # Ids and labels in the first file are the context's only if the row is a pair; otherwise they are the query's.
+    first = (None, query, ids[0], texts[0], labels[0]) if is_long else (ids[0], query, None, texts[0], None)
+    indices = {1: first, 2: (None, None, ids[1], texts[1], labels[1])}
 
-    def __init__(self, folder: JobFolder, empty: Row) -> None:
-        self._empty = empty
-        with folder.open(read_only=True) as database:
-            self._kept = columns_of_rankings(database)
-            self._queries = column_of(database, 1, Role.QUERY)
-            self._texts, self._ids, self._labels = (
-                [column_of(database, file, *roles) for file in (1, 2)]
-                for roles in ((Role.CONTEXT, Role.TEXT), (Role.ID,), (Role.LABEL,))
-            )
-            # The id of a row of the first file is the context's only if the row is a pair; otherwise it is the query's.
-            self._is_long = schema.metadata_value(database, "layout") == Layout.LONG
-
-    def row(self, file: int, number: int, reason: str, stored: str | None) -> Row:
+    def row(file: int, number: int, reason: str, stored: str | None) -> Row:
         cells: list[str] = msgspec.json.decode(stored, type=list[str]) if stored else []
-
-        def cell(index: int | None) -> str:
-            return cells[index] if index is not None and index < len(cells) else ""
-
-        is_context = self._is_long or file == 2
-        identifier = cell(self._ids[file - 1])
+        query_id, query, doc_id, text, label = (
+            cells[index] if index is not None and index < len(cells) else "" for index in indices[file]
+        )
         where = _ROW if file == 1 else _ROW_OF_SECOND
         return (
-            "" if is_context else identifier,
-            cell(self._queries) if file == 1 else "",
-            None,
-            identifier if is_context else "",
-            cell(self._texts[file - 1]),
-            None, None, None, None,
-            cell(self._labels[file - 1]) if is_context else "",
-            "", "", Status.SKIPPED.value, where.filled(number=number, reason=stored_message(reason)), *self._empty,
-            *self._kept.cells(stored if file == 1 else None, stored if file == 2 else None),
+            query_id, query, None, doc_id, text, None, None, None, None, label, "", "", Status.SKIPPED.value,
+            where.filled(number=number, reason=stored_message(reason)), *empty,
+            *kept.cells(stored if file == 1 else None, stored if file == 2 else None),
         )  # fmt: skip
+
+    return row
 
 
 def _picker(indices: tuple[int, ...]) -> Callable[[Row], Row]:

@@ -12,6 +12,7 @@ import os
 import re
 import sqlite3
 import zipfile
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
@@ -169,6 +170,7 @@ def write_projector(work: Work) -> Written:
     return Written(table.count, tuple(work.path / name for name in _PROJECTOR_FILES), notes)
 
 
+_CHANGES = ("ids_replaced_by_their_sha256", "texts_too_long_for_metadata", "columns_too_long_for_metadata")
 _VECTORIZE_FILES = re.compile(r"vectors-\d{4,}\.ndjson")
 
 
@@ -186,7 +188,10 @@ def write_vectorize(work: Work) -> Written:
                 dimension=table.dimension,
             )
         )
-    metadata = _IndexMetadata(table)
+    keys: list[str] = []
+    for name in table.columns:
+        keys.append(usual_key(name, ("text", "original_id", *keys)))
+    changed = Counter(dict.fromkeys(_CHANGES, 0))
     seen: set[str] = set()
 
     def lines() -> Iterator[bytes]:
@@ -204,7 +209,7 @@ def write_vectorize(work: Work) -> Written:
                         )
                     )
                 seen.add(identifier)
-                yield metadata.line(identifier, text, vector)
+                yield _index_line(identifier, text, dict(zip(keys, table.cells(text), strict=True)), vector, changed)
 
     with atomic_folder(work.path, lambda name: _VECTORIZE_FILES.fullmatch(name) is not None) as folder:
         paths = tuple(work.path / name for name in _write_uploads(folder, work, lines()))
@@ -212,7 +217,9 @@ def write_vectorize(work: Work) -> Written:
     index = slug(work.job.name, "texts")
     create = command("wrangler", "vectorize", "create", index, f"--dimensions={table.dimension}", "--metric=cosine")
     upserts = (command("wrangler", "vectorize", "upsert", index, f"--file={path}") for path in paths)
-    return Written(len(seen), paths, {**table.notes, **metadata.notes}, "\n".join((create, *upserts)))
+    renamed = {name: key for name, key in zip(table.columns, keys, strict=True) if name != key}
+    notes = {**table.notes, "metadata_keys_renamed": renamed, **changed}
+    return Written(len(seen), paths, notes, "\n".join((create, *upserts)))
 
 
 def _write_uploads(folder: Path, work: Work, lines: Iterable[bytes]) -> list[str]:
@@ -230,48 +237,21 @@ def _write_uploads(folder: Path, work: Work, lines: Iterable[bytes]) -> list[str
     return names
 
 
-class _IndexMetadata:
-    def __init__(self, table: VectorRows) -> None:
-        self._table = table
-        self._keys: list[str] = []
-        for name in table.columns:
-            self._keys.append(usual_key(name, ("text", "original_id", *self._keys)))
-        self._encode = msgspec.json.Encoder().encode
-        self._long_ids = self._without_text = self._without_columns = 0
-
-    def line(self, identifier: str, text: EmbeddedText, vector: bytes) -> bytes:
-        """The JSON line of one vector; `vector` is its JSON array. Metadata that is too large loses the text first."""
-        fields = dict(zip(self._keys, self._table.cells(text), strict=True))
-        short: dict[str, str] = {}
-        if not 0 < len(identifier.encode()) <= MAX_VECTOR_ID_BYTES:
-            self._long_ids += 1
-            short = {"original_id": identifier}
-            identifier = hashlib.sha256(identifier.encode()).hexdigest()
-        candidates: tuple[dict[str, str], ...] = (
-            {**short, "text": text.text, **fields},
-            {**short, **fields},
-            short,
-            {},
-        )
-        encoded = b""
-        for index, candidate in enumerate(candidates):
-            encoded = self._encode(candidate)
-            if len(encoded) <= MAX_METADATA_BYTES:
-                self._without_text += index >= 1
-                self._without_columns += index >= 2 and bool(fields)
-                break
-        return b'{"id":%b,"values":%b,"metadata":%b}\n' % (self._encode(identifier), vector, encoded)
-
-    @property
-    def notes(self) -> dict[str, object]:
-        """Notes for the manifest: renamed keys, and the numbers of changed ids and metadata."""
-        renamed = {name: key for name, key in zip(self._table.columns, self._keys, strict=True) if name != key}
-        return {
-            "metadata_keys_renamed": renamed,
-            "ids_replaced_by_their_sha256": self._long_ids,
-            "texts_too_long_for_metadata": self._without_text,
-            "columns_too_long_for_metadata": self._without_columns,
-        }
+def _index_line(
+    identifier: str, text: EmbeddedText, fields: dict[str, str], vector: bytes, changed: Counter[str]
+) -> bytes:
+    """The JSON line of one vector; `vector` is its JSON array. Metadata that is too large loses the text first."""
+    short: dict[str, str] = {}
+    if not 0 < len(identifier.encode()) <= MAX_VECTOR_ID_BYTES:
+        changed["ids_replaced_by_their_sha256"] += 1
+        short = {"original_id": identifier}
+        identifier = hashlib.sha256(identifier.encode()).hexdigest()
+    candidates = ({**short, "text": text.text, **fields}, {**short, **fields}, short, dict[str, str]())
+    encoded = enumerate(map(msgspec.json.encode, candidates))
+    index, metadata = next((index, found) for index, found in encoded if len(found) <= MAX_METADATA_BYTES)
+    changed["texts_too_long_for_metadata"] += index >= 1
+    changed["columns_too_long_for_metadata"] += index >= 2 and bool(fields)
+    return b'{"id":%b,"values":%b,"metadata":%b}\n' % (msgspec.json.encode(identifier), vector, metadata)
 
 
 def usual_key(column: str, taken: Collection[str] = ()) -> str:

@@ -33,22 +33,11 @@ def manifest_path(path: Path) -> Path:
 
 
 def remove_manifest(path: Path) -> None:
-    """Remove the manifest of the file that is about to be replaced. Raises ExportError, DiskFull and DataError."""
+    """Remove the manifest of the file that is about to be replaced. Raises OSError and DataError."""
     target = Path(os.path.realpath(manifest_path(path)))
-    if not target.exists():
-        return
-    try:
+    if target.exists():
         remove_file(target)
-    except OSError as error:
-        raise ExportError(
-            message(
-                "“{name}”, which speaks of the older file, could not be replaced. Close it where it is open, or "
-                "choose another place.",
-                name=target.name,
-            ),
-            detail=f"{target}: {error.strerror}",
-        ) from error
-    flush_folder(target.parent)  # else a power failure may bring it back beside the new file
+        flush_folder(target.parent)  # else a power failure may bring it back beside the new file
 
 
 def _manifest(work: Work, counts: OutcomeCounts, export: object, now: float) -> bytes:
