@@ -73,14 +73,6 @@ class Identity(msgspec.Struct, frozen=True):
     generation: int
 
 
-class Doubt(StrEnum):
-    """What does not fit."""
-
-    PLACE = "place"  # it was opened in another folder or on another computer before
-    OLDER = "older"  # something newer than this folder, or than its ledger, was here before
-    FOREIGN = "foreign"  # its ledger is that of another folder
-
-
 class FolderAnswer(StrEnum):
     """What the user says."""
 
@@ -88,17 +80,18 @@ class FolderAnswer(StrEnum):
     COPIED = "copied"  # or restored from a backup
 
 
-def reason_to_doubt(ledger: Ledger, paths: Paths, here: Place, *, is_new: bool, learned: bool) -> Doubt | None:
-    """What does not fit, None when all does, or when nothing waits here to be sent.
+def is_doubtful(ledger: Ledger, paths: Paths, here: Place, *, is_new: bool, learned: bool) -> bool:
+    """Whether the folder may be a copy or older than what was sent; not when nothing waits here to be sent.
 
     `is_new`: the ledger was created at this start. `learned`: it did not know of attempts that were written down.
     """
-    doubt = _doubt(ledger, paths, here, is_new=is_new, learned=learned)
-    if doubt is None or any(map(_would_send, ledger.jobs())):
-        return doubt
-    _log.info("The data folder was moved, copied or restored (%s); nothing in it waits to be sent.", doubt.value)
+    if not _may_be_a_copy(ledger, paths, here, is_new=is_new, learned=learned):
+        return False
+    if any(map(_would_send, ledger.jobs())):
+        return True
+    _log.info("The data folder was moved, copied or restored; nothing in it waits to be sent.")
     settle_doubt(ledger, paths, here, FolderAnswer.COPIED)
-    return None
+    return False
 
 
 def keep_place(ledger: Ledger, paths: Paths, here: Place) -> None:
@@ -150,19 +143,17 @@ def submissions_elsewhere(paths: Paths, folder: str) -> Path | None:
     return paths.state / f"{folder}.jsonl" if paths.state is not None and folder else None
 
 
-def _doubt(ledger: Ledger, paths: Paths, here: Place, *, is_new: bool, learned: bool) -> Doubt | None:
+def _may_be_a_copy(ledger: Ledger, paths: Paths, here: Place, *, is_new: bool, learned: bool) -> bool:
     kept = read_identity(paths.identity)
     folder, generation = ledger.folder_identity()
-    if kept is not None and folder and folder != kept.id:
-        return Doubt.FOREIGN
+    if folder and (kept is None or folder != kept.id):
+        return True  # its identity is gone, or that of another folder
     elsewhere = _elsewhere(paths, folder or (kept.id if kept else ""))
-    if (kept is not None and kept.place != here) or (kept is None and folder):
-        return Doubt.PLACE
-    if elsewhere is not None and elsewhere.place != here:
-        return Doubt.PLACE
-    counted = [each.generation for each in (kept, elsewhere) if each is not None]
-    is_older = not is_new and generation < max(counted, default=0)
-    return Doubt.OLDER if is_older or (learned and not is_new) else None
+    known = [each for each in (kept, elsewhere) if each is not None]
+    if any(each.place != here for each in known):
+        return True  # it was opened in another folder or on another computer before
+    # Something newer than this folder, or than its ledger, was here before.
+    return not is_new and (learned or generation < max((each.generation for each in known), default=0))
 
 
 def _keep(ledger: Ledger, paths: Paths, identity: Identity) -> None:
@@ -270,14 +261,14 @@ MAY_HAVE_LEFT = message("Its record was lost: it may have been accepted and bill
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """`recovered` are jobs that were put together again, `damage` are sentences. While there is a `doubt`, nothing must
+    """`recovered` are jobs that were put together again, `damage` are sentences. While it `is_doubtful`, nothing must
     be sent before the user has said whether the folder was moved or copied.
     """
 
     ledger: Ledger
     recovered: tuple[Job, ...] = ()
     damage: tuple[str, ...] = ()
-    doubt: Doubt | None = None
+    is_doubtful: bool = False
 
 
 def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, here: Place | None = None) -> Opened:
@@ -308,15 +299,15 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
         found = _Recovering(ledger, paths, clock, damage).run()
         if found.recovered:
             damage.append(RECOVERED)
-        doubt = None
+        doubtful = False
         if here is not None:
-            doubt = reason_to_doubt(ledger, paths, here, is_new=is_new, learned=found.has_learned)
-            if doubt is None:
+            doubtful = is_doubtful(ledger, paths, here, is_new=is_new, learned=found.has_learned)
+            if not doubtful:
                 keep_place(ledger, paths, here)
     except BaseException:
         ledger.close()
         raise
-    return Opened(ledger, found.recovered, tuple(damage), doubt)
+    return Opened(ledger, found.recovered, tuple(damage), doubtful)
 
 
 class _Recovering:
