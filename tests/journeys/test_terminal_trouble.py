@@ -101,11 +101,14 @@ def test_no_network_keeps_the_job_until_there_is_one(
 
 
 def test_a_failure_nobody_expected_names_no_log_that_does_not_exist(terminal: Terminal, tmp_path: Path) -> None:
-    library = tmp_path / "numpy"  # which does not load
-    library.mkdir()
     halves = TOKEN[:20], TOKEN[20:]  # whole tokens are searched for in all files
     words = f"'a loose screw, Bearer ' + ''.join({halves!r})"
-    (library / "__init__.py").write_text(f"raise RuntimeError({words})")
+    (tmp_path / "sitecustomize.py").write_text(f"""
+import csv
+def broken(*_, **__):
+    raise RuntimeError({words})
+csv.reader = broken
+""")
     (tmp_path / "a.csv").write_text("id,text\n1,a cloud\n")
     terminal.environ["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{Path.cwd()}"
     ended = terminal.run_apart("check", tmp_path / "a.csv", "--embed")
