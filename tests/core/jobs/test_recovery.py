@@ -13,7 +13,6 @@ from cfbatch_gui.core.jobs.plan.packing import body_of, plan
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.data_folder import (
     Identity,
-    Place,
     back_up,
     open_or_recover,
     read_identity,
@@ -333,7 +332,7 @@ async def test_a_folder_in_which_nothing_waits_is_not_asked_about(bench: Bench, 
     "change",
     [
         lambda kept: Identity("another", kept.place, kept.generation),
-        lambda kept: Identity(kept.id, Place(kept.place.path, "another computer"), 1),
+        lambda kept: Identity(kept.id, "another computer", 1),
     ],
 )
 async def test_another_folders_ledger_and_another_computer_are_noticed(

@@ -58,18 +58,13 @@ _PURPOSE = "cfbatch data folder "  # the machine's id itself is not to be writte
 _log = logging.getLogger(__name__)
 
 
-class Place(msgspec.Struct, frozen=True):
-    """Where a data folder is. `machine` identifies this computer, "" when it has no id."""
-
-    path: str
-    machine: str
-
-
 class Identity(msgspec.Struct, frozen=True):
-    """A data folder's own. `generation` counts the times that it was opened for writing."""
+    """A data folder's own. `place` is where it is, and on which computer; `generation` counts the times that it was
+    opened for writing.
+    """
 
     id: str
-    place: Place
+    place: str
     generation: int
 
 
@@ -80,7 +75,7 @@ class FolderAnswer(StrEnum):
     COPIED = "copied"  # or restored from a backup
 
 
-def is_doubtful(ledger: Ledger, paths: Paths, here: Place, *, is_new: bool, learned: bool) -> bool:
+def is_doubtful(ledger: Ledger, paths: Paths, here: str, *, is_new: bool, learned: bool) -> bool:
     """Whether the folder may be a copy or older than what was sent; not when nothing waits here to be sent.
 
     `is_new`: the ledger was created at this start. `learned`: it did not know of attempts that were written down.
@@ -94,7 +89,7 @@ def is_doubtful(ledger: Ledger, paths: Paths, here: Place, *, is_new: bool, lear
     return False
 
 
-def keep_place(ledger: Ledger, paths: Paths, here: Place) -> None:
+def keep_place(ledger: Ledger, paths: Paths, here: str) -> None:
     """Count this start, in the ledger first and then beside it: a crash in between must not look like an old ledger.
 
     A failure is logged only: a full disk must not keep the program from starting.
@@ -110,7 +105,7 @@ def keep_place(ledger: Ledger, paths: Paths, here: Place) -> None:
         _log.warning("This start was not counted: %s", error.detail or error.message)
 
 
-def settle_doubt(ledger: Ledger, paths: Paths, here: Place, answer: FolderAnswer) -> tuple[Job, ...]:
+def settle_doubt(ledger: Ledger, paths: Paths, here: str, answer: FolderAnswer) -> tuple[Job, ...]:
     """Do what the user's answer means; the jobs that were paused. Raises DiskFull and DataError.
 
     A copy gets an id of its own, and what it would send waits for the user's word, job by job.
@@ -143,7 +138,7 @@ def submissions_elsewhere(paths: Paths, folder: str) -> Path | None:
     return paths.state / f"{folder}.jsonl" if paths.state is not None and folder else None
 
 
-def _may_be_a_copy(ledger: Ledger, paths: Paths, here: Place, *, is_new: bool, learned: bool) -> bool:
+def _may_be_a_copy(ledger: Ledger, paths: Paths, here: str, *, is_new: bool, learned: bool) -> bool:
     kept = read_identity(paths.identity)
     folder, generation = ledger.folder_identity()
     if folder and (kept is None or folder != kept.id):
@@ -180,9 +175,9 @@ def _waits(job: Job) -> bool:
     return any(each.state is BatchState.PLANNED for each in job.batches)
 
 
-def place_of(root: Path) -> Place:
-    """Where a folder is now, on this computer."""
-    return Place(str(root.resolve()), machine())
+def place_of(root: Path) -> str:
+    """Where a folder is now, and on which computer, as far as that has an id."""
+    return f"{machine()} {root.resolve()}"
 
 
 def machine() -> str:
@@ -271,7 +266,7 @@ class Opened:
     is_doubtful: bool = False
 
 
-def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, here: Place | None = None) -> Opened:
+def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, here: str | None = None) -> Opened:
     """Open the ledger; a damaged one is put aside under another name, never deleted.
 
     A ledger that was put back from an older copy learns what was sent since, so that nothing of it is sent twice.
