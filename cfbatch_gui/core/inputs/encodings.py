@@ -84,21 +84,17 @@ def known_encoding(name: str, head: bytes) -> str:
     """The codec of an encoding that the user has named as `CHOICES` or Python does. Raises UsageError."""
     try:
         info = codecs.lookup(name)
+        codecs.getincrementaldecoder(name)
         b"text".decode(info.name, "replace")  # refuses codecs that are not encodings of text
     except (LookupError, UnicodeError, ValueError) as exc:
-        raise _no_encoding(name, str(exc)) from exc
-    if info.incrementaldecoder is None:
-        raise _no_encoding(name, "no incremental decoder")
+        raise UsageError(
+            message("“{name}” is not the name of an encoding. Try utf-8, cp1252 or shift_jis.", name=name),
+            detail=str(exc),
+        ) from exc
     if info.name in ("utf-16", "utf-32") and marked_encoding(head) != info.name:
         return f"{info.name}-le"  # without a mark the plain names do not decode
     plain = info.name.replace("-", "_")
     return next((codec for codec, _ in CHOICES if codec.replace("-", "_") == plain), info.name)
-
-
-def _no_encoding(name: str, detail: str) -> UsageError:
-    return UsageError(
-        message("“{name}” is not the name of an encoding. Try utf-8, cp1252 or shift_jis.", name=name), detail=detail
-    )
 
 
 def encoding_of(file: BinaryIO, most_checked: int = 0) -> Encoding:

@@ -1,7 +1,6 @@
 """Corpus, queries and candidates in files of their own, joined to pairs: BEIR and MTEB folders, TREC runs."""
 
 import hashlib
-import json
 import math
 import re
 import sqlite3
@@ -16,6 +15,7 @@ from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import Candidate, CandidatePool, CandidateRule, FileFormat, Row, Source
 from cfbatch_gui.core.inputs.open_file import is_folder, looking_at, open_bytes, regular_file_size
 from cfbatch_gui.core.inputs.readers.decoded_text import text_lines
+from cfbatch_gui.core.inputs.readers.json_shapes import cell_text, parse_line
 from cfbatch_gui.core.messages import message
 
 
@@ -383,11 +383,8 @@ def _listed_candidates(path: Path) -> dict[str, list[str]]:
     for fields in _table(path):
         documents = _first(fields, _DOC_IDS[:-2])
         query = _first(fields, _QUERY_IDS)
-        try:
-            listed = json.loads(documents, parse_int=str, parse_float=str) if documents.startswith("[") else documents
-        except ValueError:
-            listed = documents
-        found.setdefault(query, []).extend(map(str, listed) if isinstance(listed, list) else [documents])
+        value = parse_line(documents) if documents.startswith("[") else documents
+        found.setdefault(query, []).extend(map(cell_text, value) if isinstance(value, list) else [documents])
     return found
 
 
