@@ -116,7 +116,9 @@ def encoding_of(file: BinaryIO, most_checked: int = 0) -> Encoding:
         if not data:
             decoder.decode(b"", final=True)
     except UnicodeDecodeError as exc:
-        return _guess(file, position + exc.start)
+        start = max(0, position + exc.start - _SAMPLE // 2)
+        file.seek(start)
+        return guess_encoding(file.read(_SAMPLE), is_cut=start > 0)
     return Encoding("utf-8")
 
 
@@ -150,12 +152,6 @@ def unmarked_utf16(sample: bytes) -> str:
 
     found = chardet.detect(sample, compat_names=False)["encoding"] or ""
     return found if found in ("utf-16-le", "utf-16-be") else ""
-
-
-def _guess(file: BinaryIO, at: int) -> Encoding:
-    start = max(0, at - _SAMPLE // 2)
-    file.seek(start)
-    return guess_encoding(file.read(_SAMPLE), is_cut=start > 0)
 
 
 FALLBACK = "cp1252"  # where nothing decides

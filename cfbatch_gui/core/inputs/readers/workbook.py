@@ -14,6 +14,7 @@ from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import is_context, is_text
 from cfbatch_gui.core.inputs.input_values import Block, Candidate, ProblemKind, ReadOptions, Row, Source, single_rows
 from cfbatch_gui.core.inputs.open_file import (
+    ZIP,
     damaged,
     is_old_workbook,
     open_raw,
@@ -189,9 +190,11 @@ def _too_large(path: Path, sheet: str, rows: int, columns: int) -> InputError:
 
 
 def recognise_workbook(candidate: Candidate) -> Source | None:
-    """The source of a workbook, None for another file. Raises InputError, UsageError."""
-    is_packed = "content.xml" in candidate.members or any(name.startswith("xl/") for name in candidate.members)
-    return _open(candidate) if is_packed or is_old_workbook(candidate.path, candidate.head) else None
+    """The source of a workbook, None for another file. Raises InputError, also for other archives; UsageError."""
+    names = candidate.members or ("xl/",)  # of an archive that cannot be looked into
+    is_packed = "content.xml" in names or any(name.startswith(("xl/", "ppt/", "index/")) for name in names)
+    is_old = is_old_workbook(candidate.path, candidate.head)
+    return _open(candidate) if is_old or (is_packed and candidate.head.startswith(ZIP)) else None
 
 
 def _open(candidate: Candidate) -> Source:
