@@ -30,7 +30,7 @@ def add_arguments(parser: Parser) -> None:
 async def run(call: Call) -> int:
     async with working.opened(call) as work:
         program, console = work.program, work.console
-        if work.folder_was and program.doubt is not None:
+        if work.folder_was and program.store.holds_back:
             await program.settle_doubt(FolderAnswer(work.folder_was))
         elif work.folder_was:
             console.say(tr("Nobody asks whether this data folder was moved or copied: --folder-was changes nothing."))

@@ -66,7 +66,7 @@ async def opened(call: Call) -> AsyncIterator[Work]:
     try:
         for sentence in (*program.damage, *await program.check_books()):
             call.console.say(said(sentence))
-        if program.doubt is not None:
+        if program.store.holds_back:
             words = tr("{sentence} Say so with “cfbatch resume --folder-was moved”, or “copied”.")
             call.console.say(words, sentence=said(HELD_BACK))
         yield Work(**vars(call), program=program, progress=progress)

@@ -16,7 +16,7 @@ from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.data_folder import Doubt, FolderAnswer, open_or_recover, place_of, settle_doubt
+from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer, open_or_recover, place_of, settle_doubt
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import message
@@ -67,7 +67,6 @@ class Program:
         self.keep_settings, self.change_settings = self._settings.keep, self._settings.change
         self._patience = patience
         self.damage: tuple[str, ...] = ()  # sentences about what was found damaged at this start
-        self.doubt: Doubt | None = None  # while it is not None, nothing is sent before `settle_doubt`
         self.address_book = AddressBook(
             lambda: self.settings.connections,
             paths,
@@ -189,9 +188,8 @@ class Program:
             patience=patience,
             clock=clock,
         )
-        program.doubt = opened.doubt
         program.damage = (*filter(None, (program._settings.damage,)), *opened.damage)
-        program.store.holds_back = opened.doubt is not None
+        program.store.holds_back = opened.is_doubtful  # until `settle_doubt`
         if opened.ledger.deleted_jobs():
             await program.prepare("drafts")
             await asyncio.to_thread(program.drafts.clear_deleted)
@@ -248,7 +246,7 @@ class Program:
         """Do what the user says about the folder; the jobs that wait for a word now. Raises DiskFull, DataError."""
         here = await asyncio.to_thread(place_of, self.paths.root)
         paused = await self.store.on_disk(settle_doubt, self.ledger, self.paths, here, answer)
-        self.doubt, self.store.holds_back = None, False
+        self.store.holds_back = False
         for job in paused:
             self.store.show(self.ledger.job(job.id))
         await self.resume_all()

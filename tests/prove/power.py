@@ -478,8 +478,8 @@ class Replay:
         with closing(opened.ledger) as ledger, listing(paths.unfinished):
             Drafts(ledger, paths).clear_deleted()
             jobs = {job.id: job for job in ledger.jobs()}
-        if opened.doubt:
-            yield Finding(Breach.STUCK, f"the program asks whether its folder was copied: {opened.doubt.value}")
+        if opened.is_doubtful:
+            yield Finding(Breach.STUCK, "the program asks whether its folder was copied")
         yield from self._jobs(jobs, promises)
         yield from self._comparison(promises).run(settled=False)
         yield from self._exports(promises)

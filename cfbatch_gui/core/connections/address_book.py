@@ -63,10 +63,6 @@ class ConnectionSummary:
     waits_for_keyring: bool = False
 
     @property
-    def is_practice(self) -> bool:
-        return self.kind is ConnectionKind.PRACTICE
-
-    @property
     def is_confirmed(self) -> bool:
         """Whether Cloudflare documents batches this way; it does not for a gateway."""
         return self.kind is not ConnectionKind.GATEWAY
@@ -268,7 +264,8 @@ class AddressBook:
             return replace(summary, is_ready=False, sentence=error.message)
         is_worker = record.kind == "worker"
         if source is not None:
-            return replace(summary, sentence=(_OF_SECRETS if is_worker else _SENTENCES)[source])
+            secret = message("secret") if is_worker else message("token")
+            return replace(summary, sentence=_SENTENCES[source].filled(secret=secret))
         missing = message("No secret is set.") if is_worker else message("The API token is missing.")
         if self._credentials.state is KeyringState.ABSENT:
             missing = message(
@@ -299,14 +296,9 @@ def gateway_secret_id(connection_id: str) -> str:
 
 
 _SENTENCES = {
-    TokenSource.KEYRING: message("The token is in this computer's keyring."),
-    TokenSource.SESSION: message("There is no keyring here: the token is kept until the program ends."),
-    TokenSource.ENVIRONMENT: message("The token comes from an environment variable."),
-}
-_OF_SECRETS = {
-    TokenSource.KEYRING: message("The secret is in this computer's keyring."),
-    TokenSource.SESSION: message("There is no keyring here: the secret is kept until the program ends."),
-    TokenSource.ENVIRONMENT: message("The secret comes from the environment."),
+    TokenSource.KEYRING: message("The {secret} is in this computer's keyring."),
+    TokenSource.SESSION: message("There is no keyring here: the {secret} is kept until the program ends."),
+    TokenSource.ENVIRONMENT: message("The {secret} comes from an environment variable."),
 }
 
 

@@ -173,16 +173,12 @@ class Credentials:
         self._reads: dict[str, asyncio.Task[KeyringState]] = {}
         self._prompt: asyncio.Task[None] | None = None
         self._told: KeyringState | None = None  # why somebody got no answer, since `changed` was called
-        self._state = KeyringState.UNKNOWN
+        self.state = KeyringState.UNKNOWN
         self.changed: Callable[[], None] = lambda: None
-
-    @property
-    def state(self) -> KeyringState:
-        return self._state
 
     def has_moved_on(self, error: KeyringUnavailable) -> bool:
         """Whether the keyring has answered, or been refused, since it was unavailable in this way."""
-        return error.message != _SENTENCES.get(self._state, "")
+        return error.message != _SENTENCES.get(self.state, "")
 
     async def token(
         self, connection_id: str, *, check: Callable[[str], Token] = check_form, may_prompt: bool = True
@@ -213,16 +209,16 @@ class Credentials:
             backend = self._backend()
             return backend is None or lock_of(backend, unlock=True) is not Lock.LOCKED
 
-        self._state = KeyringState.LOCKED
-        self._state = KeyringState.OPEN if await self._answer(ask) else KeyringState.REFUSED
+        self.state = KeyringState.LOCKED
+        self.state = KeyringState.OPEN if await self._answer(ask) else KeyringState.REFUSED
         self._tell()
 
     async def look_again(self) -> None:
         """Notice, without a prompt, that the keyring was unlocked elsewhere; then `changed` is called."""
-        if self._state not in SHUT:
+        if self.state not in SHUT:
             return
-        if await self._answer(self._lock) in (Lock.OPEN, Lock.EMPTY) and self._state in SHUT:
-            self._state = KeyringState.OPEN
+        if await self._answer(self._lock) in (Lock.OPEN, Lock.EMPTY) and self.state in SHUT:
+            self.state = KeyringState.OPEN
             self._tell()
 
     async def lock(self) -> Lock | None:
@@ -308,7 +304,7 @@ class Credentials:
 
     async def _fetch(self, connection_id: str, *, may_prompt: bool) -> None:
         is_prompting = self._prompt is not None and not self._prompt.done()
-        if self._state is KeyringState.REFUSED or (is_prompting and not may_prompt):
+        if self.state is KeyringState.REFUSED or (is_prompting and not may_prompt):
             raise self._unavailable()
         state = await self._read_in_time(connection_id)
         if state is KeyringState.LOCKED and may_prompt:
@@ -335,23 +331,23 @@ class Credentials:
             if lock is None or backend is None:
                 return KeyringState.ABSENT, None
             if lock is Lock.LOCKED:  # and stays refused if it was while this one waited for the thread
-                return KeyringState.REFUSED if self._state is KeyringState.REFUSED else KeyringState.LOCKED, None
+                return KeyringState.REFUSED if self.state is KeyringState.REFUSED else KeyringState.LOCKED, None
             return KeyringState.OPEN, backend.get_password(SERVICE, connection_id) if lock is Lock.OPEN else None
 
         stored = None
         try:
-            self._state, stored = await self._thread.run(look)
+            self.state, stored = await self._thread.run(look)
         except Exception as error:  # noqa: BLE001 - backends raise whatever their system raises
             kind = type(error).__name__
             _log.warning("The system's keyring cannot be used: %s", kind)
-            self._state = _BY_ERROR.get(kind, KeyringState.BROKEN)
+            self.state = _BY_ERROR.get(kind, KeyringState.BROKEN)
         if self._reads.get(connection_id) is asyncio.current_task():  # not removed or replaced meanwhile
             del self._reads[connection_id]
             if stored:
                 self._from_keyring[connection_id] = Token(stored)
-        if self._told not in (None, self._state):
+        if self._told not in (None, self.state):
             self._tell()
-        return self._state
+        return self.state
 
     async def _answer(self, question: Callable[[], _T]) -> _T | None:
         """The answer of the keyring's thread, None for whatever its system has raised."""
@@ -360,18 +356,18 @@ class Credentials:
             answer = await self._thread.run(question)
         except Exception as error:  # noqa: BLE001 - backends raise whatever their system raises
             _log.warning("The system's keyring cannot be used: %s", type(error).__name__)
-        if self._state is KeyringState.SILENT:
-            self._state = KeyringState.UNKNOWN
+        if self.state is KeyringState.SILENT:
+            self.state = KeyringState.UNKNOWN
             self._tell()
         return answer
 
     async def _in_time(self, asking: "asyncio.Task[Any]") -> bool:
         """Whether it has ended in time; while the keyring is silent this takes none."""
-        if self._state is not KeyringState.SILENT:
+        if self.state is not KeyringState.SILENT:
             await asyncio.wait((asking,), timeout=self._time_limit)
         if not asking.done() and (self._prompt is None or self._prompt.done()):
             _log.warning("The system's keyring did not answer in time.")
-            self._state = KeyringState.SILENT
+            self.state = KeyringState.SILENT
         return asking.done()
 
     def _tell(self) -> None:
@@ -383,10 +379,10 @@ class Credentials:
         self._reads.pop(connection_id, None)
 
     def _unavailable(self) -> KeyringUnavailable:
-        if self._state in PASSING:
-            self._told = self._state
-        action = Action.UNLOCK if self._state in SHUT else Action.OPEN_CONNECTION
-        return KeyringUnavailable(_SENTENCES.get(self._state, _SENTENCES[KeyringState.LOCKED]), action=action)
+        if self.state in PASSING:
+            self._told = self.state
+        action = Action.UNLOCK if self.state in SHUT else Action.OPEN_CONNECTION
+        return KeyringUnavailable(_SENTENCES.get(self.state, _SENTENCES[KeyringState.LOCKED]), action=action)
 
     def _backend(self) -> "KeyringBackend | None":
         return self._given or _system_keyring()

@@ -431,7 +431,6 @@ class Filled:
     queries: int
     texts: int  # items: texts, or pairs of query and context
     problems: int
-    repeated_ids: int = 0  # items whose id an earlier one has too; they are sent
 
 
 def fill(
@@ -493,7 +492,7 @@ def _finish(
     database: sqlite3.Connection, loading: Loading, source: Source, mapping: Mapping, second: Source | None
 ) -> Filled:
     repeated_ids = loading.finish(database)
-    filled = Filled(loading.rows, loading.queries, loading.items, loading.problems, repeated_ids)
+    filled = Filled(loading.rows, loading.queries, loading.items, loading.problems)
     # Candidates are pairs like any others once their texts are found.
     is_pairs = mapping.layout is Layout.CANDIDATES
     for name, value in {
@@ -503,7 +502,7 @@ def _finish(
         "second_roles": mapping.second_roles,
         "layout": Layout.LONG if is_pairs else mapping.layout,
         "rows": filled.rows,
-        "repeated_ids": filled.repeated_ids,
+        "repeated_ids": repeated_ids,
         schema.ITEMS_ARE_TEXTS: mapping.layout is Layout.TEXTS,
     }.items():
         schema.put_metadata_value(database, name, value)

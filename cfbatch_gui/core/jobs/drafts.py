@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import islice, zip_longest
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -24,7 +25,7 @@ from cfbatch_gui.core.job_folder.schema import LEFT_OUT, metadata_value, put_met
 from cfbatch_gui.core.jobs.plan.packing import Plan, forget_plan
 from cfbatch_gui.core.jobs.plan.preflight import examine
 from cfbatch_gui.core.jobs.reuse import NOTHING, EarlierResults
-from cfbatch_gui.core.jobs.states import Job, JobOptions
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.data_folder import write_manifest
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import message
@@ -172,24 +173,12 @@ class Drafts:
             else:
                 database.execute("DELETE FROM sent_anew")
 
-    def change(
-        self,
-        job_id: str,
-        *,
-        kind: Kind | None = None,
-        model: str | None = None,
-        connection: str | None = None,
-        options: JobOptions | None = None,
-    ) -> Job:
+    def change(self, job_id: str, **changes: Any) -> Job:
+        """Change `kind`, `model`, `connection` or `options` of a draft."""
+
         def changed(job: Job) -> Job:
-            job = replace(
-                _unsent(job),
-                kind=kind or job.kind,
-                model=model or job.model,
-                connection=connection or job.connection,
-                options=options or job.options,
-            )
-            if model and job.options.pooling not in self._metadata_for(job).poolings:
+            job = replace(_unsent(job), **changes)
+            if "model" in changes and job.options.pooling not in self._metadata_for(job).poolings:
                 job = replace(job, options=replace(job.options, pooling=""))  # this model does not have that pooling
             return job
 

@@ -87,13 +87,9 @@ def _folded(label: str) -> str:
 
 
 def _stars(folded: Mapping[str, str]) -> dict[str, int] | None:
-    grades = {}
-    for label, word in folded.items():
-        found = _STARS.fullmatch(word)
-        if found is None:
-            return None
-        grades[label] = int(found[4]) if found[4] else len(found[1] or found[2] or found[3])
-    return grades
+    found = {label: _STARS.fullmatch(word) for label, word in folded.items()}
+    grades = {label: int(each[4] or len(each[1] or each[2] or each[3])) for label, each in found.items() if each}
+    return grades if len(grades) == len(folded) else None
 
 
 def _shares(folded: Mapping[str, str]) -> dict[str, int] | None:

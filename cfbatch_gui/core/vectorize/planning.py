@@ -69,8 +69,9 @@ class PushRows(VectorRows):
     """The vectors that a job has when this is made. Raises UsageError for a column that does not exist, DataError."""
 
     def __init__(self, folder: JobFolder, job: Job, options: PushOptions) -> None:
-        chosen = ExportOptions(columns=tuple(dict.fromkeys(_columns(options))))
-        super().__init__(Work(folder, job, Path(), chosen))
+        of_ids = options.id_column if options.ids is IdSource.COLUMN else ""
+        chosen = filter(None, (of_ids, options.namespace, *(each.column for each in options.metadata)))
+        super().__init__(Work(folder, job, Path(), ExportOptions(columns=tuple(dict.fromkeys(chosen)))))
         self._ids = options.ids
         index_of = {name: index for index, name in enumerate(self.columns)}
         self._id = index_of.get(options.id_column, -1)
@@ -151,14 +152,6 @@ def is_plain_number(cell: str) -> bool:
 
 def _number(cell: str) -> int | float:
     return float(cell) if "." in cell else int(cell)
-
-
-def _columns(options: PushOptions) -> Iterator[str]:
-    if options.ids is IdSource.COLUMN:
-        yield options.id_column
-    if options.namespace:
-        yield options.namespace
-    yield from (each.column for each in options.metadata)
 
 
 ROWS_NAMED = 5  # rows that a problem names

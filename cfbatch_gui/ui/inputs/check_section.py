@@ -35,11 +35,10 @@ from cfbatch_gui.ui.inputs.drafts import DraftState
 from cfbatch_gui.ui.state_names import connection_of, short_model, title_words
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, WIDE, scaled
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
     Card,
-    CheckBox,
     Choice,
     ElidedLabel,
     Figure,
@@ -315,24 +314,19 @@ class OptionsPanel(Card):
         cuts = ((self.tr("Read only their beginning"), True), (self.tr("Leave them out"), False))
         self.too_long = self._option(self.tr("Texts that are too long"), "truncate_inputs", *cuts)
         self.pooling = self._option(self.tr("Pooling"), "pooling")
-        self.account = CheckBox(self.tr("Collect in my account"))
-        self.account.clicked.connect(self._choose_account)
-        self._account_about = Label("", "small", wrap=True)
-        self._account_part = boxed(column(row(self.account, None), self._account_about, gap=TINY))
-        self._collects = False  # the connection, unless the job says otherwise
+        places = ((self.tr("Collect in my account"), True), (self.tr("This computer asks for them"), False))
+        self.account = self._option(self.tr("Answers"), "collect_in_account", *places)
+        self.account_about = Label("", "small", wrap=True)
         self.budget = BudgetFields()
         self.budget.budget_chosen.connect(lambda budget: self._drafts.tasks.start("budget", self._save_budget(budget)))
         self._form, self._lines = form(), {}
         self.body.addLayout(self._form)
-        for field in (self.model, self.connection, self.way, self.too_long, self.pooling):
+        below: dict[Choice, QWidget] = {self.model: self.hint, self.account: self.account_about}
+        for field in (self.model, self.connection, self.way, self.too_long, self.pooling, self.account):
             label = Label(field.accessibleName(), "quiet")
             label.setBuddy(field)
-            below = (self.hint,) if field is self.model else ()
-            self._lines[field] = column(row(field, None), *below)
+            self._lines[field] = column(row(field, None), *(below[field],) if field in below else ())
             self._form.addRow(label, self._lines[field])
-        answers = Label(self.tr("Answers"), "quiet")
-        answers.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self._form.addRow(answers, self._account_part)
         budget = Label(self.budget.accessibleName(), "quiet", wrap=True)
         budget.setBuddy(self.budget.a_job)
         self._form.addRow(budget, self.budget)
@@ -365,11 +359,10 @@ class OptionsPanel(Card):
     def _show_account(self, job: Job, connection: Connection | None, *, batches: int) -> None:
         """Only a Worker's account collects, and only batches."""
         is_worker = connection is not None and connection.kind is ConnectionKind.WORKER
-        self._form.setRowVisible(self._account_part, is_worker and not job.options.at_once)
+        self._form.setRowVisible(self._lines[self.account], is_worker and not job.options.at_once)
         if connection is None:
             return
-        self._collects = connection.collects
-        self.account.setChecked(wants_account(job, connection))
+        self.account.set_value(wants_account(job, connection))
         about = self.tr(
             "You can close this computer once all batches are with your account: it keeps their answers until CF Batch"
             " is open again."
@@ -378,11 +371,7 @@ class OptionsPanel(Card):
             about += " " + self.tr(
                 "On the Workers Free plan it collects {most} of these {n} batches; the program asks for the others."
             ).format(most=number(most_batches(connection)), n=number(batches))
-        self._account_about.setText(about)
-        self.account.setAccessibleDescription(about)
-
-    def _choose_account(self, chosen: bool) -> None:
-        self._drafts.change_options(collect_in_account=None if chosen == self._collects else chosen)
+        self.account_about.setText(about)
 
     def choose_connection(self, connection_id: str) -> None:
         self._drafts.change_job(connection=connection_id)
@@ -560,7 +549,7 @@ class CheckSection(SectionCard):
 
     def show_state(self, state: DraftState, job: Job, connections: tuple[ConnectionSummary, ...]) -> None:
         connection = next((each for each in connections if each.id == job.connection), None)
-        is_practice = connection is not None and connection.is_practice
+        is_practice = connection is not None and connection.kind is ConnectionKind.PRACTICE
         title = title_words(connection.title) if connection else job.connection
         self.facts.setText(" · ".join(filter(None, (short_model(job), title))))
         self.facts.updateGeometry()

@@ -59,7 +59,6 @@ from cfbatch_gui.ui.widgets import (
 _MARGINS = (MEDIUM, SMALL, MEDIUM, SMALL)
 _SHOWN = 2  # rows
 _PAUSE = 350  # milliseconds after a key until the file is read again
-_TITLES = ("title", "titel", "titre", "título", "titolo", "name", "headline", "heading", "subject", "betreff", "标题")
 
 
 class TemplateEditor(Card):
@@ -134,17 +133,11 @@ class TemplateEditor(Card):
 
 
 def proposed_template(mapping: Mapping, columns: tuple[str, ...], *, second: bool) -> str:
-    """The current text column, and a title column if there is one, in file order."""
+    """The column of the text, and one before it that is nothing yet, such as its title."""
     roles = mapping.second_roles if second else mapping.roles
-    chosen = [index for index, role in enumerate(roles) if role in (Role.TEXT, Role.CONTEXT)][:1]
-    free = [index for index, role in enumerate(roles) if role in (Role.KEEP, Role.IGNORE)]
-    chosen += [index for index in free if columns[index].strip().casefold() in _TITLES][:1]
-    names = [columns[index] for index in sorted(chosen) if _is_usable(columns[index])]
-    return ". ".join("{" + name + "}" for name in names or [each for each in columns[:2] if _is_usable(each)])
-
-
-def _is_usable(name: str) -> bool:
-    return not set(name) & {"{", "}"}
+    at = next((index for index, role in enumerate(roles) if role in (Role.TEXT, Role.CONTEXT)), 0)
+    first = at - 1 if at and roles[at - 1] in (Role.KEEP, Role.IGNORE) else at
+    return ". ".join("{" + name + "}" for name in columns[first : at + 1] if not set(name) & {"{", "}"})
 
 
 DEFAULT_SPLIT = Split(400, 40)
@@ -462,10 +455,8 @@ class DataSection(SectionCard):
         self.type_query = Button(self.tr("Type one query…"), "pencil", drafts.type_query)
         added = boxed(row(self.add_second, self.type_query, gap=SMALL))  # one below the other would look like two steps
         self.first.below.addWidget(boxed(Flow(sentence, added, self.change)))
-        tip = self.tr("Look at the file as if it were the first of its kind")
-        undo = LinkButton(self.tr("Undo"), "", self._drafts.suggest_again, tip=tip)
-        known = Label(self.tr("Read as you chose for the last file that was built like this one."), "quiet")
-        self.known = boxed(row(IconLabel("bookmark", "quiet", 16), known, undo, None, gap=SMALL))
+        self.known = NoticeBar(self.tr("Read as you chose for the last file that was built like this one."))
+        self.known.add_link(self.tr("Undo"), drafts.suggest_again)
         self.template, self.split = TemplateEditor(self._drafts), SplitEditor(self._drafts)
         self.candidates = CandidateChoice(self._drafts)
         for editor in (self.known, self.candidates, self.template, self.split):

@@ -26,6 +26,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder, SavedConnection
 from cfbatch_gui.core.workers_ai.answers import Waiting
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.dialogs import FormDialog
 from cfbatch_gui.ui.display import tr
@@ -244,7 +245,7 @@ class AttachDialog(_BegunElsewhere):
             title = title_words(each.title)
             words = title if each.is_confirmed else self.tr("{name} (batches unconfirmed)").format(name=title)
             self.connection.add(words, each.id)
-        usual = next((each.id for each in ready if not each.is_practice), "practice")
+        usual = next((each.id for each in ready if each.id != PRACTICE.id), PRACTICE.id)
         self.connection.set_value(chosen if chosen not in ("", "practice") else usual)
 
     # Adding

@@ -345,21 +345,29 @@ Found = tuple[
 
 
 def range_across(layers: Sequence[Layer]) -> tuple[float, float]:
-    dots = [_finite(layer.x) for layer in layers if isinstance(layer, Dots)]
-    found = [_finite(layer.edges) for layer in layers if isinstance(layer, Bars)]
-    marks = np.array([layer.at for layer in layers if isinstance(layer, Mark)])
-    return _range([*dots, *found, marks], _MARGIN if dots else 0.0)
+    dots = [layer.x for layer in layers if isinstance(layer, Dots)]
+    edges = (layer.edges for layer in layers if isinstance(layer, Bars))
+    marks = (np.array([layer.at]) for layer in layers if isinstance(layer, Mark))
+    return _range(_finite(*dots, *edges, *marks), _MARGIN if dots else 0.0)
 
 
 def range_up(layers: Sequence[Layer]) -> tuple[float, float]:
-    dots = [_finite(layer.y) for layer in layers if isinstance(layer, Dots)]
-    if dots:
-        return _range(dots, _MARGIN)
-    ends = [end for layer in layers if isinstance(layer, Band) for end in (layer.low, layer.high)]
-    found = [*(_finite(layer.heights) for layer in layers if isinstance(layer, Bars)), np.array(ends)]
-    low = min((float(each.min()) for each in found if len(each)), default=0.0)
-    high = max((float(each.max()) for each in found if len(each)), default=0.0)
-    return min(0.0, low * _HEAD_ROOM), high * _HEAD_ROOM if high > 0 else float(low >= 0)
+    if dots := [layer.y for layer in layers if isinstance(layer, Dots)]:
+        return _range(_finite(*dots), _MARGIN)
+    heights = (layer.heights for layer in layers if isinstance(layer, Bars))
+    ends = (np.array((layer.low, layer.high)) for layer in layers if isinstance(layer, Band))
+    found = _finite(np.zeros(1), *heights, *ends)
+    low, high = float(found.min()), float(found.max())
+    return low * _HEAD_ROOM, high * _HEAD_ROOM if high > 0 else float(low >= 0)
+
+
+def _finite(*values: NDArray[np.number]) -> NDArray[np.float64]:
+    together: NDArray[np.float64] = np.concatenate([np.zeros(0), *values])
+    return together[np.isfinite(together)]
+
+
+def _range(found: NDArray[np.float64], margin: float) -> tuple[float, float]:
+    return padded(float(found.min(initial=np.inf)), float(found.max(initial=-np.inf)), margin)
 
 
 def paint_layer(painter: QPainter, shown: Frame, layer: Layer) -> None:
@@ -429,18 +437,6 @@ def _paint_bars(painter: QPainter, shown: Frame, layer: Bars) -> None:
     for (left, right), top in zip(pairwise(edges.tolist()), tops.tolist(), strict=True):
         if top != foot:
             painter.drawRect(QRectF(left + gap / 2, top, max(0.5, right - left - gap), foot - top).normalized())
-
-
-def _finite(values: NDArray[np.number]) -> NDArray[np.float64]:
-    wide = values.astype(np.float64)
-    return wide[np.isfinite(wide)]
-
-
-def _range(found: Sequence[NDArray[np.float64]], margin: float) -> tuple[float, float]:
-    there = [each for each in found if len(each)]
-    if not there:
-        return 0.0, 1.0
-    return padded(min(float(each.min()) for each in there), max(float(each.max()) for each in there), margin)
 
 
 _SWATCH = 10

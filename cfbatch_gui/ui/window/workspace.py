@@ -318,7 +318,7 @@ class Workspace:
         """Show what was found damaged, and ask what only the user knows."""
         for sentence in (*self.program.damage, *await self.program.check_books()):
             self.notices.show_notice(said(sentence), "attention")
-        if self.program.doubt is not None:
+        if self.program.store.holds_back:
             self._ask_about_folder()
 
     def _ask_about_folder(self) -> None:

@@ -1,4 +1,4 @@
-"""SQL statements in a thread of their own: all are run in order, and errors are raised in the calling thread."""
+"""SQL statements in a thread of their own: errors are raised in the calling thread."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -18,13 +18,6 @@ def database() -> Iterator[sqlite3.Connection]:
 
 def numbers(database: sqlite3.Connection) -> list[int]:
     return [number for (number,) in database.execute("SELECT number FROM numbers ORDER BY rowid")]
-
-
-def test_all_are_run_in_their_order(database: sqlite3.Connection) -> None:
-    with write_queue(database) as writes:
-        for number in range(1_000):
-            writes.execute("INSERT INTO numbers VALUES(?)", (number,))
-    assert numbers(database) == list(range(1_000))
 
 
 @pytest.mark.parametrize("after", [0, 1_000])

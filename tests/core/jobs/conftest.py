@@ -97,7 +97,7 @@ class Bench:
         self.store = JobStore(
             self.ledger, self.paths, lambda _: self.client, disk=self.disk, on_change=self.seen.append, clock=self.clock
         )
-        self.store.holds_back = self.opened.doubt is not None
+        self.store.holds_back = self.opened.is_doubtful
         self.start_runner(patience=3)
 
     def start_runner(self, *, patience: int | None) -> None:

@@ -164,7 +164,7 @@ async def found_after_start(root: Path, origin: Bench, clock: Clock, deleted: se
     except UserError as error:
         return ["…"] if error.message else ["an error without a sentence"]
     said = [*bench.opened.damage, *(job.paused_because for job in bench.opened.recovered)]
-    said += [bench.opened.doubt.value] if bench.opened.doubt else []
+    said += ["it may be a copy"] if bench.opened.is_doubtful else []
     try:
         with suppress(UserError):
             await bench.runner.resume_all()

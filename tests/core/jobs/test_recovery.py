@@ -12,9 +12,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.packing import body_of, plan
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.data_folder import (
-    Doubt,
     Identity,
-    Place,
     back_up,
     open_or_recover,
     read_identity,
@@ -282,7 +280,7 @@ async def test_a_folder_put_back_without_what_is_kept_elsewhere_asks(
     shutil.rmtree(bench.paths.root)
     (tmp_path / "backup").rename(bench.paths.root)
     bench.start()
-    assert bench.opened.doubt is Doubt.OLDER
+    assert bench.opened.is_doubtful
     await bench.ended(bench.runner.carry_on(waiting.id))
     assert len(bench.accepted_bodies()) == 1
 
@@ -314,7 +312,7 @@ async def test_what_is_at_the_service_is_collected_while_the_question_is_open(
     await bench.until(lambda: bench.store.job(other.id).batches[0].state.is_at_service)
     await bench.stop()
     use(bench, bench.paths.root.rename(tmp_path / "moved"))
-    assert bench.opened.doubt is Doubt.PLACE
+    assert bench.opened.is_doubtful
     await bench.runner.resume_all()
     assert (await bench.runner.wait(other.id)).state is JobState.DONE
     assert bench.ledger.batch(waiting.id, 1).state is BatchState.PLANNED
@@ -326,22 +324,22 @@ async def test_a_folder_in_which_nothing_waits_is_not_asked_about(bench: Bench, 
     before = read_identity(bench.paths.identity)
     use(bench, bench.paths.root.rename(tmp_path / "moved"))
     after = read_identity(bench.paths.identity)
-    assert bench.opened.doubt is None and bench.ledger.job(job.id).state is JobState.DONE
+    assert not bench.opened.is_doubtful and bench.ledger.job(job.id).state is JobState.DONE
     assert before is not None and after is not None and before.id != after.id  # either may be the copy
 
 
 @pytest.mark.parametrize(
-    ("change", "doubt"),
+    "change",
     [
-        (lambda kept: Identity("another", kept.place, kept.generation), Doubt.FOREIGN),
-        (lambda kept: Identity(kept.id, Place(kept.place.path, "another computer"), 1), Doubt.PLACE),
+        lambda kept: Identity("another", kept.place, kept.generation),
+        lambda kept: Identity(kept.id, "another computer", 1),
     ],
 )
 async def test_another_folders_ledger_and_another_computer_are_noticed(
-    bench: Bench, waiting: Job, change: Callable[[Identity], Identity], doubt: Doubt
+    bench: Bench, waiting: Job, change: Callable[[Identity], Identity]
 ) -> None:
     kept = read_identity(bench.paths.identity)
     assert kept is not None
     write_identity(bench.paths.identity, change(kept))
     bench.start()
-    assert bench.opened.doubt is doubt
+    assert bench.opened.is_doubtful

@@ -71,16 +71,6 @@ async def test_a_folder_that_cannot_be_written_stops_the_job_and_loses_nothing(b
     assert len(bench.faulty.submits) == 1
 
 
-async def test_only_the_refused_requests_are_sent_again(bench: Bench) -> None:
-    job = await bench.partly_done()
-    assert job.state is JobState.PARTLY_DONE and job.batches[0].failed_requests == 2
-    done = await bench.ended(bench.actions.send_again(job.id))
-    assert done.state is JobState.DONE and len(done.batches) == 2
-    again = json.loads(bench.accepted_bodies()[1])["requests"]
-    assert [request["query"] for request in again] == ["query 1", "query 3"]
-    assert all(score is not None for _, score in bench.scores(job.id))
-
-
 async def test_refused_requests_of_many_batches_keep_to_the_limits_of_one(bench: Bench) -> None:
     rows = "".join(f"query {n},context {n} {c}\n" for n in range(8) for c in range(2))
     bench.faulty.follow(faults.fail_requests(on="poll", times=0, requests=tuple(range(1, 8))))

@@ -51,19 +51,16 @@ async def test_collecting_in_the_account_is_offered_for_a_worker_and_follows_it(
     worker = id_of(connected, "Berlin")
     connected.page.check.options.choose_connection(worker)
     await until(lambda: options.account.isVisible() and connected.is_ready())
-    assert not options.account.isChecked() and "close this computer" in options.account.accessibleDescription()
-    for is_on in (True, False):
-        connected.click(options.account)
-        await until(lambda wanted=is_on: (connected.job.options.collect_in_account is True) is wanted)
-        await until(connected.is_ready)
-        assert options.account.isChecked() is is_on
-    assert connected.job.options.collect_in_account is None  # as the connection
+    assert options.account.value() is False and "close this computer" in options.account_about.text()
     saved = next(each for each in connected.program.address_book.saved() if each.id == worker)
     await connected.program.connections.save(replace(saved, collects=True))
     connected.page.refresh_connections()
-    await until(options.account.isChecked)
-    connected.click(options.account)
-    await until(lambda: connected.job.options.collect_in_account is False and connected.is_ready())
+    await until(options.account.value)
+    assert connected.job.options.collect_in_account is None  # as the connection
+    for is_on in (False, True):
+        pick(options.account, is_on)
+        await until(lambda wanted=is_on: connected.job.options.collect_in_account is wanted and connected.is_ready())
+        assert options.account.value() is is_on
     connected.click(connected.page.check.cure)  # at once, without the queue: there are no batches to collect
     await until(lambda: not options.account.isVisible())
 

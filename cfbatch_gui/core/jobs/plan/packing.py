@@ -60,7 +60,6 @@ class Plan:
     too_long: int  # sent, and cut by the service
     left_out: int
     repeated: int = 0  # items that get the answer of another with the same text
-    saved_tokens: int = 0  # that these would have taken, by the high estimate
     reused: int = 0  # items that get the result of an earlier job, and those that repeat one of them
     reused_low: int = 0  # tokens that sending these would have taken, by both estimates
     reused_high: int = 0
@@ -151,7 +150,7 @@ def plan(
         put_metadata_value(database, "model", job.model)
         put_metadata_value(database, "asked_pooling", job.options.pooling)
         put_metadata_value(database, TOKENS, (sent.low, sent.high))
-        repeated, taken_again, saved = cutter.repeated()
+        repeated, taken_again = cutter.repeated()
         sent_queries = np.unique(np.concatenate(sent.queries))
         return Plan(
             metadata,
@@ -164,7 +163,6 @@ def plan(
             cutter.too_long - cutter.left_out,
             cutter.left_out,
             repeated,
-            saved,
             reused=len(taken) + taken_again,
             reused_low=reused.low,
             reused_high=reused.high,

@@ -133,11 +133,10 @@ def without_queue(found: Plan, job: Job, checked_at: float) -> Plan:
 
 def _notices(folder: JobFolder, planned: Plan) -> Iterator[str]:
     if planned.repeated:
-        more = counted_message(planned.repeated, "{n:,} text comes more than once.", "{n:,} texts come more than once.")
-        yield message(
-            "{texts} Each is sent once and answered everywhere, which saves up to {tokens:,} tokens.",
-            texts=more,
-            tokens=planned.saved_tokens,
+        yield counted_message(
+            planned.repeated,
+            "{n:,} text comes more than once. It is sent once and answered everywhere.",
+            "{n:,} texts come more than once. Each is sent once and answered everywhere.",
         )
     with folder.open(read_only=True) as database:
         repeated_ids = metadata_value(database, "repeated_ids", 0)

@@ -133,19 +133,14 @@ class RequestCutter:
             order = np.argsort(source, kind="stable")
             yield from self._cut(texts[order], source[order], self._queries(texts), self.reused)
 
-    def repeated(self) -> tuple[int, int, int]:
-        """How many items repeat one that is sent, how many one that is taken, and the tokens that sending the first
-        would take, by the high estimate.
-        """
+    def repeated(self) -> tuple[int, int]:
+        """How many items repeat one that is sent, and how many one that is taken."""
         rows = self._database.execute(
-            "SELECT first, text_no FROM repeats r JOIN items f ON f.item_no = first"
-            " WHERE first NOT IN (SELECT item_no FROM problems WHERE item_no IS NOT NULL)"
+            "SELECT first FROM repeats WHERE first NOT IN (SELECT item_no FROM problems WHERE item_no IS NOT NULL)"
         )
-        found = np.fromiter(rows, np.dtype([("first", "<i8"), ("text", "<i8")]))
-        are_taken = are_among(found["first"], self._taken["item"])
-        sent = found["text"][~are_taken]
-        tokens = np.minimum(self._upper[sent - 1], self._metadata.max_tokens).sum(dtype=np.int64)
-        return len(sent), int(np.count_nonzero(are_taken)), int(tokens)
+        firsts = np.fromiter((first for (first,) in rows), np.int64)
+        taken = int(np.count_nonzero(are_among(firsts, self._taken["item"])))
+        return len(firsts) - taken, taken
 
     def _blocks(self) -> Iterator[Texts]:
         """What there is to send, without items that repeat another. A block has whole queries where it can."""

@@ -292,10 +292,6 @@ class Submitter:
     def is_sending(self, job_id: str) -> bool:
         return any(sending == job_id for sending, _ in self._in_flight)
 
-    async def landed(self, job_id: str) -> None:
-        while tasks := [task for (sending, _), task in self._in_flight.items() if sending == job_id]:
-            await asyncio.wait(tasks)
-
     async def finish(self, seconds: float) -> None:
         for timeout in (seconds, CANCEL_SECONDS):
             if tasks := list(self._in_flight.values()):

@@ -58,27 +58,14 @@ _PURPOSE = "cfbatch data folder "  # the machine's id itself is not to be writte
 _log = logging.getLogger(__name__)
 
 
-class Place(msgspec.Struct, frozen=True):
-    """Where a data folder is. `machine` identifies this computer, "" when it has no id."""
-
-    path: str
-    machine: str
-
-
 class Identity(msgspec.Struct, frozen=True):
-    """A data folder's own. `generation` counts the times that it was opened for writing."""
+    """A data folder's own. `place` is where it is, and on which computer; `generation` counts the times that it was
+    opened for writing.
+    """
 
     id: str
-    place: Place
+    place: str
     generation: int
-
-
-class Doubt(StrEnum):
-    """What does not fit."""
-
-    PLACE = "place"  # it was opened in another folder or on another computer before
-    OLDER = "older"  # something newer than this folder, or than its ledger, was here before
-    FOREIGN = "foreign"  # its ledger is that of another folder
 
 
 class FolderAnswer(StrEnum):
@@ -88,20 +75,21 @@ class FolderAnswer(StrEnum):
     COPIED = "copied"  # or restored from a backup
 
 
-def reason_to_doubt(ledger: Ledger, paths: Paths, here: Place, *, is_new: bool, learned: bool) -> Doubt | None:
-    """What does not fit, None when all does, or when nothing waits here to be sent.
+def is_doubtful(ledger: Ledger, paths: Paths, here: str, *, is_new: bool, learned: bool) -> bool:
+    """Whether the folder may be a copy or older than what was sent; not when nothing waits here to be sent.
 
     `is_new`: the ledger was created at this start. `learned`: it did not know of attempts that were written down.
     """
-    doubt = _doubt(ledger, paths, here, is_new=is_new, learned=learned)
-    if doubt is None or any(map(_would_send, ledger.jobs())):
-        return doubt
-    _log.info("The data folder was moved, copied or restored (%s); nothing in it waits to be sent.", doubt.value)
+    if not _may_be_a_copy(ledger, paths, here, is_new=is_new, learned=learned):
+        return False
+    if any(map(_would_send, ledger.jobs())):
+        return True
+    _log.info("The data folder was moved, copied or restored; nothing in it waits to be sent.")
     settle_doubt(ledger, paths, here, FolderAnswer.COPIED)
-    return None
+    return False
 
 
-def keep_place(ledger: Ledger, paths: Paths, here: Place) -> None:
+def keep_place(ledger: Ledger, paths: Paths, here: str) -> None:
     """Count this start, in the ledger first and then beside it: a crash in between must not look like an old ledger.
 
     A failure is logged only: a full disk must not keep the program from starting.
@@ -117,7 +105,7 @@ def keep_place(ledger: Ledger, paths: Paths, here: Place) -> None:
         _log.warning("This start was not counted: %s", error.detail or error.message)
 
 
-def settle_doubt(ledger: Ledger, paths: Paths, here: Place, answer: FolderAnswer) -> tuple[Job, ...]:
+def settle_doubt(ledger: Ledger, paths: Paths, here: str, answer: FolderAnswer) -> tuple[Job, ...]:
     """Do what the user's answer means; the jobs that were paused. Raises DiskFull and DataError.
 
     A copy gets an id of its own, and what it would send waits for the user's word, job by job.
@@ -150,19 +138,17 @@ def submissions_elsewhere(paths: Paths, folder: str) -> Path | None:
     return paths.state / f"{folder}.jsonl" if paths.state is not None and folder else None
 
 
-def _doubt(ledger: Ledger, paths: Paths, here: Place, *, is_new: bool, learned: bool) -> Doubt | None:
+def _may_be_a_copy(ledger: Ledger, paths: Paths, here: str, *, is_new: bool, learned: bool) -> bool:
     kept = read_identity(paths.identity)
     folder, generation = ledger.folder_identity()
-    if kept is not None and folder and folder != kept.id:
-        return Doubt.FOREIGN
+    if folder and (kept is None or folder != kept.id):
+        return True  # its identity is gone, or that of another folder
     elsewhere = _elsewhere(paths, folder or (kept.id if kept else ""))
-    if (kept is not None and kept.place != here) or (kept is None and folder):
-        return Doubt.PLACE
-    if elsewhere is not None and elsewhere.place != here:
-        return Doubt.PLACE
-    counted = [each.generation for each in (kept, elsewhere) if each is not None]
-    is_older = not is_new and generation < max(counted, default=0)
-    return Doubt.OLDER if is_older or (learned and not is_new) else None
+    known = [each for each in (kept, elsewhere) if each is not None]
+    if any(each.place != here for each in known):
+        return True  # it was opened in another folder or on another computer before
+    # Something newer than this folder, or than its ledger, was here before.
+    return not is_new and (learned or generation < max((each.generation for each in known), default=0))
 
 
 def _keep(ledger: Ledger, paths: Paths, identity: Identity) -> None:
@@ -189,9 +175,9 @@ def _waits(job: Job) -> bool:
     return any(each.state is BatchState.PLANNED for each in job.batches)
 
 
-def place_of(root: Path) -> Place:
-    """Where a folder is now, on this computer."""
-    return Place(str(root.resolve()), machine())
+def place_of(root: Path) -> str:
+    """Where a folder is now, and on which computer, as far as that has an id."""
+    return f"{machine()} {root.resolve()}"
 
 
 def machine() -> str:
@@ -270,17 +256,17 @@ MAY_HAVE_LEFT = message("Its record was lost: it may have been accepted and bill
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """`recovered` are jobs that were put together again, `damage` are sentences. While there is a `doubt`, nothing must
+    """`recovered` are jobs that were put together again, `damage` are sentences. While it `is_doubtful`, nothing must
     be sent before the user has said whether the folder was moved or copied.
     """
 
     ledger: Ledger
     recovered: tuple[Job, ...] = ()
     damage: tuple[str, ...] = ()
-    doubt: Doubt | None = None
+    is_doubtful: bool = False
 
 
-def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, here: Place | None = None) -> Opened:
+def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, here: str | None = None) -> Opened:
     """Open the ledger; a damaged one is put aside under another name, never deleted.
 
     A ledger that was put back from an older copy learns what was sent since, so that nothing of it is sent twice.
@@ -308,15 +294,15 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
         found = _Recovering(ledger, paths, clock, damage).run()
         if found.recovered:
             damage.append(RECOVERED)
-        doubt = None
+        doubtful = False
         if here is not None:
-            doubt = reason_to_doubt(ledger, paths, here, is_new=is_new, learned=found.has_learned)
-            if doubt is None:
+            doubtful = is_doubtful(ledger, paths, here, is_new=is_new, learned=found.has_learned)
+            if not doubtful:
                 keep_place(ledger, paths, here)
     except BaseException:
         ledger.close()
         raise
-    return Opened(ledger, found.recovered, tuple(damage), doubt)
+    return Opened(ledger, found.recovered, tuple(damage), doubtful)
 
 
 class _Recovering:
