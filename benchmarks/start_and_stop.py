@@ -6,6 +6,7 @@ Starts and ends are processes of their own, the best of several turns; an end is
 import asyncio
 import itertools
 import logging
+import os
 import resource
 import subprocess
 import sys
@@ -66,6 +67,7 @@ def main(figures: Figures) -> None:
 def _second_start(figures: Figures) -> None:
     """A file that is given to the window that is open, from the process's start to its end."""
     with tempfile.TemporaryDirectory() as name:
+        os.environ.pop("XDG_RUNTIME_DIR", None)  # or the socket of the window would be there
         root, file = Path(name) / "data", Path(name) / "texts.csv"
         file.write_text("id,text\n1,Desk lamp of brass\n2,Garden hose\n", encoding="utf-8")
         start = [sys.executable, "-m", "cfbatch_gui", "--data-dir", str(root)]

@@ -66,9 +66,7 @@ def _say(sentence: str) -> None:
         print(sentence, file=sys.stderr, flush=True)  # noqa: T201
 
 
-def show_on_desktop(
-    sentence: str, environ: Mapping[str, str], *, find: Callable[[str], str | None] = shutil.which
-) -> bool:
+def show_on_desktop(sentence: str, environ: Mapping[str, str]) -> bool:
     """Show the sentence by a program of the desktop's own; whether there is one. Does not wait until it is read.
 
     The program gets no secrets, and not the folder of libraries that a packed program puts before the system's.
@@ -84,7 +82,7 @@ def show_on_desktop(
         ("xmessage", "-center", "-title", "CF Batch", sentence),
         ("notify-send", "--urgency=critical", "--app-name=CF Batch", "CF Batch", sentence),
     ):
-        if (found := find(program)) is None:
+        if (found := shutil.which(program, path=environ.get("PATH"))) is None:
             continue
         try:
             subprocess.Popen(  # noqa: S603 # a list of arguments, without a shell

@@ -294,12 +294,10 @@ async def _probe(call: Call) -> ExitStatus:
         found = program.address_book.find(call.connection)
         plan = program.connections.plan_probe(found, call.model or program.settings.model)
         is_practice = found == PRACTICE.id
-        console.say_count(
-            len(plan.batches),
-            "One small batch of the program's own texts and one request without the queue go to {model} through"
-            " “{connection}”: {price}.",
-            "{n} small batches of the program's own texts and one request without the queue go to {model} through"
-            " “{connection}”: {price}.",
+        batches = plural(len(plan.batches), "{n} small batch", "{n} small batches")
+        console.say(
+            tr("{batches}, and one request without the queue, go to {model} through “{connection}”: {price}."),
+            batches=batches,
             model=plan.model.name,
             connection=said(program.address_book.title(found)),
             price=tr("it costs nothing") if is_practice else most_words(plan.price, digits=5),

@@ -122,11 +122,9 @@ def run_self_test(*, has_screen: bool, out: Path | None = None) -> NoReturn:
     if isinstance(sys.stdout, io.TextIOWrapper):  # None for a program of Windows without a console
         sys.stdout.reconfigure(errors="replace")
     test = SelfTest(*filter(None, (sys.stdout, out and out.open("w", encoding="utf-8"))))
-    window = message("Window")
-
     if not has_screen:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
-
+    window = message("Window")
     checks: dict[str, Callable[[], str]] = {
         message("Version"): _version,
         message("Keyring"): lambda: asyncio.run(_keyring()),
@@ -242,7 +240,8 @@ def _practice_job(kind: str, example: str, more: str) -> str:
                     raise
                 absent.append(target.title)
         for file in (*exports.rglob("rank.xlsx"), *exports.rglob("rank.parquet")):  # by a second process of the program
-            if not all(any(row.cells) for row in preview(open_source(file))):
+            cells = [row.cells for row in preview(open_source(file))]
+            if not cells or not all(map(any, cells)):
                 raise UserError(message("“{name}” was read as something else than was written in it.", name=file.name))
     words = message("{texts} texts came back, and were exported in {forms} forms.")
     sentence = words.filled(texts=job.texts, forms=len(targets) - len(absent))

@@ -36,7 +36,6 @@ def test_small_commands_import_little(tmp_path: Path, arguments: tuple[str, ...]
         ("run", "-", "--embed"),
         ("check", "-", "--embed"),
         ("attach", "-"),
-        ("judgements", "import", "/dev/stdin"),
         ("connections", "add", "worker", "--url", "https://a.example.workers.dev"),  # in the main thread
     ],
     ids=lambda each: each[0],

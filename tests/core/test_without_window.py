@@ -1,7 +1,6 @@
 """A system without the libraries of a window is told which are missing, also on the desktop, and what brings them."""
 
 import os
-import shutil
 import time
 from pathlib import Path
 
@@ -35,11 +34,11 @@ def test_the_loader_names_the_library(words: str, name: str) -> None:
 def test_the_first_program_there_is_gets_the_sentence_as_it_is(program: str, tmp_path: Path) -> None:
     shown = tmp_path / "shown"
     stand_in = tmp_path / program
-    stand_in.write_text(f'#!/bin/sh\n{{ printf "%s\\n" "$@"; env; }} >{shown}.new; mv {shown}.new {shown}\n')
+    script = (f"PATH={os.environ['PATH']}", f'{{ printf "%s\\n" "$@"; env; }} >{shown}.new; mv {shown}.new {shown}')
+    stand_in.write_text("\n".join(("#!/bin/sh", *script, "")))
     stand_in.chmod(0o755)
     given = {"CLOUDFLARE_API_TOKEN": TOKEN, "LD_LIBRARY_PATH": "/packed", "LD_LIBRARY_PATH_ORIG": "/own"}
-    environ = {**given, "PATH": os.environ["PATH"]}
-    assert show_on_desktop(SENTENCE, environ, find=lambda name: shutil.which(name, path=str(tmp_path)))
+    assert show_on_desktop(SENTENCE, {**given, "PATH": str(tmp_path)})
     deadline = time.monotonic() + 60
     while not shown.exists():
         assert time.monotonic() < deadline, "the program was not started"

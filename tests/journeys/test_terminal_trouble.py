@@ -101,20 +101,23 @@ def test_no_network_keeps_the_job_until_there_is_one(
 
 
 def test_a_failure_nobody_expected_names_no_log_that_does_not_exist(terminal: Terminal, tmp_path: Path) -> None:
-    library = tmp_path / "arro3"  # which does not load
-    library.mkdir()
     halves = TOKEN[:20], TOKEN[20:]  # whole tokens are searched for in all files
     words = f"'a loose screw, Bearer ' + ''.join({halves!r})"
-    (library / "__init__.py").write_text(f"raise RuntimeError({words})")
-    (tmp_path / "a.parquet").write_bytes(b"PAR1" + bytes(16))
+    (tmp_path / "sitecustomize.py").write_text(f"""
+import csv
+def broken(*_, **__):
+    raise RuntimeError({words})
+csv.reader = broken
+""")
+    (tmp_path / "a.csv").write_text("id,text\n1,a cloud\n")
     terminal.environ["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{Path.cwd()}"
-    ended = terminal.run_apart("check", tmp_path / "a.parquet", "--embed")
+    ended = terminal.run_apart("check", tmp_path / "a.csv", "--embed")
     assert ended.status == 1
     assert "RuntimeError: a loose screw, [redacted]" in ended.err
     assert not terminal.data.exists()
     paths = Paths(terminal.data)
     paths.create()
-    ended = terminal.run_apart("check", tmp_path / "a.parquet", "--embed")
+    ended = terminal.run_apart("check", tmp_path / "a.csv", "--embed")
     assert str(paths.log) in ended.err
     assert "a loose screw, [redacted]" in paths.log.read_text()
 

@@ -191,7 +191,8 @@ class Tour:
             if name == "encoding":
                 draft_page.drafts.ask_encoding()
             else:
-                draft_page.check.problem_bars.show_rows(draft_page.check.problem_bars.kinds[0])
+                found = draft_page.drafts.shown.preflight
+                draft_page.check.problem_bars.show_rows(found.problems[0].kind if found else "")
             await self._stop(f"draft-{name}")
             if name != "encoding":
                 draft_page.area.ensureWidgetVisible(draft_page.check.problems)

@@ -87,7 +87,6 @@ class ProblemBars(QWidget):
         super().__init__()
         self._drafts, self._reveal = drafts, reveal
         self._shown: tuple[object, ...] = ()
-        self.kinds: tuple[str, ...] = ()
         self.view = ProblemsView()
         self.bars: list[NoticeBar] = []
         self._lines = column()
@@ -114,7 +113,6 @@ class ProblemBars(QWidget):
             bar.hide()
             bar.deleteLater()
         problems = found.problems if found else ()
-        self.kinds = tuple(problem.kind for problem in problems)
         self.bars = []
         for problem in problems:
             level: Level = "info" if problem.kind is ProblemKind.DOUBTFUL_SENT else "attention"

@@ -78,7 +78,7 @@ class TemplateEditor(Card):
         self.insert.menu().aboutToShow.connect(self._fill_menu)
         self.end_link = LinkButton(self.tr("Use one column"), on_click=lambda: drafts.choose_template(""))
         self.results = LabelGrid("quiet", "body", stretches=(0, 1), elided=1)
-        self.wrong = Label("", "attention", wrap=True)
+        self.wrong = Saying("triangle-alert", "attention")
         self._timer = QTimer(self, singleShot=True, interval=_PAUSE)
         self._timer.timeout.connect(self._choose)
         title = Label(self.tr("Text of each row"), "strong")
@@ -111,8 +111,7 @@ class TemplateEditor(Card):
     def _show_results(self) -> None:
         columns, sample = (self._file.columns, self._file.sample) if self._file else ((), ())
         found = read_template(self.field.text(), columns)
-        self.wrong.setText(found if isinstance(found, str) else "")
-        self.wrong.setVisible(isinstance(found, str))
+        self.wrong.set_line(said(found) if isinstance(found, str) else "")
         lines = []
         if not isinstance(found, str):
             nothing = self.tr("nothing: every column of the template is empty here")
@@ -221,7 +220,7 @@ class EncodingChooser(QWidget):
         self._sentence = IconLine("", "info", "body", icon_role="accent")
         self.choice = Choice(self.tr("Encoding"), on_picked=self._look)
         self.preview = PreviewTable(fewest_rows=5)
-        self.failure = Label("", "attention", wrap=True)
+        self.failure = Saying("triangle-alert", "attention")
         frame = Card((self.preview, 1), self.failure, inset=True, margins=_MARGINS)
         self.use_button = PrimaryButton(self.tr("Use it"), on_click=self._answer)
         self.cancel_button = Button(self.tr("Cancel"), on_click=partial(drafts.ask_encoding, second=None))
@@ -270,8 +269,7 @@ class EncodingChooser(QWidget):
         except UserError as error:
             why_not = said(error.message)
             self.preview.hide()
-        self.failure.setText(why_not)
-        self.failure.setVisible(bool(why_not))
+        self.failure.set_line(why_not)
         self.use_button.set_possible(why_not)
 
     def _answer(self) -> None:

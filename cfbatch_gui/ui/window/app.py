@@ -263,7 +263,7 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QAp
         return 2
     if program is None:
         return 0
-    single = SingleWindow(Paths(start.root))  # before the pages are made: a later start waits for it
+    single = SingleWindow(_address(Paths(start.root), environ))  # before the pages are made: a later start waits for it
     workspace = Workspace(program, theme, with_draft=bool(start.files) or start.with_example)
     single.take = workspace.take
     crash.crashed.connect(workspace.window.notices.show_crash)
@@ -292,7 +292,7 @@ async def _open_or_hand_over(start: Start, environ: Mapping[str, str], notify: C
         try:
             return await Program.open(start.root, environ=environ, on_change=notify)
         except DataInUse:
-            if await asyncio.to_thread(_is_taken, _address(Paths(start.root)), request):
+            if await asyncio.to_thread(_is_taken, _address(Paths(start.root), environ), request):
                 return None
             tries -= 1
             if not tries:
@@ -300,12 +300,16 @@ async def _open_or_hand_over(start: Start, environ: Mapping[str, str], notify: C
         await asyncio.sleep(_BETWEEN)
 
 
-def _address(paths: Paths) -> str:
-    """Where the window of this folder listens: a socket in it, a pipe on Windows."""
-    root = paths.root.resolve()
+def _address(paths: Paths, environ: Mapping[str, str]) -> str:
+    """Where the window of this folder listens: a pipe on Windows, else a socket where only this user is.
+
+    The user's runtime folder has short paths and takes sockets, which cannot be said of every data folder.
+    """
+    root, runtime = paths.root.resolve(), environ.get("XDG_RUNTIME_DIR", "")
+    name = f"cfbatch-{hashlib.sha256(os.fsencode(root)).hexdigest()[:20]}"
     if sys.platform == "win32":
-        return f"cfbatch-{hashlib.sha256(os.fsencode(root)).hexdigest()[:20]}"
-    return str(root / paths.window_socket.name)
+        return name
+    return f"{runtime}/{name}" if runtime.startswith("/") else str(root / paths.window_socket.name)
 
 
 def _is_taken(address: str, request: Request) -> bool:
@@ -347,20 +351,20 @@ def _print(words: str) -> None:
 
 
 class SingleWindow(QObject):
-    """Receives the requests of later starts; the process must hold the lock of the ledger in `paths`.
+    """Receives the requests of later starts; the process must hold the lock of the ledger.
 
     `take` is set before the loop goes on: until then nothing is heard, and what has come waits.
     """
 
     take: Callable[[Request], object]
 
-    def __init__(self, paths: Paths) -> None:
+    def __init__(self, address: str) -> None:
         super().__init__()
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._connected)
-        QLocalServer.removeServer(_address(paths))  # left by a crash: no other process has this data folder open
-        if not self._server.listen(_address(paths)):  # as where the folder's path is longer than a socket's may be
+        QLocalServer.removeServer(address)  # left by a crash: no other process has this data folder open
+        if not self._server.listen(address):  # as where its path is longer than a socket's may be
             _log.warning("A later start will not find this window: %s", self._server.errorString())
 
     def close(self) -> None:
