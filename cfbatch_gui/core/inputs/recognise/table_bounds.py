@@ -273,19 +273,16 @@ def _below(source: Source, head: bytes) -> list[str]:
 
 def tail_of(source: Source, head: bytes) -> str:
     """The end of the file; "" if that needs reading all of it."""
-    codec = plain_codec(source.encoding)
-    if source.size <= len(head):
-        data = head
-    else:
+    data, codec = head, source.encoding
+    if source.size > len(head):
+        codec = plain_codec(source.encoding)
         with open_raw(source.path) as file:
-            if file.read(4).startswith((GZIP, ZIP)):
-                return ""
+            if file.read(4).startswith((GZIP, ZIP)) or codec.startswith(("utf-16", "utf-32")):
+                return ""  # packed, or it is not known where a character begins
             file.seek(source.size - _TAIL)
             data = file.read(_TAIL)
-        if codec.startswith(("utf-16", "utf-32")):
-            return ""  # it is not known where a character begins
         data = data[data.find(b"\n") + 1 :]
     try:
-        return data.decode(source.encoding if data is head else codec)
+        return data.decode(codec)
     except UnicodeDecodeError:
         return ""
