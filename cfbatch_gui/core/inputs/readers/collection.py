@@ -346,21 +346,18 @@ def _texts(path: Path, ids: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
         yield _first(fields, ids), fields.get("title", ""), _first(fields, _TEXTS)
 
 
-def _candidates(path: Path) -> dict[str, list[str]]:
-    sample = _beginning(path)
-    is_ranked = _has_lines(sample, _RANKED_LINE)
-    is_run = is_ranked or _has_lines(sample, _RUN_LINE)
-    return _candidates_of_run(path, is_ranked=is_ranked) if is_run else _listed_candidates(path)
-
-
 _NOT_OF_RUN = message(
     "Line {line:,} of the run {name} has not a query, Q0, a document, a rank, a score and a name, or its score is no "
     "number: “{text}”. Correct it there, and choose it again."
 )
 
 
-def _candidates_of_run(path: Path, *, is_ranked: bool) -> dict[str, list[str]]:
+def _candidates(path: Path) -> dict[str, list[str]]:
     """The documents by query, best first: by rank in MS MARCO's runs, by score in TREC's. Raises InputError."""
+    sample = _beginning(path)
+    is_ranked = _has_lines(sample, _RANKED_LINE)
+    if not is_ranked and not _has_lines(sample, _RUN_LINE):
+        return _listed_candidates(path)
     scored: dict[str, list[tuple[float, int, str]]] = {}
     with open_bytes(path) as file:
         for number, line in enumerate(text_lines(file, path.name, "utf-8"), 1):

@@ -196,24 +196,24 @@ def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source
     notices: list[str] = [_QUOTING_NOTICES[source.quoting]] if source.quoting in _QUOTING_NOTICES else []
     lines = lines_of(sample) if source.first_line > 1 or end_line else []
     if source.first_line > 1:
-        notices += filter(None, [notice_above(lines[: source.first_line - 1])])
-    if end_line:
-        begin = "".join(lines[: end_line - 1])
-        end = len(begin.encode(source.encoding))
-        if head[:end].decode(source.encoding, "replace").removeprefix("\ufeff") == begin:
-            notice = message(
+        notices.append(notice_above(lines[: source.first_line - 1]))
+    begin = "".join(lines[: end_line - 1]) if end_line else ""
+    end = len(begin.encode(source.encoding))
+    if begin and head[:end].decode(source.encoding, "replace").removeprefix("\ufeff") == begin:
+        notices.append(
+            message(
                 "The file has several tables. Only the first is read, down to line {line:,}. To use the others, "
                 "save each as a file of its own.",
                 line=len(lines_of(begin.rstrip())),
             )
-            return replace(source, end=end, notices=(*notices, notice))
-    if below := _below(source, head):
-        size = sum(len(line.encode(plain_codec(source.encoding))) for line in below)
+        )
+    elif below := _below(source, head):
+        end = source.size - sum(len(line.encode(plain_codec(source.encoding))) for line in below)
         said = [line.strip() for line in below if line.strip()]
-        if said and not (len(said) == 1 and said[0] == r"\."):
-            notices.append(notice_below(said))
-        return replace(source, end=source.size - size, notices=tuple(notices))
-    return replace(source, notices=tuple(notices))
+        notices.append("" if said in ([], [r"\."]) else notice_below(said))
+    else:
+        end = 0
+    return replace(source, end=end, notices=tuple(filter(None, notices)))
 
 
 def lines_of(text: str) -> list[str]:
