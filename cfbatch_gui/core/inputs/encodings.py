@@ -185,7 +185,8 @@ def guess_encoding(sample: bytes, *, is_cut: bool = False) -> Encoding:
 
     The first call loads the library (0.2 s).
     """
-    if few_are_broken(sample):
+    broken = len(sample) - len(sample.decode("utf-8", "ignore").encode())
+    if broken * 20 < sum(byte > 127 for byte in sample):
         return Encoding("utf-8")
     import chardet  # loads slowly, and most files are UTF-8
 
@@ -268,8 +269,3 @@ def _without_broken_lines(sample: bytes) -> bytes:
         if "\ufffd" in text and _are_few_broken(text):
             return b"".join(line for line in sample.splitlines(keepends=True) if _decoded(line, codec) is not None)
     return sample
-
-
-def few_are_broken(sample: bytes) -> bool:
-    broken = len(sample) - len(sample.decode("utf-8", "ignore").encode())
-    return broken * 20 < sum(byte > 127 for byte in sample)
