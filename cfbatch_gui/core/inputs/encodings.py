@@ -84,21 +84,17 @@ def known_encoding(name: str, head: bytes) -> str:
     """The codec of an encoding that the user has named as `CHOICES` or Python does. Raises UsageError."""
     try:
         info = codecs.lookup(name)
+        codecs.getincrementaldecoder(name)
         b"text".decode(info.name, "replace")  # refuses codecs that are not encodings of text
     except (LookupError, UnicodeError, ValueError) as exc:
-        raise _no_encoding(name, str(exc)) from exc
-    if info.incrementaldecoder is None:
-        raise _no_encoding(name, "no incremental decoder")
+        raise UsageError(
+            message("“{name}” is not the name of an encoding. Try utf-8, cp1252 or shift_jis.", name=name),
+            detail=str(exc),
+        ) from exc
     if info.name in ("utf-16", "utf-32") and marked_encoding(head) != info.name:
         return f"{info.name}-le"  # without a mark the plain names do not decode
     plain = info.name.replace("-", "_")
     return next((codec for codec, _ in CHOICES if codec.replace("-", "_") == plain), info.name)
-
-
-def _no_encoding(name: str, detail: str) -> UsageError:
-    return UsageError(
-        message("“{name}” is not the name of an encoding. Try utf-8, cp1252 or shift_jis.", name=name), detail=detail
-    )
 
 
 def encoding_of(file: BinaryIO, most_checked: int = 0) -> Encoding:
@@ -120,7 +116,9 @@ def encoding_of(file: BinaryIO, most_checked: int = 0) -> Encoding:
         if not data:
             decoder.decode(b"", final=True)
     except UnicodeDecodeError as exc:
-        return _guess(file, position + exc.start)
+        start = max(0, position + exc.start - _SAMPLE // 2)
+        file.seek(start)
+        return guess_encoding(file.read(_SAMPLE), is_cut=start > 0)
     return Encoding("utf-8")
 
 
@@ -156,12 +154,6 @@ def unmarked_utf16(sample: bytes) -> str:
     return found if found in ("utf-16-le", "utf-16-be") else ""
 
 
-def _guess(file: BinaryIO, at: int) -> Encoding:
-    start = max(0, at - _SAMPLE // 2)
-    file.seek(start)
-    return guess_encoding(file.read(_SAMPLE), is_cut=start > 0)
-
-
 FALLBACK = "cp1252"  # where nothing decides
 _WITHOUT_GAPS = "mac_roman"  # every byte has a character
 
@@ -193,7 +185,8 @@ def guess_encoding(sample: bytes, *, is_cut: bool = False) -> Encoding:
 
     The first call loads the library (0.2 s).
     """
-    if few_are_broken(sample):
+    broken = len(sample) - len(sample.decode("utf-8", "ignore").encode())
+    if broken * 20 < sum(byte > 127 for byte in sample):
         return Encoding("utf-8")
     import chardet  # loads slowly, and most files are UTF-8
 
@@ -276,8 +269,3 @@ def _without_broken_lines(sample: bytes) -> bytes:
         if "\ufffd" in text and _are_few_broken(text):
             return b"".join(line for line in sample.splitlines(keepends=True) if _decoded(line, codec) is not None)
     return sample
-
-
-def few_are_broken(sample: bytes) -> bool:
-    broken = len(sample) - len(sample.decode("utf-8", "ignore").encode())
-    return broken * 20 < sum(byte > 127 for byte in sample)

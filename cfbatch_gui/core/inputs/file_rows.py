@@ -50,7 +50,5 @@ def preview(source: Source, limit: int = 200) -> tuple[Row, ...]:
 def preview_beyond_ascii(source: Source, limit: int = 200) -> tuple[Row, ...]:
     """Rows as `preview` gives, those beyond ASCII first. Raises InputError."""
     with closing(read_rows(source)) as rows:
-        first = tuple(islice(rows, _LOOKED_THROUGH))
-    telling = [row for row in first if not all(map(str.isascii, row.cells))]
-    others = [row for row in first if all(map(str.isascii, row.cells))]
-    return (*telling, *others)[:limit]
+        first = sorted(islice(rows, _LOOKED_THROUGH), key=lambda row: all(map(str.isascii, row.cells)))
+    return tuple(first[:limit])

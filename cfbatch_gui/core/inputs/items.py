@@ -48,25 +48,32 @@ def read_items(
         raise UsageError(missing)
     if mapping.layout is Layout.SHARED and second is not None:
         columns = _Columns(second, mapping.second_roles, mapping.template)
-        for row in read_rows(second, progress=progress):
-            on_row(2, row)
-            if row.problem:
-                yield _problem(row, second, file=2)
-            if is_sent(row, second):
-                yield _of_text(row, columns, Context, ProblemKind.EMPTY_CONTEXT, file=2)
+        for found in _sent_rows(second, 2, progress, on_row):
+            if isinstance(found, Problem):
+                yield found
+            else:
+                yield _of_text(found, columns, Context, ProblemKind.EMPTY_CONTEXT, file=2)
     columns = _Columns(source, mapping.roles, "" if second else mapping.template)
     with _maker(mapping, second, progress) as make:
-        for row in read_rows(source, progress=progress):
-            on_row(1, row)
-            if row.problem:
-                yield _problem(row, source)
-            if not is_sent(row, source):
-                continue
-            if columns.query >= 0 and _is_empty(row.cells[columns.query]):
+        for found in _sent_rows(source, 1, progress, on_row):
+            if isinstance(found, Problem):
+                yield found
+            elif columns.query >= 0 and _is_empty(found.cells[columns.query]):
                 reason = _in_column(_NO_QUERY, columns.names[columns.query])
-                yield Problem(row.number, ProblemKind.EMPTY_QUERY, reason)
+                yield Problem(found.number, ProblemKind.EMPTY_QUERY, reason)
             else:
-                yield from make(row, columns)
+                yield from make(found, columns)
+
+
+def _sent_rows(
+    source: Source, file: int, progress: Callable[[int], None] | None, on_row: Callable[[int, Row], None]
+) -> Iterator[Row | Problem]:
+    for row in read_rows(source, progress=progress):
+        on_row(file, row)
+        if row.problem:
+            yield _problem(row, source, file)
+        if is_sent(row, source):
+            yield row
 
 
 def is_sent(row: Row, source: Source) -> bool:

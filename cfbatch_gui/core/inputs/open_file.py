@@ -181,21 +181,17 @@ def unpacked_size(path: Path, head: bytes) -> tuple[int, bool]:
         return regular_file_size(path), True
     size = 0
     with open_bytes(path) as file:
-        while size <= MOST_TRIED:
-            data = file.read(_PIECE)
-            if not data:
-                return size, True
+        while size <= MOST_TRIED and (data := file.read(_PIECE)):
             size += len(data)
-    return max(size, _likely_size(path, head)), False
-
-
-def _likely_size(path: Path, head: bytes) -> int:
+    if size <= MOST_TRIED:
+        return size, True
     if head.startswith(ZIP):
         with open_archive(path) as archive:
-            return _the_member(path, archive).file_size
+            return max(size, _the_member(path, archive).file_size), False
     with open_raw(path) as raw:
         raw.seek(-4, os.SEEK_END)
-        return int.from_bytes(raw.read(4), "little")  # what gzip says of its last member, without multiples of 4 GiB
+        # What gzip says of its last member, without multiples of 4 GiB.
+        return max(size, int.from_bytes(raw.read(4), "little")), False
 
 
 class _Unpacked:

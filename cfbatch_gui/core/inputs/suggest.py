@@ -93,7 +93,10 @@ def suggest_mapping(
         if candidates := _candidate_roles(columns, second_columns):
             return Mapping(Kind.RANK, Layout.CANDIDATES, *candidates)
         context = _best_text(second_columns)
-        roles = (_query_roles(columns), without_labels(_roles(second_columns, {context: Role.CONTEXT})))
+        query = _query_named_so(columns)
+        chosen = {query.index if query else _best_text(columns): Role.QUERY}
+        second_roles = without_labels(_roles(second_columns, {context: Role.CONTEXT}))
+        roles = (_roles(columns, chosen, query_ids=True), second_roles)
         return Mapping(Kind.RANK, Layout.SHARED, *roles)
     if kind is None:
         kind = Kind.RANK if _looks_like_ranking(columns) or _is_ms_marco(source, columns) else Kind.EMBED
@@ -164,11 +167,6 @@ def _best_text(columns: list[_Column]) -> int:
         return column.is_prose and not is_role, name, column.distinct > 0.5, column.length
 
     return max(columns, key=fitness).index if columns else -1
-
-
-def _query_roles(columns: list[_Column]) -> tuple[Role, ...]:
-    query = _query_named_so(columns)
-    return _roles(columns, {query.index if query else _best_text(columns): Role.QUERY}, query_ids=True)
 
 
 def _ranking(columns: list[_Column]) -> Mapping:

@@ -1,7 +1,6 @@
 """Corpus, queries and candidates in files of their own, joined to pairs: BEIR and MTEB folders, TREC runs."""
 
 import hashlib
-import json
 import math
 import re
 import sqlite3
@@ -16,6 +15,7 @@ from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import Candidate, CandidatePool, CandidateRule, FileFormat, Row, Source
 from cfbatch_gui.core.inputs.open_file import is_folder, looking_at, open_bytes, regular_file_size
 from cfbatch_gui.core.inputs.readers.decoded_text import text_lines
+from cfbatch_gui.core.inputs.readers.json_shapes import cell_text, parse_line
 from cfbatch_gui.core.messages import message
 
 
@@ -346,21 +346,18 @@ def _texts(path: Path, ids: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
         yield _first(fields, ids), fields.get("title", ""), _first(fields, _TEXTS)
 
 
-def _candidates(path: Path) -> dict[str, list[str]]:
-    sample = _beginning(path)
-    is_ranked = _has_lines(sample, _RANKED_LINE)
-    is_run = is_ranked or _has_lines(sample, _RUN_LINE)
-    return _candidates_of_run(path, is_ranked=is_ranked) if is_run else _listed_candidates(path)
-
-
 _NOT_OF_RUN = message(
     "Line {line:,} of the run {name} has not a query, Q0, a document, a rank, a score and a name, or its score is no "
     "number: “{text}”. Correct it there, and choose it again."
 )
 
 
-def _candidates_of_run(path: Path, *, is_ranked: bool) -> dict[str, list[str]]:
+def _candidates(path: Path) -> dict[str, list[str]]:
     """The documents by query, best first: by rank in MS MARCO's runs, by score in TREC's. Raises InputError."""
+    sample = _beginning(path)
+    is_ranked = _has_lines(sample, _RANKED_LINE)
+    if not is_ranked and not _has_lines(sample, _RUN_LINE):
+        return _listed_candidates(path)
     scored: dict[str, list[tuple[float, int, str]]] = {}
     with open_bytes(path) as file:
         for number, line in enumerate(text_lines(file, path.name, "utf-8"), 1):
@@ -383,11 +380,8 @@ def _listed_candidates(path: Path) -> dict[str, list[str]]:
     for fields in _table(path):
         documents = _first(fields, _DOC_IDS[:-2])
         query = _first(fields, _QUERY_IDS)
-        try:
-            listed = json.loads(documents, parse_int=str, parse_float=str) if documents.startswith("[") else documents
-        except ValueError:
-            listed = documents
-        found.setdefault(query, []).extend(map(str, listed) if isinstance(listed, list) else [documents])
+        value = parse_line(documents) if documents.startswith("[") else documents
+        found.setdefault(query, []).extend(map(cell_text, value) if isinstance(value, list) else [documents])
     return found
 
 

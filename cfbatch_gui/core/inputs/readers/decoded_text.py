@@ -68,7 +68,8 @@ def text_pieces(
     for piece in text_chunks(file, name, encoding, progress, is_sure=is_sure):
         text = _from_line_end(piece) if is_cutting else piece
         is_cutting = is_cutting and not text
-        if end := _end_of_last_whole_line(text):
+        # A \r at the very end may be the first half of \r\n, so it is kept for the next chunk.
+        if end := text.rfind("\n") + 1 or text.rfind("\r", 0, len(text) - 1) + 1:
             yield "".join(unfinished) + text[:end]
             unfinished, unfinished_size = [], 0
         unfinished.append(text[end:])
@@ -144,11 +145,6 @@ def _from_line_end(text: str) -> str:
     """What follows the rest of a line, with its line end; "" if the line goes on."""
     ends = [end for sign in "\r\n" if (end := text.find(sign)) >= 0]
     return text[min(ends) :] if ends else ""
-
-
-def _end_of_last_whole_line(text: str) -> int:
-    # A \r at the very end may be the first half of \r\n, so it is kept for the next chunk.
-    return text.rfind("\n") + 1 or text.rfind("\r", 0, len(text) - 1) + 1
 
 
 def without_line_end(line: str) -> str:

@@ -41,24 +41,25 @@ def decoding(kind: str, path: Path, cure: Message, *arguments: str) -> Iterator[
         ) as process,
     ):
         written = cast("IO[bytes]", process.stdout)  # a pipe
-        wrong: Exception | None = None
         try:
-            try:
-                yield map(msgspec.json.decode, takewhile(lambda line: line.endswith(b"\n"), written))
-            except Exception as error:  # noqa: BLE001 # raised below, unless the process knows the cause
-                wrong = error
-            if not written.read(1) and (status := process.wait()):
-                said.seek(0)
-                wrong = _error(path, status, said.read(_MOST_WORDS).decode(errors="replace"), cure)
+            yield map(msgspec.json.decode, takewhile(lambda line: line.endswith(b"\n"), written))
+        except Exception:
+            _check(process, written, said, path, cure)  # it may know the cause
+            raise
+        else:
+            _check(process, written, said, path, cure)
         finally:
             process.kill()
-        if wrong is not None:
-            raise wrong
 
 
-def _error(path: Path, status: int, said: str, cure: Message) -> InputError:
+def _check(process: subprocess.Popen[bytes], written: IO[bytes], noted: IO[bytes], path: Path, cure: Message) -> None:
+    """Raise InputError if all that a process wrote was read, and it failed."""
+    if written.read(1) or not (status := process.wait()):
+        return
+    noted.seek(0)
+    said = noted.read(_MOST_WORDS).decode(errors="replace")
     if status == decoding_program.PROTECTED:
-        return InputError(
+        raise InputError(
             message(
                 "{name} is protected by a password. Remove the password in your spreadsheet program, save it, and "
                 "choose it again.",
@@ -66,7 +67,7 @@ def _error(path: Path, status: int, said: str, cure: Message) -> InputError:
             )
         )
     if status == decoding_program.MISSING:
-        return InputError(
+        raise InputError(
             message(
                 "{name} is a Parquet file, and the part that reads those is not installed. Install "
                 "cfbatch-gui[parquet], or export the table as CSV or JSON Lines.",
@@ -74,4 +75,4 @@ def _error(path: Path, status: int, said: str, cure: Message) -> InputError:
             ),
             detail=said,
         )
-    return damaged(path, said, cure)
+    raise damaged(path, said, cure)

@@ -27,8 +27,7 @@ class Format:
     """One format.
 
     Jobs and recipes store `name`; `words` may contain {separator}, {header}, {sheet}; `listed` is "" if another's name
-    includes it. `recognise` gets files before decoding, `recognise_text` decoded ones. `progress` counts bytes, or
-    rows.
+    includes it. `recognise` gets files before decoding, `recognise_text` decoded ones.
     """
 
     name: str
@@ -40,7 +39,6 @@ class Format:
     suffixes: tuple[str, ...] = ()
     recognise: Recogniser | None = None
     recognise_text: Recogniser | None = None
-    counts_rows: bool = False
 
 
 SPREADSHEETS, DOCUMENTS, JSON = message("Spreadsheets"), message("Texts and documents"), message("JSON and JSON Lines")
@@ -119,7 +117,6 @@ _TABLE = (
         suffixes=(".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"),
         recognise=workbook.recognise_workbook,
         read=workbook.read_workbook,
-        counts_rows=True,
     ),
     Format(
         name="parquet",
@@ -130,7 +127,6 @@ _TABLE = (
         suffixes=(".parquet",),
         recognise=parquet.recognise_parquet,
         read=parquet.read_parquet,
-        counts_rows=True,
     ),
     Format(
         name="docx",
@@ -141,7 +137,6 @@ _TABLE = (
         suffixes=(".docx",),
         recognise=plain_text.recognise_docx,
         read=plain_text.read_docx,
-        counts_rows=True,
     ),
     Format(
         name=FileFormat.COLLECTION,
@@ -150,7 +145,6 @@ _TABLE = (
         recognise=collection.recognise_collection,
         recognise_text=collection.recognise_run,
         read=collection.read_collection,
-        counts_rows=True,
     ),
     Format(
         name=FileFormat.FOLDER,
@@ -169,7 +163,7 @@ def format_of(source: Source) -> Format:
 
 def is_read_by_bytes(source: Source) -> bool:
     """Whether `progress` of `read_rows` counts bytes, of which there are `source.size`; otherwise rows."""
-    return not format_of(source).counts_rows
+    return format_of(source).recognise is None  # what is not recognised by its text is no text
 
 
 def suffixes_by_group() -> dict[str, tuple[str, ...]]:

@@ -165,7 +165,9 @@ def _of_object(text: "_Text", *, is_first: bool) -> Iterator[object]:
     fields: dict[str, Any] = {}
     rows_under = ""  # the key that held the elements
     for _ in text.parted("{", "}"):
-        key = text.key()
+        if text.peek() != '"':
+            text.refuse()
+        key = str(text.value())
         text.take(":")
         if key == rows_under:
             text.refuse()
@@ -270,11 +272,6 @@ class _Text:
         if found:
             self._at = found.end()
         return bool(found)
-
-    def key(self) -> str:
-        if self.peek() != '"':
-            self.refuse()
-        return str(self.value())
 
     def refuse(self) -> NoReturn:
         raise json.JSONDecodeError("", self._buffer, self._at)

@@ -1,11 +1,8 @@
 """Plain text, with one text a line, a paragraph or a file, and Word documents (.docx), with one a paragraph."""
 
 import re
-import zipfile
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager
 from itertools import groupby
-from pathlib import Path
 from statistics import mean
 from typing import BinaryIO
 from xml.etree import ElementTree
@@ -118,7 +115,7 @@ def read_docx(source: Source, progress: Callable[[int], None] | None) -> Generat
     """Yield the paragraphs that are not blank, numbered from 1 as in the document, without tracked deletions."""
     number = 0
     try:
-        with open_archive(source.path) as archive, _document(source.path, archive) as xml:
+        with open_archive(source.path) as archive, open_member(source.path, archive, archive.getinfo(_MEMBER)) as xml:
             for text in _paragraphs(xml):
                 number += 1
                 if text.strip():
@@ -127,10 +124,6 @@ def read_docx(source: Source, progress: Callable[[int], None] | None) -> Generat
                     progress(number)
     except (ElementTree.ParseError, InputError, LookupError, ValueError) as exc:
         raise damaged(source.path, exc, _CURE) from exc
-
-
-def _document(path: Path, archive: zipfile.ZipFile) -> AbstractContextManager[BinaryIO]:
-    return open_member(path, archive, archive.getinfo(_MEMBER))
 
 
 def _paragraphs(xml: BinaryIO) -> Iterator[str]:

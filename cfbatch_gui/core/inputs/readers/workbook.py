@@ -14,6 +14,7 @@ from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import is_context, is_text
 from cfbatch_gui.core.inputs.input_values import Block, Candidate, ProblemKind, ReadOptions, Row, Source, single_rows
 from cfbatch_gui.core.inputs.open_file import (
+    ZIP,
     damaged,
     is_old_workbook,
     open_raw,
@@ -189,9 +190,11 @@ def _too_large(path: Path, sheet: str, rows: int, columns: int) -> InputError:
 
 
 def recognise_workbook(candidate: Candidate) -> Source | None:
-    """The source of a workbook, None for another file. Raises InputError, UsageError."""
-    is_packed = "content.xml" in candidate.members or any(name.startswith("xl/") for name in candidate.members)
-    return _open(candidate) if is_packed or is_old_workbook(candidate.path, candidate.head) else None
+    """The source of a workbook, None for another file. Raises InputError, also for other archives; UsageError."""
+    names = candidate.members or ("xl/",)  # of an archive that cannot be looked into
+    is_packed = "content.xml" in names or any(name.startswith(("xl/", "ppt/", "index/")) for name in names)
+    is_old = is_old_workbook(candidate.path, candidate.head)
+    return _open(candidate) if is_old or (is_packed and candidate.head.startswith(ZIP)) else None
 
 
 def _open(candidate: Candidate) -> Source:
@@ -219,43 +222,33 @@ def _open(candidate: Candidate) -> Source:
         hidden=sheet.hidden,
     )
     source = with_header(source, cells, options.has_header)
-    said = (
-        _notice_of_sheet(sheet, options),
-        notice_above([" ".join(" ".join(row.cells).split()) for row in rows[:begin]]),
-        _notice_of_hidden(sheet.hidden, options),
-        _notice_of_empty(source.columns, cells[1:] if source.has_header else []),
-    )
-    return replace(source, notices=tuple(filter(None, said)))
+    above = notice_above([" ".join(" ".join(row.cells).split()) for row in rows[:begin]])
+    said = _notices(sheet, options, above, source.columns, cells[1:] if source.has_header else [])
+    return replace(source, notices=tuple(said))
 
 
-def _notice_of_sheet(sheet: OpenSheet, options: ReadOptions) -> str:
+def _notices(
+    sheet: OpenSheet, options: ReadOptions, above: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
+) -> Iterator[str]:
     is_visible = dict(sheet.sheets)
-    if options.sheet or is_visible[sheet.name] or not any(is_visible.values()):
-        return ""
-    return message("The sheet “{name}” is hidden; those that are not are empty.", name=sheet.name)
-
-
-def _notice_of_hidden(rows: int, options: ReadOptions) -> str:
-    if not rows or options.leaves_hidden:
-        return ""
-    return counted_message(
-        rows,
-        "{n:,} row is hidden or filtered in the sheet, and is read as the others.",
-        "{n:,} rows are hidden or filtered in the sheet, and are read as the others.",
-    )
-
-
-def _notice_of_empty(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Of columns named as texts: in .xls a formula without a value cannot be told from an empty text."""
+    if not options.sheet and not is_visible[sheet.name] and any(is_visible.values()):
+        yield message("The sheet “{name}” is hidden; those that are not are empty.", name=sheet.name)
+    if above:
+        yield above
+    if sheet.hidden and not options.leaves_hidden:
+        yield counted_message(
+            sheet.hidden,
+            "{n:,} row is hidden or filtered in the sheet, and is read as the others.",
+            "{n:,} rows are hidden or filtered in the sheet, and are read as the others.",
+        )
+    # In .xls a formula without a value cannot be told from an empty text, which is said of columns named as texts.
     named = [index for index, name in enumerate(columns) if is_text(name) or is_context(name)]
-    empty = [quoted(columns[index]) for index in named if rows and not any(row[index] for row in rows)]
-    if not empty:
-        return ""
-    return message(
-        "The column {names} is empty in the first rows. If it holds formulas, open the file in a spreadsheet program, "
-        "save it, and choose it again.",
-        names=cut_list(empty[:3], len(empty) - 3),
-    )
+    if empty := [quoted(columns[index]) for index in named if rows and not any(row[index] for row in rows)]:
+        yield message(
+            "The column {names} is empty in the first rows. If it holds formulas, open the file in a spreadsheet "
+            "program, save it, and choose it again.",
+            names=cut_list(empty[:3], len(empty) - 3),
+        )
 
 
 def _first_row(rows: Sequence[Row]) -> int:

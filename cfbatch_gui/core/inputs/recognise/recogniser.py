@@ -46,7 +46,7 @@ from cfbatch_gui.core.inputs.readers.formats import FORMATS, format_of, table_su
 from cfbatch_gui.core.inputs.readers.json_document import json_format, open_json
 from cfbatch_gui.core.inputs.readers.json_shapes import HALF_CHARACTER
 from cfbatch_gui.core.inputs.readers.plain_text import has_paragraphs
-from cfbatch_gui.core.inputs.readers.workbook import archive_names, check_archive
+from cfbatch_gui.core.inputs.readers.workbook import archive_names
 from cfbatch_gui.core.inputs.recognise.delimited_text import (
     SEPARATORS,
     SPACE,
@@ -95,23 +95,17 @@ def _recognised(path: Path, options: ReadOptions) -> Source:
         head = file.read(HEAD)
     members = archive_names(path) if head.startswith(ZIP) else frozenset()
     candidate = Candidate(path, path.name, size, head, options, members)
-    return _by_table(candidate) or _packed_folder(candidate) or _open_text(candidate)
+    found = _by_table(candidate)
+    if found is None and head.startswith(ZIP):
+        found = _open_packed_folder(candidate)
+    elif found is None and not head.startswith(GZIP):
+        _refuse_unsupported(path, head)
+    return found or _open_text(candidate)
 
 
 def _by_table(candidate: Candidate, *, is_text: bool = False) -> Source | None:
     recognisers = [each.recognise_text if is_text else each.recognise for each in FORMATS.values()]
     return next(filter(None, (recognise(candidate) for recognise in recognisers if recognise)), None)
-
-
-def _packed_folder(candidate: Candidate) -> Source | None:
-    path, names = candidate.path, candidate.members
-    if candidate.head.startswith(ZIP):
-        if not names or any(name.startswith(("ppt/", "index/")) for name in names):
-            check_archive(path, names)  # raises the InputError that says what the file is
-        return _open_packed_folder(candidate)
-    if not candidate.head.startswith(GZIP):
-        _refuse_unsupported(path, candidate.head)
-    return None
 
 
 def _refuse_unsupported(path: Path, head: bytes) -> None:
@@ -249,7 +243,6 @@ _LIST_SUFFIXES = (".log", ".lst")  # each line is a record, whatever it looks li
 
 
 _BY_R = re.compile(r'(?:"[^"\n]*" )+"[^"\n]*"\r?\n"')  # its write.table quotes names and texts, with spaces between
-_UNITS = (FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
 
 
 def _open_decoded(candidate: Candidate) -> Source:
@@ -260,7 +253,7 @@ def _open_decoded(candidate: Candidate) -> Source:
     separator = wanted_separator(options.separator)
     if not separator and options.unit is None and _BY_R.match(text):
         separator = SPACE
-    if options.unit in _UNITS:
+    if options.unit:
         file_format = options.unit
     elif separator:
         file_format = FileFormat.DELIMITED

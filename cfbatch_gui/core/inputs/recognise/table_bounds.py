@@ -196,24 +196,24 @@ def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source
     notices: list[str] = [_QUOTING_NOTICES[source.quoting]] if source.quoting in _QUOTING_NOTICES else []
     lines = lines_of(sample) if source.first_line > 1 or end_line else []
     if source.first_line > 1:
-        notices += filter(None, [notice_above(lines[: source.first_line - 1])])
-    if end_line:
-        begin = "".join(lines[: end_line - 1])
-        end = len(begin.encode(source.encoding))
-        if head[:end].decode(source.encoding, "replace").removeprefix("\ufeff") == begin:
-            notice = message(
+        notices.append(notice_above(lines[: source.first_line - 1]))
+    begin = "".join(lines[: end_line - 1]) if end_line else ""
+    end = len(begin.encode(source.encoding))
+    if begin and head[:end].decode(source.encoding, "replace").removeprefix("\ufeff") == begin:
+        notices.append(
+            message(
                 "The file has several tables. Only the first is read, down to line {line:,}. To use the others, "
                 "save each as a file of its own.",
                 line=len(lines_of(begin.rstrip())),
             )
-            return replace(source, end=end, notices=(*notices, notice))
-    if below := _below(source, head):
-        size = sum(len(line.encode(plain_codec(source.encoding))) for line in below)
+        )
+    elif below := _below(source, head):
+        end = source.size - sum(len(line.encode(plain_codec(source.encoding))) for line in below)
         said = [line.strip() for line in below if line.strip()]
-        if said and not (len(said) == 1 and said[0] == r"\."):
-            notices.append(notice_below(said))
-        return replace(source, end=source.size - size, notices=tuple(notices))
-    return replace(source, notices=tuple(notices))
+        notices.append("" if said in ([], [r"\."]) else notice_below(said))
+    else:
+        end = 0
+    return replace(source, end=end, notices=tuple(filter(None, notices)))
 
 
 def lines_of(text: str) -> list[str]:
@@ -273,19 +273,16 @@ def _below(source: Source, head: bytes) -> list[str]:
 
 def tail_of(source: Source, head: bytes) -> str:
     """The end of the file; "" if that needs reading all of it."""
-    codec = plain_codec(source.encoding)
-    if source.size <= len(head):
-        data = head
-    else:
+    data, codec = head, source.encoding
+    if source.size > len(head):
+        codec = plain_codec(source.encoding)
         with open_raw(source.path) as file:
-            if file.read(4).startswith((GZIP, ZIP)):
-                return ""
+            if file.read(4).startswith((GZIP, ZIP)) or codec.startswith(("utf-16", "utf-32")):
+                return ""  # packed, or it is not known where a character begins
             file.seek(source.size - _TAIL)
             data = file.read(_TAIL)
-        if codec.startswith(("utf-16", "utf-32")):
-            return ""  # it is not known where a character begins
         data = data[data.find(b"\n") + 1 :]
     try:
-        return data.decode(source.encoding if data is head else codec)
+        return data.decode(codec)
     except UnicodeDecodeError:
         return ""
