@@ -326,6 +326,8 @@ def _as_shown(sheet: Sheet) -> Iterable[Cells]:
 
 _CELL = re.compile(rb"<(?:\w+:)?c(?=[\s/>])")
 _ADDRESS = re.compile(rb"""\sr\s*=\s*["']\s*([A-Za-z]+)(\d+)\s*["']""")
+_PLAIN_ADDRESS = re.compile(rb'<c r="([A-Z]+)(\d+)"')  # as most programs write all of them
+_NOT_PLAIN = (b":c", b"<f", b":f", b"hidden")
 _ROW = re.compile(rb"<(?:\w+:)?row(?=[\s/>])([^>]*)>")
 _NUMBER = re.compile(rb"""\sr\s*=\s*["']\s*(\d{1,12})""")
 _HIDDEN = re.compile(rb"""\shidden\s*=\s*["'](?:1|true)["']""")
@@ -408,27 +410,28 @@ def _pieces_of(archive: zipfile.ZipFile, member: str) -> Iterator[bytes]:
 
 def _look_through(part: bytes, found: Marks, padded: dict[bytes, int], *, is_computed_later: bool) -> None:
     """Add what is in some rows; the extent is bounded from above. What has no address follows what is before it."""
-    _, *parts = _ROW.split(part)
-    rows = list(zip(parts[::2], parts[1::2], strict=True))
-    for attributes, cells in rows:
-        address = _NUMBER.search(attributes)
-        number = int(address[1]) if address else found.rows + 1
-        found.rows = max(found.rows, number)
-        if _HIDDEN.search(attributes):
-            found.hidden.add(number)
-        for cell in _FORMULA_CELL.finditer(cells) if b"<f" in cells or b":f" in cells else ():
-            said, value = cell[1] or b"", (cell[2] or b"").strip()
-            is_computed = _TEXT_RESULT.search(said) if not value else value != b"0" or not is_computed_later
-            if not is_computed:
-                own = _ADDRESS.search(said)
-                column = _column_number(own[1]) - 1 if own else len(_CELL.findall(cells, 0, cell.start()))
-                found.formulas[int(own[2]) if own else number].append(column)
-    addresses = _ADDRESS.findall(part)
-    found.rows = max(found.rows, max((int(row) for _, row in addresses), default=0))
+    addresses, without_address = _PLAIN_ADDRESS.findall(part), 0
+    if part.count(b"<c") > len(addresses) or any(sign in part for sign in _NOT_PLAIN):
+        addresses = _ADDRESS.findall(part)
+        _, *parts = _ROW.split(part)
+        for attributes, cells in zip(parts[::2], parts[1::2], strict=True):
+            address = _NUMBER.search(attributes)
+            number = int(address[1]) if address else found.rows + 1
+            found.rows = max(found.rows, number)
+            if _HIDDEN.search(attributes):
+                found.hidden.add(number)
+            for cell in _FORMULA_CELL.finditer(cells) if b"<f" in cells or b":f" in cells else ():
+                said, value = cell[1] or b"", (cell[2] or b"").strip()
+                is_computed = _TEXT_RESULT.search(said) if not value else value != b"0" or not is_computed_later
+                if not is_computed:
+                    own = _ADDRESS.search(said)
+                    column = _column_number(own[1]) - 1 if own else len(_CELL.findall(cells, 0, cell.start()))
+                    found.formulas[int(own[2]) if own else number].append(column)
+        if len(addresses) < len(_CELL.findall(part)):
+            without_address = max(len(_CELL.findall(cells)) for cells in parts[1::2])
+    found.rows = max(found.rows, *map(int, {row for _, row in addresses}), 0)
     widest = max(map(_column_number, {column for column, _ in addresses}), default=0)
-    if len(addresses) < len(_CELL.findall(part)):
-        widest += max(len(_CELL.findall(cells)) for _, cells in rows)
-    found.columns = max(found.columns, widest)
+    found.columns = max(found.columns, widest + without_address)
     for style, digits in padded.items():
         for tag in re.findall(rb"""<(?:\w+:)?c\s[^>]*\bs=["']%b["'][^>]*>""" % style, part):
             if own := _ADDRESS.search(tag):
