@@ -266,17 +266,8 @@ class Mapping:
     split: Split | None = None
 
 
-class Context(msgspec.Struct, frozen=True, gc=False):
-    """A candidate text; `row` is its row number in its file."""
-
-    row: int
-    text: str
-    id: str = ""
-    label: str = ""
-
-
 class Text(msgspec.Struct, frozen=True, gc=False):
-    """A text to be turned into a vector."""
+    """A text to be turned into a vector, or a candidate of a query; `row` is its row number in its file."""
 
     row: int
     text: str
@@ -293,7 +284,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
     row: int
     text: str
     id: str
-    contexts: tuple[Context, ...]
+    contexts: tuple[Text, ...]
 
     @property
     def key(self) -> str:

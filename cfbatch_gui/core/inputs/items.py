@@ -13,7 +13,6 @@ from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs.file_rows import read_blocks, read_rows
 from cfbatch_gui.core.inputs.input_values import (
     Block,
-    Context,
     Layout,
     Mapping,
     Problem,
@@ -28,7 +27,7 @@ from cfbatch_gui.core.inputs.layouts import check_mapping, read_template, split_
 from cfbatch_gui.core.inputs.readers.collection import TextStore
 from cfbatch_gui.core.messages import Message, message, quoted
 
-Item = Query | Text | Context | Problem
+Item = Query | Text | Problem
 
 
 def read_items(
@@ -41,7 +40,7 @@ def read_items(
 ) -> Generator[Item, None, None]:
     """Yield what a job sends, in file order, and a Problem for what is not.
 
-    A Text a row, a Query with one context or all, or every Context of the second file and then every Query. `on_row`
+    A Text a row, a Query with one context or all, or every Text of the second file and then every Query. `on_row`
     gets the file's number, 1 or 2, and each row first. Raises UsageError, InputError.
     """
     if missing := check_mapping(mapping, source, second):
@@ -52,7 +51,7 @@ def read_items(
             if isinstance(found, Problem):
                 yield found
             else:
-                yield _of_text(found, columns, Context, ProblemKind.EMPTY_CONTEXT, file=2)
+                yield _of_text(found, columns, ProblemKind.EMPTY_CONTEXT, file=2)
     columns = _Columns(source, mapping.roles, "" if second else mapping.template)
     with _maker(mapping, second, progress) as make:
         for found in _sent_rows(source, 1, progress, on_row):
@@ -150,7 +149,7 @@ class _Columns:
         labels = list(map(itemgetter(self.label), block.rows)) if self.label >= 0 else None
         return TextBlock(block, texts, ids, labels)
 
-    def query_of(self, row: Row, contexts: tuple[Context, ...], *, is_pair: bool = False) -> Query:
+    def query_of(self, row: Row, contexts: tuple[Text, ...], *, is_pair: bool = False) -> Query:
         """A query with its id; in a pair the id that is no query's belongs to the context."""
         index = self.query_id if self.query_id >= 0 or is_pair else self.id
         return Query(row.number, row.cells[self.query], _cell(row, index), contexts)
@@ -163,36 +162,30 @@ def _cell(row: Row, index: int) -> str:
     return row.cells[index] if index >= 0 else ""
 
 
-def _of_text(
-    row: Row, columns: _Columns, make: type[Text | Context], kind: ProblemKind, file: int = 1
-) -> Text | Context | Problem:
+def _of_text(row: Row, columns: _Columns, kind: ProblemKind, file: int = 1) -> Text | Problem:
     text = columns.text_of(row)
     if _is_empty(text):
         return Problem(row.number, kind, _in_column(_NO_TEXT, columns.text_name()), file)
-    return make(row.number, text, _cell(row, columns.id), _cell(row, columns.label))
-
-
-def _text(row: Row, columns: _Columns) -> Iterator[Item]:
-    yield _of_text(row, columns, Text, ProblemKind.EMPTY_TEXT)
+    return Text(row.number, text, _cell(row, columns.id), _cell(row, columns.label))
 
 
 def _pair(row: Row, columns: _Columns) -> Iterator[Item]:
-    found = _of_text(row, columns, Context, ProblemKind.EMPTY_CONTEXT)
-    yield columns.query_of(row, (found,), is_pair=True) if isinstance(found, Context) else found
+    found = _of_text(row, columns, ProblemKind.EMPTY_CONTEXT)
+    yield columns.query_of(row, (found,), is_pair=True) if isinstance(found, Text) else found
 
 
 def _several(layout: Layout, row: Row, columns: _Columns) -> Iterator[Item]:
     """A query with the contexts of its columns."""
-    found: list[Context] = []
+    found: list[Text] = []
     for index in columns.texts:
         cell = row.cells[index]
-        contexts = [Context(row.number, cell)] if layout is Layout.WIDE else split_contexts(cell, row.number)
+        contexts = [Text(row.number, cell)] if layout is Layout.WIDE else split_contexts(cell, row.number)
         if isinstance(contexts, str):
             yield Problem(row.number, ProblemKind.UNREADABLE_ROW, contexts)
             return
         if layout is Layout.JUDGED:
             label = "0" if vocabulary.is_negative(columns.names[index]) else "1"
-            contexts = [Context(row.number, each.text, each.id, label) for each in contexts]
+            contexts = [Text(row.number, each.text, each.id, label) for each in contexts]
         found += contexts
     filled = tuple([context for context in found if not _is_empty(context.text)])
     if filled:
@@ -205,10 +198,6 @@ def _several(layout: Layout, row: Row, columns: _Columns) -> Iterator[Item]:
         yield _no_context(row, message("The query has no context: all its columns are empty."))
     else:
         yield _no_context(row, _in_column(_NO_CONTEXT, columns.names[columns.texts[0]]))
-
-
-def _query_alone(row: Row, columns: _Columns) -> Iterator[Item]:
-    yield columns.query_of(row, ())
 
 
 @contextmanager
@@ -236,7 +225,7 @@ def _candidate(texts: TextStore, row: Row, columns: _Columns) -> Iterator[Item]:
     elif _is_empty(text):
         yield _no_context(row, message("The text with the id “{id}” is empty in the second file.", id=name[:100]))
     else:
-        context = Context(row.number, text, name, _cell(row, columns.label))
+        context = Text(row.number, text, name, _cell(row, columns.label))
         yield columns.query_of(row, (context,), is_pair=True)
 
 
@@ -270,8 +259,8 @@ def _in_column(template: Message, name: str) -> Message:
 
 
 _MAKERS: dict[Layout, Callable[[Row, _Columns], Iterator[Item]]] = {
-    Layout.TEXTS: _text,
+    Layout.TEXTS: lambda row, columns: iter([_of_text(row, columns, ProblemKind.EMPTY_TEXT)]),
     Layout.LONG: _pair,
-    Layout.SHARED: _query_alone,
+    Layout.SHARED: lambda row, columns: iter([columns.query_of(row, ())]),
     **{layout: partial(_several, layout) for layout in (Layout.WIDE, Layout.NESTED, Layout.JUDGED)},
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cfbatch_gui.core.inputs.column_names import index_of, listed
-from cfbatch_gui.core.inputs.input_values import Context, Kind, Layout, Mapping, Role, Source
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, Role, Source, Text
 from cfbatch_gui.core.inputs.readers.json_shapes import cause_of, cell_text
 from cfbatch_gui.core.messages import counted_message, message
 
@@ -77,13 +77,13 @@ def is_list(cell: str) -> bool:
     return "\n" in cell.strip()
 
 
-def split_contexts(cell: str, row: int) -> list[Context] | str:
+def split_contexts(cell: str, row: int) -> list[Text] | str:
     """The contexts of a cell in order, empty ones included, or the sentence that says why not.
 
     A JSON array of texts or of objects with "text", else one a line.
     """
     if not cell.lstrip().startswith("["):
-        return [Context(row, line.rstrip("\r")) for line in cell.split("\n") if line.strip()]
+        return [Text(row, line.rstrip("\r")) for line in cell.split("\n") if line.strip()]
     try:
         values = json.loads(cell, parse_float=str)
     except (ValueError, RecursionError) as exc:
@@ -97,9 +97,9 @@ def split_contexts(cell: str, row: int) -> list[Context] | str:
     return [context for context in contexts if context is not None]
 
 
-def _context(value: object, row: int) -> Context | None:
+def _context(value: object, row: int) -> Text | None:
     if isinstance(value, str | int | float) and not isinstance(value, bool):
-        return Context(row, cell_text(value))
+        return Text(row, cell_text(value))
     if not isinstance(value, dict):
         return None
     text = _first(value, _TEXT_KEYS)
@@ -107,7 +107,7 @@ def _context(value: object, row: int) -> Context | None:
         text = " ".join(part for part in (_first(document, ("title",)), _first(document, _TEXT_KEYS)) if part)
     if text is None:
         return None
-    return Context(row, text, _first(value, _ID_KEYS) or "", _first(value, _LABEL_KEYS) or "")
+    return Text(row, text, _first(value, _ID_KEYS) or "", _first(value, _LABEL_KEYS) or "")
 
 
 def _first(fields: dict[str, Any], keys: tuple[str, ...]) -> str | None:

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import (
-    Context,
     FileFormat,
     Kind,
     Layout,
@@ -251,11 +250,9 @@ class Loading:
         """Keep one item, or what it is that cannot be sent."""
         kind = type(item)
         if kind is Text:
-            self._add_whole(item)  # type: ignore[arg-type]
+            (self._add_whole if self._layout is Layout.TEXTS else self._add_shared)(item)  # type: ignore[arg-type]
         elif kind is Query:
             self._add_query(item)  # type: ignore[arg-type]
-        elif kind is Context:
-            self._add_shared(item)  # type: ignore[arg-type]
         else:
             self._add_problem(item)  # type: ignore[arg-type]
 
@@ -322,7 +319,7 @@ class Loading:
             self._add_item(number, text_no, self._contexts_of[number], text_hash, context)
             self._add_parts(self.items, context.text)
 
-    def _add_shared(self, context: Context) -> None:
+    def _add_shared(self, context: Text) -> None:
         """Its number is that of the item that the first query makes of it."""
         self._shared = self._add_text(context, file=2)
         self._same_texts.add(hash(context.text))
@@ -333,7 +330,7 @@ class Loading:
         for part, (start, stop) in enumerate(spans if len(spans) > 1 else (), 1):
             self._new_parts.add(item, part, start, stop)
 
-    def _add_text(self, text: Text | Context, *, file: int) -> int:
+    def _add_text(self, text: Text, *, file: int) -> int:
         self._texts += 1
         self._new_texts.add(self._texts, text.id, text.text, text.label, file, text.row)
         self._uncounted.append(text.text)
@@ -342,9 +339,7 @@ class Loading:
             self.write(is_all=True)
         return self._texts
 
-    def _add_item(
-        self, query_no: int | None, text_no: int, position: int, text_hash: int, named: Text | Context | None
-    ) -> None:
+    def _add_item(self, query_no: int | None, text_no: int, position: int, text_hash: int, named: Text | None) -> None:
         self.items += 1
         self._new_items.add(self.items, query_no, text_no, position)
         self._same_texts.add(text_hash)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
-from cfbatch_gui.core.inputs.input_values import Context, Layout, Mapping, Problem, Query, Role, Text
+from cfbatch_gui.core.inputs.input_values import Layout, Mapping, Problem, Query, Role, Text
 from cfbatch_gui.core.inputs.items import read_items
 from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.readers.formats import explain
@@ -114,7 +114,7 @@ def test_every_layout_in_one_file(
     assert all(isinstance(item, Text | Query) for item in found)
 
 
-def everything(path: Path, second: Path | None = None) -> tuple[Mapping, list[Text | Query | Problem | Context]]:
+def everything(path: Path, second: Path | None = None) -> tuple[Mapping, list[Text | Query | Problem | Text]]:
     source = open_source(path)
     other = open_source(second) if second else None
     mapping = suggest_mapping(source, None, preview(source), other, preview(other) if other else ())

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import (
-    Context,
     FileFormat,
     Kind,
     Layout,
@@ -55,11 +54,11 @@ def test_pairs_come_one_by_one_under_their_query(tmp_path: Path) -> None:
     data = "q,t,id,label\nwhy,because,1,2\nwhy,no idea,1,0\n,lonely,3,\nwho, ,4,\n\nwho,me,5,1\n"
     found = items(tmp_path, data, Kind.RANK, Layout.LONG, (Q, C, I, L))
     assert found == [
-        Query(2, "why", "", (Context(2, "because", "1", "2"),)),
-        Query(3, "why", "", (Context(3, "no idea", "1", "0"),)),
+        Query(2, "why", "", (Text(2, "because", "1", "2"),)),
+        Query(3, "why", "", (Text(3, "no idea", "1", "0"),)),
         Problem(4, ProblemKind.EMPTY_QUERY, "There is no query in “q”."),
         Problem(5, ProblemKind.EMPTY_CONTEXT, "There is no text in “t”."),
-        Query(7, "who", "", (Context(7, "me", "5", "1"),)),
+        Query(7, "who", "", (Text(7, "me", "5", "1"),)),
     ]
 
 
@@ -75,10 +74,10 @@ def test_what_cannot_be_seen_is_no_text(tmp_path: Path, blank: str) -> None:
 def test_an_empty_cell_among_columns_only_means_fewer_contexts(tmp_path: Path) -> None:
     data = "id,q,a1,a2\n1,why,because,\n2,who,, \n3,,x,y\n4,how,so,thus\n"
     assert items(tmp_path, data, Kind.RANK, Layout.WIDE, (I, Q, C, C)) == [
-        Query(2, "why", "1", (Context(2, "because"),)),
+        Query(2, "why", "1", (Text(2, "because"),)),
         Problem(3, ProblemKind.EMPTY_CONTEXT, "The query has no context: all its columns are empty."),
         Problem(4, ProblemKind.EMPTY_QUERY, "There is no query in “q”."),
-        Query(5, "how", "4", (Context(5, "so"), Context(5, "thus"))),
+        Query(5, "how", "4", (Text(5, "so"), Text(5, "thus"))),
     ]
 
 
@@ -96,9 +95,9 @@ def test_contexts_in_one_cell(tmp_path: Path) -> None:
     data = "q,c\n" + "".join('why,"' + cell.replace('"', '""') + '"\n' for cell in cells)
     found = items(tmp_path, data, Kind.RANK, Layout.NESTED, (Q, C))
     assert found[:5] == [
-        Query(2, "why", "", (Context(2, "one"), Context(2, "two", "2.0", "1"))),
-        Query(3, "why", "", (Context(3, "first line"), Context(3, "second line "))),
-        Query(4, "why", "", (Context(4, "a"), Context(4, "b"))),
+        Query(2, "why", "", (Text(2, "one"), Text(2, "two", "2.0", "1"))),
+        Query(3, "why", "", (Text(3, "first line"), Text(3, "second line "))),
+        Query(4, "why", "", (Text(4, "a"), Text(4, "b"))),
         Problem(4, ProblemKind.EMPTY_CONTEXT, "Item 2 of the list of contexts is empty."),
         Problem(5, ProblemKind.EMPTY_CONTEXT, "The query has no context in “c”."),
     ]
@@ -116,9 +115,9 @@ def test_shared_contexts_come_before_the_queries(tmp_path: Path) -> None:
     mapping = suggest_mapping(first, None, preview(first), second, preview(second))
     seen: list[int] = []
     assert list(read_items(first, mapping, second, progress=seen.append)) == [
-        Context(2, "one", "01"),
+        Text(2, "one", "01"),
         Problem(3, ProblemKind.EMPTY_CONTEXT, "There is no text in “text”.", 2),
-        Context(4, "three", "03"),
+        Text(4, "three", "03"),
         Query(1, "why", "", ()),
         Problem(2, ProblemKind.EMPTY_QUERY, "There is no query in “text”."),
         Query(3, "who", "", ()),

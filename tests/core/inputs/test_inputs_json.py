@@ -8,7 +8,6 @@ import pytest
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import (
-    Context,
     Kind,
     Layout,
     Problem,
@@ -53,7 +52,7 @@ def test_requests_for_rankings(tmp_path: Path, name: str, data: str) -> None:
     (tmp_path / name).write_text(data)
     shape, layout, items = everything(tmp_path / name)
     assert (shape, layout) == (Shape.REQUESTS, Layout.NESTED)
-    assert items == [Query(1, "what is orange", "r-1", (Context(1, "a colour"), Context(1, "a cloud")))]
+    assert items == [Query(1, "what is orange", "r-1", (Text(1, "a colour"), Text(1, "a cloud")))]
 
 
 def test_requests_for_vectors(tmp_path: Path) -> None:
@@ -81,7 +80,7 @@ def test_openai_and_rank_llm(tmp_path: Path) -> None:
     path.write_text(json_lines(RANK_LLM))
     shape, layout, items = everything(path)
     assert (shape, layout) == (Shape.PLAIN, Layout.NESTED)
-    assert items == [Query(1, "why", "7", (Context(1, "T because", "d1"), Context(1, "no", "2")))]
+    assert items == [Query(1, "why", "7", (Text(1, "T because", "d1"), Text(1, "no", "2")))]
 
 
 def test_reranking_lists(tmp_path: Path) -> None:
@@ -92,7 +91,7 @@ def test_reranking_lists(tmp_path: Path) -> None:
     _, layout, items = everything(path)
     assert layout is Layout.JUDGED
     assert items[0] == Query(
-        1, "q0", "", (Context(1, "good", "", "1"), Context(1, "bad", "", "0"), Context(1, "worse", "", "0"))
+        1, "q0", "", (Text(1, "good", "", "1"), Text(1, "bad", "", "0"), Text(1, "worse", "", "0"))
     )
 
 

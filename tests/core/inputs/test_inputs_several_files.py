@@ -10,7 +10,6 @@ from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import (
     CandidatePool,
     CandidateRule,
-    Context,
     Kind,
     Layout,
     Problem,
@@ -47,14 +46,14 @@ def test_beir_and_mteb_folders(tmp_path: Path) -> None:
     _, layout, items = everything(folder, options=JUDGED)
     assert layout is Layout.LONG
     assert items == [
-        Query(1, "why", "q1", (Context(1, "T1 text 1", "d1", "2"),)),
-        Query(2, "who", "q2", (Context(2, "T3 text 3", "d3", "1"),)),
+        Query(1, "why", "q1", (Text(1, "T1 text 1", "d1", "2"),)),
+        Query(2, "who", "q2", (Text(2, "T3 text 3", "d3", "1"),)),
     ]
     (folder / "top_ranked.jsonl").write_text(json_lines({"query-id": "q1", "corpus-ids": ["d4", "d1", "gone"]}))
     items = everything(folder)[2]
     assert items[:2] == [
-        Query(1, "why", "q1", (Context(1, "T4 text 4", "d4", ""),)),
-        Query(2, "why", "q1", (Context(2, "T1 text 1", "d1", "2"),)),
+        Query(1, "why", "q1", (Text(1, "T4 text 4", "d4", ""),)),
+        Query(2, "why", "q1", (Text(2, "T1 text 1", "d1", "2"),)),
     ]
     assert isinstance(items[2], Problem)
     assert "gone" in items[2].reason
@@ -97,7 +96,7 @@ def test_quepid_ratings_with_their_documents(tmp_path: Path) -> None:
     mapping = suggest_mapping(first, None, preview(first), second, preview(second))
     assert (mapping.layout, check_mapping(mapping, first, second)) == (Layout.CANDIDATES, "")
     items = list(read_items(first, mapping, second))
-    assert items[0] == Query(2, "lamp", "", (Context(2, "A warm lamp for the desk", "7", "3"),))
+    assert items[0] == Query(2, "lamp", "", (Text(2, "A warm lamp for the desk", "7", "3"),))
     assert [item.row for item in items if isinstance(item, Problem)] == [4, 5]
     alone = suggest_mapping(first, None, preview(first))
     assert check_mapping(alone, first) == "Add the second file, which holds the texts by their ids."

@@ -11,6 +11,8 @@ from itertools import chain, compress, islice, pairwise
 from operator import itemgetter
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from cfbatch_gui.core.inputs.input_values import (
     LONGEST_RAW,
     Block,
@@ -89,6 +91,7 @@ CUT_SHORT = message(
 )
 CHECKED = (Quoting.DOUBLED, Quoting.ESCAPED, Quoting.SPACED)  # every mark of a sound row has its place
 _UNQUOTED = (Quoting.NONE, Quoting.COPY)
+_MOST_BY_PATTERN = 2_000  # characters; NumPy takes longer to begin
 
 
 @lru_cache(maxsize=16)
@@ -126,7 +129,20 @@ def _parts(separator: str, quoting: Quoting) -> tuple[str, str, str, str]:
 def has_sound_quotes(text: str, separator: str, quoting: Quoting) -> bool:
     """`text` begins with a record, and may end within one."""
     quote = "'" if quoting is Quoting.SINGLE else '"'
-    return quoting in _UNQUOTED or quote not in text or bool(_sound(separator, quoting).fullmatch(text))
+    is_plain = quoting in _UNQUOTED or quote not in text
+    if is_plain or (len(text) > _MOST_BY_PATTERN and _stand_around_cells(text, separator, quote)):
+        return True
+    return bool(_sound(separator, quoting).fullmatch(text))
+
+
+def _stand_around_cells(text: str, separator: str, quote: str) -> bool:
+    """Whether all marks are pairs around whole cells. The pattern knows more, and takes three times as long."""
+    signs = np.frombuffer(f"\n{text}\n".encode(), np.uint8)
+    marks = np.flatnonzero(signs == ord(quote))
+    if len(marks) % 2 or "\\" in text or not separator.isascii():
+        return False
+    ends = np.isin(np.arange(256), [*f"\r\n{separator}".encode()])
+    return bool(ends[signs[marks[::2] - 1]].all() and ends[signs[marks[1::2] + 1]].all())
 
 
 def doubt_about(raw: str, separator: str, quoting: Quoting, habits: RowHabits) -> str:
