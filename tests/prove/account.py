@@ -207,7 +207,7 @@ def collect(bench: Bench, rounds: int, mutants: Sequence[Mutant]) -> None:
             span *= 1.02 if _round(world, span, found) else 0.9
             part.tried += 1
             bench.close(part, world, f"seed {seed}", found)
-            if found or account.left():  # a job that did not come to its end keeps its copies, and is none of the next's
+            if found or account.left():  # a job that has not come to its end keeps its copies
                 account.empty()
         for mutant in mutants:
             caught = (each for each in _mutant_findings(bench, account, mutant) if each.breach is mutant.breach)
