@@ -383,4 +383,6 @@ class SettingsPages:
         self._workspace.show(self.page)
 
     def _begin(self, show: Callable[[], object]) -> None:
-        self._workspace.begin_with("open", show, *_MODULES, parts=["connections"])
+        # Made in one turn, the two pages would keep the window from answering for more than a tenth of a second.
+        steps = () if is_made(self, "page") else (lambda: self.connection, lambda: self.page)
+        self._workspace.begin_with("open", show, *_MODULES, parts=["connections"], steps=steps)

@@ -194,18 +194,28 @@ class Workspace:
         module = _JOB if self.program.ledger.job(job_id).is_sent else _DRAFT
         self.begin_with("open", partial(self._open_now, job_id), module)
 
-    def begin_with(self, name: str, show: Callable[[], object], *modules: str, parts: Sequence[str] = ()) -> None:
+    def begin_with(
+        self,
+        name: str,
+        show: Callable[[], object],
+        *modules: str,
+        parts: Sequence[str] = (),
+        steps: Sequence[Callable[[], object]] = (),
+    ) -> None:
         """Call `show` once these modules and these parts of the program are there: at once, or in a task of this name.
-        What was begun by this name before is left.
+        What was begun by this name before is left. Each of `steps` has a turn of the loop of its own before.
         """
 
         async def prepare_and_show() -> None:
             await imported(*modules)
             await self.program.prepare(*parts)
+            for step in steps:
+                step()
+                await asyncio.sleep(0)
             show()
 
         self.tasks.cancel(name)
-        if all(module in sys.modules for module in modules) and is_made(self.program, *parts):
+        if not steps and all(module in sys.modules for module in modules) and is_made(self.program, *parts):
             show()
         else:
             self.tasks.start(name, prepare_and_show())
