@@ -55,6 +55,8 @@ async def test_an_excel_and_a_parquet_file_in_three_clicks(driver: JobPageDriver
     driver.program.change_settings(last_folder=str(home))
     dialog = opened(driver, await driver.finished(TIED, Kind.RANK))  # the first click, on "Export…"
     await until(lambda: lines(dialog) == [("Support articles.csv", "6 rows")])
+    dialog.forms.choose("failed")
+    assert not dialog.save_button.isEnabled(), "no row has failed"
     dialog.forms.choose("xlsx")
     dialog.forms.boxes["parquet"].click()
     assert [name for name, _ in lines(dialog)] == ["Support articles.xlsx", "Support articles.parquet"]

@@ -542,5 +542,9 @@ class ExportDialog(FormDialog):
         self._show_possible()
 
     def _show_possible(self) -> None:
-        nothing = "" if self.forms.chosen() else self.tr("Tick at least one form.")
+        chosen, nothing = self.forms.chosen(), ""
+        if not chosen:
+            nothing = self.tr("Tick at least one form.")
+        elif self._extent and not self._extent.failed and any(each.measure is Measure.FAILED_ROWS for each in chosen):
+            nothing = self.tr("Every row has a result. Untick the failed rows.")
         self.save_button.set_possible(self.tr("A file is being written.") if self.is_writing() else nothing)
