@@ -5,15 +5,15 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 
-from cfbatch_gui.cli.language import language_for, tr
+from cfbatch_gui.cli.language import language_for
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.file_names import check_utf8, independent
-from cfbatch_gui.core.system.languages import use_language
 from cfbatch_gui.core.system.paths import default_root
 from cfbatch_gui.core.system.processes import forbid_core_dumps, take_secrets
 from cfbatch_gui.without_window import lacking, say_no_screen, say_no_window, watch_qt
+from cfbatch_gui.words.languages import tr, use_language
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.processes import without_secrets
+from cfbatch_gui.words.languages import said
 
 STATUS = 2  # as for wrong usage: the user can do something about it
 

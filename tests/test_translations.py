@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 from babel.messages.pofile import read_po
 
-from cfbatch_gui.core.system.languages import TRANSLATED
+from cfbatch_gui.words.languages import TRANSLATED
 
 ROOT = Path(__file__).parents[1]
 CATALOGUES = sorted((ROOT / "resources" / "translations").glob("*.po"))

@@ -7,12 +7,13 @@ from dataclasses import asdict
 from cfbatch_gui.cli import reading, working
 from cfbatch_gui.cli.console import Call, ExitStatus, agreed, one_line, table
 from cfbatch_gui.cli.jobs import kind_words, time_words
-from cfbatch_gui.cli.language import number, tr, usage_error
 from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.cli.progress import FINAL
 from cfbatch_gui.cli.working import Work
 from cfbatch_gui.core.jobs.elsewhere import AccountJob
 from cfbatch_gui.core.jobs.states import Job, has_copies
+from cfbatch_gui.words.figures import number, usage_error
+from cfbatch_gui.words.languages import tr
 
 EXAMPLES = """
   cfbatch account take-over k4m8n2pq --connection "My Worker"

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from cfbatch_gui.cli import reading, working
 from cfbatch_gui.cli.console import Call
-from cfbatch_gui.cli.language import tr, usage_error
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import Work
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.words.figures import usage_error
+from cfbatch_gui.words.languages import tr
 
 EXAMPLES = """
   cfbatch attach 768f15b7-4fd6-4498-906e-ad94ffc7f8d2 --connection cloudflare

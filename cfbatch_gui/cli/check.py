@@ -12,7 +12,6 @@ from tempfile import TemporaryDirectory
 from cfbatch_gui.cli import reading, working
 from cfbatch_gui.cli.console import Call, ExitStatus, fields_of, labelled, one_line
 from cfbatch_gui.cli.jobs import read_ledger
-from cfbatch_gui.cli.language import number, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.connections.address_book import service_mark_at
 from cfbatch_gui.core.errors import EncodingUnknown, UserError
@@ -29,12 +28,13 @@ from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.reuse import EarlierResults
 from cfbatch_gui.core.jobs.states import Job, JobOptions
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.versions import Change, Differences, check_comparable, compare_versions, find_predecessor
 from cfbatch_gui.core.workers_ai.catalogue import find_model, next_reset
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
+from cfbatch_gui.words.figures import number, plural, usage_error, worded
+from cfbatch_gui.words.languages import said, tr
 
 
 def add_arguments(parser: Parser) -> None:

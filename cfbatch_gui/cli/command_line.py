@@ -14,15 +14,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from cfbatch_gui.cli.console import Call, Console, ExitStatus, exit_statuses_help, handled_signals, status_of_error
-from cfbatch_gui.cli.language import language_for, tr, usage_error
+from cfbatch_gui.cli.language import language_for
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.errors import EncodingUnknown, UserError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.file_names import check_utf8
-from cfbatch_gui.core.system.languages import use_language
 from cfbatch_gui.core.system.paths import OVERRIDE, Paths, default_root
 from cfbatch_gui.core.system.processes import forbid_core_dumps
+from cfbatch_gui.words.figures import usage_error
+from cfbatch_gui.words.languages import tr, use_language
 
 _COMMANDS: Final = {
     "run": message("rank or embed the texts of a file"),

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 
 from cfbatch_gui.cli.console import Call, ExitStatus, fields_of, one_line, table
 from cfbatch_gui.cli.jobs import found_jobs
-from cfbatch_gui.cli.language import figures, number, percent, plural, score, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser, checked
 from cfbatch_gui.cli.working import check_outputs, say_wrote
 from cfbatch_gui.core.evaluation.comparison import (
@@ -42,7 +41,8 @@ from cfbatch_gui.core.judgements.book import Shelf
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.results.labels import UnusableLabels
 from cfbatch_gui.core.system.files import listing
-from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.words.figures import local_signs, number, percent, plural, score_text, usage_error, worded
+from cfbatch_gui.words.languages import said, tr
 
 
 def lines_of_quality(run: Run, evaluation: Evaluation | None, book: BookGrades | None) -> Iterator[tuple[str, str]]:
@@ -63,7 +63,7 @@ def lines_of_quality(run: Run, evaluation: Evaluation | None, book: BookGrades |
     )
     yield tr("Quality"), sentence
     for name, mean in measures.means.items():
-        yield "", f"{name:<14} {figures(mean.text())}"
+        yield "", f"{name:<14} {local_signs(mean.text())}"
     yield from (("", said(words)) for words in remarks((measures,)))
     name = next(iter(measures.values))
     values = measures.values[name]
@@ -72,7 +72,7 @@ def lines_of_quality(run: Run, evaluation: Evaluation | None, book: BookGrades |
         yield tr("Worst"), worded("{measure} of single queries:", measure=name)
     for index in worst:
         query = evaluation.queries[index]
-        yield "", f"{score(float(values[index]))}  {_query_words(query.id, query.text)}"
+        yield "", f"{score_text(float(values[index]))}  {_query_words(query.id, query.text)}"
 
 
 def json_of_quality(run: Run, evaluation: Evaluation | None, book: BookGrades | None) -> dict[str, object]:
@@ -298,7 +298,7 @@ class Report:
         rows = []
         for index, total in enumerate(map(summary, self.moves), 2):
             counts = (_of(count, total.queries) for count in (total.other_first, total.unmoved))
-            rows.append((f"{index}", score(total.rbo), score(total.top), *counts))
+            rows.append((f"{index}", score_text(total.rbo), score_text(total.top), *counts))
         yield from table((tr("JOB"), rbo, top, tr("ANOTHER FIRST"), tr("UNMOVED")), rows, width)
         for index, moves in enumerate(self.moves, 2):
             if most := self._most(moves):
@@ -307,7 +307,7 @@ class Report:
                 moved = []
                 for each in most:
                     query = _query_words(each.id, each.text)
-                    moved.append((score(each.rbo), score(each.top), number(each.largest_change), query))
+                    moved.append((score_text(each.rbo), score_text(each.top), number(each.largest_change), query))
                 yield from table((tr("RBO"), top, tr("MOST RANKS"), tr("QUERY")), moved, width)
         for index, run in enumerate(comparison.runs, 1):
             if run.unusable is not None:
@@ -334,7 +334,7 @@ class Report:
         titles = (tr("JOB"), *names, worded("JUDGED@{k}", k=found.k), tr("NO ANSWER"))
         rows = []
         for index, run in enumerate(found.runs, 1):
-            means = (figures(run.means[name].text()) for name in names)
+            means = (local_signs(run.means[name].text()) for name in names)
             rows.append((f"{index}", *means, percent(run.judged_share), number(run.without_answer)))
         yield from table(titles, rows, width)
         yield from map(said, remarks(found.runs))
@@ -347,7 +347,12 @@ class Report:
             yield f"{said(headline)}. {' '.join(map(said, filter(None, sentences)))}{p}"
             changes = query_changes(self.comparison, found, index - 1, names[0])
             rows = [
-                (score(each.value), score(each.other_value), number(each.difference, "+.4f"), one_line(each.text))
+                (
+                    score_text(each.value),
+                    score_text(each.other_value),
+                    number(each.difference, "+.4f"),
+                    one_line(each.text),
+                )
                 for each in sorted(changes, key=lambda each: -abs(each.difference))[: self.most]
                 if abs(each.difference) > _SHOWN
             ]

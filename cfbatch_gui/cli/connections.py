@@ -17,7 +17,6 @@ from cfbatch_gui.cli.console import (
     status_of_error,
     table,
 )
-from cfbatch_gui.cli.language import number, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.cli.working import Work, check_outputs, most_words, opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
@@ -26,7 +25,6 @@ from cfbatch_gui.core.errors import NotConnected, OutcomeUnknown
 from cfbatch_gui.core.messages import enumerated, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_atomically
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from cfbatch_gui.core.worker_setup import account
 from cfbatch_gui.core.worker_setup.worker_setup import COSTS, NotOurs, SecretWouldBeLost, Stopped, WorkerSetup
@@ -34,6 +32,8 @@ from cfbatch_gui.core.workers_ai import probe
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.checking import CheckResult, has_failed, has_passed
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account_id
+from cfbatch_gui.words.figures import number, plural, usage_error, worded
+from cfbatch_gui.words.languages import said, tr
 
 EXAMPLES = """
   cfbatch connections add cloudflare --account 0123456789abcdef0123456789abcdef

@@ -16,7 +16,6 @@ from math import isnan
 from types import FrameType
 from typing import Any, Final, Self, TextIO
 
-from cfbatch_gui.cli.language import filled, plural, tr, usage_error
 from cfbatch_gui.core.errors import (
     ConnectionProblem,
     ExportError,
@@ -27,9 +26,10 @@ from cfbatch_gui.core.errors import (
     UserError,
 )
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
+from cfbatch_gui.words.figures import filled, plural, usage_error
+from cfbatch_gui.words.languages import said, tr
 
 WIDTH_WITHOUT_TERMINAL = 100
 _JOINERS = "\u200c\u200d"  # invisible, and required in some scripts and emoji

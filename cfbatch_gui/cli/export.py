@@ -9,7 +9,6 @@ from pathlib import Path
 
 from cfbatch_gui.cli.console import Call, ExitStatus
 from cfbatch_gui.cli.jobs import found_jobs
-from cfbatch_gui.cli.language import plural, tr, usage_error
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import check_outputs, say_file
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -20,6 +19,8 @@ from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Preset, Tar
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.versions import changed_since, removed_list
 from cfbatch_gui.core.workers_ai.connection_kinds import title_of
+from cfbatch_gui.words.figures import plural, usage_error
+from cfbatch_gui.words.languages import tr
 
 _NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))
 

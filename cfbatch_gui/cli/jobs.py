@@ -7,7 +7,6 @@ from time import localtime
 from typing import Final
 
 from cfbatch_gui.cli.console import Call, fields_of, one_line, table
-from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import account_cell, json_of_account, place_of
 from cfbatch_gui.core.errors import LedgerDamaged
@@ -15,8 +14,8 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.ledger import Ledger, without_collection
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import title_of
+from cfbatch_gui.words.languages import said, tr
 
 JOB_STATES: Final = {
     JobState.DRAFT: message("draft"),

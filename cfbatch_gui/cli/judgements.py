@@ -11,7 +11,6 @@ from typing import Any, Final
 from cfbatch_gui.cli.compare import unusable_words
 from cfbatch_gui.cli.console import Call, ExitStatus, labelled, one_line, table
 from cfbatch_gui.cli.jobs import found_jobs
-from cfbatch_gui.cli.language import number, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.evaluation.joining import label_judgements, read_run
@@ -23,7 +22,8 @@ from cfbatch_gui.core.judgements.session import agreement_words, between_judges,
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades, parse_grades, read_unusable_labels
 from cfbatch_gui.core.system.files import listing
-from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.words.figures import number, plural, usage_error, worded
+from cfbatch_gui.words.languages import said, tr
 
 _FORMS: Final = message("""\
 files that can be read and written:

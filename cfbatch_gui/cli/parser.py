@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
 from cfbatch_gui import __version__
-from cfbatch_gui.cli.language import tr, worded
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.words.figures import worded
+from cfbatch_gui.words.languages import said, tr
 
 T = TypeVar("T")
 

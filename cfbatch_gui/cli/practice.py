@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from cfbatch_gui.cli.console import Call
-from cfbatch_gui.cli.language import number, tr, worded
 from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system import processes
+from cfbatch_gui.words.figures import number, worded
+from cfbatch_gui.words.languages import tr
 
 TOKEN_VARIABLE = processes.OF_PRACTICE
 _ACCOUNT = "0" * 32

@@ -8,10 +8,10 @@ from enum import StrEnum
 from typing import Final
 
 from cfbatch_gui.cli.console import Console, elided, width_of
-from cfbatch_gui.cli.language import number, plural, tr, worded
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, account_progress, has_copies
 from cfbatch_gui.core.messages import Message, message
-from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.words.figures import number, plural, worded
+from cfbatch_gui.words.languages import said, tr
 
 FINAL: Final = (JobState.DONE, JobState.PARTLY_DONE, JobState.FAILED)
 

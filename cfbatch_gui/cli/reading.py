@@ -11,7 +11,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, padded, width_of
-from cfbatch_gui.cli.language import tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser, checked
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.column_names import index_of, listed
@@ -40,7 +39,8 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_columns, problems, with_signs
 from cfbatch_gui.core.jobs.plan.packing import ProblemCount
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.words.figures import usage_error, worded
+from cfbatch_gui.words.languages import said, tr
 
 STANDARD_INPUT = Path("-")
 _UNITS = {"line": FileFormat.LINES, "paragraph": FileFormat.PARAGRAPHS, "file": FileFormat.WHOLE}

@@ -8,7 +8,6 @@ from operator import attrgetter
 
 from cfbatch_gui.cli.console import elided, fields_of, labelled, one_line, padded, table, width_of
 from cfbatch_gui.cli.jobs import JOB_STATES, kind_words, summary_of, time_words
-from cfbatch_gui.cli.language import figures, filled, number, plural, score, tr, worded
 from cfbatch_gui.cli.progress import facts_of_account, state_words
 from cfbatch_gui.cli.reading import lines_of_rows
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
@@ -21,8 +20,9 @@ from cfbatch_gui.core.results.groups import Clusters, Duplicates
 from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings, rank_text
 from cfbatch_gui.core.results.score_table import ScoreFigures, score_figures
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
+from cfbatch_gui.words.figures import filled, local_signs, number, plural, score_text, worded
+from cfbatch_gui.words.languages import said, tr
 
 _RANK, _SCORE = 6, 9  # columns
 _LABEL = 11
@@ -125,9 +125,9 @@ def _ranked(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
 
 
 def _context_line(context: RankedContext, width: int) -> str:
-    points = "" if context.score is None else score(context.score)
+    points = "" if context.score is None else score_text(context.score)
     text = context.text if context.score is not None else f"({said(context.error or context.status)}) {context.text}"
-    rank = figures(rank_text(context)) or "–"
+    rank = local_signs(rank_text(context)) or "–"
     # A space after "2" aligns its digit with that of "2=".
     rank_cell = f"{rank:>{_RANK}}" if rank.endswith("=") else f"{rank:>{_RANK - 1}} "
     return f"{rank_cell}{points:>{_SCORE}}  {elided(text, max(20, width - _RANK - _SCORE - 2))}"
@@ -174,7 +174,7 @@ def lines_of_vector_checks(checks: VectorChecks) -> Iterator[tuple[str, str]]:
     length = ""
     if not math.isnan(checks.norm_min):
         template = tr("{shortest} to {longest} (unit length)") if checks.unit_length else tr("{shortest} to {longest}")
-        length = template.format(shortest=score(checks.norm_min), longest=score(checks.norm_max))
+        length = template.format(shortest=score_text(checks.norm_min), longest=score_text(checks.norm_max))
     yield tr("Dimension"), number(checks.dimension)
     yield tr("Length"), length
     yield tr("Repeated"), number(checks.repeated)
@@ -195,7 +195,7 @@ def lines_of_duplicates(embeddings: Embeddings, found: Duplicates, width: int) -
     )
     stays_word, goes_word = tr("stays"), tr("goes")
     for group in groups:
-        goes = [f"{goes_word}   {score(similarity)}" for similarity in group.similarities]
+        goes = [f"{goes_word}   {score_text(similarity)}" for similarity in group.similarities]
         wide = max(map(width_of, (stays_word, *goes)))
         yield ""
         for label, text in zip((stays_word, *goes), embeddings.texts([group.stays, *group.goes]), strict=True):

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from cfbatch_gui.cli import working
 from cfbatch_gui.cli.console import Call, ExitStatus, status_of_error, worst_of
 from cfbatch_gui.cli.jobs import lines_of_jobs, summary_of
-from cfbatch_gui.cli.language import tr, usage_error
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import FINAL
 from cfbatch_gui.cli.working import Work
@@ -14,6 +13,8 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.data_folder import WAITS_FOR_WORD, FolderAnswer
 from cfbatch_gui.core.jobs.verifying import complete_results
+from cfbatch_gui.words.figures import usage_error
+from cfbatch_gui.words.languages import tr
 
 
 def add_arguments(parser: Parser) -> None:

@@ -6,7 +6,6 @@ from functools import partial
 
 from cfbatch_gui.cli import reading, working
 from cfbatch_gui.cli.console import Call
-from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import Work
 from cfbatch_gui.core.errors import InputError
@@ -14,9 +13,10 @@ from cfbatch_gui.core.inputs.layouts import describe
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
+from cfbatch_gui.words.figures import plural
+from cfbatch_gui.words.languages import said, tr
 
 EXAMPLES = """
   cfbatch run faq.csv --rank --out ranked.csv

@@ -1,10 +1,10 @@
 """`cfbatch settle`: decide about a batch of unknown outcome."""
 
 from cfbatch_gui.cli.console import Call
-from cfbatch_gui.cli.language import usage_error
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import Work, add_budget_argument, opened, present, send_again, wait_for
 from cfbatch_gui.core.jobs.states import BatchState, Job
+from cfbatch_gui.words.figures import usage_error
 
 
 def add_arguments(parser: Parser) -> None:

@@ -6,7 +6,6 @@ from cfbatch_gui.cli import report
 from cfbatch_gui.cli.compare import add_judgements_argument, json_of_quality, lines_of_quality, read_judgements
 from cfbatch_gui.cli.console import Call, labelled
 from cfbatch_gui.cli.jobs import found_jobs
-from cfbatch_gui.cli.language import usage_error
 from cfbatch_gui.cli.parser import Parser, number_in
 from cfbatch_gui.core.evaluation.joining import Run, read_run
 from cfbatch_gui.core.evaluation.judged import BookGrades, Evaluation, measure
@@ -18,6 +17,7 @@ from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.groups import MOST_CLUSTERS, find_clusters, find_duplicates
 from cfbatch_gui.core.results.score_table import read_score_table
 from cfbatch_gui.core.workers_ai.connection_kinds import title_of
+from cfbatch_gui.words.figures import usage_error
 
 _NO_SIMILARITY = message("“{text}” is no similarity; give a number above 0 and at most 1, like 0.95")
 _NO_CLUSTERS = message("“{text}” is no number of clusters; give one from 1 to {most}")

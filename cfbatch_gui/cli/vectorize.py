@@ -11,12 +11,10 @@ import msgspec
 
 from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, labelled, table
 from cfbatch_gui.cli.jobs import time_words
-from cfbatch_gui.cli.language import number, plural, score, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import Work, opened, usable_connection
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.vectorize.client import IndexMissing, Metric
 from cfbatch_gui.core.vectorize.push_values import (
     Hit,
@@ -31,6 +29,8 @@ from cfbatch_gui.core.vectorize.push_values import (
     PushStage,
     SearchResult,
 )
+from cfbatch_gui.words.figures import number, plural, score_text, usage_error, worded
+from cfbatch_gui.words.languages import said, tr
 
 _LABEL = 14  # columns
 
@@ -246,7 +246,7 @@ def _lines_of_search(found: SearchResult, index: str, width: int) -> Iterator[st
 def _lines_of_hits(hits: Sequence[Hit], width: int) -> Iterator[str]:
     for hit in hits:
         text = hit.text if hit.text is not None else tr("not of this job")
-        yield elided(f"{score(hit.score)}  {hit.id}  {text}", width)
+        yield elided(f"{score_text(hit.score)}  {hit.id}  {text}", width)
 
 
 def _moment(text: str | None) -> str:

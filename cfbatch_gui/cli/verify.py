@@ -7,14 +7,14 @@ from dataclasses import asdict
 
 from cfbatch_gui.cli.console import Call, ExitStatus
 from cfbatch_gui.cli.jobs import read_ledger
-from cfbatch_gui.cli.language import plural, tr, worded
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.verifying import JobCheck, Outcome, asked_for_again, verify_job
-from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.words.figures import plural, worded
+from cfbatch_gui.words.languages import said, tr
 
 
 def add_arguments(parser: Parser) -> None:

@@ -11,7 +11,6 @@ from typing import Any, Final
 import msgspec
 
 from cfbatch_gui.cli.console import Call, Console, ExitStatus, status_of_error
-from cfbatch_gui.cli.language import number, percent, plural, tr, usage_error, worded
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.report import facts_of_job, lines_of_result
@@ -38,11 +37,12 @@ from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import Exported, export, target_for
 from cfbatch_gui.core.system.files import write_own_file
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
 from cfbatch_gui.core.workers_ai.catalogue import Price
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
+from cfbatch_gui.words.figures import number, percent, plural, usage_error, worded
+from cfbatch_gui.words.languages import said, tr
 
 _GLANCE = 0.2  # seconds between two looks at whether jobs may be left
 PATIENCE = 5  # a command ends after so many failures in a row to reach the service

@@ -9,12 +9,11 @@ from PySide6.QtWidgets import QDoubleSpinBox, QWidget
 
 from cfbatch_gui.core.errors import OverBudget
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.ui import dialogs
-from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.theme import SMALL, scaled
 from cfbatch_gui.ui.widgets import Choice, Flow, Label, boxed, row
+from cfbatch_gui.words.languages import said, tr
 
 _MOST = 10_000_000.0
 

@@ -20,11 +20,10 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from cfbatch_gui.core.system.file_names import file_name
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import RememberedFolder
-from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE, scaled
 from cfbatch_gui.ui.widgets import Button, Item, Label, column, row
+from cfbatch_gui.words.languages import said, tr
 
 _ROOM_FOR_A_LINE = 340  # pixels
 

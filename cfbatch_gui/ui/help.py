@@ -23,14 +23,14 @@ from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPlainTextEdit, QTex
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.languages import ENGLISH, language_in_use
 from cfbatch_gui.core.system.logs import last_lines, redacted
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.dialogs import ShownDialog, SizedDialog
-from cfbatch_gui.ui.display import in_help, key_name, tr
+from cfbatch_gui.ui.display import in_help, key_name
 from cfbatch_gui.ui.theme import LARGE, WIDE, scaled
 from cfbatch_gui.ui.widgets import Button, Label, LinkButton, column, form, row, split
+from cfbatch_gui.words.languages import ENGLISH, language_in_use, tr
 
 _WIDTH, _HEIGHT = 900, 620  # pixels
 _TOPICS_WIDTH = 220

@@ -10,10 +10,11 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState, account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import add_action
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import tr
 
 
 def can_be_compared(job: Job) -> bool:
@@ -63,7 +64,7 @@ class JobActions:
             duplicate = add_action(menu, tr("Duplicate"), lambda: self.duplicate(*ids), "copy")
             duplicate.setEnabled(not jobs[0].has_named_texts and not jobs[0].texts_forgotten_at)
         if len(rankings) > 1 or (is_one and rankings):
-            text = tr("Compare these {n}…").format(n=display.number(len(rankings)))
+            text = tr("Compare these {n}…").format(n=figures.number(len(rankings)))
             if is_one:
                 text = tr("Compare with…") + "\t" + display.key_name("Ctrl+Shift+C")
             add_action(menu, text, lambda: self.compare(*rankings), "git-compare")
@@ -71,20 +72,20 @@ class JobActions:
             text = tr("Judge its texts…") + "\t" + display.key_name("Ctrl+J")
             add_action(menu, text, lambda: self.judge(*ids), "list-ordered")
         own()
-        text = tr("Tags…") if is_one else display.plural(len(ids), "Tag {n} job…", "Tag {n} jobs…")
+        text = tr("Tags…") if is_one else figures.plural(len(ids), "Tag {n} job…", "Tag {n} jobs…")
         add_action(menu, text, lambda: self.tag(*ids), "tag")
         put_away = [job.id for job in jobs if job.is_sent and not job.archived]
         if archived := put_away or [job.id for job in jobs if job.archived]:
             text = tr("Archive") if put_away else tr("Take out of the archive")
             if not is_one and put_away:
-                text = display.plural(len(archived), "Archive {n} job", "Archive {n} jobs")
+                text = figures.plural(len(archived), "Archive {n} job", "Archive {n} jobs")
             elif not is_one:
-                text = display.plural(
+                text = figures.plural(
                     len(archived), "Take {n} job out of the archive", "Take {n} jobs out of the archive"
                 )
             add_action(menu, text, lambda: self.archive(*archived), "archive")
         menu.addSeparator()
-        text = tr("Delete") if is_one else display.plural(len(ids), "Delete {n} job", "Delete {n} jobs")
+        text = tr("Delete") if is_one else figures.plural(len(ids), "Delete {n} job", "Delete {n} jobs")
         add_action(menu, text, lambda: self.delete(*ids), "trash-2")
 
     def duplicate(self, job_id: str) -> None:
@@ -126,13 +127,13 @@ class JobActions:
 
         before = [self._program.ledger.job(job_id) for job_id in job_ids]
         common = [tag for tag in before[0].tags if all(tag in job.tags for job in before)]
-        title = tr("Tags of “{name}”").format(name=display.one_line(before[0].name, 60))
+        title = tr("Tags of “{name}”").format(name=figures.one_line(before[0].name, 60))
         if len(before) > 1:
-            title = display.plural(len(before), "Tags of {n} job", "Tags of {n} jobs")
+            title = figures.plural(len(before), "Tags of {n} job", "Tags of {n} jobs")
         label = tr("Tags, with commas between them")
         if known := {tag for job in self._program.ledger.jobs() for tag in job.tags}:
             in_use = ", ".join(sorted(known, key=str.casefold))
-            label += "\n" + tr("In use: {tags}").format(tags=display.one_line(in_use, _MOST_IN_USE))
+            label += "\n" + tr("In use: {tags}").format(tags=figures.one_line(in_use, _MOST_IN_USE))
         text = await dialogs.ask_text(self._window, title, label, text=", ".join(common), accept=tr("Save"))
         if text is None:
             return
@@ -208,16 +209,16 @@ class JobActions:
 
     def _show_undo(self, text: str, words: str, jobs: Sequence[Job], undo: Callable[[], None]) -> None:
         """`text` and `words` name the `{jobs}`: one by its name, several by their number."""
-        named = display.plural(len(jobs), "{n} job", "{n} jobs")
+        named = figures.plural(len(jobs), "{n} job", "{n} jobs")
         if len(jobs) == 1:
-            named = f"“{display.one_line(jobs[0].name, _LONGEST_NAME)}”"
+            named = f"“{figures.one_line(jobs[0].name, _LONGEST_NAME)}”"
         self._notices.show_undo(text.format(jobs=named), words.format(jobs=named), undo)
 
     async def _is_sure(self, at_work: Sequence[Job]) -> bool:
         title = tr("Delete what is at work?")
-        names = display.listed([f"“{display.one_line(job.name, _LONGEST_NAME)}”" for job in at_work])
+        names = figures.listed([f"“{figures.one_line(job.name, _LONGEST_NAME)}”" for job in at_work])
         pattern = tr("Sent and paid for, and its results would not be collected: {jobs}.")
-        text = pattern.format(jobs=display.one_line(names))
+        text = pattern.format(jobs=figures.one_line(names))
         if any(account_progress(job).is_used for job in at_work):
             text += " " + tr("What your account collects stays there; “In your account…” in the menu Job lists it.")
         return await dialogs.ask(self._window, title, text, accept=tr("Delete"), danger=True)

@@ -19,11 +19,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAccessibleWidget, QApplication, QWidget
 
 from cfbatch_gui.core.errors import Action, UserError
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
-from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.theme import LARGE, SMALL, scaled
 from cfbatch_gui.ui.widgets import Level, NoticeBar, column
+from cfbatch_gui.words.languages import said, tr
 
 
 @dataclass(frozen=True, slots=True, eq=False)

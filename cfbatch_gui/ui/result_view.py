@@ -12,9 +12,10 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.ui import display
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import column
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import tr
 
 _LONGEST_NAME = 40
 
@@ -28,8 +29,8 @@ class RowChoice:
     is_proposed: bool = False
 
     def words(self) -> str:
-        name = display.one_line(self.name, _LONGEST_NAME)
-        return display.tr("These {n} · {name}").format(n=display.number(len(self.items)), name=name)
+        name = figures.one_line(self.name, _LONGEST_NAME)
+        return tr("These {n} · {name}").format(n=figures.number(len(self.items)), name=name)
 
 
 def row_choices(*named: tuple[str, Iterable[int]], proposed: str = "") -> tuple[RowChoice, ...]:

@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 import cfbatch_gui
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.messages import comma_list, counted_message, cut_list, message
-from cfbatch_gui.core.system.languages import languages, said
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.system.paths import Paths, resource
 from cfbatch_gui.without_window import lacking, missing_sentence, watch_qt
+from cfbatch_gui.words.languages import languages, said
 
 if TYPE_CHECKING:
     from cfbatch_gui.core.inputs.input_values import Kind

@@ -9,13 +9,9 @@ from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.languages import language_in_use, languages
 from cfbatch_gui.core.workers_ai.transport import Exchange, traffic
-from cfbatch_gui.ui import display
 from cfbatch_gui.ui.budget import BudgetFields
-from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
@@ -39,6 +35,9 @@ from cfbatch_gui.ui.widgets import (
     row,
     scrolled,
 )
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import language_in_use, languages, tr
+from cfbatch_gui.words.states import title_words
 
 CONNECTIONS, WINDOW, SPENDING, DATA = "connections", "window", "spending", "data"
 
@@ -234,9 +233,9 @@ class TrafficPage(_Leavable):
         self.empty.set_line(self.tr("Nothing has left this computer."), "circle-check", "done")
         self.empty.setVisible(not found)
         if found:
-            hosts = display.plural(len({each.host for each in found}), "{n} host", "{n} hosts")
-            sent = self.tr("{size} sent").format(size=display.size(sum(each.sent for each in found)))
-            received = self.tr("{size} received").format(size=display.size(sum(each.received for each in found)))
+            hosts = figures.plural(len({each.host for each in found}), "{n} host", "{n} hosts")
+            sent = self.tr("{size} sent").format(size=figures.size(sum(each.sent for each in found)))
+            received = self.tr("{size} received").format(size=figures.size(sum(each.received for each in found)))
             self.header.set_facts(hosts, sent, received)
         else:
             self.header.set_facts(self.tr("from the program’s own log"))
@@ -265,8 +264,8 @@ class TrafficPage(_Leavable):
             ),
             Column(self.tr("What"), lambda each: self._what_words(each.what), key="what", width=176),
             NumberColumn(self.tr("Times"), lambda each: each.count, key="times", width=70, gives_way=True),
-            NumberColumn(self.tr("Sent"), lambda each: each.sent, display.size, key="sent", width=84),
-            NumberColumn(self.tr("Received"), lambda each: each.received, display.size, key="received", width=90),
-            Column(self.tr("First"), lambda each: each.time, display.moment, key="first", **moment),
-            Column(self.tr("Last"), lambda each: each.until, display.moment, key="last", **moment),
+            NumberColumn(self.tr("Sent"), lambda each: each.sent, figures.size, key="sent", width=84),
+            NumberColumn(self.tr("Received"), lambda each: each.received, figures.size, key="received", width=90),
+            Column(self.tr("First"), lambda each: each.time, figures.moment, key="first", **moment),
+            Column(self.tr("Last"), lambda each: each.until, figures.moment, key="last", **moment),
         )

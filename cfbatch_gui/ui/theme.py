@@ -16,7 +16,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetrics,
 from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.system.paths import resource
-from cfbatch_gui.ui.display import tr
+from cfbatch_gui.words.languages import tr
 
 _FONTS = {"small": -1, "part": 2, "figure": 5, "title": 7, "display": 13}  # pixels more than body text
 _HEIGHTS = {"control": 28, "control_large": 32, "link": 20, "link_most": 24, "tab": 34}  # pixels

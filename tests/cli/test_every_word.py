@@ -14,9 +14,9 @@ from babel.messages.mofile import write_mo
 from cfbatch_gui.cli.command_line import run_command
 from cfbatch_gui.cli.language import language_for
 from cfbatch_gui.cli.main import main
-from cfbatch_gui.core.system.languages import ENGLISH, Catalogue, Language, use_language
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
+from cfbatch_gui.words.languages import ENGLISH, Catalogue, Language, use_language
 from tests.cli.all_commands import for_programs, people_read, write_inputs
 from tests.journeys.terminal import Ended, Terminal
 from tests.screen.pseudo_language import PseudoLanguage

@@ -8,7 +8,7 @@ from babel.messages.catalog import Catalog as Source
 from babel.messages.mofile import write_mo
 
 from cfbatch_gui.core.messages import Message, counted_message, message
-from cfbatch_gui.core.system.languages import (
+from cfbatch_gui.words.languages import (
     ENGLISH,
     Catalogue,
     Language,

@@ -20,7 +20,7 @@ from cfbatch_gui.core.messages import (
     message,
     stored_message,
 )
-from cfbatch_gui.core.system.languages import Catalogue, Language
+from cfbatch_gui.words.languages import Catalogue, Language
 
 CORE = Path(__file__).parents[2] / "cfbatch_gui" / "core"
 FILES = sorted(CORE.rglob("*.py"))

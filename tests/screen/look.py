@@ -9,9 +9,9 @@ from PySide6.QtCore import QLocale, Qt, QTranslator
 from PySide6.QtGui import QFont, QFontInfo
 from PySide6.QtWidgets import QApplication
 
-from cfbatch_gui.core.system.languages import ENGLISH, load_language, use_language
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.window.app import speak
+from cfbatch_gui.words.languages import ENGLISH, load_language, use_language
 from tests.screen.pseudo_language import PseudoLanguage
 
 

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from cfbatch_gui.core.system.languages import TRANSLATED, Language, load_language
+from cfbatch_gui.words.languages import TRANSLATED, Language, load_language
 
 _KEPT = re.compile(r"(\{[^{}]*\}|<[^<>]*>|&)")  # parameters, tags and the marks of keys
 _LETTERS = str.maketrans("aeiouyAEIOUYcnszCNSZ", "áéíóúýÁÉÍÓÚÝçñšžÇÑŠŽ")

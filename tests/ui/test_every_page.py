@@ -28,9 +28,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from cfbatch_gui.core.system.languages import languages
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import Theme
+from cfbatch_gui.words.languages import languages
 from tests.screen.fits import faults, reaches
 from tests.screen.look import Language, Look, put_on
 from tests.screen.pseudo_language import BEGIN, END

@@ -14,9 +14,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QWidget
 from cfbatch_gui import __version__
 from cfbatch_gui.core.errors import TokenRefused
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.system.languages import ENGLISH, Language, languages, load_language, use_language
 from cfbatch_gui.core.system.paths import resource
-from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import control_name, in_help
 from cfbatch_gui.ui.evaluation.comparison_tabs import signed
 from cfbatch_gui.ui.help import HelpWindow, Topic, diagnostics, licence_text
@@ -27,6 +25,8 @@ from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.widgets import LinkButton, PrimaryButton
 from cfbatch_gui.ui.widgets.bars import FileDrag
 from cfbatch_gui.ui.window.main_window import MainWindow, NoticeListDialog
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import ENGLISH, Language, languages, load_language, use_language
 from tests.screen.past import draft, run
 from tests.screen.stage import Stage
 from tests.ui.conftest import Until
@@ -215,16 +215,16 @@ def german() -> Iterator[None]:
 
 @pytest.mark.usefixtures("german")
 def test_decimals_and_thousands_have_the_signs_of_the_language() -> None:
-    assert display.number(3816) == "3.816"
-    assert display.score_text(-0.0028) == "-0,0028"
-    assert display.figures("0.4939–1,000.5") == "0,4939–1.000,5"
+    assert figures.number(3816) == "3.816"
+    assert figures.score_text(-0.0028) == "-0,0028"
+    assert figures.local_signs("0.4939–1,000.5") == "0,4939–1.000,5"
     assert signed(-0.0741) == "−0,074"
     assert count_range(1_969, 3_067) == "2,0–3,1 k"
     assert labels((0.0, 0.25, 0.5)) == ("0", "0,25", "0,5")
 
 
 def test_english_has_a_point() -> None:
-    assert display.score_text(0.6812) == "0.6812"
+    assert figures.score_text(0.6812) == "0.6812"
     assert share_of_day(0.036).startswith("3.6 %")
 
 

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QRadioButton, QSizePolicy
 
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL_VARIABLE
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Pasted, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.checking import COLLECTING_TITLE, CheckResult, has_failed, has_passed, titles_of
@@ -28,7 +27,6 @@ from cfbatch_gui.ui.connections.connection_fields import (
     has_problem,
     page_link,
 )
-from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
@@ -51,6 +49,8 @@ from cfbatch_gui.ui.widgets import (
     line,
     row,
 )
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import said, tr
 
 if TYPE_CHECKING:
     from cfbatch_gui.ui.connections.connection_page import ConnectionPage
@@ -412,7 +412,7 @@ class SavedCard(ConnectionCard):
         if pasted.problem:
             self.found.set_line(said(pasted.problem), "circle-x", "error")
         elif names:
-            words = self.tr("Found in what you pasted: {things}.").format(things=display.listed(names))
+            words = self.tr("Found in what you pasted: {things}.").format(things=figures.listed(names))
             self.found.set_line(words, "circle-check", "done")
         else:
             self.found.hide()

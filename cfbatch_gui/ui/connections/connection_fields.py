@@ -10,14 +10,13 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QStackedWidget, QWidget
 
 from cfbatch_gui.core.connections.credentials import TOKEN_VARIABLE, KeyringState, TokenSource
 from cfbatch_gui.core.errors import Action, KeyringUnavailable, NotConnected, UserError
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.icons import icon
 from cfbatch_gui.ui.theme import CONTROL_HEIGHT, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import ElidedLabel, IconLabel, Label, LinkButton, QuietButton, Role, boxed, column, row
+from cfbatch_gui.words.languages import said, tr
 
 _ICON = 18  # pixels
 _LONGEST = 2_000  # characters; enough for a pasted address, too few for a pasted document

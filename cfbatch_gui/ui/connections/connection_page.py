@@ -12,7 +12,6 @@ from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, TokenSource, variable_of
 from cfbatch_gui.core.errors import ConnectionProblem, NotConnected, UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse, SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Pasted, Token, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
@@ -22,10 +21,11 @@ from cfbatch_gui.ui.connections.service_check import ServiceCheck
 from cfbatch_gui.ui.connections.worker_dialogs import WorkerGuide, WorkerRemovalDialog, WorkerSetupDialog
 from cfbatch_gui.ui.dialogs import ask, ask_text
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, MenuButton, PageHeader, boxed, column, scrolled
+from cfbatch_gui.words.languages import said
+from cfbatch_gui.words.states import title_words
 
 KindName = Literal["cloudflare", "worker", "gateway"]
 

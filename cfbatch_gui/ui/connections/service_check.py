@@ -11,7 +11,6 @@ from shiboken6 import isValid
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_atomically
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.probe import (
@@ -24,14 +23,15 @@ from cfbatch_gui.core.workers_ai.probe import (
     json_report,
     text_report,
 )
-from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.connections.connection_fields import StepRow
 from cfbatch_gui.ui.connections.worker_dialogs import TallDialog
-from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import Button, IconLine, Label, PrimaryButton, Role, Saying, StateLabel, boxed, column, row
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import said, tr
+from cfbatch_gui.words.states import title_words
 
 _WIDTH = 700  # pixels
 _ICONS: dict[Outcome, tuple[str, Role]] = {
@@ -100,7 +100,7 @@ class ServiceCheck(TallDialog):
             self.start_button.hide()
             self.problem.set_line(said(error.message))
             return
-        batches = display.plural(len(self._plan.batches), "{n} small batch", "{n} small batches")
+        batches = figures.plural(len(self._plan.batches), "{n} small batch", "{n} small batches")
         self.sends.set_line(
             self.tr("{batches}, and one request without the queue, to {model}").format(batches=batches, model=model)
         )
@@ -109,7 +109,7 @@ class ServiceCheck(TallDialog):
             self.time.set_line(self.tr("It takes a few seconds."))
             self.start_button.setText(self.tr("Check"))
             return
-        price = display.prices(self._plan.price)
+        price = figures.prices(self._plan.price)
         self.price.set_line(self.tr("It costs {price}.").format(price=price))
         self.time.set_line(self.tr("It takes as long as batches wait, usually less than 5 minutes."))
         self.start_button.setText(self.tr("Check for {price}").format(price=price))
@@ -146,7 +146,7 @@ class ServiceCheck(TallDialog):
         broken = sum(each.outcome is Outcome.NOT_HELD for each in result.findings)
         unfinished = [batch.sentence for batch in result.sent if batch.answer is None]
         if broken:
-            words = display.plural(broken, "{n} assumption does not hold", "{n} assumptions do not hold")
+            words = figures.plural(broken, "{n} assumption does not hold", "{n} assumptions do not hold")
             self.outcome.set_state(words, "triangle-alert", "attention")
         elif not result.is_whole:
             self.outcome.set_state(self.tr("Not everything could be checked"), "triangle-alert", "attention")

@@ -14,7 +14,6 @@ from shiboken6 import isValid
 from cfbatch_gui.core.connections.credentials import TokenSource
 from cfbatch_gui.core.errors import NotConnected, TokenRefused, UsageError, UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import RememberedFolder, SavedConnection
 from cfbatch_gui.core.worker_setup.account import (
     AddressMissing,
@@ -54,8 +53,6 @@ from cfbatch_gui.ui.connections.connection_fields import (
     TokenField,
     has_problem,
 )
-from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
@@ -76,6 +73,9 @@ from cfbatch_gui.ui.widgets import (
     row,
     scrolled,
 )
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import said, tr
+from cfbatch_gui.words.states import title_words
 
 _LEAST = 480  # pixels that it may have above a window that is lower
 
@@ -226,13 +226,13 @@ class WorkerGuide(TallDialog):
             self.saved.set_line(said(error.message), "triangle-alert", "attention")
             return
         self._folder = folder
-        files = display.plural(len(paths), "{n} file", "{n} files")
+        files = figures.plural(len(paths), "{n} file", "{n} files")
         words = self.tr("{files} saved in “{name}”.").format(files=files, name=folder.name)
         self.saved.set_line(words, "circle-check", "done")
         self.folder_button.show()
 
     async def _may_replace(self, others: tuple[Path, ...]) -> bool:
-        names = display.listed([f"“{path.name}”" for path in others])
+        names = figures.listed([f"“{path.name}”" for path in others])
         return await dialogs.ask(
             self,
             self.tr("Replace files?"),
@@ -349,7 +349,7 @@ class AccountDialog(TallDialog):
             for each in self.calls:
                 self._list.body.addWidget(each)
         calls = self.plan(names_of(), self._account_id())
-        permissions = display.listed([*dict.fromkeys(each.permission for each in calls)])
+        permissions = figures.listed([*dict.fromkeys(each.permission for each in calls)])
         hint = self.tr(
             "For this one time; it is stored nowhere. It needs {permissions}, which the dashboard calls “Edit”."
         )
@@ -583,7 +583,7 @@ class WorkerRemovalDialog(AccountDialog):
         more = [self.tr("The token is not needed any more: delete it in the dashboard.")]
         if taken.bucket:
             more.insert(
-                0, display.plural(taken.answers, "{n} stored object was deleted.", "{n} stored objects were deleted.")
+                0, figures.plural(taken.answers, "{n} stored object was deleted.", "{n} stored objects were deleted.")
             )
         if self.forget.isChecked():
             await self._program.connections.remove(self._record.id)

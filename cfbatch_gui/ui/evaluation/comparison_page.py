@@ -18,11 +18,10 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import ExportOptions, Preset
 from cfbatch_gui.core.results.score_table import QueryText
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.dialogs import FormDialog
-from cfbatch_gui.ui.display import control_name, score_text, tr
+from cfbatch_gui.ui.display import control_name
 from cfbatch_gui.ui.evaluation.comparison_tabs import (
     AnswerTab,
     Compared,
@@ -35,7 +34,6 @@ from cfbatch_gui.ui.evaluation.comparison_tabs import (
     with_top,
 )
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import TableView, say_too_much
 from cfbatch_gui.ui.tasks import Tasks
@@ -61,6 +59,10 @@ from cfbatch_gui.ui.widgets import (
     split,
 )
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.figures import score_text
+from cfbatch_gui.words.languages import said, tr
+from cfbatch_gui.words.states import is_practice, short_model
 
 ANSWER, QUERIES, SCORES, JOBS = "answer", "queries", "scores", "jobs"
 _TOPS = (1, 3, 5, 10, 20)
@@ -206,8 +208,8 @@ class ComparisonPage(QWidget):
     def _show(self, compared: Compared) -> None:
         self.compared = compared
         names, comparison = named(compared.jobs), compared.comparison
-        queries = display.plural(len(comparison.queries), "{n} query", "{n} queries")
-        self.header.set_facts(*names, queries, display.plural(len(comparison.query), "{n} text", "{n} texts"))
+        queries = figures.plural(len(comparison.queries), "{n} query", "{n} queries")
+        self.header.set_facts(*names, queries, figures.plural(len(comparison.query), "{n} text", "{n} texts"))
         self.partial_bar.setVisible(comparison.is_partial)
         self.others.refill(((name, number) for number, name in enumerate(names[1:], 1)), 1)
         self.others.setVisible(len(names) > 2)
@@ -227,7 +229,7 @@ class ComparisonPage(QWidget):
         self.rbo.set_figure(score_text(total.rbo), self.tr("overlap (RBO)"))
         self.top.set_figure(score_text(total.top), self.tr("overlap of the first {k}").format(k=compared.top_k))
         of = self.tr("{n} of {all}")
-        first, unmoved, all_ = map(display.number, (total.other_first, total.unmoved, total.queries))
+        first, unmoved, all_ = map(figures.number, (total.other_first, total.unmoved, total.queries))
         self.first.set_figure(of.format(n=first, all=all_), self.tr("have a different top result"))
         self.unmoved.set_figure(of.format(n=unmoved, all=all_), self.tr("are ranked the same"))
         self.answer.show_comparison(compared, other)
@@ -255,7 +257,7 @@ class ComparisonPage(QWidget):
             offers.append((self.tr("These {n} queries, a row for each query…"), True, chosen))
         for words, by_query, only in offers:
             save = partial(self._save, by_query=by_query, only=only)
-            self.save_button.add(words.format(n=display.number(len(chosen))), save)
+            self.save_button.add(words.format(n=figures.number(len(chosen))), save)
 
     def _save(self, *, by_query: bool, only: Collection[int] | None) -> None:
         self.tasks.start("save", self._choose_file(by_query=by_query, only=only))
@@ -281,7 +283,7 @@ class ComparisonPage(QWidget):
         by_queries = partial(write_queries, top_k=compared.top_k, evaluation=compared.evaluation)
         write = by_queries if by_query else write_texts
         count = await asyncio.to_thread(write, compared.comparison, path, options=options, queries=only)
-        rows = display.plural(count, "{n} row", "{n} rows")
+        rows = figures.plural(count, "{n} row", "{n} rows")
         said = self.tr("Wrote {rows} to “{name}”.").format(rows=rows, name=path.name)
         self._notices.show_written(said, path)
 
@@ -413,7 +415,7 @@ def text_columns(letter: str) -> tuple[Column[TextMove], ...]:
         Column(
             tr("Moved"),
             lambda row: row.change,
-            display.moved,
+            figures.moved,
             key="moved",
             width=70,
             colour=lambda row: "text" if row.change else "quiet",
@@ -455,7 +457,7 @@ class ChooseJobsDialog(FormDialog):
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.table.opened.connect(lambda _: self.compare_button.click())
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
-        title = self.tr("Compare “{name}” with").format(name=display.one_line(base.name, 60))
+        title = self.tr("Compare “{name}” with").format(name=figures.one_line(base.name, 60))
         words = self.tr("Jobs over the same texts: another model, or another template. Hold {key} to choose several.")
         nothing = self.tr("There is no other ranking with results yet. Duplicate this job and change its model.")
         about = words.format(key=control_name()) if self._jobs else nothing
@@ -491,6 +493,6 @@ class ChooseJobsDialog(FormDialog):
             ),
             NumberColumn(self.tr("Queries"), lambda job: job.queries, key="queries", width=80),
             Column(
-                self.tr("Sent"), lambda job: job.sent_at, lambda sent: display.age(sent, now), key="sent", width=110
+                self.tr("Sent"), lambda job: job.sent_at, lambda sent: figures.age(sent, now), key="sent", width=110
             ),
         )

@@ -33,13 +33,9 @@ from cfbatch_gui.core.evaluation.judged import (
 from cfbatch_gui.core.evaluation.significance import Paired
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
-from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Band, Bars, Chart, Diagonal, Dots, PictureButtons, PlotData
-from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
@@ -60,6 +56,10 @@ from cfbatch_gui.ui.widgets import (
     scrolled,
     split,
 )
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.figures import score_text
+from cfbatch_gui.words.languages import said, tr
+from cfbatch_gui.words.states import is_practice, short_model
 
 _USUAL_TOPS = (10, 5, 3)
 
@@ -103,7 +103,7 @@ def named(jobs: Sequence[Job]) -> list[str]:
     """ "A: Help centre", "B: Help centre, short": the names in the header of the page."""
     pattern = tr("{letter}: {name}")
     return [
-        pattern.format(letter=letter(number), name=display.one_line(job.name, 60)) for number, job in enumerate(jobs)
+        pattern.format(letter=letter(number), name=figures.one_line(job.name, 60)) for number, job in enumerate(jobs)
     ]
 
 
@@ -138,14 +138,14 @@ def judged_words(found: Evaluation | None) -> str:
             " relevant) to measure the jobs by it."
         )
     sentences = [
-        display.plural(len(found.queries), "By the judgements of {n} query.", "By the judgements of {n} queries."),
+        figures.plural(len(found.queries), "By the judgements of {n} query.", "By the judgements of {n} queries."),
         tr("All are means over these queries, as trec_eval defines them; “exp” takes 2 to the label less 1 as gain."),
     ]
     counts = {
         tr("Queries without judgements, left out: {n}."): found.left_out,
         tr("Texts labelled differently, where the label of job A holds: {n}."): found.conflicts,
     }
-    sentences += [sentence.format(n=display.number(count)) for sentence, count in counts.items() if count]
+    sentences += [sentence.format(n=figures.number(count)) for sentence, count in counts.items() if count]
     sentences += map(said, remarks(found.runs))
     return " ".join(sentences)
 
@@ -155,7 +155,7 @@ def how_it_is_known(found: Paired, *, several: bool) -> str:
         "By a paired randomisation test: if it were tossed up for every query which ranking is which, the mean would"
         " differ as much in {share} of all cases (p). The interval is from drawing the queries again 20,000 times. The"
         " same judgements always give the same figures."
-    ).format(share=display.number(found.p * 100, ".1f") + " %")
+    ).format(share=figures.number(found.p * 100, ".1f") + " %")
     if several:
         words += " " + tr("p is corrected for the number of comparisons (Holm).")
     return words
@@ -168,18 +168,18 @@ def too_few_judged(evaluation: Evaluation, other: int) -> str:
     pattern = tr(
         "Of the first {k} texts only {a} (A) and {b} ({job}) are judged. The figures are not to be relied upon."
     )
-    a, b = map(display.percent, shares)
+    a, b = map(figures.percent, shares)
     return pattern.format(k=evaluation.k, a=a, b=b, job=letter(other))
 
 
 def source_words(evaluation: Evaluation, book: BookGrades | None) -> str:
-    judged, queries = display.number(evaluation.judged), display.number(len(evaluation.queries))
+    judged, queries = figures.number(evaluation.judged), figures.number(len(evaluation.queries))
     counts = tr("{n} judgements of {queries} queries").format(n=judged, queries=queries)
     return tr("By {judgements}: {counts}.").format(judgements=said(judged_by(evaluation, book)), counts=counts)
 
 
 def signed(difference: float) -> str:
-    return display.number(difference, "+.3f").replace("-", "−")
+    return figures.number(difference, "+.3f").replace("-", "−")
 
 
 _CHART_HEIGHT = 190
@@ -278,7 +278,7 @@ class AnswerTab(QWidget):
         changes = self.rows.rows()
 
         def describe(index: int) -> str:
-            return f"{display.one_line(changes[index].text, 120)}\n{signed(changes[index].difference)}"
+            return f"{figures.one_line(changes[index].text, 120)}\n{signed(changes[index].difference)}"
 
         edges, differences = np.arange(len(changes) + 1.0), np.array([each.difference for each in changes])
         better, worse = self.tr("{job} better").format(job=job), self.tr("{job} worse").format(job=job)
@@ -319,7 +319,7 @@ def change_columns(job: str) -> tuple[Column[QueryChange], ...]:
 
 
 def _difference(value: float) -> str:
-    return display.number(value, "+.4f").replace("-", "−") if abs(value) >= _SAME else score_text(0.0)
+    return figures.number(value, "+.4f").replace("-", "−") if abs(value) >= _SAME else score_text(0.0)
 
 
 def _colour(each: QueryChange) -> str:
@@ -332,7 +332,7 @@ def _ranks(each: QueryChange) -> str:
     if not each.best:
         return ""
     pattern = tr("{before} → {after}")
-    before, after = (display.number(rank) if rank else "–" for rank in (each.rank, each.other_rank))
+    before, after = (figures.number(rank) if rank else "–" for rank in (each.rank, each.other_rank))
     return pattern.format(before=before, after=after)
 
 
@@ -361,7 +361,7 @@ class ScoresTab(QWidget):
 
         def describe(index: int) -> str:
             query = comparison.queries[int(comparison.query[index])]
-            return f"{display.one_line(query.text, 120)}\n{score_text(x[index])} · {score_text(y[index])}"
+            return f"{figures.one_line(query.text, 120)}\n{score_text(x[index])} · {score_text(y[index])}"
 
         def data() -> PlotData:
             queries = (comparison.queries[index].text for index in comparison.query.tolist())
@@ -408,11 +408,11 @@ class JobsTab(QWidget):
             model = (
                 self.tr("{model}, practice").format(model=short_model(job)) if is_practice(job) else short_model(job)
             )
-            scores = display.number(run.scored)
+            scores = figures.number(run.scored)
             if run.is_partial:
-                scores = self.tr("{scored} of {all}").format(scored=scores, all=display.number(len(run.table)))
+                scores = self.tr("{scored} of {all}").format(scored=scores, all=figures.number(len(run.table)))
             matched = matched_words(comparison.joined[number]) if number else ""
-            lines.append((letter(number), job.name, model, display.number(len(run.table.asked)), scores, matched))
+            lines.append((letter(number), job.name, model, figures.number(len(run.table.asked)), scores, matched))
         titles = (
             "",
             self.tr("Job"),
@@ -432,7 +432,7 @@ class JobsTab(QWidget):
             return
         letters = [letter(number) for number in range(len(found.runs))]
         lines = [
-            (name, *(display.figures(run.means[name].text()) for run in found.runs)) for name in found.runs[0].means
+            (name, *(figures.local_signs(run.means[name].text()) for run in found.runs)) for name in found.runs[0].means
         ]
         self.metrics.show_lines(lines, ("", *letters), right=range(1, len(letters) + 1))
 

@@ -35,10 +35,8 @@ from cfbatch_gui.core.judgements.files import (
 from cfbatch_gui.core.judgements.session import Session, Shown, agreement_words, between_judges, with_themselves
 from cfbatch_gui.core.judgements.values import FOUR, THREE, TWO, Grade, Judgement, Scale, Source, own_scale
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
-from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.notices import Notices, PageUndo, announce
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
@@ -67,6 +65,8 @@ from cfbatch_gui.ui.widgets import (
     scrolled,
 )
 from cfbatch_gui.ui.widgets.text_panel import PlainText
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import said, tr
 
 _WIDEST_NAME = 180  # pixels; a longer one ends in "…"
 
@@ -185,7 +185,7 @@ class JudgingView(QWidget):
         announce(self, f"{self._query.text()}: {self._text.toPlainText()}")
 
     def show_progress(self, done: int, total: int, seconds: float, query: str) -> None:
-        self._count.setText(self.tr("{n} of {all}").format(n=display.number(done), all=display.number(total)))
+        self._count.setText(self.tr("{n} of {all}").format(n=figures.number(done), all=figures.number(total)))
         self._left.setText(_time_left(seconds) if done < total else "")
         self._query_number.setText(query)
         self.progress.set_parts(done, total)
@@ -240,7 +240,7 @@ def _time_left(seconds: float) -> str:
     minutes = round(seconds / _MINUTE)
     if minutes < 1:
         return tr("less than a minute left")
-    return display.plural(minutes, "about {n} minute left", "about {n} minutes left")
+    return figures.plural(minutes, "about {n} minute left", "about {n} minutes left")
 
 
 _SECONDS_A_TEXT = 8
@@ -413,15 +413,15 @@ class JudgePage(QWidget):
         return own_scale(tuple(self.grades.text().split(",")))
 
     def _show_counts(self, pool: Pool, top: int) -> None:
-        of_queries = display.plural(pool.queries, "{n} query", "{n} queries")
-        texts = display.plural(pool.texts, "{n} text", "{n} texts")
+        of_queries = figures.plural(pool.queries, "{n} query", "{n} queries")
+        texts = figures.plural(pool.texts, "{n} text", "{n} texts")
         pattern = self.tr("top {k} of each, {texts} for {queries}")
         self.header.set_facts(*(job.name for job in self.jobs), pattern.format(k=top, texts=texts, queries=of_queries))
         words = self.tr("All of these texts are judged already.")
         if pool.items:
             minutes = max(1, round(len(pool.items) * _SECONDS_A_TEXT / _MINUTE))
-            time = display.plural(minutes, "{n} minute", "{n} minutes")
-            fresh, judged = display.number(pool.fresh), display.number(pool.judged)
+            time = figures.plural(minutes, "{n} minute", "{n} minutes")
+            fresh, judged = figures.number(pool.fresh), figures.number(pool.judged)
             pattern = self.tr("Texts to judge: {n}, about {time}. Judged already: {judged}.")
             words = pattern.format(n=fresh, time=time, judged=judged)
         self.counts.setText(words)
@@ -432,7 +432,7 @@ class JudgePage(QWidget):
         self.trouble.setVisible(bool(trouble))
         self.begin_button.setEnabled(prepared is not None and bool(prepared.pool.items))
         found = len(prepared.disagreements) if prepared is not None else 0
-        self.settle_button.setText(display.plural(found, "Settle {n} disagreement", "Settle {n} disagreements"))
+        self.settle_button.setText(figures.plural(found, "Settle {n} disagreement", "Settle {n} disagreements"))
         self.settle_button.setVisible(found > 0)
 
     # Judging
@@ -454,8 +454,8 @@ class JudgePage(QWidget):
             foot = self.tr("Score, rank and job are hidden here, so that they cannot sway you.")
             if any(pair.again for pair in pairs):
                 foot += " " + self.tr("Some texts come twice, to see how steady judgements are.")
-            queries, pattern = display.number(prepared.pool.queries), self.tr("Query {n} of {all}")
-            self._words = [(pattern.format(n=display.number(item.query_number), all=queries), "") for item in items]
+            queries, pattern = figures.number(prepared.pool.queries), self.tr("Query {n} of {all}")
+            self._words = [(pattern.format(n=figures.number(item.query_number), all=queries), "") for item in items]
         self.session = Session(book, pairs, judge=prepared.judge, clock=self._program.clock, source=source)
         self.view.show_scale(book.scale, foot)
         self._show_way_out(judging=True)
@@ -514,7 +514,7 @@ class JudgePage(QWidget):
         session, book = self.session, self._book
         if session is None or book is None:
             return
-        words = [display.plural(session.texts, "{n} text is judged.", "All {n} texts are judged.")]
+        words = [figures.plural(session.texts, "{n} text is judged.", "All {n} texts are judged.")]
         for pattern, agreement in (
             (self.tr("Texts that came twice: {agreement}."), with_themselves),
             (self.tr("With other judges: {agreement}."), between_judges),
@@ -568,7 +568,7 @@ class JudgePage(QWidget):
         if book is None:
             raise UsageError(self.tr("There is no judgement to write yet."))
         count = await asyncio.to_thread(self._write_book, book, path, form)
-        judgements = display.plural(count, "{n} judgement", "{n} judgements")
+        judgements = figures.plural(count, "{n} judgement", "{n} judgements")
         said = self.tr("Wrote {judgements} to “{name}”.").format(judgements=judgements, name=path.name)
         self._notices.show_written(said, path)
 

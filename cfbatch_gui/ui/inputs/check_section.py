@@ -17,7 +17,6 @@ from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, past_times
 from cfbatch_gui.core.jobs.states import Job, most_batches, wants_account
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import (
     DEFAULT_MODEL,
@@ -29,10 +28,8 @@ from cfbatch_gui.core.workers_ai.catalogue import (
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue
 from cfbatch_gui.ui.budget import BudgetFields
-from cfbatch_gui.ui.display import number, one_line, plural, prices, size, tr, usual_words
 from cfbatch_gui.ui.inputs.draft_actions import FIRST, DraftActions
 from cfbatch_gui.ui.inputs.drafts import DraftState
-from cfbatch_gui.ui.state_names import connection_of, short_model, title_words
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
@@ -60,6 +57,9 @@ from cfbatch_gui.ui.widgets import (
 )
 from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
+from cfbatch_gui.words.figures import number, one_line, plural, prices, size, usual_words
+from cfbatch_gui.words.languages import said, tr
+from cfbatch_gui.words.states import connection_of, short_model, title_words
 
 
 def _cut(cell: str) -> str:

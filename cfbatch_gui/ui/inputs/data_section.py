@@ -24,8 +24,6 @@ from cfbatch_gui.core.inputs.input_values import (
 from cfbatch_gui.core.inputs.layouts import describe, read_template
 from cfbatch_gui.core.inputs.readers.formats import format_of, visible
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.ui.display import number, one_line, plural, tr
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
 from cfbatch_gui.ui.inputs.drafts import MOST_PREVIEWED, PREVIEW_ROWS, Drafts, DraftState, OpenFile
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
@@ -55,6 +53,8 @@ from cfbatch_gui.ui.widgets import (
     column,
     row,
 )
+from cfbatch_gui.words.figures import number, one_line, plural
+from cfbatch_gui.words.languages import said, tr
 
 _MARGINS = (MEDIUM, SMALL, MEDIUM, SMALL)
 _SHOWN = 2  # rows

@@ -21,17 +21,17 @@ from cfbatch_gui.core.jobs.plan.spending import over_budget
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_own_file
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, ConnectionKind
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.budget import may_cost
-from cfbatch_gui.ui.display import one_line, plural
 from cfbatch_gui.ui.inputs.drafts import Drafts, task
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.widgets import MenuButton, add_action
 from cfbatch_gui.ui.widgets.bars import local_files
+from cfbatch_gui.words.figures import one_line, plural
+from cfbatch_gui.words.languages import said
 
 FIRST = 5  # how many queries or texts "Try the first 5" takes
 NOTHING_TO_PASTE = message("There is no text on the clipboard. Copy cells or lines first.")

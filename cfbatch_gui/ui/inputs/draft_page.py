@@ -13,10 +13,10 @@ from cfbatch_gui.ui.inputs.draft_actions import DraftActions
 from cfbatch_gui.ui.inputs.version_section import VersionSection
 from cfbatch_gui.ui.job_actions import JobActions
 from cfbatch_gui.ui.notices import Notices, PageUndo
-from cfbatch_gui.ui.state_names import state_words
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 from cfbatch_gui.ui.widgets import PageHeader, boxed, column, line, scrolled
 from cfbatch_gui.ui.widgets.bars import DropOverlay, local_files, take_copy
+from cfbatch_gui.words.states import state_words
 
 
 class DraftPage(QWidget):

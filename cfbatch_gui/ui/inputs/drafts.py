@@ -40,9 +40,9 @@ from cfbatch_gui.core.system.files import sha256_of
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
 from cfbatch_gui.core.versions import DraftVersion, choose_predecessor, look_at_version
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
-from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.state_names import DraftPhase, kept_phase
 from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.words.languages import tr
+from cfbatch_gui.words.states import DraftPhase, kept_phase
 
 PREVIEW_ROWS = 200
 MOST_PREVIEWED = 100_000  # rows, when more are asked for; they are in memory

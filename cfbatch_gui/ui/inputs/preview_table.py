@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QSizePolicy, QStyle, QTableVie
 from cfbatch_gui.core.inputs.input_values import Role, Row, Source
 from cfbatch_gui.core.inputs.items import is_sent
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.ui import display, icons, theme
+from cfbatch_gui.ui import icons, theme
 from cfbatch_gui.ui.inputs.drafts import OpenFile
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
@@ -19,6 +18,8 @@ from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import scaled
 from cfbatch_gui.ui.widgets import add_action
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import said
 
 _NAME_HEIGHT, _CHIP_HEIGHT, _BELOW = 24, 24, 6
 _GAP = 4  # between two chips
@@ -132,7 +133,7 @@ class RoleHeader(KeyboardRing, QHeaderView):
         self.setAccessibleDescription("; ".join(words))
 
     def _column(self, section: int) -> str:
-        return display.one_line(str(self.model().headerData(section, self.orientation()) or ""))
+        return figures.one_line(str(self.model().headerData(section, self.orientation()) or ""))
 
     # Painting
 
@@ -251,7 +252,7 @@ class PreviewTable(TableView):
         metrics = self.fontMetrics()
         widths = []
         for index, name in enumerate(source.columns[:_MEASURED_COLUMNS]):
-            texts = [display.one_line(row.cells[index], _LONGEST) for row in sample[:_MEASURED]]
+            texts = [figures.one_line(row.cells[index], _LONGEST) for row in sample[:_MEASURED]]
             widest = max((metrics.horizontalAdvance(text) for text in texts), default=0)
             named = min(metrics.horizontalAdvance(name[:_LONGEST]), _NAME)
             widths.append(max(widest + 2 * CELL_MARGIN + _SLACK, named + CELL_MARGIN))

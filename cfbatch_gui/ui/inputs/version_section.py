@@ -11,9 +11,7 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.jobs.plan.preflight import reuse_sentence
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.versions import Change, DraftVersion, VersionRow, new_words
-from cfbatch_gui.ui.display import number, one_line, plural, tr
 from cfbatch_gui.ui.inputs.drafts import Drafts, DraftState
 from cfbatch_gui.ui.tables.cells import CellDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, Index, PagedRows
@@ -21,6 +19,8 @@ from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import ROW_HEIGHT, SMALL, scaled
 from cfbatch_gui.ui.widgets import CheckBox, Flow, Label, LinkButton, MenuButton, SectionCard, Tabs, boxed, row
 from cfbatch_gui.ui.widgets.text_panel import spans_in_units
+from cfbatch_gui.words.figures import number, one_line, plural
+from cfbatch_gui.words.languages import said, tr
 
 CHANGES = {
     Change.ADDED: ("done", message("new")),

@@ -15,15 +15,14 @@ from cfbatch_gui.core.errors import DataError, UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.ui import display
 from cfbatch_gui.ui.dialogs import ShownDialog
-from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.state_names import StateWords, state_texts, words_of_batch
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import Button, IconLine, Role, add_action
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import said, tr
+from cfbatch_gui.words.states import StateWords, state_texts, words_of_batch
 
 MOST_BYTES = 200_000  # of a raw answer that are shown
 _HIDDEN = ("request", "requests", "tokens", "checks", "sent", "size", "answer")  # columns, until they are asked for
@@ -35,7 +34,7 @@ def note_of(batch: Batch) -> tuple[str, Role]:
     if batch.error:
         return said(batch.error), "attention"
     if batch.is_in_account:
-        return display.size(batch.stored_bytes), "quiet"
+        return figures.size(batch.stored_bytes), "quiet"
     if batch.state.is_at_service and batch.service_word not in _KNOWN_WORDS:
         return tr("The service says: {word}").format(word=batch.service_word), "attention"
     return "", "quiet"
@@ -46,8 +45,8 @@ def time_words(batch: Batch, now: float) -> str:
     if batch.state is BatchState.PLANNED:
         return ""
     if batch.state is BatchState.DONE:
-        return tr("took {time}").format(time=display.duration(max(1.0, batch.changed_at - batch.sent_at)))
-    return display.short_duration(now - batch.changed_at)
+        return tr("took {time}").format(time=figures.duration(max(1.0, batch.changed_at - batch.sent_at)))
+    return figures.short_duration(now - batch.changed_at)
 
 
 def next_check_words(batch: Batch, now: float) -> str:
@@ -59,7 +58,7 @@ def next_check_words(batch: Batch, now: float) -> str:
     left = batch.next_check_at - now
     if left < 1:
         return tr("now")
-    return tr("in {time}").format(time=display.duration(left) if left < 60 else display.short_duration(left))
+    return tr("in {time}").format(time=figures.duration(left) if left < 60 else figures.short_duration(left))
 
 
 class BatchTable(TableView):
@@ -107,8 +106,8 @@ class BatchTable(TableView):
         count: dict[str, Any] = {"width": 88, "gives_way": True}
         return (
             Column(tr("Batch"), lambda batch: batch.number, key="batch", align="right", width=66),
-            NumberColumn(tr("Texts"), lambda batch: batch.texts, or_dash(display.number), key="texts", **count),
-            Column(tr("Size"), lambda batch: batch.bytes, or_dash(display.size), key="size", width=84),
+            NumberColumn(tr("Texts"), lambda batch: batch.texts, or_dash(figures.number), key="texts", **count),
+            Column(tr("Size"), lambda batch: batch.bytes, or_dash(figures.size), key="size", width=84),
             Column(
                 tr("State"),
                 lambda batch: self.state_of(batch).text,
@@ -132,7 +131,7 @@ class BatchTable(TableView):
             Column(
                 tr("Sent"),
                 lambda batch: batch.sent_at or None,
-                display.moment,
+                figures.moment,
                 key="sent",
                 width=166,
                 gives_way=True,
@@ -143,13 +142,13 @@ class BatchTable(TableView):
                 lambda batch: time_words(batch, self._now),
                 key="time",
                 width=110,
-                widest=[tr("took {time}").format(time=display.duration(3599))],
+                widest=[tr("took {time}").format(time=figures.duration(3599))],
                 tip=tr("How long it took, or how long it has been in its state."),
                 **moving,
             ),
             Column(
                 tr("Last answer"),
-                lambda batch: display.age(batch.checked_at, self._now) if batch.checked_at else "",
+                lambda batch: figures.age(batch.checked_at, self._now) if batch.checked_at else "",
                 key="answer",
                 width=110,
                 **moving,
@@ -178,7 +177,7 @@ class RawAnswerDialog(ShownDialog):
     async def _read(self, path: Path) -> None:
         text, is_whole = await asyncio.to_thread(_beginning, path)
         self.text.setPlainText(text)
-        most = display.size(MOST_BYTES)
+        most = figures.size(MOST_BYTES)
         self._about.set_line(
             self.tr("The whole answer, as the service sent it.")
             if is_whole

@@ -8,11 +8,13 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.spending import Planned
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import find_model
-from cfbatch_gui.ui import display
 from cfbatch_gui.ui.jobs.job_summary import price_words, size_words, token_words
-from cfbatch_gui.ui.state_names import (
+from cfbatch_gui.ui.theme import LARGE, SMALL
+from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, Card, Label, boxed, column, form, row, scrolled
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import said
+from cfbatch_gui.words.states import (
     connection_of,
     connection_title,
     is_collected,
@@ -20,8 +22,6 @@ from cfbatch_gui.ui.state_names import (
     title_words,
     words_of_batch,
 )
-from cfbatch_gui.ui.theme import LARGE, SMALL
-from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, Card, Label, boxed, column, form, row, scrolled
 
 _DAY = 86_400.0  # seconds
 Line = tuple[str, str]
@@ -84,10 +84,10 @@ class DetailsView(QWidget):
             (self.tr("SHA-256 of the file"), job.source_sha256),
             (self.tr("Rows left out"), self._left_out_words(job, planned)),
             (self.tr("Doubtful rows"), self._doubtful_words(planned)),
-            (self.tr("Sent"), display.moment(job.sent_at)),
+            (self.tr("Sent"), figures.moment(job.sent_at)),
             (self.tr("Finished"), self._finished_words(job)),
             (self.tr("Tokens expected"), token_words(job, planned)),
-            (self.tr("Tokens counted"), display.number(job.tokens) if job.tokens else ""),
+            (self.tr("Tokens counted"), figures.number(job.tokens) if job.tokens else ""),
             (self.tr("Price"), self._price_words(job, planned)),
             (self.tr("In your account"), self._account_words(job)),
             (self.tr("Job"), job.id),
@@ -116,47 +116,47 @@ class DetailsView(QWidget):
             return ""
         handed = sum(bool(batch.handed_over_at) for batch in job.batches)
         if job.taken_over:
-            return display.plural(
+            return figures.plural(
                 handed,
                 "{n} batch, handed over by another computer and taken over by this one",
                 "{n} batches, handed over by another computer and taken over by this one",
             )
-        parts = [display.plural(handed, "{n} batch handed over", "{n} batches handed over")]
+        parts = [figures.plural(handed, "{n} batch handed over", "{n} batches handed over")]
         if job.account_cleared_at:
-            parts.append(self.tr("copies deleted {when}").format(when=display.moment(job.account_cleared_at)))
+            parts.append(self.tr("copies deleted {when}").format(when=figures.moment(job.account_cleared_at)))
         elif job.finished_at and (connection := connection_of(self._program, job)) is not None:
             until = job.finished_at + connection.keep_days * _DAY
             is_over = until <= self._program.clock()
-            kept = self.tr("copies kept until {when}").format(when=display.moment(until))
+            kept = self.tr("copies kept until {when}").format(when=figures.moment(until))
             parts.append(self.tr("copies are deleted at the next start") if is_over else kept)
         return " · ".join(parts)
 
     def _source_words(self, job: Job) -> str:
         if not job.source_name:
             return ""
-        parts = [job.source_name, display.plural(job.rows_in, "{n} row", "{n} rows")]
+        parts = [job.source_name, figures.plural(job.rows_in, "{n} row", "{n} rows")]
         if job.texts_forgotten_at:
-            parts.append(self.tr("texts removed {when}").format(when=display.moment(job.texts_forgotten_at)))
+            parts.append(self.tr("texts removed {when}").format(when=figures.moment(job.texts_forgotten_at)))
         return " · ".join(parts)
 
     def _left_out_words(self, job: Job, planned: Planned) -> str:
-        count = display.number(job.problems) if job.problems else ""
+        count = figures.number(job.problems) if job.problems else ""
         if not planned.doubtful:
             return count
         return self.tr("{count}, of which {doubtful} may have been misread").format(
-            count=count, doubtful=display.number(planned.doubtful)
+            count=count, doubtful=figures.number(planned.doubtful)
         )
 
     def _doubtful_words(self, planned: Planned) -> str:
         if not planned.doubtful_sent:
             return ""
-        return display.plural(planned.doubtful_sent, "{n}, sent as it was read", "{n}, sent as they were read")
+        return figures.plural(planned.doubtful_sent, "{n}, sent as it was read", "{n}, sent as they were read")
 
     def _finished_words(self, job: Job) -> str:
         if not job.finished_at:
             return ""
-        took = self.tr("after {time}").format(time=display.duration(max(1.0, job.finished_at - job.sent_at)))
-        return f"{display.moment(job.finished_at)} · {took}"
+        took = self.tr("after {time}").format(time=figures.duration(max(1.0, job.finished_at - job.sent_at)))
+        return f"{figures.moment(job.finished_at)} · {took}"
 
     def _price_words(self, job: Job, planned: Planned) -> str:
         if is_practice(job):

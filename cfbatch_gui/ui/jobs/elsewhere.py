@@ -23,14 +23,11 @@ from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.elsewhere import AccountJob, read_pasted_job
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder, SavedConnection
 from cfbatch_gui.core.workers_ai.answers import Waiting
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.dialogs import FormDialog
-from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.state_names import kind_icon, kind_words, title_words, words_of_job
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
@@ -53,6 +50,9 @@ from cfbatch_gui.ui.widgets import (
     form,
     row,
 )
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import said, tr
+from cfbatch_gui.words.states import kind_icon, kind_words, title_words, words_of_job
 
 _SAMPLE = 200  # rows by which the roles of columns are suggested
 
@@ -140,7 +140,7 @@ class AttachedFiles(QWidget):
         count = len(self._paths)
         self._buttons.setVisible(not count)
         self._chosen.setVisible(count > 0)
-        names = display.listed([path.name for path in self._paths])
+        names = figures.listed([path.name for path in self._paths])
         self.names.setText(names)
         self.remove.setAccessibleName(self.tr("Remove {name}").format(name=names))
         takes_second = self._known_kind is not Kind.EMBED  # vectors are made of one file
@@ -285,7 +285,7 @@ class TakeOverDialog(_BegunElsewhere):
     def __init__(
         self, program: Program, tasks: Tasks, connection_id: str, found: AccountJob, parent: QWidget | None = None
     ) -> None:
-        title = tr("Take over “{name}”").format(name=display.one_line(found.title, 60))
+        title = tr("Take over “{name}”").format(name=figures.one_line(found.title, 60))
         super().__init__(program, title, parent, found.kind)
         self.take_button = PrimaryButton(tr("Take over"), "download", lambda: tasks.start(_TASK, self._take_over()))
         self._connection_id, self._found = connection_id, found
@@ -395,7 +395,7 @@ class AccountDialog(FormDialog):
             Column(
                 self.tr("Handed over"),
                 lambda job: job.at,
-                lambda at: display.age(at, now),
+                lambda at: figures.age(at, now),
                 key="at",
                 width=110,
                 copies_text=True,
@@ -484,7 +484,7 @@ class AccountDialog(FormDialog):
             self._tasks.start("account removal", self._remove_after_asking(chosen))
 
     async def _remove_after_asking(self, found: AccountJob) -> None:
-        title = self.tr("Remove “{name}” from your account?").format(name=display.one_line(found.title, 60))
+        title = self.tr("Remove “{name}” from your account?").format(name=figures.one_line(found.title, 60))
         text = self.tr(
             "What your account has of it is deleted. Answers that no computer has fetched yet are lost, unless the"
             " service still has them: it keeps them for some days, and nobody says how many."

@@ -15,7 +15,7 @@ from cfbatch_gui.core.jobs.states import BatchState, Job, JobState, account_prog
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import made_once
 from cfbatch_gui.core.system.settings import FolderUse
-from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.job_actions import JobActions, can_be_compared, can_be_forgotten
 from cfbatch_gui.ui.jobs.job_summary import (
     can_change_account,
@@ -26,9 +26,10 @@ from cfbatch_gui.ui.jobs.job_summary import (
 )
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
-from cfbatch_gui.ui.state_names import connection_of, words_of_job
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Roomy, Tabs, column
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.states import connection_of, words_of_job
 
 if TYPE_CHECKING:
     from cfbatch_gui.ui.jobs.details_view import DetailsView
@@ -215,7 +216,7 @@ class JobPage(QWidget):
         if folder is None:
             return
         paths = await asyncio.to_thread(save_bodies, self._program.folder(job.id), job, folder)
-        files = display.plural(len(paths), "{n} file", "{n} files")
+        files = figures.plural(len(paths), "{n} file", "{n} files")
         self._notices.show_written(self.tr("Wrote {files} to “{name}”.").format(files=files, name=folder.name), *paths)
 
     # The tabs

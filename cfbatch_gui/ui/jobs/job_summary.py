@@ -20,17 +20,17 @@ from cfbatch_gui.core.jobs.states import (
 )
 from cfbatch_gui.core.workers_ai.catalogue import find_model, price
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
-from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.state_names import (
+from cfbatch_gui.ui.theme import LARGE, SMALL
+from cfbatch_gui.ui.widgets import Flow, Saying, StateLabel, boxed, column
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import tr
+from cfbatch_gui.words.states import (
     AnswerPlace,
     amount,
     is_practice,
     short_model,
     state_words,
 )
-from cfbatch_gui.ui.theme import LARGE, SMALL
-from cfbatch_gui.ui.widgets import Flow, Saying, StateLabel, boxed, column
 
 _LEAST = 0.001  # dollars; a lower price is shown as "under" it
 
@@ -48,15 +48,15 @@ def size_words(job: Job, planned: Planned) -> str:
     if job.kind is Kind.EMBED or not job.queries:
         return amount(job)
     pattern = tr("{queries} × {contexts}") if planned.contexts_each else tr("{queries} · {contexts}")
-    contexts = display.plural(planned.contexts_each or job.texts, "{n} context", "{n} contexts")
+    contexts = figures.plural(planned.contexts_each or job.texts, "{n} context", "{n} contexts")
     return pattern.format(queries=amount(job), contexts=contexts)
 
 
 def summary_words(job: Job, planned: Planned) -> tuple[str, ...]:
     took = ""
     if job.state in (JobState.DONE, JobState.PARTLY_DONE) and job.finished_at:
-        took = tr("finished in {time}").format(time=display.duration(max(1.0, job.finished_at - job.sent_at)))
-    taken = (tr("{n} from earlier jobs").format(n=display.number(job.reused)),) if job.reused else ()
+        took = tr("finished in {time}").format(time=figures.duration(max(1.0, job.finished_at - job.sent_at)))
+    taken = (tr("{n} from earlier jobs").format(n=figures.number(job.reused)),) if job.reused else ()
     if is_practice(job):
         return size_words(job, planned), *taken, tr("Practice"), took
     return size_words(job, planned), *taken, short_model(job), took, price_words(job, planned), *_account_words(job)
@@ -69,14 +69,14 @@ def _account_words(job: Job) -> tuple[str, ...]:
     if not progress.in_account:
         return ()
     pattern = tr("{n} in your account, {size}")
-    return (pattern.format(n=display.number(progress.in_account), size=display.size(progress.bytes_in_account)),)
+    return (pattern.format(n=figures.number(progress.in_account), size=figures.size(progress.bytes_in_account)),)
 
 
 def price_words(job: Job, planned: Planned) -> str:
     if is_practice(job):
         return ""
     if is_over(job) and (job.tokens or not job.batches):
-        return display.prices(price(job.tokens, find_model(job.model)))
+        return figures.prices(price(job.tokens, find_model(job.model)))
     return _expected(job, planned, 1.0) if planned.tokens else ""
 
 
@@ -90,7 +90,7 @@ def batch_price_words(job: Job, batch: Batch, planned: Planned) -> str:
 def token_words(job: Job, planned: Planned) -> str:
     if planned.tokens is None:
         return tr("not known")
-    low, high = (display.number(count) for count in planned.tokens)
+    low, high = (figures.number(count) for count in planned.tokens)
     return low if low == high else f"{low}–{high}"
 
 
@@ -106,7 +106,7 @@ def running_words(job: Job, now: float) -> str:
         return tr("Every result was taken from earlier jobs.")
     if all(batch.state is BatchState.PLANNED for batch in job.batches):
         return tr("No batch has left yet.")
-    length = display.duration(max(1.0, (job.finished_at or now) - job.sent_at))
+    length = figures.duration(max(1.0, (job.finished_at or now) - job.sent_at))
     if job.finished_at:
         pattern = tr("Took {time}.")
     else:
@@ -116,7 +116,7 @@ def running_words(job: Job, now: float) -> str:
 
 def usual_words(job: Job, jobs: Sequence[Job]) -> str:
     at_once = job.options.at_once
-    return display.usual_words(
+    return figures.usual_words(
         past_times(jobs, job.kind, job.connection, job.texts, synchronous=at_once, without=job.id)
     )
 
@@ -128,7 +128,7 @@ def request_ids(batches: Iterable[Batch]) -> str:
 def _expected(job: Job, planned: Planned, share: float) -> str:
     tokens = sum(planned.tokens or ()) / 2 * share
     expected = price(round(tokens), find_model(job.model))
-    shown = display.prices(expected)
+    shown = figures.prices(expected)
     return shown if expected.dollars < _LEAST else tr("about {price}").format(price=shown)
 
 
@@ -157,20 +157,20 @@ def account_words(job: Job, connection: Connection | None) -> AccountWords | Non
     is_wanted = connection is not None and wants_account(job, connection) and not job.account_problem
     if is_over(job) or not (progress.is_used or is_wanted):
         return None
-    at_service, number = progress.at_service + progress.direct, display.number
+    at_service, number = progress.at_service + progress.direct, figures.number
     waiting = tr("{n} waiting in your account · {size}").format(
-        n=number(progress.in_account), size=display.size(progress.bytes_in_account)
+        n=number(progress.in_account), size=figures.size(progress.bytes_in_account)
     )
     nothing_waits = tr("{n} waiting in your account").format(n=number(0))
     to_send = tr("{n} waiting to be sent").format(n=number(progress.to_send))
-    figures = (
+    counts = (
         (progress.to_send, to_send if progress.to_send else ""),
         (at_service, tr("{n} at the service").format(n=number(at_service))),
         (progress.in_account, waiting if progress.in_account else nothing_waits),
         (progress.here, tr("{n} here").format(n=number(progress.here))),
     )
     line = _line(job, connection) if connection is not None and (is_wanted or job.taken_over) else ""
-    return AccountWords(figures, line, progress.lid_may_close and not job.paused_because)
+    return AccountWords(counts, line, progress.lid_may_close and not job.paused_because)
 
 
 def _line(job: Job, connection: Connection) -> str:
@@ -181,7 +181,7 @@ def _line(job: Job, connection: Connection) -> str:
     unknown = sum(batch.state is BatchState.OUTCOME_UNKNOWN for batch in job.batches)
     missing = max(0, progress.direct + progress.to_send - unknown)
     if not missing and unknown:
-        return display.plural(
+        return figures.plural(
             unknown,
             "{n} batch needs you first; the others are with your account.",
             "{n} batches need you first; the others are with your account.",
@@ -190,9 +190,9 @@ def _line(job: Job, connection: Connection) -> str:
         return tr(
             "On the Workers Free plan your account collects {most} batches of a job. CF Batch asks for the other {n}"
             " itself, while it is open."
-        ).format(most=display.number(most_batches(connection)), n=display.number(progress.direct))
+        ).format(most=figures.number(most_batches(connection)), n=figures.number(progress.direct))
     if missing:
-        return display.plural(
+        return figures.plural(
             missing,
             "{n} batch is not handed over yet. Leave CF Batch open until it is.",
             "{n} batches are not handed over yet. Leave CF Batch open until they are.",

@@ -35,9 +35,10 @@ from PySide6.QtWidgets import (
 
 from cfbatch_gui.core.jobs.states import NEEDS_USER, Job, JobState
 from cfbatch_gui.ui import display, icons, theme
-from cfbatch_gui.ui.state_names import DraftPhase, StateWords, kept_phase, kind_icon, library_words, words_of_job
 from cfbatch_gui.ui.widgets import paint_bar
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.states import DraftPhase, StateWords, kept_phase, kind_icon, library_words, words_of_job
 
 
 class Group(StrEnum):
@@ -151,7 +152,7 @@ class LibraryRows(QAbstractListModel):
     def _spoken(self, entry: Entry) -> str:
         """All of a line, for a screen reader."""
         if isinstance(entry, GroupEntry):
-            return f"{self.title(entry.group)}, {display.number(entry.count)}"
+            return f"{self.title(entry.group)}, {figures.number(entry.count)}"
         state, line = words_of_job(entry).text, self.words(entry).text
         words = (entry.name, *(() if line.startswith(state) else (state,)), line, *entry.tags)
         return ", ".join(words)
@@ -224,7 +225,7 @@ class LibraryDelegate(QStyledItemDelegate):
         painter.setPen(theme.colour("quiet"))
         line, below = box.adjusted(10, 0, -10, -6), Qt.AlignmentFlag.AlignBottom
         painter.drawText(line, below | Qt.AlignmentFlag.AlignLeft, self._rows.title(entry.group).upper())
-        painter.drawText(line, below | Qt.AlignmentFlag.AlignRight, display.number(entry.count))
+        painter.drawText(line, below | Qt.AlignmentFlag.AlignRight, figures.number(entry.count))
 
     def _paint_job(self, painter: QPainter, box: QRect, option: QStyleOptionViewItem, job: Job) -> None:
         state = option.state
@@ -277,7 +278,7 @@ class LibraryDelegate(QStyledItemDelegate):
 def _write(painter: QPainter, line: QRect, font: QFont, role: str, text: str) -> None:
     painter.setFont(font)
     painter.setPen(theme.colour(role))
-    shown = painter.fontMetrics().elidedText(display.one_line(text), Qt.TextElideMode.ElideRight, line.width())
+    shown = painter.fontMetrics().elidedText(figures.one_line(text), Qt.TextElideMode.ElideRight, line.width())
     painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
 

@@ -25,9 +25,8 @@ from cfbatch_gui.core.jobs.states import (
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.rankings import Rankings
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
-from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.budget import send_within_budget
 from cfbatch_gui.ui.jobs.batch_table import BatchTable
 from cfbatch_gui.ui.jobs.job_summary import (
@@ -40,10 +39,6 @@ from cfbatch_gui.ui.jobs.job_summary import (
     usual_words,
 )
 from cfbatch_gui.ui.notices import Notices, action_words
-from cfbatch_gui.ui.state_names import (
-    connection_of,
-    is_practice,
-)
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import (
@@ -63,6 +58,12 @@ from cfbatch_gui.ui.widgets import (
     column,
     row,
     scrolled,
+)
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import said
+from cfbatch_gui.words.states import (
+    connection_of,
+    is_practice,
 )
 
 Trouble = Sequence[Batch]
@@ -138,7 +139,7 @@ class UnknownOutcomeCard(Card):
     def _what_it_means(self) -> str:
         if self._batch.at_once:
             return self.tr("It was run without the queue, so its answer cannot be asked for any more.")
-        texts = display.plural(self._batch.texts, "{n} text", "{n} texts")
+        texts = figures.plural(self._batch.texts, "{n} text", "{n} texts")
         return self.tr(
             "The service keeps no list of what it has accepted, so only a request ID can tell. If you have it, from a"
             " log or a proxy, paste it: it is adopted when the answer fits these {texts}."
@@ -364,7 +365,7 @@ class ProgressView(QWidget):
         done, total = job.batches_done, len(job.batches)
         if not total:
             return self.tr("Nothing had to be sent")
-        return self.tr("Batches back: {done} of {n}").format(done=display.number(done), n=display.number(total))
+        return self.tr("Batches back: {done} of {n}").format(done=figures.number(done), n=figures.number(total))
 
     def _show_readable(self, job: Job) -> None:
         self.look_link.setVisible(bool(self._readable))
@@ -372,7 +373,7 @@ class ProgressView(QWidget):
         one = self.tr("{n} of {total} texts can be read now")
         if job.kind is Kind.RANK:
             one = self.tr("{n} of {total} scores can be read now")
-        self.readable.setText(one.format(n=display.number(self._readable), total=display.number(self._of)))
+        self.readable.setText(one.format(n=figures.number(self._readable), total=figures.number(self._of)))
 
     async def _count(self, job: Job) -> None:
         if job.has_results:

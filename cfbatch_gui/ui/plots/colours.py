@@ -16,8 +16,10 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen
 from PySide6.QtSvg import QSvgGenerator
 
-from cfbatch_gui.ui import display, theme
+from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.theme import MEDIUM, RADIUS_CONTROL, SMALL, TINY
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import tr
 
 MOST_CATEGORIES = 8
 _FEW = 12  # up to so many distinct numbers are categories, such as years or ratings
@@ -115,7 +117,7 @@ class DotColours:
         metrics = QFontMetricsF(font)
         shown = [metrics.elidedText(name, Qt.TextElideMode.ElideRight, _NAME_WIDTH) for name in self.names]
         if self.others:
-            shown.append(display.tr("others"))
+            shown.append(tr("others"))
         width = max(metrics.horizontalAdvance(name) for name in shown) + _SWATCH + SMALL + 2 * SMALL
         step = metrics.height() + 3
         paint_ground(painter, QRectF(box.left(), box.top(), width, step * len(shown) + SMALL))
@@ -148,12 +150,12 @@ def by_cells(cells: Sequence[str]) -> DotColours:
         chosen = sorted(counts, key=lambda cell: (-counts[cell], cell))[:MOST_CATEGORIES]
         indices = {name: index for index, name in enumerate(chosen)}
         codes = np.fromiter((indices.get(cell, -1) for cell in cells), dtype=np.int16, count=len(cells))
-        return by_category(codes, [display.one_line(name, 60) for name in chosen]) if chosen else plain(len(cells))
+        return by_category(codes, [figures.one_line(name, 60) for name in chosen]) if chosen else plain(len(cells))
     found = np.array([values.get(cell, math.nan) for cell in cells])
     there = np.isfinite(found)
     edges = np.unique(np.quantile(found[there], np.linspace(0, 1, MOST_CATEGORIES + 1)))
     ranges = np.clip(np.searchsorted(edges, found, side="right") - 1, 0, len(edges) - 2)
-    ends = [display.number(edge, ",.4g") for edge in edges.tolist()]
+    ends = [figures.number(edge, ",.4g") for edge in edges.tolist()]
     names = [f"{low} – {high}" for low, high in pairwise(ends)]
     return by_category(np.where(there, ranges, -1), names, ordered=True)
 

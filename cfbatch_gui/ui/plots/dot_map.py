@@ -18,10 +18,11 @@ from PySide6.QtGui import (
     QWheelEvent,
 )
 
-from cfbatch_gui.ui import display, theme
+from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.plots.colours import DotColours, PlacedName, paint_dots, paint_ground, plain
 from cfbatch_gui.ui.plots.plot import Plot, PlotData, small
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
+from cfbatch_gui.words import figures
 
 _CLOSEST = 400.0  # the greatest zoom
 _MARGIN = 28.0
@@ -145,14 +146,14 @@ class DotMap(Plot):
         return QSize(720, 460)
 
     def summary(self) -> str:
-        words = [display.plural(len(self._points), "{n} text as a dot.", "{n} texts as dots.")]
+        words = [figures.plural(len(self._points), "{n} text as a dot.", "{n} texts as dots.")]
         if self._names:
             names = ", ".join(name for name, _ in self._names)
             words.append(self.tr("Groups with a name: {names}.").format(names=names))
         if self._marked is not None:
-            words.append(display.plural(int(self._marked.sum()), "{n} is marked.", "{n} are marked."))
+            words.append(figures.plural(int(self._marked.sum()), "{n} is marked.", "{n} are marked."))
         if self._current >= 0:
-            words.append(self.tr("Chosen: {text}").format(text=display.one_line(self._describe(self._current))))
+            words.append(self.tr("Chosen: {text}").format(text=figures.one_line(self._describe(self._current))))
         return " ".join(words)
 
     # Painting

@@ -41,6 +41,7 @@ from cfbatch_gui.ui.plots.colours import of_role, paint_dots
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import IconButton, QuietButton, row
+from cfbatch_gui.words import figures
 
 _TICK_WIDTH, _TICK_HEIGHT = 84, 44  # pixels for each label
 _RIGHT = 16
@@ -78,7 +79,7 @@ def ticks(low: float, high: float, most: int) -> tuple[float, ...]:
 
 
 def labels(values: tuple[float, ...]) -> tuple[str, ...]:
-    return tuple(display.number(value + 0.0, ",.10g") for value in values)
+    return tuple(figures.number(value + 0.0, ",.10g") for value in values)
 
 
 def labelled(ends: tuple[float, float], pixels: float, each: float) -> list[tuple[float, str]]:
@@ -419,8 +420,8 @@ def describe_at(layers: Sequence[Layer], shown: Frame, mouse: QPointF) -> Found 
             if 0 <= index < len(layer.heights):
                 if layer.describe is not None:
                     return layer.describe(index), index
-                ends = " – ".join(map(display.score_text, layer.edges[index : index + 2].tolist()))
-                count = display.number(layer.heights[index].item(), ",.10g")
+                ends = " – ".join(map(figures.score_text, layer.edges[index : index + 2].tolist()))
+                count = figures.number(layer.heights[index].item(), ",.10g")
                 lines.append(f"{layer.name or shown.titles[1]}: {count}  ({ends})")
     return ("\n".join(lines), -1) if lines else None
 

@@ -23,17 +23,14 @@ from cfbatch_gui.core.results.exports.rows import keeps
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
 from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.file_names import file_stem
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.system.threads import Stopped
 from cfbatch_gui.core.versions import ChangedSince, changed_since_predecessor, removed_list
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.dialogs import FormDialog
-from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.results_page import LimitsBar, failed_batches, labelled
-from cfbatch_gui.ui.state_names import connection_title
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
@@ -53,6 +50,9 @@ from cfbatch_gui.ui.widgets import (
     row,
     scrolled,
 )
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import said, tr
+from cfbatch_gui.words.states import connection_title
 
 _MOST_LINES = 4
 _LONGEST_NAME = 40  # characters of the name of a job or column
@@ -117,17 +117,17 @@ def extent_words(extent: Extent, target: Target, *, has_numbers: bool = False) -
     if target.contents:
         return said(target.contents)
     if target.measure is Measure.SCORES:
-        return display.plural(extent.scores, "{n} score", "{n} scores")
+        return figures.plural(extent.scores, "{n} score", "{n} scores")
     count = extent.kept_rows if target.has_limits and target.measure is not Measure.ALL_ROWS else extent.rows
     if target.measure is Measure.FAILED_ROWS:
         count = extent.failed
-    rows = display.plural(count, "{n} row", "{n} rows")
+    rows = figures.plural(count, "{n} row", "{n} rows")
     has_own_columns = target.kind is Kind.RANK or (target.can_have_numbers and not has_numbers)
     if has_own_columns or target.measure is Measure.FAILED_ROWS:
         return rows
-    text = tr("{rows} of {n} numbers").format(rows=rows, n=display.number(extent.dimension))
+    text = tr("{rows} of {n} numbers").format(rows=rows, n=figures.number(extent.dimension))
     size = count * extent.dimension * target.bytes_per_number
-    return tr("{text}, about {size}").format(text=text, size=display.size(size)) if size else text
+    return tr("{text}, about {size}").format(text=text, size=figures.size(size)) if size else text
 
 
 def missing_words(extent: Extent, kind: Kind) -> str:
@@ -136,12 +136,12 @@ def missing_words(extent: Extent, kind: Kind) -> str:
         return ""
     ranked = tr("Rows without a score: {n}. They are written too, with their reasons.")
     embedded = tr("Rows without a vector: {n}. They are left out; the file beside it says so.")
-    return (ranked if kind is Kind.RANK else embedded).format(n=display.number(missing))
+    return (ranked if kind is Kind.RANK else embedded).format(n=figures.number(missing))
 
 
 def say_written(notices: Notices, written: Sequence[Exported]) -> None:
     counts = sorted({each.rows for each in written})
-    rows = display.listed([display.plural(count, "{n} row", "{n} rows") for count in counts])
+    rows = figures.listed([figures.plural(count, "{n} row", "{n} rows") for count in counts])
     pattern = tr("Wrote {rows} to “{name}”.") if len(written) == 1 else tr("Wrote {n} files of {rows}.")
     sentence = pattern.format(n=len(written), rows=rows, name=written[0].path.name)
     lists = [file for exported in written for file in exported.files if file.name.endswith(".removed.csv")]
@@ -221,7 +221,7 @@ class ColumnsDialog(FormDialog):
         super().__init__(tr("Columns"), parent, (400, 0))
         self.accept_button = PrimaryButton(tr("Use these columns"), on_click=self.accept)
         self._names, self._needs_one = tuple(names), needs_one
-        self.boxes = tuple(CheckBox(display.one_line(name, _LONGEST_NAME).replace("&", "&&")) for name in names)
+        self.boxes = tuple(CheckBox(figures.one_line(name, _LONGEST_NAME).replace("&", "&&")) for name in names)
         for name, box in zip(names, self.boxes, strict=True):
             box.setToolTip(display.plain_tip(name))
             box.setChecked(name in chosen)
@@ -374,7 +374,7 @@ class ExportDialog(FormDialog):
     async def _count(self) -> None:
         options = self._options()
         self._extent = await asyncio.to_thread(read_extent, self._program.folder(self._job.id), self._job, options)
-        all_rows = display.number(self._extent.counts.items + self._extent.counts.skipped)
+        all_rows = figures.number(self._extent.counts.items + self._extent.counts.skipped)
         self.rows.setItemText(0, self.tr("All {n}").format(n=all_rows))
         self._show()
 
@@ -382,7 +382,7 @@ class ExportDialog(FormDialog):
         jobs, folder = self._program.ledger.jobs(), self._program.folder
         self._changed = changed = await asyncio.to_thread(changed_since_predecessor, self._job, jobs, folder)
         if changed is not None:
-            name, count = display.one_line(changed.earlier.name, _LONGEST_NAME), display.number(len(changed.items))
+            name, count = figures.one_line(changed.earlier.name, _LONGEST_NAME), figures.number(len(changed.items))
             self.rows.add(self.tr("Changed since “{name}” ({n})").format(name=name, n=count), changed.items)
             self._rows_field.show()
 
@@ -445,7 +445,7 @@ class ExportDialog(FormDialog):
         self._show_possible()
         names = self._extent.names if self._extent else ()
         pattern = self.tr("All columns…") if count is None else self.tr("{n} of {all} columns…")
-        self.columns_button.setText(pattern.format(n=count, all=display.number(len(names))))
+        self.columns_button.setText(pattern.format(n=count, all=figures.number(len(names))))
         self.manifest_box.setVisible(any(target.is_for_people for _, target in outputs))
         self.numbers_box.setVisible(any(target.can_have_numbers for _, target in outputs))
         self.columns_button.setVisible(bool(names) and any(target.has_columns for _, target in outputs))

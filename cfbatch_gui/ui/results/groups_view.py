@@ -22,8 +22,6 @@ from cfbatch_gui.core.results.groups import (
     find_duplicates,
     usual_number,
 )
-from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.results_page import (
@@ -39,6 +37,8 @@ from cfbatch_gui.ui.results.results_page import (
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import PagedRows, Rows, TableView
 from cfbatch_gui.ui.widgets import Choice, Flow, IconButton, Label, MaybeEmpty, QuietButton, boxed, row, split
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import tr
 
 _RESTING = 0.35  # seconds after the last key
 _TYPICAL = 3
@@ -108,8 +108,8 @@ class ClustersView(VectorPage):
                 for cluster_no, (cluster, texts) in enumerate(zip(found.clusters, typical, strict=True), 1)
             )
         )
-        texts = display.plural(len(found.item_numbers), "{n} text", "{n} texts")
-        clusters = display.plural(len(found.clusters), "{n} cluster", "{n} clusters")
+        texts = figures.plural(len(found.item_numbers), "{n} text", "{n} texts")
+        clusters = figures.plural(len(found.clusters), "{n} cluster", "{n} clusters")
         fewer = self.tr("no more different directions") if len(found.clusters) < number else ""
         self.count.setText(" · ".join(filter(None, (texts, clusters, fewer))))
         self.table.selectRow(0)
@@ -126,7 +126,7 @@ class ClustersView(VectorPage):
         found, number = self.found, self.rows.row(index).number
         items = found.items_of(number - 1)
         similarities = found.similarities[found.item_numbers.searchsorted(items)]
-        count = display.plural(len(items), "{n} text", "{n} texts")
+        count = figures.plural(len(items), "{n} text", "{n} texts")
         name = self.tr("Cluster {n}: {texts}").format(n=number, texts=count)
         self.members.show_items(items.tolist(), similarities.tolist(), name=name)
 
@@ -137,7 +137,7 @@ def _cluster_columns() -> tuple[Column[ClusterRow], ...]:
         Column(
             tr("Texts"),
             lambda each: each.cluster.size,
-            display.number,
+            figures.number,
             key="size",
             width=120,
             least=64,
@@ -146,7 +146,7 @@ def _cluster_columns() -> tuple[Column[ClusterRow], ...]:
         ),
         Column(
             tr("Typical texts"),
-            lambda each: "  ·  ".join(display.one_line(text.text, 90) for text in each.typical),
+            lambda each: "  ·  ".join(figures.one_line(text.text, 90) for text in each.typical),
             key="typical",
             stretch=True,
             sortable=False,
@@ -253,8 +253,8 @@ class DuplicatesView(VectorPage):
         else:
             sentence = self.tr("No two texts are as similar as {n}.")
             self._body.show_sentence(sentence.format(n=self.threshold.text()))
-        groups = display.plural(len(self._groups), "{n} group", "{n} groups")
-        goes = display.plural(found.gone, "{n} would go", "{n} would go")
+        groups = figures.plural(len(self._groups), "{n} group", "{n} groups")
+        goes = figures.plural(found.gone, "{n} would go", "{n} would go")
         self.count.setText(f"{goes} · {groups}" if self._groups else self.tr("no near duplicates"))
         self.save_button.set_possible("" if self._groups else self.tr("There is nothing to leave out."))
         self.table_button.setEnabled(bool(self._groups))

@@ -21,8 +21,6 @@ from cfbatch_gui.core.results.groups import find_clusters, usual_number
 from cfbatch_gui.core.results.nearest import VersusScores, scores_versus_similarities, texts_of_pairs
 from cfbatch_gui.core.results.text_map import Layout, TextMap, make_map, tsne_map
 from cfbatch_gui.core.system.settings import FolderUse
-from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, DotMap, Dots, PictureButtons, PlotData
@@ -44,6 +42,9 @@ from cfbatch_gui.ui.widgets import (
     split,
 )
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.figures import score_text
+from cfbatch_gui.words.languages import tr
 
 ONE, CLUSTERS, COLUMN = "one", "clusters", "column/"
 _SAMPLE, _FEW = 300, 24
@@ -89,7 +90,7 @@ def read_colours(embeddings: Embeddings, item_numbers: NDArray[np.int64], key: s
 def _of_clusters(embeddings: Embeddings, item_numbers: NDArray[np.int64]) -> MapColours:
     found = find_clusters(embeddings, min(MOST_CATEGORIES, usual_number(len(item_numbers))))
     typical = embeddings.texts([cluster.typical[0] for cluster in found.clusters])
-    names = [f"{number} · {display.one_line(text.text, _NAME)}" for number, text in enumerate(typical, 1)]
+    names = [f"{number} · {figures.one_line(text.text, _NAME)}" for number, text in enumerate(typical, 1)]
     indices = np.searchsorted(found.item_numbers, item_numbers)
     members = found.members[np.minimum(indices, max(0, len(found.members) - 1))]
     return MapColours(by_category(members, names), tr("cluster"), [str(member + 1) for member in members.tolist()])
@@ -217,7 +218,7 @@ class MapView(VectorPage):
     async def _made(self, layout: Layout) -> TextMap:
         embeddings, folder = self.embeddings, self.program.folder(self.job.id)
         if layout is Layout.DIRECTION:
-            count = display.plural(embeddings.count, "{n} text", "{n} texts")
+            count = figures.plural(embeddings.count, "{n} text", "{n} texts")
             sentence = self.tr("Laying out {texts}…").format(texts=count)
             return await self.worked_out(sentence, lambda tell: make_map(embeddings, tell))
         sentence = self.tr("Putting beside each other what is alike. You can read the map meanwhile.")
@@ -227,13 +228,13 @@ class MapView(VectorPage):
         made = self.map
         if made is None:
             return
-        summary = display.plural(len(made.points), "{n} text", "{n} texts")
+        summary = figures.plural(len(made.points), "{n} text", "{n} texts")
         sentences = [self.tr("Texts stand beside those most like them; distances between islands mean little.")]
         if made.layout is Layout.DIRECTION:
             share = self.tr("{share} % of the spread").format(share=round(made.share * 100))
             summary = f"{summary} · {share}"
             sentences = [
-                self.tr("2 of {n} directions are seen.").format(n=display.number(made.dimension)),
+                self.tr("2 of {n} directions are seen.").format(n=figures.number(made.dimension)),
                 self.tr("Similar texts are near each other, but nearby dots are not always similar."),
             ]
         self.summary.setText(summary)
@@ -265,8 +266,8 @@ class MapView(VectorPage):
         if self.map is None:
             return ""
         (text,) = self.texts([int(self.map.item_numbers[index])])
-        below = " · ".join(filter(None, (text.id or self.tr("Row {n}").format(n=display.number(text.row)), text.label)))
-        return f"{display.one_line(text.text, _LONGEST)}\n{below}"
+        below = " · ".join(filter(None, (text.id or self.tr("Row {n}").format(n=figures.number(text.row)), text.label)))
+        return f"{figures.one_line(text.text, _LONGEST)}\n{below}"
 
     def _picked(self, index: int) -> None:
         self.dots.set_current(index)
@@ -292,7 +293,7 @@ class MapView(VectorPage):
         self.dots.mark(indices)
         if self.map is not None:
             self.tasks.cancel("near")
-            count = display.plural(len(indices), "{n} text", "{n} texts")
+            count = figures.plural(len(indices), "{n} text", "{n} texts")
             items = self.map.item_numbers[indices].tolist()
             self.list.show_items(items, name=name, title=f"{count} · {name}")
             self.list.show()
@@ -346,7 +347,7 @@ class VersusScoresView(VectorPage):
     def arrived(self, *, is_first: bool) -> None:
         jobs = self.program.ledger.jobs()
         rankings = (job for job in jobs if job.kind is Kind.RANK and job.has_results)
-        self.ranking.refill((display.one_line(job.name, 60), job.id) for job in rankings)
+        self.ranking.refill((figures.one_line(job.name, 60), job.id) for job in rankings)
         self._look()
 
     def _look(self) -> None:
@@ -363,18 +364,18 @@ class VersusScoresView(VectorPage):
         self._show(found, folder)
 
     def _show(self, found: VersusScores, folder: JobFolder) -> None:
-        pairs = display.plural(len(found.scores), "{n} pair", "{n} pairs")
-        said = [self.tr("{pairs} of {all} have both texts here").format(pairs=pairs, all=display.number(found.of))]
+        pairs = figures.plural(len(found.scores), "{n} pair", "{n} pairs")
+        said = [self.tr("{pairs} of {all} have both texts here").format(pairs=pairs, all=figures.number(found.of))]
         if not math.isnan(found.correlation):
-            said.append(self.tr("correlation {n}").format(n=display.number(found.correlation, ".2f")))
+            said.append(self.tr("correlation {n}").format(n=figures.number(found.correlation, ".2f")))
         if found.queries:
             pattern = self.tr("same first text for {n} of {all} queries")
-            said.append(pattern.format(n=display.number(found.same_first), all=display.number(found.queries)))
+            said.append(pattern.format(n=figures.number(found.same_first), all=figures.number(found.queries)))
         self.summary.setText(" · ".join(said))
         if len(found.scores):
 
             def describe(index: int) -> str:
-                return "\n".join(display.one_line(part, _LONGEST) for part in self._described(index))
+                return "\n".join(figures.one_line(part, _LONGEST) for part in self._described(index))
 
             dots = Dots(found.scores, found.similarities, describe=describe)
             titles = self.tr("Score"), self.tr("Similarity of the vectors")
@@ -407,7 +408,7 @@ class VersusScoresView(VectorPage):
 
     def _picked(self, index: int) -> None:
         query, text, numbers = self._described(index)
-        self.panel.show_text(display.one_line(query, 100), text, about=numbers)
+        self.panel.show_text(figures.one_line(query, 100), text, about=numbers)
 
 
 def _pairs_data(folder: JobFolder, versus: VersusScores) -> PlotData:

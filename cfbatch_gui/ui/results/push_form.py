@@ -18,7 +18,6 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.vector_files import usual_key
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.vectorize.client import Metric, VectorizeIndex, check_connection_kind, check_index_name
 from cfbatch_gui.core.vectorize.push_values import (
     IdSource,
@@ -33,8 +32,6 @@ from cfbatch_gui.core.versions import find_predecessor
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.core.workers_ai.limits import INDEX_NAME_FORM, MAX_INDEX_NAME_BYTES, MAX_METADATA_BYTES
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, TINY, scaled
 from cfbatch_gui.ui.widgets import (
@@ -52,6 +49,9 @@ from cfbatch_gui.ui.widgets import (
     column,
 )
 from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import said, tr
+from cfbatch_gui.words.states import title_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
 def dimension_words(dimension: int, metric: str = "") -> str:
-    parts = [display.plural(dimension, "{n} dimension", "{n} dimensions")] if dimension else []
+    parts = [figures.plural(dimension, "{n} dimension", "{n} dimensions")] if dimension else []
     words: dict[str, str] = {
         Metric.COSINE: tr("cosine"),
         Metric.EUCLIDEAN: tr("Euclidean distance"),
@@ -158,7 +158,7 @@ def proposed_name(job_name: str, taken: Collection[str]) -> str:
 
 
 def short_name(name: str) -> str:
-    return display.one_line(name, LONGEST_NAME)
+    return figures.one_line(name, LONGEST_NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,8 +345,8 @@ class PushForm(QWidget):
     def send_words(self) -> str:
         send, delete = self._amounts()
         if delete and not send:
-            return display.plural(delete, "Take out {n} vector", "Take out {n} vectors")
-        return display.plural(send, "Send {n} vector", "Send {n} vectors") if send else self.tr("Send vectors")
+            return figures.plural(delete, "Take out {n} vector", "Take out {n} vectors")
+        return figures.plural(send, "Send {n} vector", "Send {n} vectors") if send else self.tr("Send vectors")
 
     def size_words(self) -> str:
         return self.tr("What is accepted stays in the index, whatever comes after it.") if self._amounts()[0] else ""
@@ -444,7 +444,7 @@ class PushForm(QWidget):
         some = self.tr(
             "Vectorize keeps up to {n} bytes beside each vector. A search brings them back, and they stay in your "
             "account."
-        ).format(n=display.number(MAX_METADATA_BYTES))
+        ).format(n=figures.number(MAX_METADATA_BYTES))
         none = self.tr("The file has no other columns that could be sent.")
         self._limit.setText(some if known.columns else none)
         self.as_text.setChecked(options.numbers_as_text)
@@ -501,31 +501,31 @@ class PushForm(QWidget):
         self.problems.say("\n".join(said(problem.sentence) for problem in problems))
         for problem in problems:
             if problem.items:
-                words = display.plural(len(problem.items), "Show the row", "Show {n} rows")
+                words = figures.plural(len(problem.items), "Show the row", "Show {n} rows")
                 self.problems.add_link(words, partial(self._show_items, problem.items))
         is_there = check is not None and self.chosen_index() is not None
         gone, held = (check.gone, check.unchanged) if check is not None and is_there else (0, 0)
         self.gone.setVisible(gone > 0)
         self.gone.setText(
-            display.plural(
+            figures.plural(
                 gone,
                 "{n} is gone from the file; take it out of the index",
                 "{n} are gone from the file; take them out of the index",
             )
         )
-        jobs = [f"{short_name(name)}: {display.number(count)}" for name, count in check.gone_by_job] if check else []
-        by_jobs = self.tr("They were sent with {jobs}.").format(jobs=display.listed(jobs))
+        jobs = [f"{short_name(name)}: {figures.number(count)}" for name, count in check.gone_by_job] if check else []
+        by_jobs = self.tr("They were sent with {jobs}.").format(jobs=figures.listed(jobs))
         self._gone_by.set_line(by_jobs if gone and jobs else "")
         self.everything.setVisible(held > 0)
         self.everything.setText(
-            display.plural(
+            figures.plural(
                 held,
                 "Send it again, too, although it is in the index unchanged",
                 "Send the {n} again, too, that are in the index unchanged",
             )
         )
         if numbers:
-            names = display.listed([short_name(each) for each in numbers])
+            names = figures.listed([short_name(each) for each in numbers])
             words = self.tr("Send the numbers of {columns} as texts").format(columns=names)
             self.as_text.setText(words.replace("&", "&&"))
         self.as_text.setVisible(bool(numbers) or self.as_text.isChecked())

@@ -15,9 +15,6 @@ from cfbatch_gui.core.judgements.session import Agreement, agreement_words, betw
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades
 from cfbatch_gui.core.results.rankings import Rankings
-from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.results_page import ResultsPage, Version, nothing_yet
@@ -35,6 +32,8 @@ from cfbatch_gui.ui.widgets import (
     column,
     row,
 )
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import said, tr
 
 _MOST_OFFERED = 4
 
@@ -76,7 +75,7 @@ def query_columns(name: str) -> tuple[Column[JudgedQuery], ...]:
         NumberColumn(
             tr("stands at"),
             lambda query: query.best_rank or None,
-            lambda rank: tr("rank {n}").format(n=display.number(rank)),
+            lambda rank: tr("rank {n}").format(n=figures.number(rank)),
             key="rank",
             width=92,
         ),
@@ -88,7 +87,7 @@ def offered_words(found: Quality) -> str:
     if found.run.unusable is None or not found.run.unusable.proposal:
         return ""
     pairs = [
-        tr("{label} = {grade}").format(label=display.one_line(label, 20), grade=grade)
+        tr("{label} = {grade}").format(label=figures.one_line(label, 20), grade=grade)
         for label, grade in found.run.unusable.proposal
     ]
     shown = ", ".join(pairs[:_MOST_OFFERED]) + (", …" if len(pairs) > _MOST_OFFERED else "")
@@ -110,7 +109,7 @@ def foot_words(found: Quality) -> str:
     evaluation, words = found.evaluation, []
     if evaluation is not None:
         book = evaluation.book
-        counts = tr("{n} judgements").format(n=display.number(evaluation.judged))
+        counts = tr("{n} judgements").format(n=figures.number(evaluation.judged))
         judgements = said(judged_by(evaluation, found.book))
         words.append(tr("By {judgements}: {counts}.").format(judgements=judgements, counts=counts))
         if found.agreement is not None and found.agreement.pairs and book is not None and book.matched:
@@ -120,7 +119,7 @@ def foot_words(found: Quality) -> str:
             tr("Judgements about other versions of a text: {n}."): book.other_versions if book is not None else 0,
             tr("Queries without judgements, left out: {n}."): evaluation.left_out,
         }
-        words += [sentence.format(n=display.number(count)) for sentence, count in remarks.items() if count]
+        words += [sentence.format(n=figures.number(count)) for sentence, count in remarks.items() if count]
     return " ".join([*words, tr("Measures as trec_eval defines them; equal scores are ordered by id.")])
 
 
@@ -262,41 +261,41 @@ class QualityView(ResultsPage[Quality | None]):
         name, mean = next(iter(measures.means.items()))
         queries = len(evaluation.queries)
         pattern = self.tr("{name}, {n} query") if queries == 1 else self.tr("{name}, mean of {n} queries")
-        title = pattern.format(name=name, n=display.number(queries))
+        title = pattern.format(name=name, n=figures.number(queries))
         if evaluation.measures_nothing:
             nothing = self.tr("Nothing can be measured: every candidate has the same grade.")
             self.mean.set_figure("–", f"{title}\n{nothing}")
             return
         if found.interval is not None:
-            low, high = (display.number(min(1.0, max(0.0, end)), ".2f") for end in found.interval)
+            low, high = (figures.number(min(1.0, max(0.0, end)), ".2f") for end in found.interval)
             pattern = self.tr("{title} · 95 % between {low} and {high}")
             title = pattern.format(title=title, low=low, high=high)
         about = self.tr("1 is the best order there could be: the higher up the relevant texts stand, the better.")
-        self.mean.set_figure(display.figures(mean.text()), f"{title}\n{about}")
+        self.mean.set_figure(figures.local_signs(mean.text()), f"{title}\n{about}")
 
     def _show_judged(self, measures: RunMeasures) -> None:
         missing = int(measures.top.sum() - measures.judged_top.sum())
-        about = display.plural(missing, "{n} text has no grade yet.", "{n} texts have no grade yet.")
+        about = figures.plural(missing, "{n} text has no grade yet.", "{n} texts have no grade yet.")
         if measures.judged_share < ENOUGH_JUDGED:
             about += " " + self.tr("The figures are not to be relied upon.")
         about = about if missing else self.tr("All of them are judged.")
         title = self.tr("judged among the first ten")
-        self.judged.set_figure(display.percent(measures.judged_share), f"{title}\n{about}")
+        self.judged.set_figure(figures.percent(measures.judged_share), f"{title}\n{about}")
         self.judge_link.setVisible(missing > 0)
 
     def _show_first(self, measures: RunMeasures) -> None:
         ranks = measures.first_relevant[measures.first_relevant > 0]
-        figure = display.number(ranks.mean(), ".1f") if len(ranks) else "–"
+        figure = figures.number(ranks.mean(), ".1f") if len(ranks) else "–"
         about = self.tr("at rank 1 for {n} of {all} queries.").format(
-            n=display.number(int((ranks == 1).sum())), all=display.number(len(measures.first_relevant))
+            n=figures.number(int((ranks == 1).sum())), all=figures.number(len(measures.first_relevant))
         )
         title = self.tr("first relevant text: its rank, on average")
         self.first.set_figure(figure, f"{title}\n{about}")
 
     def _show_measures(self, measures: RunMeasures, evaluation: Evaluation) -> None:
         means = measures.means.items()
-        lines = [(name, display.figures(mean.text()), about_measure(name, evaluation.k)) for name, mean in means]
-        judged = display.percent(measures.judged_share)
+        lines = [(name, figures.local_signs(mean.text()), about_measure(name, evaluation.k)) for name, mean in means]
+        judged = figures.percent(measures.judged_share)
         about = self.tr("of the first texts are judged; the others count as 0")
         self.measures.show_lines([*lines, (f"Judged@{evaluation.k}", judged, about)])
 

@@ -19,8 +19,6 @@ from cfbatch_gui.core.results.rankings import RankedContext, RankedQuery, Rankin
 from cfbatch_gui.core.results.score_table import ScoreFigures, score_figures
 from cfbatch_gui.core.results.text_search import TextSearch
 from cfbatch_gui.core.system.settings import FolderUse
-from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, PlotData, Steps
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
@@ -61,6 +59,9 @@ from cfbatch_gui.ui.widgets import (
     split,
 )
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.figures import score_text
+from cfbatch_gui.words.languages import tr
 
 
 def share(context: RankedContext) -> float | None:
@@ -118,7 +119,7 @@ def context_columns(original: Sequence[str], most: int) -> tuple[Column[RankedCo
         Column(
             tr("Moved"),
             lambda row: row.rank_change,
-            display.moved,
+            figures.moved,
             key="moved",
             width=66 + wider,
             gives_way=True,
@@ -301,9 +302,9 @@ class RankingView(ResultsPage[RankingRead]):
             await asyncio.sleep(TYPING)
             kept, total = await asyncio.to_thread(self._read.rankings.counts, limits.top_k, limits.threshold)
             pattern = self.tr("keeps {kept} of {total}")
-            parts.append(pattern.format(kept=display.number(kept), total=display.number(total)))
+            parts.append(pattern.format(kept=figures.number(kept), total=figures.number(total)))
         if self._found is not None:
-            parts.append(display.plural(len(self._found), "{n} query", "{n} queries"))
+            parts.append(figures.plural(len(self._found), "{n} query", "{n} queries"))
         self.kept.setText(" · ".join(parts))
 
     # Showing
@@ -382,7 +383,7 @@ class RankingView(ResultsPage[RankingRead]):
         if len(self._ranked) >= MOST_CONTEXTS:
             sentences.append(
                 self.tr("The first {n} contexts of this query are shown; an export has all of them.").format(
-                    n=display.number(MOST_CONTEXTS)
+                    n=figures.number(MOST_CONTEXTS)
                 )
             )
         self.foot.set_line(" ".join(filter(None, sentences)))
@@ -446,7 +447,7 @@ class OverviewView(ResultsPage[ScoreFigures]):
             (self.scores, found.scored, (self.tr("score"), self.tr("scores"))),
             (self.ties, found.first_tied, tied),
         ):
-            figure.set_figure(display.number(count), one if count == 1 else several)
+            figure.set_figure(figures.number(count), one if count == 1 else several)
         self._show_chart(found)
         self._show_spreads(found)
         self.reading.set_line(reading_line(found))
@@ -473,7 +474,7 @@ class OverviewView(ResultsPage[ScoreFigures]):
         for name, each in ((self.tr("All scores"), found.spread), (others_name(), found.others)):
             if each is not None:
                 scores = map(score_text, (each.lowest, each.tenth, each.median, each.ninetieth, each.highest))
-                lines.append((name, display.number(each.count), *scores))
+                lines.append((name, figures.number(each.count), *scores))
         titles = (
             "",
             self.tr("Count"),

@@ -21,13 +21,9 @@ from cfbatch_gui.core.results.exports.base import ExportOptions
 from cfbatch_gui.core.results.nearest import Neighbour, nearest
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.score_table import ScoreFigures
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
-from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import PagedRows, TableView
 from cfbatch_gui.ui.tasks import Tasks
@@ -47,6 +43,10 @@ from cfbatch_gui.ui.widgets import (
     row,
 )
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.figures import score_text
+from cfbatch_gui.words.languages import said, tr
+from cfbatch_gui.words.states import is_practice, short_model
 
 T = TypeVar("T")
 Version = tuple[object, ...]
@@ -222,15 +222,15 @@ def others_name() -> str:
     return tr("Texts that suit another question better")
 
 
-def baseline_line(figures: ScoreFigures) -> str:
-    if figures.others is None:
+def baseline_line(scores: ScoreFigures) -> str:
+    if scores.others is None:
         return ""
     pattern = tr("Texts that suit another question better have a mean score of {mean}; 9 in 10 stay below {high}.")
-    return pattern.format(mean=score_text(figures.others.mean), high=score_text(figures.others.ninetieth))
+    return pattern.format(mean=score_text(scores.others.mean), high=score_text(scores.others.ninetieth))
 
 
-def reading_line(figures: ScoreFigures) -> str:
-    if figures.others is None:
+def reading_line(scores: ScoreFigures) -> str:
+    if scores.others is None:
         return tr(
             "Not enough data to show a typical unrelated score: that takes ten questions, and texts that were ranked"
             " for several of them. Compare scores within one query, not with a fixed number."
@@ -240,10 +240,10 @@ def reading_line(figures: ScoreFigures) -> str:
         " others. 9 in 10 of these {pairs} score below {high}, and {above} of all {all} scores lie above. Texts that"
         " were not picked for any of your questions would score lower still."
     ).format(
-        pairs=display.plural(figures.other_pairs, "{n} pair", "{n} pairs"),
-        high=score_text(figures.others.ninetieth),
-        above=display.number(figures.above),
-        all=display.number(figures.scored),
+        pairs=figures.plural(scores.other_pairs, "{n} pair", "{n} pairs"),
+        high=score_text(scores.others.ninetieth),
+        above=figures.number(scores.above),
+        all=figures.number(scores.scored),
     )
 
 
@@ -251,7 +251,7 @@ def partial_line(scored: int, contexts: int) -> str:
     if scored >= contexts:
         return ""
     return tr("Partial: {scored} of {all} contexts have a score.").format(
-        scored=display.number(scored), all=display.number(contexts)
+        scored=figures.number(scored), all=figures.number(contexts)
     )
 
 
@@ -341,10 +341,10 @@ class VectorPage(ResultsPage[VectorsRead]):
         missing = read.embeddings.count - read.done
         if missing:
             pattern = self.tr("So far: {n} of {total} texts have a vector.")
-            said.append(pattern.format(n=display.number(read.done), total=display.number(read.embeddings.count)))
+            said.append(pattern.format(n=figures.number(read.done), total=figures.number(read.embeddings.count)))
         if without_direction:
             pattern = self.tr("Vectors that are zero or not finite, left out: {n}.")
-            said.append(pattern.format(n=display.number(without_direction)))
+            said.append(pattern.format(n=figures.number(without_direction)))
         if is_practice(self.job):
             said.append(self.tr("Practice vectors, not of {model}.").format(model=short_model(self.job)))
         needs_attention = bool(missing or without_direction)
@@ -457,7 +457,7 @@ class TextList(QWidget):
     async def show_nearest(self, item_no: int) -> None:
         (asked,) = self._page.texts([item_no])
         found = await asyncio.to_thread(nearest, self._page.embeddings, item_no, _NEIGHBOURS)
-        name = tr("Nearest to “{text}”").format(text=display.one_line(asked.text, 80))
+        name = tr("Nearest to “{text}”").format(text=figures.one_line(asked.text, 80))
         self.show_found(found, of=(item_no,), name=name)
 
     def all_items(self) -> tuple[int, ...]:
@@ -474,7 +474,7 @@ class TextList(QWidget):
     def _picked(self, index: int) -> None:
         text = self.rows.row(index).text
         about = " · ".join(filter(None, (text.id, text.label)))
-        self.panel.show_text(tr("Row {n}").format(n=display.number(text.row)), text.text, about=about)
+        self.panel.show_text(tr("Row {n}").format(n=figures.number(text.row)), text.text, about=about)
 
     def _show_in_table(self) -> None:
         self._page.rows_wanted.emit(self.all_items(), self.name)

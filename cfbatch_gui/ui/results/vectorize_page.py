@@ -12,7 +12,6 @@ from cfbatch_gui.core.errors import Action, UsageError, UserError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.nearest import LONGEST
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.vectorize.client import check_connection_kind
 from cfbatch_gui.core.vectorize.push_values import (
     Hit,
@@ -25,8 +24,6 @@ from cfbatch_gui.core.vectorize.push_values import (
 )
 from cfbatch_gui.core.vectorize.vectorize import TOP_K
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
-from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices, action_words
 from cfbatch_gui.ui.results.push_form import (
     CHECK,
@@ -39,7 +36,6 @@ from cfbatch_gui.ui.results.push_form import (
     short_name,
 )
 from cfbatch_gui.ui.results.results_page import LOADING, ResultsPage
-from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tables.table_rows import Column, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import HEADER_HEIGHT, TableView
 from cfbatch_gui.ui.theme import MEDIUM, ROW_HEIGHT, SMALL, WIDE, scaled
@@ -62,6 +58,9 @@ from cfbatch_gui.ui.widgets import (
     row,
     scrolled,
 )
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import said, tr
+from cfbatch_gui.words.states import title_words
 
 _AT_THE_INDEX = (PushStage.PROCESSING, PushStage.COMPARING)  # everything was sent
 
@@ -111,7 +110,7 @@ class PushView(QWidget):
         self.bar.set_parts(total if progress is not None and progress.stage is PushStage.PROCESSING else done, total)
         self.bar.show()
         if progress is not None and progress.waiting:
-            again, reason = display.duration(progress.waiting_seconds), said(progress.waiting)
+            again, reason = figures.duration(progress.waiting_seconds), said(progress.waiting)
             words = self.tr("{reason} The next try is in {seconds}.").format(reason=reason, seconds=again)
             self.waiting.set_line(words, "clock", "attention")
         self.pause_button.setText(self.tr("Stop waiting") if is_sent else self.tr("Pause"))
@@ -132,7 +131,7 @@ class PushView(QWidget):
         else:
             if checking is not None and checking.progress is not None:
                 finding = said(checking.progress.waiting or checking.progress.sentence)
-            age = display.age(push.checked_at, self._clock()) if push.checked_at else ""
+            age = figures.age(push.checked_at, self._clock()) if push.checked_at else ""
             more = " · ".join(filter(None, (dimension_words(dimension), age)))
             self._show(_STATES[push.outcome], sentence, finding, more, self.check_button, self.choose_button)
             self.notes.set_line("\n".join(map(said, push.notes)))
@@ -152,11 +151,11 @@ class PushView(QWidget):
             (self.tr("ID from"), ids.get(options.ids, options.id_column)),
             (self.tr("Namespace"), options.namespace or self.tr("none")),
             (self.tr("Beside each vector"), ", ".join(each.column for each in options.metadata) or self.tr("nothing")),
-            (self.tr("New or changed"), display.number(push.sent)),
-            (self.tr("Taken out"), display.number(push.deleted)),
+            (self.tr("New or changed"), figures.number(push.sent)),
+            (self.tr("Taken out"), figures.number(push.deleted)),
         ]
         if push.ended_at:
-            took = display.duration(seconds) if seconds >= 1 else self.tr("under 1 s")
+            took = figures.duration(seconds) if seconds >= 1 else self.tr("under 1 s")
             lines.append((self.tr("Took"), took))
         self._sent.show()
         self.sent.show_lines(lines)
@@ -483,7 +482,7 @@ class VectorizePage(ResultsPage[JobVectors]):
         dollars = self.program.vectorize.search_price(self._known.job.id, self.search.text() or " ").dollars
         pattern = self.tr("as your site would ask it; one request, {price}")
         free = self.tr("as your site would ask it; one request, which costs nothing here")
-        self.search.price.setText(pattern.format(price=display.dollars(dollars)) if dollars else free)
+        self.search.price.setText(pattern.format(price=figures.dollars(dollars)) if dollars else free)
 
     def _ask(self) -> None:
         if not self.tasks.is_running("search"):

@@ -15,8 +15,6 @@ from cfbatch_gui.core.results.embeddings import VectorChecks
 from cfbatch_gui.core.results.exports.rows import vector_texts
 from cfbatch_gui.core.results.nearest import LONGEST, embed_sentence, nearest_to
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
-from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.results_page import (
@@ -32,7 +30,6 @@ from cfbatch_gui.ui.results.results_page import (
     status_words,
     text_column,
 )
-from cfbatch_gui.ui.state_names import connection_title, is_practice, short_model, title_words
 from cfbatch_gui.ui.tables.table_rows import Column
 from cfbatch_gui.ui.tables.table_view import ColumnsButton, PagedRows, TableView, say_too_much
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
@@ -51,6 +48,10 @@ from cfbatch_gui.ui.widgets import (
     split,
 )
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.figures import score_text
+from cfbatch_gui.words.languages import tr
+from cfbatch_gui.words.states import connection_title, is_practice, short_model, title_words
 
 
 def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -> tuple[Column[ListedText], ...]:
@@ -69,7 +70,7 @@ def checks_line(checks: VectorChecks) -> tuple[str, bool]:
         return tr("No vector has come back yet."), True
     lengths = f"{score_text(checks.norm_min)}–{score_text(checks.norm_max)}"
     words = [
-        display.plural(checks.dimension, "{n} dimension", "{n} dimensions"),
+        figures.plural(checks.dimension, "{n} dimension", "{n} dimensions"),
         tr("all of unit length") if checks.unit_length else tr("lengths {range}").format(range=lengths),
     ]
     counts = {
@@ -78,7 +79,7 @@ def checks_line(checks: VectorChecks) -> tuple[str, bool]:
         tr("with values that are no numbers: {n}"): checks.non_finite,
         tr("without a vector: {n}"): checks.missing,
     }
-    wrong = [pattern.format(n=display.number(count)) for pattern, count in counts.items() if count]
+    wrong = [pattern.format(n=figures.number(count)) for pattern, count in counts.items() if count]
     words += wrong or [tr("no empty or repeated vectors")]
     return " · ".join(words), not (checks.zero or checks.non_finite)
 
@@ -235,7 +236,7 @@ class VectorsView(VectorPage):
             return
         self._chosen, text = chosen, chosen.text
         self.panel.show_text(
-            self.tr("Row {n}").format(n=display.number(text.row)),
+            self.tr("Row {n}").format(n=figures.number(text.row)),
             text.text,
             about=" · ".join(filter(None, (text.id, text.label))),
             problem=status_words(text.status, text.error),
@@ -256,7 +257,7 @@ class VectorsView(VectorPage):
         first = ", ".join(map(score_text, vector[:_VALUES].tolist()))
         more = len(vector) - _VALUES
         pattern = self.tr("{values}, … {n} more") if more > 0 else "{values}"
-        self.values.setText(pattern.format(values=first, n=display.number(more)))
+        self.values.setText(pattern.format(values=first, n=figures.number(more)))
 
     def _show_count(self) -> None:
         read = self.vectors_read
@@ -264,13 +265,13 @@ class VectorsView(VectorPage):
             return
         self.all_link.setVisible(bool(self._found_name))
         of, pattern, number = read.embeddings.count, self.tr("{n} of {total} texts"), len(self._items)
-        words = display.plural(of, "{n} text", "{n} texts")
+        words = figures.plural(of, "{n} text", "{n} texts")
         if not isinstance(self._items, range):
-            words = pattern.format(n=display.number(number), total=display.number(of))
+            words = pattern.format(n=figures.number(number), total=figures.number(of))
         elif read.done < of:
             pattern = self.tr("{n} of {total} texts have a vector")
-            words = pattern.format(n=display.number(read.done), total=display.number(of))
-        self.count.setText(" · ".join(filter(None, (words, display.one_line(self._found_name, 60)))))
+            words = pattern.format(n=figures.number(read.done), total=figures.number(of))
+        self.count.setText(" · ".join(filter(None, (words, figures.one_line(self._found_name, 60)))))
 
 
 _MOST = 100
@@ -351,7 +352,7 @@ class SimilarView(VectorPage):
         found = await asyncio.to_thread(nearest_to, self.embeddings, vector, _MOST)
         self._show_nothing()
         if found:
-            name = self.tr("Most similar to “{text}”").format(text=display.one_line(self._asked, 90))
+            name = self.tr("Most similar to “{text}”").format(text=figures.one_line(self._asked, 90))
             self.found.show_found(found, name=name)
             self._body.show_content()
         self.show_foot(self.tr("Similarity is the cosine of two vectors: 1 is the same direction."))
@@ -376,7 +377,7 @@ class SimilarView(VectorPage):
             )
             return
         low, high = tokens_lower(text), tokens_upper(text)
-        amount = self.tr("{low} to {high} tokens").format(low=display.number(low), high=display.number(high))
+        amount = self.tr("{low} to {high} tokens").format(low=figures.number(low), high=figures.number(high))
         self.price.set_line(
             self.tr("Sends this sentence to {title}, {model}: one request{amount}, billed like any other.").format(
                 title=title_words(connection_title(self.program, job)),

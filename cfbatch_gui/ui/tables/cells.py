@@ -20,11 +20,12 @@ from PySide6.QtWidgets import (
 
 from cfbatch_gui.core.results.text_search import found_spans
 from cfbatch_gui.ui import display, icons, theme
-from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, BAR_ROLE, COLOUR_ROLE, ICON_ROLE, SEARCHED_ROLE, Index
 from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
 from cfbatch_gui.ui.widgets.bars import paint_bar
 from cfbatch_gui.ui.widgets.text_panel import mark_format, marked_spans
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.figures import score_text
 
 CELL_MARGIN = 11
 ICON, ICON_GAP = 16, 6
@@ -63,7 +64,7 @@ class CellDelegate(QStyledItemDelegate):
             inner.setLeft(spot.right() + ICON_GAP)
         painter.setPen(theme.colour(role))
         painter.setFont(option.font)
-        text = display.one_line(str(index.data() or ""), _LONGEST)
+        text = figures.one_line(str(index.data() or ""), _LONGEST)
         if (share := index.data(BAR_ROLE)) is not None:
             self._paint_bar(painter, inner, text, float(share), option)
         else:
@@ -83,7 +84,7 @@ class CellDelegate(QStyledItemDelegate):
         if not spans and (places := found_spans(whole, self.sought)):
             start = max(0, places[0][0] - _CONTEXT)
             start = next((at + 1 for at in range(start, places[0][0]) if whole[at].isspace()), start)
-            text = display.one_line(whole[start:], _LONGEST)
+            text = figures.one_line(whole[start:], _LONGEST)
             shown = painter.fontMetrics().elidedText(f"…{text}", Qt.TextElideMode.ElideRight, inner.width())
             spans = marked_spans(shown, self.sought)
         self._paint_marked(painter, inner, flags, shown, spans)
@@ -148,6 +149,6 @@ class CellDelegate(QStyledItemDelegate):
             return super().helpEvent(event, view, option, index)
         text = str(index.data() or "")
         room = view.visualRect(index).width() - 2 * CELL_MARGIN
-        fits = len(text) < _LONGEST and view.fontMetrics().horizontalAdvance(display.one_line(text)) <= room
+        fits = len(text) < _LONGEST and view.fontMetrics().horizontalAdvance(figures.one_line(text)) <= room
         QToolTip.showText(event.globalPos(), "" if fits else display.plain_tip(text), view)
         return True

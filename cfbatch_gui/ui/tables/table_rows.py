@@ -14,6 +14,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from cfbatch_gui.ui import display
+from cfbatch_gui.words import figures
 
 R = TypeVar("R")
 Index = QModelIndex | QPersistentModelIndex
@@ -66,13 +67,13 @@ class Column(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class NumberColumn(Column[R]):
-    show: Callable[[Any], str] = display.number
+    show: Callable[[Any], str] = figures.number
     align: Align = "right"
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreColumn(NumberColumn[R]):
-    show: Callable[[Any], str] = display.score_text
+    show: Callable[[Any], str] = figures.score_text
 
 
 class ColumnRows(QAbstractTableModel, Generic[R]):

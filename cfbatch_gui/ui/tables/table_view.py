@@ -27,8 +27,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QStyle, QTableView
 
-from cfbatch_gui.ui import display, icons
-from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui import icons
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN, ICON, ICON_GAP, CellDelegate
@@ -36,6 +35,8 @@ from cfbatch_gui.ui.tables.table_rows import Column, ColumnRows, PagedRows, Rows
 from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
 from cfbatch_gui.ui.widgets import QuietButton
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import tr
 
 MOST_ROWS_TO_COPY = 100_000
 
@@ -49,7 +50,7 @@ def as_tsv(cells: list[list[str]]) -> str:
 
 def say_too_much(notices: Notices, count: int) -> None:
     pattern = tr("{n} rows are too many for the clipboard, which takes {most}. Export them instead.")
-    notices.show_notice(pattern.format(n=display.number(count), most=display.number(MOST_ROWS_TO_COPY)), "attention")
+    notices.show_notice(pattern.format(n=figures.number(count), most=figures.number(MOST_ROWS_TO_COPY)), "attention")
 
 
 HEADER_HEIGHT = 34

@@ -37,9 +37,9 @@ from cfbatch_gui.ui.widgets.labels import (
     IconLine,
     Label,
     LabelGrid,
-    Role,
     Saying,
     Sentence,
     StateLabel,
     restyle,
 )
+from cfbatch_gui.words.states import Role

@@ -30,7 +30,8 @@ from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE, scaled
 from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed, column, row
 from cfbatch_gui.ui.widgets.buttons import Button, IconButton, LinkButton, MoreButton
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing, follow_in_tab_order
-from cfbatch_gui.ui.widgets.labels import ElidedLabel, IconLabel, Label, Role, StateLabel, restyle
+from cfbatch_gui.ui.widgets.labels import ElidedLabel, IconLabel, Label, StateLabel, restyle
+from cfbatch_gui.words.states import Role
 
 _ICON = 32  # pixels
 

@@ -1,7 +1,6 @@
 """Labels in the roles of the visual system: plain text, elided text, icons, states and figures with captions."""
 
 from collections.abc import Collection, Sequence
-from typing import Literal
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QResizeEvent
@@ -10,10 +9,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QWidget
 from cfbatch_gui.ui import display, icons
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets.box_layouts import column, row
-
-Role = Literal[
-    "body", "quiet", "small", "strong", "accent", "attention", "done", "error", "part", "title", "figure", "display"
-]
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.states import Role
 
 
 def restyle(widget: QWidget, name: str, value: str) -> None:
@@ -85,7 +82,7 @@ class ElidedLabel(Label):
         return self._whole
 
     def sizeHint(self) -> QSize:
-        line = display.one_line(self._whole)
+        line = figures.one_line(self._whole)
         return QSize(self.fontMetrics().horizontalAdvance(line) + 2, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
@@ -103,7 +100,7 @@ class ElidedLabel(Label):
             self._elide()  # before it is polished, the stylesheet's font is not set; setting it is a FontChange
 
     def _elide(self) -> None:
-        line = display.one_line(self._whole)
+        line = figures.one_line(self._whole)
         shown = self.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, max(self.width(), 24))
         super().setText(shown)
         self.setToolTip(display.plain_tip(self._whole) if shown != self._whole else "")

@@ -15,8 +15,8 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.job_actions import AT_WORK
 from cfbatch_gui.ui.notices import announce
 from cfbatch_gui.ui.result_view import imported
-from cfbatch_gui.ui.state_names import state_words
 from cfbatch_gui.ui.window.main_window import DESKTOP_ID, MainWindow, keep_token
+from cfbatch_gui.words.states import state_words
 
 _log = logging.getLogger(__name__)
 

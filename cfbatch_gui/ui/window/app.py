@@ -35,18 +35,17 @@ from cfbatch_gui.core.errors import DataInUse, UserError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system import logs
-from cfbatch_gui.core.system.languages import ENGLISH, Language, language_of_system, load_language, said, use_language
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.system.paths import Paths, resource
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.ui import dialogs
-from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.help import about_versions
 from cfbatch_gui.ui.notices import install_roles
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window import loop
 from cfbatch_gui.ui.window.main_window import DESKTOP_ID
 from cfbatch_gui.ui.window.workspace import Request, Workspace
+from cfbatch_gui.words.languages import ENGLISH, Language, language_of_system, load_language, said, tr, use_language
 
 
 class Application(QApplication):

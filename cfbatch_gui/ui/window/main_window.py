@@ -18,15 +18,15 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 
-from cfbatch_gui.ui import display
 from cfbatch_gui.ui.dialogs import ShownDialog
-from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.jobs.library import Library
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices, PastNotice, Undo, show_folder_of
 from cfbatch_gui.ui.theme import SIDEBAR_WIDTH, SMALL
 from cfbatch_gui.ui.widgets import Label, NoticeBar, boxed, column, scrolled, split
 from cfbatch_gui.ui.widgets.bars import DropOverlay, local_files, take_copy
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import tr
 
 
 class NoticeListDialog(ShownDialog):
@@ -43,7 +43,7 @@ class NoticeListDialog(ShownDialog):
         notices.mark_seen()
 
     def _bar(self, notice: PastNotice) -> NoticeBar:
-        bar = NoticeBar(f"{display.age(notice.shown_at, time.time())} · {notice.text}", notice.level)
+        bar = NoticeBar(f"{figures.age(notice.shown_at, time.time())} · {notice.text}", notice.level)
         if notice.details:
             bar.add_link(self.tr("Copy details"), partial(QGuiApplication.clipboard().setText, notice.details))
         if notice.undo is not None and self._undos.is_offered(notice.undo):

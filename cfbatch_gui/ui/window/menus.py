@@ -13,11 +13,12 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QT
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.states import account_progress, goes_on_elsewhere
 from cfbatch_gui.core.system.settings import FolderUse
-from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.help import AboutDialog, HelpWindow, ShortcutsDialog, Topic
 from cfbatch_gui.ui.job_actions import AT_WORK
 from cfbatch_gui.ui.widgets import PageHeader, SearchField, add_action
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import tr
 
 if TYPE_CHECKING:
     from cfbatch_gui.ui.window.workspace import Workspace
@@ -155,7 +156,7 @@ class Menus(QObject):
         if path is None:
             return
         count = await asyncio.to_thread(back_up, self._program.paths, path)
-        files = display.plural(count, "{n} file", "{n} files")
+        files = figures.plural(count, "{n} file", "{n} files")
         said = tr("Backed up {files} to “{name}”.").format(files=files, name=path.name)
         self._window.notices.show_written(said, path)
 

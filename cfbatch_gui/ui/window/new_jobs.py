@@ -13,8 +13,7 @@ from cfbatch_gui.core.errors import InputError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.settings import FolderUse
-from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
@@ -31,6 +30,8 @@ from cfbatch_gui.ui.widgets import (
     column,
     row,
 )
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import tr
 
 if TYPE_CHECKING:
     from cfbatch_gui.ui.window.workspace import Workspace
@@ -56,7 +57,7 @@ class NewJobs:
                 "{n} files are too many to open at once, with a job for each; at most {most} are. Choose fewer, or open"
                 " the folder that they are in as one job."
             )
-            text = pattern.format(n=display.number(len(files)), most=MOST_AT_ONCE)
+            text = pattern.format(n=figures.number(len(files)), most=MOST_AT_ONCE)
             self._window.notices.show_notice(text, "attention")
             return
         self._waiting.extend(files)

@@ -12,16 +12,16 @@ from cfbatch_gui.core.errors import ConnectionProblem, KeyringUnavailable
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.limits import CALL_BUDGET
-from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.job_actions import can_be_compared
 from cfbatch_gui.ui.jobs.library import ConnectionState
 from cfbatch_gui.ui.result_view import LateView
 from cfbatch_gui.ui.window.main_window import MainWindow
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import said, tr
 
 _SCARCE = 200  # the number of calls left in 5 minutes is shown when it is below this
 _LOOK_AGAIN = 3_000  # milliseconds, while the keyring is locked
@@ -181,7 +181,7 @@ class Evaluating:
         from cfbatch_gui.ui.evaluation.comparison_page import MOST
 
         if len(job_ids) > MOST:
-            text = tr("At most {n} jobs can be compared at once.").format(n=display.number(MOST))
+            text = tr("At most {n} jobs can be compared at once.").format(n=figures.number(MOST))
             self._notices.show_notice(text, "attention")
             return
         self._workspace.show(self.comparison)

@@ -15,10 +15,8 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.made_once import is_made, made_once
-from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.help import Topic
 from cfbatch_gui.ui.job_actions import JobActions
 from cfbatch_gui.ui.memory import memory
@@ -30,6 +28,8 @@ from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.menus import Menus
 from cfbatch_gui.ui.window.new_jobs import NewJobs, WelcomePage
 from cfbatch_gui.ui.window.pages import ConnectionInUse, Evaluating, ResultViews, SettingsPages
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import said, tr
 
 if TYPE_CHECKING:
     from cfbatch_gui.ui.inputs.draft_page import DraftPage
@@ -365,7 +365,7 @@ class Workspace:
             self._ask_later()
             raise
         if paused:
-            waiting = display.plural(
+            waiting = figures.plural(
                 len(paused),
                 "{n} job waits for your word. Open it and carry on to send the rest of it.",
                 "{n} jobs wait for your word. Open one and carry on to send the rest of it.",

@@ -23,7 +23,7 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Measure, Target, columns_of
 from cfbatch_gui.core.results.exports import excel as excel_target
 from cfbatch_gui.core.results.exports.rows import vector_texts
-from cfbatch_gui.core.system.languages import load_language
+from cfbatch_gui.words.languages import load_language
 from tests.core.results.folders import FAILED, NASTY, THERE, Outcome, Pair, Table, unit_vectors
 from tests.core.results.test_exports_csv import manifest, read
 

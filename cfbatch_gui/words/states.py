@@ -2,17 +2,20 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Literal
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, account_progress
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection
-from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.widgets import Role
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.languages import said, tr
+
+Role = Literal[
+    "body", "quiet", "small", "strong", "accent", "attention", "done", "error", "part", "title", "figure", "display"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +126,8 @@ def amount(job: Job) -> str:
     if job.attached and not job.texts:
         return tr("begun elsewhere")
     if job.kind is Kind.RANK:
-        return display.plural(job.queries, "{n} query", "{n} queries")
-    return display.plural(job.texts, "{n} text", "{n} texts")
+        return figures.plural(job.queries, "{n} query", "{n} queries")
+    return figures.plural(job.texts, "{n} text", "{n} texts")
 
 
 def library_words(job: Job, now: float, phase: DraftPhase = DraftPhase.EMPTY) -> StateWords:
@@ -135,13 +138,13 @@ def library_words(job: Job, now: float, phase: DraftPhase = DraftPhase.EMPTY) ->
 
 def _details(job: Job, state: JobState, now: float) -> tuple[str, ...]:
     if state is JobState.DONE:
-        return display.age(job.finished_at or job.sent_at, now), amount(job)
+        return figures.age(job.finished_at or job.sent_at, now), amount(job)
     if state is JobState.WORKING:
         pattern = tr("{done} of {n} batch") if len(job.batches) == 1 else tr("{done} of {n} batches")
         if is_collected(job):
             pattern = tr("{done} of {n} here")
-        parts = pattern.format(done=display.number(job.batches_done), n=display.number(len(job.batches)))
-        return parts, display.short_duration(now - job.sent_at) if job.sent_at else ""
+        parts = pattern.format(done=figures.number(job.batches_done), n=figures.number(len(job.batches)))
+        return parts, figures.short_duration(now - job.sent_at) if job.sent_at else ""
     if state in (JobState.FAILED, JobState.PARTLY_DONE, JobState.PAUSED):
         return (said(job.error),)
     return ()

@@ -227,3 +227,8 @@ def language_in_use() -> Language:
 def said(text: str) -> str:
     """A sentence of the core's in the language of this process."""
     return _InUse.language.said(text)
+
+
+def tr(text: str, context: str = "") -> str:
+    """`context` tells apart what is one word in English and two elsewhere."""
+    return language_in_use().translated(text, context)
