@@ -11,13 +11,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.inputs.input_values import Kind, Layout
 from cfbatch_gui.core.job_folder.checksums import note_results
 from cfbatch_gui.core.jobs.states import BatchState
 from cfbatch_gui.core.results.exports import ExportOptions
+from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.ui.jobs.job_page import OVERVIEW
 from cfbatch_gui.ui.plots import Mark, Steps
-from cfbatch_gui.ui.results.ranking_view import OverviewView, share
+from cfbatch_gui.ui.results.ranking_view import OverviewView, context_columns, share
 from cfbatch_gui.ui.widgets import EmptyPlace, Label
 from tests.core.results.folders import note_all
 from tests.ui.conftest import Until
@@ -70,6 +71,15 @@ async def test_ranks_scores_and_the_chosen_text_are_shown(driver: JobPageDriver)
     margins = [query.margin or 0.0 for query in driver.ranking.queries_model.rows()]
     driver.ranking.queries.sortByColumn(2, Qt.SortOrder.AscendingOrder)
     assert [driver.ranking.queries_model.row(index).margin for index in range(2)] == sorted(margins)
+
+
+async def test_places_before_are_shown_where_the_file_had_an_order(driver: JobPageDriver) -> None:
+    (job,) = driver.program.ledger.jobs()
+    folder = driver.program.folder(job.id)
+    for layout, is_shown in ((Layout.LONG, True), (Layout.JUDGED, False), (Layout.SHARED, False)):
+        folder.keep_fact("layout", layout)
+        columns = context_columns((), 4, was_ordered=Rankings(folder).was_ordered)
+        assert ({each.key for each in columns} >= {"was", "moved"}) is is_shown
 
 
 async def test_arrow_keys_walk_and_a_search_leaves_what_has_it(driver: JobPageDriver, until: Until) -> None:

@@ -307,6 +307,9 @@ class Rankings:
         self._known: Ranking | None = None
         with folder.open(read_only=True) as database:
             self._original: OriginalColumns = columns_of_rankings(database, reserved)
+            # The texts of a second file, and those that fit before those that do not, stand in no order of relevance.
+            layout = schema.metadata_value(database, "layout")
+            self.was_ordered = layout not in (Layout.SHARED, Layout.JUDGED)
         self._ids = RetrievalIds(folder)
         self._has_parts = has_parts(folder)
         self._details = _DETAILS.format(

@@ -90,11 +90,11 @@ def query_columns() -> tuple[Column[RankedQuery], ...]:
     )
 
 
-def context_columns(original: Sequence[str], most: int) -> tuple[Column[RankedContext], ...]:
-    """`most` is how many texts the longest query has."""
+def context_columns(original: Sequence[str], most: int, *, was_ordered: bool) -> tuple[Column[RankedContext], ...]:
+    """`most` is how many texts the longest query has; `was_ordered` whether the file had them in an order."""
     wider = 16 if most >= 1_000 else 0  # pixels
     was = tr("Its place in your file.")
-    return (
+    columns: tuple[Column[RankedContext], ...] = (
         NumberColumn(
             "#",
             lambda row: row.rank,
@@ -130,6 +130,7 @@ def context_columns(original: Sequence[str], most: int) -> tuple[Column[RankedCo
         Column(tr("Label"), lambda row: row.label, key="label", width=64, hidden=True),
         *original_columns(original, lambda row: row.cells, width=120),
     )
+    return tuple(each for each in columns if was_ordered or each.key not in ("was", "moved"))
 
 
 def score_or_status(context: RankedContext) -> str:
@@ -252,7 +253,7 @@ class RankingView(ResultsPage[RankingRead]):
             return
         if is_first:
             most = max(query.contexts for query in read.queries)
-            columns = context_columns(read.rankings.columns(), most)
+            columns = context_columns(read.rankings.columns(), most, was_ordered=read.rankings.was_ordered)
             self.contexts_model = Rows(columns, key=lambda each: each.item_no, parent=self)
             self.contexts.show_rows(self.contexts_model)
         if self.find_field.text() and not is_first:

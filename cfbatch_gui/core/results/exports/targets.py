@@ -1,6 +1,5 @@
 """The table of export targets, in the order in which they are offered."""
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -8,133 +7,172 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import csv_tables, excel, json_lines, parquet, retrieval, vector_files
-from cfbatch_gui.core.results.exports.base import Measure, Preset, Target
+from cfbatch_gui.core.results.exports.base import Measure, Target
 
 _ranked, _embedded = partial(Target, Kind.RANK), partial(Target, Kind.EMBED)
-_limited = partial(_ranked, has_limits=True)
-_scores = partial(_limited, has_columns=True)
+_scores = partial(_ranked, has_columns=True, has_limits=True)
 _binary, _decimal = partial(_embedded, bytes_per_number=4), partial(_embedded, bytes_per_number=11)
 _JUDGED = message("one row for each label of your file")
-
-
-def _about(target: Target, about: str) -> Target:
-    return replace(target, about=about)
-
-
-def _for_excel(csv: Target, about: str) -> Target:
-    title = message("CSV for Excel")
-    return replace(csv, name="csv-excel", title=title, about=about, preset=Preset.EXCEL, is_for_people=True)
-
-
-def _of_vectors(scores: Target, about: str, bytes_per_number: int) -> Target:
-    return replace(scores, kind=Kind.EMBED, about=about, has_limits=False, bytes_per_number=bytes_per_number)
-
-
-_SCORES = _about(
-    _scores("csv", message("CSV for programs"), (".csv",), csv_tables.write_scores, preset=Preset.PROGRAMS),
-    message("One row per context, for scripts, databases and other programs."),
-)
-_EXCEL = _about(
-    _scores("xlsx", message("Excel"), (".xlsx",), excel.write_rankings, is_for_people=True),
-    message("Your own columns under your own headers, with rank and score; with a filter."),
-)
-_PARQUET = _about(
-    _scores("parquet", message("Parquet"), (".parquet",), parquet.write),
-    message("The same rows with types, compressed; for DuckDB, pandas and Polars."),
-)
-_JSON_LINES = _about(
-    _scores("jsonl", message("JSON Lines"), (".jsonl", ".ndjson"), json_lines.write),
-    message("One object per line, with all fields by name."),
-)
-_write_beir_qrels = partial(retrieval.write_qrels, header=retrieval.BEIR_HEADER, form=retrieval.BEIR_LINE)
-_RANKINGS = (
-    _SCORES,
-    _for_excel(_SCORES, message("Opens with a double click; what looks like a formula is made harmless.")),
-    _EXCEL,
-    replace(
-        _EXCEL,
-        name="xlsx-rows",
-        title=message("Excel, your own sheet"),
-        write=excel.write_in_file_order,
-        about=message("All your columns and rows in their own order, with rank and score added at the end."),
-        measure=Measure.ALL_ROWS,
-    ),
-    _PARQUET,
-    _JSON_LINES,
-    _about(
-        _limited("trec", message("TREC run"), (".run", ".trec"), retrieval.write_run, measure=Measure.SCORES),
-        message("For trec_eval and programs like it; ties keep their order."),
-    ),
-    _about(
-        _ranked("qrels", message("TREC qrels"), (".qrels",), retrieval.write_qrels, contents=_JUDGED),
-        message("The labels of your file as judgements, as trec_eval reads them."),
-    ),
-    _about(
-        _ranked("qrels-beir", message("BEIR qrels"), (".qrels.tsv",), _write_beir_qrels, contents=_JUDGED),
-        message("The same judgements as a table with a header, as BEIR reads them."),
-    ),
-    replace(
-        _limited("beir", message("BEIR folder"), (), retrieval.write_beir_folder),
-        about=message("A folder of texts, queries, labels and rankings, for BEIR and MTEB."),
-        contents=message("all texts and queries, and how they rank"),
-    ),
-)
-_VECTORS = _about(
-    _decimal("csv", message("CSV, a column for each number"), (".csv",), csv_tables.write_vectors, has_columns=True),
-    message("One row per text, one column for each number of its vector."),
-)
-_EMBEDDINGS = (
-    _VECTORS,
-    _for_excel(_VECTORS, message("The same, made to open with a double click; formulas are made harmless.")),
-    _about(
-        _embedded("xlsx", message("Excel"), (".xlsx",), excel.write_vectors, is_for_people=True, has_columns=True),
-        message("Your own columns under your own headers, in the order of your file; with a filter."),
-    ),
-    _of_vectors(_PARQUET, message("Vectors, texts and columns; for DuckDB, LanceDB, pandas and Polars."), 4),
-    _about(
-        _binary("npy", message("NumPy array"), (".npy",), vector_files.write_array),
-        message("The bare numbers, float32, one row per text; for Python."),
-    ),
-    _about(
-        _binary("npz", message("NumPy archive with ids"), (".npz",), vector_files.write_archive),
-        message("Numbers and ids in one file; for Python."),
-    ),
-    _of_vectors(_JSON_LINES, message("One object per line: text, id and vector."), 11),
-    _about(
-        _binary("atlas", message("Embedding Atlas"), (".atlas.parquet",), parquet.write_with_map, has_columns=True),
-        message("Parquet with the map, each text's neighbours, and the command to open it."),
-    ),
-    _about(
-        _decimal("projector", message("Embedding Projector"), (), vector_files.write_projector, has_columns=True),
-        message("A folder that TensorFlow's Embedding Projector loads: vectors and metadata."),
-    ),
-    _about(
-        _decimal("vectorize", message("Cloudflare Vectorize"), (), vector_files.write_vectorize, has_columns=True),
-        message("A folder of files as Cloudflare takes them, and the commands to load them."),
-    ),
-    _about(
-        _binary("llm", message("SQLite for llm"), (".db", ".sqlite"), vector_files.write_llm, has_columns=True),
-        message("A collection for the command-line program llm: “llm similar” works at once."),
-    ),
-    _about(
-        _decimal("openai", message("OpenAI batch answers"), (".openai.jsonl",), json_lines.write_openai),
-        message("The lines that an OpenAI batch of embeddings answers with."),
-    ),
-)
-# Failed rows are usually corrected in a spreadsheet; our CSV reader removes the marks of Preset.EXCEL again.
-_FAILED = replace(
-    _ranked("failed", message("Failed rows"), (".failed.csv",), csv_tables.write_failed_rows),
-    about=message("Your own rows that gave no score, with the reason, to mend and load again."),
-    preset=Preset.EXCEL,
-    measure=Measure.FAILED_ROWS,
+_EXCEL = message("Your own columns under your own headers; with a filter.")
+# Failed rows are usually corrected in a spreadsheet; our CSV reader removes the marks of formulas again.
+_failed = partial(
+    Target,
+    name="failed",
+    title=message("Failed rows"),
+    about=message("Your own rows that gave no result, with the reason, to mend and load again."),
+    suffixes=(".failed.csv",),
+    write=csv_tables.write_failed_rows,
+    has_separator=True,
     is_for_people=True,
+    measure=Measure.FAILED_ROWS,
 )
 
 TARGETS: tuple[Target, ...] = (
-    *_RANKINGS,
-    *_EMBEDDINGS,
-    _FAILED,
-    _of_vectors(_FAILED, message("Your own rows that gave no vector, with the reason, to mend and load again."), 0),
+    _scores("xlsx", message("Excel"), _EXCEL, (".xlsx",), excel.write_rankings, is_for_people=True),
+    _scores(
+        "csv",
+        message("CSV for programs"),
+        message("One row per candidate, for scripts, databases and other programs."),
+        (".csv",),
+        csv_tables.write_scores,
+    ),
+    _scores(
+        "csv-excel",
+        message("CSV for Excel"),
+        message("Opens with a double click; what looks like a formula is made harmless."),
+        (".csv",),
+        partial(csv_tables.write_scores, for_excel=True),
+        has_separator=True,
+        is_for_people=True,
+    ),
+    _scores(
+        "parquet",
+        message("Parquet"),
+        message("The same rows with types, compressed; for DuckDB, pandas and Polars."),
+        (".parquet",),
+        parquet.write_rankings,
+    ),
+    _scores(
+        "jsonl",
+        message("JSON Lines"),
+        message("One object per line, with all fields by name."),
+        (".jsonl", ".ndjson"),
+        json_lines.write_rankings,
+    ),
+    _ranked(
+        "trec",
+        message("TREC run"),
+        message("For trec_eval and programs like it; ties keep their order."),
+        (".run", ".trec"),
+        retrieval.write_run,
+        has_limits=True,
+        measure=Measure.SCORES,
+    ),
+    _ranked(
+        "qrels",
+        message("TREC qrels"),
+        message("The labels of your file as judgements, as trec_eval reads them."),
+        (".qrels",),
+        retrieval.write_qrels,
+        contents=_JUDGED,
+    ),
+    _ranked(
+        "qrels-beir",
+        message("BEIR qrels"),
+        message("The same judgements as a table with a header, as BEIR reads them."),
+        (".qrels.tsv",),
+        partial(retrieval.write_qrels, header=retrieval.BEIR_HEADER, form=retrieval.BEIR_LINE),
+        contents=_JUDGED,
+    ),
+    _ranked(
+        "beir",
+        message("BEIR folder"),
+        message("A folder of texts, queries, labels and rankings, for BEIR and MTEB."),
+        (),
+        retrieval.write_beir_folder,
+        has_limits=True,
+        contents=message("all texts and queries, and how they rank"),
+    ),
+    _failed(Kind.RANK),
+    _embedded("xlsx", message("Excel"), _EXCEL, (".xlsx",), excel.write_vectors, has_columns=True, is_for_people=True),
+    _decimal(
+        "csv",
+        message("CSV"),
+        message("One row per text, one column for each number of its vector."),
+        (".csv",),
+        csv_tables.write_vectors,
+        has_columns=True,
+    ),
+    _binary(
+        "parquet",
+        message("Parquet"),
+        message("Vectors, texts and columns; for DuckDB, LanceDB, pandas and Polars."),
+        (".parquet",),
+        parquet.write_vectors,
+        has_columns=True,
+    ),
+    _binary(
+        "npy",
+        message("NumPy array"),
+        message("The bare numbers, float32, one row per text; for Python."),
+        (".npy",),
+        vector_files.write_array,
+    ),
+    _binary(
+        "npz",
+        message("NumPy archive with ids"),
+        message("Numbers and ids in one file; for Python."),
+        (".npz",),
+        vector_files.write_archive,
+    ),
+    _decimal(
+        "jsonl",
+        message("JSON Lines"),
+        message("One object per line: text, id and vector."),
+        (".jsonl", ".ndjson"),
+        json_lines.write_vectors,
+        has_columns=True,
+    ),
+    _binary(
+        "atlas",
+        message("Embedding Atlas"),
+        message("Parquet with the map, each text's neighbours, and the command to open it."),
+        (".atlas.parquet",),
+        partial(parquet.write_vectors, for_atlas=True),
+        has_columns=True,
+    ),
+    _decimal(
+        "projector",
+        message("Embedding Projector"),
+        message("A folder that TensorFlow's Embedding Projector loads: vectors and metadata."),
+        (),
+        vector_files.write_projector,
+        has_columns=True,
+    ),
+    _decimal(
+        "vectorize",
+        message("Cloudflare Vectorize"),
+        message("A folder of files as Cloudflare takes them, and the commands to load them."),
+        (),
+        vector_files.write_vectorize,
+        has_columns=True,
+    ),
+    _binary(
+        "llm",
+        message("SQLite for llm"),
+        message("A collection for the command-line program llm: “llm similar” works at once."),
+        (".db", ".sqlite"),
+        vector_files.write_llm,
+        has_columns=True,
+    ),
+    _decimal(
+        "openai",
+        message("OpenAI batch answers"),
+        message("The lines that an OpenAI batch of embeddings answers with."),
+        (".openai.jsonl",),
+        json_lines.write_openai,
+    ),
+    _failed(Kind.EMBED),
 )
 _WHAT = {Kind.RANK: message("a ranking"), Kind.EMBED: message("embeddings")}
 
