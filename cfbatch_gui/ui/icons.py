@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from PySide6.QtCore import QByteArray, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QByteArray, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QIconEngine, QPainter, QPixmap, QPixmapCache, QTransform
 from PySide6.QtSvg import QSvgRenderer
 
@@ -43,7 +43,7 @@ def _render(name: str, colour: QColor, size: QSize, ratio: float) -> QPixmap:
     painter = QPainter(drawn)
     painter.setOpacity(colour.alphaF())
     renderer = QSvgRenderer(QByteArray(_drawing(name).replace("currentColor", colour.name()).encode()))
-    side = min(drawn.width(), drawn.height())  # a wider place has its room behind the icon, before the words of a button
+    side = min(drawn.width(), drawn.height())  # the rest of a wider place is room before the words of a button
     renderer.render(painter, QRectF(drawn.width() - side if is_right_to_left != is_mirrored else 0, 0, side, side))
     painter.end()
     if is_mirrored:
