@@ -295,7 +295,7 @@ class ResultViews:
             "duplicates": late("results.groups_view", "DuplicatesView"),
             "vectorize": late(
                 *("results.vectorize_page", "VectorizePage", lambda: self._pushes),
-                has_something=lambda job: job.state in FORGETTABLE,
+                has_something=lambda job: job.state in FORGETTABLE and _has_account(program),
             ),
         }
 
@@ -319,6 +319,11 @@ class ResultViews:
         job = self.pages["vectors"].view.job
         self._show_tab("search")
         self.pages["search"].view.show_like(job, item_no)
+
+
+def _has_account(program: Program) -> bool:
+    """Whether a connection leads to an account, without which there is no Vectorize."""
+    return any(each.account_id and each.kind != "worker" for each in program.address_book.saved())
 
 
 _MODULES = (
