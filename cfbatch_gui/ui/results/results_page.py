@@ -55,7 +55,7 @@ Version = tuple[object, ...]
 LOADING = "load"  # the name of the reading among a page's tasks
 TYPING = 0.12  # seconds; a search begins when the keys rest
 _PATIENCE = 0.3  # seconds before a page says what takes long
-_SIDE = WIDE - CELL_MARGIN  # pixels beside a table, so that its cells stand below the title of the page
+_SIDE = WIDE - CELL_MARGIN  # pixels behind a table, as the stylesheet has them before it
 
 
 class ResultsPage(ResultView, Generic[T]):
@@ -82,10 +82,10 @@ class ResultsPage(ResultView, Generic[T]):
     def lay_out(
         self, content: QWidget, above: QLayout | None = None, *, beside_foot: Sequence[QWidget] = (), side: int = _SIDE
     ) -> None:
-        """`above` the content are its fields, below it the foot; `side` is the distance of the content, in pixels."""
+        """`above` the content are its fields, below it the foot; `side` is left free beside the content, in pixels."""
         fields = [column(boxed(above), margins=(WIDE, SMALL, MEDIUM, SMALL))] if above is not None else []
         foot = row((self.foot, 1), self.stop_link, *beside_foot, margins=(WIDE, SMALL, MEDIUM, MEDIUM))
-        self.stack.addWidget(boxed(column(content, margins=(side, 0, side, 0))))
+        self.stack.addWidget(boxed(column(content, margins=(0, 0, side, 0))))
         self._around = boxed(column(*fields, gap=0)), boxed(column(line(), foot, gap=0))
         self.setLayout(column(self._around[0], (self.stack, 1), self.progress, self._around[1], gap=0))
 
@@ -424,9 +424,9 @@ class TextList(QWidget):
         self.table = TableView(name, title, self.rows, on_picked=self._picked)
         self.table.opened.connect(lambda index: self.opened.emit(self.items[index]))
         self.panel = TextPanel()
-        self._head = boxed(row((self.title, 1), self.table_link, *beside, margins=(CELL_MARGIN, SMALL, TINY, TINY)))
+        self._head = boxed(row((self.title, 1), self.table_link, *beside, margins=(WIDE, SMALL, CELL_MARGIN, 0)))
         self._head.hide()
-        self._whole = boxed(column(self.panel, margins=(CELL_MARGIN, MEDIUM, 0, SMALL)))
+        self._whole = boxed(column(self.panel, margins=(WIDE, MEDIUM, CELL_MARGIN, SMALL)))
         self._whole.setVisible(has_panel)
         self.setLayout(column(self._head, self._whole, (self.table, 1), gap=0))
 
@@ -480,7 +480,7 @@ class TextList(QWidget):
 
 def below(*parts: QWidget | QLayout) -> QWidget:
     """What stands below a table, apart from its last row."""
-    return boxed(column(line(), column(*parts, margins=(CELL_MARGIN, MEDIUM, CELL_MARGIN, MEDIUM)), gap=0))
+    return boxed(column(line(), column(*parts, margins=(WIDE, MEDIUM, CELL_MARGIN, MEDIUM)), gap=0))
 
 
 def several_selected(items: Sequence[int]) -> tuple[str, Sequence[int]]:
