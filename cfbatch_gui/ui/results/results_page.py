@@ -27,7 +27,7 @@ from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import PagedRows, TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, WIDE, scaled
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     ElidedLabel,
     Flow,
