@@ -18,17 +18,17 @@ T = TypeVar("T")
 
 # What argparse says of arguments that it refuses, in Python 3.11 to 3.13. Here to be collected and recognised.
 ERRORS: Final = (
-    message("argument {name}: {message}"),
-    message("the following arguments are required: {names}"),
-    message("one of the arguments {names} is required"),
-    message("unrecognized arguments: {words}"),
-    message("not allowed with argument {name}"),
-    message("ignored explicit argument {value}"),
-    message("expected one argument"),
-    message("expected at least one argument"),
-    message("expected {n} arguments"),
-    message("invalid {type} value: {value}"),
-    message("invalid choice: {value} (choose from {choices})"),
+    message("argument_name_message"),
+    message("following_arguments_are_required_names"),
+    message("one_arguments_names_is_required"),
+    message("unrecognized_arguments_words"),
+    message("not_allowed_argument_name"),
+    message("ignored_explicit_argument_value"),
+    message("expected_one_argument"),
+    message("expected_least_one_argument"),
+    message("expected_n_arguments"),
+    message("invalid_type_value_value"),
+    message("invalid_choice_value_choose_from_choices"),
 )
 
 
@@ -75,10 +75,10 @@ def names_in_line(text: str) -> tuple[str, ...]:
     return tuple(next(csv.reader([text], skipinitialspace=True), ()))
 
 
-DOLLARS: Final = number_in(0, 1e12, message("“{text}” should be an amount of dollars, for example 0.50"))
-_SECONDS: Final = number_in(0, 86_400, message("“{text}” is not a time; it must be seconds from 0 to 86400"))
-_DAYS: Final = number_in(0, 9_999, message("give a number of days, from 0 to 9999"), whole=True)
-_PORT: Final = number_in(0, 65_535, message("“{text}” is not a port; it must be a number from 0 to 65535"), whole=True)
+DOLLARS: Final = number_in(0, 1e12, message("text_should_be_amount_dollars_example"))
+_SECONDS: Final = number_in(0, 86_400, message("text_is_not_time_must_be"))
+_DAYS: Final = number_in(0, 9_999, message("give_number_days_from_0_9999"), whole=True)
+_PORT: Final = number_in(0, 65_535, message("text_is_not_port_must_be"), whole=True)
 _TYPES: Final[Mapping[str, Callable[[str], object]]] = {
     **{"FILE": Path, "FILE2": Path, "PATH": Path, "DIR": Path, "K": int, "N": int, "BATCH": int, "SCORE": float},
     **{"NAMES": names_in_line, "COLUMNS": names_in_line},

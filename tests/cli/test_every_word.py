@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from gettext import GNUTranslations
 from pathlib import Path
 from typing import Final
 
@@ -14,9 +15,10 @@ from babel.messages.mofile import write_mo
 from cfbatch_gui.cli.command_line import run_command
 from cfbatch_gui.cli.language import language_for
 from cfbatch_gui.cli.main import main
+from cfbatch_gui.core.messages import Message
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
-from cfbatch_gui.words.languages import ENGLISH, Catalogue, Language, use_language
+from cfbatch_gui.words.languages import ENGLISH, Language, use_language
 from tests.cli.all_commands import for_programs, people_read, write_inputs
 from tests.journeys.terminal import Ended, Terminal
 from tests.screen.pseudo_language import PseudoLanguage
@@ -74,9 +76,8 @@ LEFT_AS_IT_IS: Final = {
 
 
 class _Marked(Language):
-    def _recognised(self, text: str) -> str:
-        found = super()._recognised(text)
-        return found if found != text or not text else f"{LEFT}{text}{LEFT_END}"
+    def said(self, text: str) -> str:
+        return super().said(text) if isinstance(text, Message) or not text else f"{LEFT}{text}{LEFT_END}"
 
 
 def pseudo() -> Language:
@@ -95,7 +96,7 @@ def pseudo() -> Language:
     stream = io.BytesIO()
     write_mo(stream, source)
     stream.seek(0)
-    return _Marked("pseudo", "Pseudo", ",", ".", catalogue=Catalogue(stream))
+    return _Marked("pseudo", "Pseudo", ",", ".", catalogue=GNUTranslations(stream))
 
 
 @dataclass
