@@ -12,24 +12,12 @@ from typing import Any, Final, NoReturn, TypeVar
 from cfbatch_gui import __version__
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.words.figures import worded
-from cfbatch_gui.words.languages import said, tr
+from cfbatch_gui.words.languages import tr
 
 T = TypeVar("T")
 
-# What argparse says of arguments that it refuses, in Python 3.11 to 3.13. Here to be collected and recognised.
-ERRORS: Final = (
-    message("argument_name_message"),
-    message("following_arguments_are_required_names"),
-    message("one_arguments_names_is_required"),
-    message("unrecognized_arguments_words"),
-    message("not_allowed_argument_name"),
-    message("ignored_explicit_argument_value"),
-    message("expected_one_argument"),
-    message("expected_least_one_argument"),
-    message("expected_n_arguments"),
-    message("invalid_type_value_value"),
-    message("invalid_choice_value_choose_from_choices"),
-)
+# argparse knows no other way to be told a language; its sentences are those in resources/sentences.txt.
+vars(argparse).update(_=tr, ngettext=lambda one, many, n: tr(one if n == 1 else many))
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -148,7 +136,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
-        sentence = worded("{program}: error: {sentence}", program=self.prog, sentence=said(message))
+        sentence = worded("{program}: error: {sentence}", program=self.prog, sentence=message)
         self.exit(2, f"{sentence}\n")
 
 

@@ -48,6 +48,8 @@ def sentences() -> dict[str, tuple[str, str]]:
     """The English of each code, and its form for other numbers than one, "" without."""
     found = {}
     for line in resource("sentences.txt").read_text("utf-8").splitlines():
+        if line.startswith("#"):
+            continue
         code, _, text = line.partition(" = ")
         one, _, many = text.replace(r"\n", "\n").partition(" || ")
         found[code] = one, many

@@ -30,7 +30,7 @@ BEGIN, END = "⟦", "⟧"
 # Of texts themselves; figures that were filled in have usual ones.
 _OTHER_DIGITS = str.maketrans("0123456789", "𝟎𝟏𝟐𝟑𝟒𝟓𝟔𝟕𝟖𝟗")
 _ENGLISH_FIGURE = re.compile(r"[0-9]\.[0-9]{1,2}(?![0-9])|[0-9]\.[0-9]{4}")
-_KEPT = re.compile(r"(\{[^{}]*\})")
+_KEPT = re.compile(r"(\{[^{}]*\}|%(?:\(\w+\))?[sr])")  # also the parameters of argparse
 
 # What is English in every language, and why.
 NOT_TRANSLATED: Final = {

@@ -35,7 +35,7 @@ def german() -> Language:
     return Language("de", "Deutsch", ",", ".", catalogue=GNUTranslations(stream))
 
 
-GERMAN = {
+GERMAN: dict[str, str | tuple[str, ...]] = {
     "quoted_name": "„{name}“",
     "n_rows_are_hidden_file": ("{n} verborgene Zeile", "{n} verborgene Zeilen"),
     "text_alone_is_larger_than_batch": "Größer als eine Lieferung: {size} MB.",
