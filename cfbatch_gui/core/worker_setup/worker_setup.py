@@ -86,32 +86,8 @@ def upload(files: WorkerFiles, names: Names, secret: Token, *, keep_variables: b
     return content_type, UploadBody(body)
 
 
-@dataclass(frozen=True, slots=True)
-class GuideStep:
-    """One step of the guide; `command` is run in the Worker's folder, "" without one."""
-
-    title: str
-    text: str
-    command: str = ""
-
-
-NEEDS = message("you_need_cloudflare_account_node_js")
-GUIDE = (
-    GuideStep(message("put_on_cloudflare"), message("open_terminal_folder_enter_browser_opens"), "npx wrangler deploy"),
-    GuideStep(
-        message("give_secret"), message("enter_then_paste_secret_until_one"), "npx wrangler secret put SHARED_SECRET"
-    ),
-    GuideStep(message("connect"), message("enter_worker_address_same_secret_here")),
-    GuideStep(
-        message("collecting_while_your_computer_is_off"),
-        message("if_you_like_answers_then_wait"),
-        "npx wrangler deploy --config collect.jsonc",
-    ),
-)
-
 # Prices of https://developers.cloudflare.com/r2/pricing/ and https://developers.cloudflare.com/workflows/reference/pricing/
 COSTS = message("prices_november_2026_r2_10_gb")
-REMOVAL = message("remove_all_again_remove_from_my")
 
 
 def new_secret() -> str:
