@@ -60,6 +60,7 @@ NOT_TRANSLATED: Final = {
     r"\bWorkers (?:Scripts|R2 Storage) Write\b": "permissions, as Cloudflare's API calls them",
     r"\b(?:cf-batch-[a-z]+|door(?:-[a-z]+)?)\b": "names of Workers and of what belongs to them",
     r"(?m)^first(?=  )|(?<=  )first$": "the name of an index",
+    r"(?m)(?<=  )text$": "a column",
     r"\bAdded job, ": "the name of an attached job, which is stored",
 }
 
@@ -69,7 +70,7 @@ LEFT_AS_IT_IS: Final = {
     r"'[\w-]+'": "values of arguments, as argparse quotes them",
     r"\b(?:int|float)\b": "types, as argparse names them",
     r"\bkind\b": "an argument whose values are its name",
-    r"\b(?:CSV|JSON|docx)\b": "names of formats",
+    r"\b(?:CSV|JSON|docx|Parquet)\b": "names of formats",
     r"“(?:id|text|query|label)”": "columns of a file",
     r"^Cloudflare$": "the name of a connection",
 }
