@@ -253,16 +253,16 @@ class Tour:
     async def vectors(self) -> None:
         """Vectors on all their tabs."""
         await self._open("Catalogue vectors")
-        for tab in (tabs.VECTORS, tabs.MAP, tabs.SIMILAR, tabs.DUPLICATES, tabs.CLUSTERS, tabs.VERSUS):
+        for tab in (tabs.VECTORS, tabs.SEARCH, tabs.MAP, tabs.GROUPS, tabs.DUPLICATES):
             bar = self._space.job_page.tabs
             if bar.is_shown(tab):
                 bar.choose(tab)
                 await self._stop(tab)
-            if tab == tabs.SIMILAR:
-                similar = self._space.results.pages["similar"].view
-                similar.sentence.setText("something warm for the bed")
-                similar.search()
-                await self._stop("similar-found")
+            if tab == tabs.SEARCH:
+                search = self._space.results.pages["search"].view
+                search.sentence.setText("something warm for the bed")
+                search.search()
+                await self._stop("search-found")
         await self._vectorize()
 
     async def _vectorize(self) -> None:
