@@ -198,7 +198,7 @@ def write_failed_rows(work: Work) -> Written:
                 with_raw.add(file)
     total = sum(counts.values())
     if not total:
-        raise ExportError(message("No row failed, so there is nothing to mend and nothing was written."))
+        raise ExportError(message("no_row_failed_there_is_nothing"))
     written = [file for file, count in counts.items() if count]
     # If only one of the two files has failed rows, they are written to the requested path.
     names = paths if len(written) == 2 else {written[0]: work.path}
@@ -254,5 +254,5 @@ def _failed_rows(work: Work, file: int) -> Iterator[_FailedRow]:
         for number, same in groupby(found, itemgetter(1)):
             reasons, cells, raw = [], "", ""
             for _, _, reason, cells, raw in same:  # noqa: B007
-                reasons.append(reason or message("The service gave no result."))
+                reasons.append(reason or message("service_gave_no_result"))
             yield number, tuple(dict.fromkeys(reasons)), _CELLS.decode(cells) if cells else [], raw or ""

@@ -109,13 +109,7 @@ class Sheet:
         if len(columns) <= _MOST_ON_PAPER:
             self._sheet.fit_to_pages(1, 0)
         if len(columns) > MOST_COLUMNS:
-            raise ExportError(
-                message(
-                    "Excel takes {most:,} columns; these are {width:,}. Choose CSV.",
-                    most=MOST_COLUMNS,
-                    width=len(columns),
-                )
-            )
+            raise ExportError(message("excel_takes_most_columns_these_are", most=MOST_COLUMNS, width=len(columns)))
         # “_)” leaves room for a parenthesis, so that a number does not touch the text at its right.
         shown = {each.decimals: f"0.{'0' * each.decimals}_)" if each.decimals else "0_)" for each in columns}
         forms = {count: book.add_format({"num_format": form}) for count, form in shown.items() if count is not None}
@@ -133,14 +127,7 @@ class Sheet:
         """Write the next row. Raises ExportError if Excel's limits of rows or of characters in a cell are exceeded."""
         self.rows += 1
         if self.rows >= MOST_ROWS:
-            raise ExportError(
-                message(
-                    "Excel takes {most:,} rows, and the sheet “{name}” needs more. Nothing was written. Keep "
-                    "fewer with top k or a threshold, or choose CSV.",
-                    most=MOST_ROWS,
-                    name=self.name,
-                )
-            )
+            raise ExportError(message("excel_takes_most_rows_sheet_name", most=MOST_ROWS, name=self.name))
         for at, (column, form) in enumerate(zip(self._columns, self._forms, strict=True)):
             cell = column.cell(row)
             if isinstance(cell, str):
@@ -159,8 +146,7 @@ class Sheet:
         if len(cell) * 2 > MOST_CHARACTERS and len(cell.encode("utf-16-le")) // 2 > MOST_CHARACTERS:
             raise ExportError(
                 message(
-                    "Excel takes {most:,} characters a cell, and a text in row {row:,} of the sheet "
-                    "“{name}” has {length:,}. Nothing was written, and nothing is ever cut. Choose CSV.",
+                    "excel_takes_most_characters_cell_text",
                     most=MOST_CHARACTERS,
                     row=self.rows + 1,
                     name=self.name,
@@ -178,11 +164,11 @@ def _escaped(text: str) -> str:
 
 _DECIMALS = {"score": SCORE_DECIMALS, "rank": 0, PART: 0, "query": None, "text": None}
 _RANK = COLUMNS.index("rank")
-_ABOUT, _RANKING, _PROBLEMS = message("About"), message("Ranking"), message("Problems")
-_PER_QUERY_SHEET = message("Per query")
+_ABOUT, _RANKING, _PROBLEMS = message("about"), message("ranking_3"), message("problems")
+_PER_QUERY_SHEET = message("per_query")
 _PER_QUERY = (
-    *((message("Texts"), 8, 0), (message("With a score"), 14, 0)),
-    *((message("Best score"), 12, SCORE_DECIMALS), (message("Margin"), 10, SCORE_DECIMALS)),
+    *((message("texts"), 8, 0), (message("score_3"), 14, 0)),
+    *((message("best_score"), 12, SCORE_DECIMALS), (message("margin"), 10, SCORE_DECIMALS)),
 )  # titles, widths and decimals
 
 
@@ -261,7 +247,7 @@ def _rows_of(sheets: Sequence[Sheet]) -> dict[str, object]:
     return {"sheets": {sheet.name: sheet.rows for sheet in sheets}}
 
 
-_EMBEDDINGS = message("Embeddings")
+_EMBEDDINGS = message("embeddings_2")
 
 
 def write_vectors(work: Work) -> Written:
@@ -289,25 +275,23 @@ def _about(work: Work) -> Iterator[tuple[str, str]]:
     with work.folder.open(read_only=True) as database:
         counts = count_items(database, job.failed_batches)
     missing = {
-        message("Failed"): counts.failed,
-        message("Not back yet"): counts.waiting,
-        message("Left out"): counts.left_out + counts.skipped,
-        message("Sent although doubtful"): counts.doubtful_sent,
+        message("failed_2"): counts.failed,
+        message("not_back_yet"): counts.waiting,
+        message("left_out"): counts.left_out + counts.skipped,
+        message("sent_although_doubtful"): counts.doubtful_sent,
     }
     sent = f"{datetime.fromtimestamp(job.sent_at, UTC):%Y-%m-%d %H:%M} UTC"
     rows = {
-        message("Made with"): f"CF Batch {__version__}",
-        message("Job"): job.name,
-        message("File"): job.source_name,
-        message("Model"): job.model,
-        message("Connection"): work.connection,
-        **({message("Sent"): sent} if job.sent_at else {}),
-        (message("Texts with a score") if is_ranking else message("Texts with a vector")): str(counts.done),
+        message("made"): f"CF Batch {__version__}",
+        message("job"): job.name,
+        message("file_3"): job.source_name,
+        message("model"): job.model,
+        message("connection"): work.connection,
+        **({message("sent"): sent} if job.sent_at else {}),
+        (message("texts_score") if is_ranking else message("texts_vector")): str(counts.done),
         **{name: str(count) for name, count in missing.items() if count},
     }
     if is_ranking:
-        rows[message("Ranks")] = say(
-            message("Equal scores share a rank, and the next rank counts all before it: 1, 2, 2, 4.")
-        )
-        rows[message("Scores")] = say(message("Compare scores within one query; they are not percentages."))
+        rows[message("ranks")] = say(message("equal_scores_share_rank_next_rank"))
+        rows[message("scores")] = say(message("compare_scores_within_one_query_they"))
     return ((say(name), value) for name, value in rows.items())

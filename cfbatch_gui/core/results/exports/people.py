@@ -9,13 +9,13 @@ from cfbatch_gui.core.results.exports.base import PART, REQUEST_ID, SOURCE_JOB, 
 from cfbatch_gui.core.results.exports.rows import ScoreRows
 from cfbatch_gui.core.results.outcomes import column_mapping, count_items
 
-REASON, QUERY = message("Reason"), message("Query")
-_OURS = {"rank": message("Rank"), "score": message("Score"), PART: message("Part"), "error": REASON}
+REASON, QUERY = message("reason_2"), message("query")
+_OURS = {"rank": message("rank_2"), "score": message("score_2"), PART: message("part_2"), "error": REASON}
 HEADERS = {
-    **{"query": QUERY, "text": message("Text"), "doc_id": message("ID"), "query_id": message("Query ID")},
-    **{"label": message("Label"), "tie_group": message("Tie group"), "initial_rank": message("Initial rank")},
-    **{"rank_change": message("Rank change"), "external_reference": message("External reference")},
-    **{REQUEST_ID: message("Request id"), "status": message("Status"), SOURCE_JOB: message("From job")},
+    **{"query": QUERY, "text": message("text"), "doc_id": message("id"), "query_id": message("query_id")},
+    **{"label": message("label"), "tie_group": message("tie_group_2"), "initial_rank": message("initial_rank_2")},
+    **{"rank_change": message("rank_change_2"), "external_reference": message("external_reference_2")},
+    **{REQUEST_ID: message("request_id_2"), "status": message("status_2"), SOURCE_JOB: message("from_job")},
     **_OURS,
 }
 _FIRST = ("query", "rank", "score", "text", "doc_id", "query_id", "label", PART)

@@ -9,17 +9,17 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import csv_tables, excel, json_lines, parquet, retrieval, vector_files
 from cfbatch_gui.core.results.exports.base import Measure, Target
 
-_ranked, _embedded = partial(Target, Kind.RANK), partial(Target, Kind.EMBED)
+_ranked, _embedded = partial(Target, Kind.RANK), partial(Target, Kind.EMBED, has_columns=True)
 _scores = partial(_ranked, has_columns=True, has_limits=True)
 _binary, _decimal = partial(_embedded, bytes_per_number=4), partial(_embedded, bytes_per_number=11)
-_JUDGED = message("one row for each label of your file")
-_EXCEL = message("Your own columns under your own headers; with a filter.")
+_JUDGED = message("row_each_label")
+_EXCEL = message("your_own_columns")
 # Failed rows are usually corrected in a spreadsheet; our CSV reader removes the marks of formulas again.
 _failed = partial(
     Target,
     name="failed",
-    title=message("Failed rows"),
-    about=message("Your own rows that gave no result, with the reason, to mend and load again."),
+    title=message("failed_rows"),
+    about=message("rows_to_mend"),
     suffixes=(".failed.csv",),
     write=csv_tables.write_failed_rows,
     has_separator=True,
@@ -28,153 +28,89 @@ _failed = partial(
 )
 
 TARGETS: tuple[Target, ...] = (
-    _scores("xlsx", message("Excel"), _EXCEL, (".xlsx",), excel.write_rankings, is_for_people=True),
-    _scores(
-        "csv",
-        message("CSV for programs"),
-        message("One row per candidate, for scripts, databases and other programs."),
-        (".csv",),
-        csv_tables.write_scores,
-    ),
+    _scores("xlsx", message("excel"), _EXCEL, (".xlsx",), excel.write_rankings, is_for_people=True),
+    _scores("csv", message("csv_programs"), message("csv_of_scores"), (".csv",), csv_tables.write_scores),
     _scores(
         "csv-excel",
-        message("CSV for Excel"),
-        message("Opens with a double click; what looks like a formula is made harmless."),
+        message("csv_excel"),
+        message("csv_opens"),
         (".csv",),
         partial(csv_tables.write_scores, for_excel=True),
         has_separator=True,
         is_for_people=True,
     ),
+    _scores("parquet", message("parquet"), message("parquet_of_scores"), (".parquet",), parquet.write_rankings),
     _scores(
-        "parquet",
-        message("Parquet"),
-        message("The same rows with types, compressed; for DuckDB, pandas and Polars."),
-        (".parquet",),
-        parquet.write_rankings,
-    ),
-    _scores(
-        "jsonl",
-        message("JSON Lines"),
-        message("One object per line, with all fields by name."),
-        (".jsonl", ".ndjson"),
-        json_lines.write_rankings,
+        "jsonl", message("json_lines"), message("json_of_scores"), (".jsonl", ".ndjson"), json_lines.write_rankings
     ),
     _ranked(
         "trec",
-        message("TREC run"),
-        message("For trec_eval and programs like it; ties keep their order."),
+        message("trec_run"),
+        message("for_trec_eval"),
         (".run", ".trec"),
         retrieval.write_run,
         has_limits=True,
         measure=Measure.SCORES,
     ),
     _ranked(
-        "qrels",
-        message("TREC qrels"),
-        message("The labels of your file as judgements, as trec_eval reads them."),
-        (".qrels",),
-        retrieval.write_qrels,
-        contents=_JUDGED,
+        "qrels", message("trec_qrels"), message("labels_as_qrels"), (".qrels",), retrieval.write_qrels, contents=_JUDGED
     ),
     _ranked(
         "qrels-beir",
-        message("BEIR qrels"),
-        message("The same judgements as a table with a header, as BEIR reads them."),
+        message("beir_qrels"),
+        message("qrels_as_table"),
         (".qrels.tsv",),
         partial(retrieval.write_qrels, header=retrieval.BEIR_HEADER, form=retrieval.BEIR_LINE),
         contents=_JUDGED,
     ),
     _ranked(
         "beir",
-        message("BEIR folder"),
-        message("A folder of texts, queries, labels and rankings, for BEIR and MTEB."),
+        message("beir_folder"),
+        message("beir_has"),
         (),
         retrieval.write_beir_folder,
         has_limits=True,
-        contents=message("all texts and queries, and how they rank"),
+        contents=message("all_beir_has"),
     ),
     _failed(Kind.RANK),
-    _embedded("xlsx", message("Excel"), _EXCEL, (".xlsx",), excel.write_vectors, has_columns=True, is_for_people=True),
-    _decimal(
-        "csv",
-        message("CSV"),
-        message("One row per text, one column for each number of its vector."),
-        (".csv",),
-        csv_tables.write_vectors,
-        has_columns=True,
-    ),
+    _embedded("xlsx", message("excel"), _EXCEL, (".xlsx",), excel.write_vectors, is_for_people=True),
+    _decimal("csv", message("csv_word"), message("csv_of_vectors"), (".csv",), csv_tables.write_vectors),
+    _binary("parquet", message("parquet"), message("parquet_of_vectors"), (".parquet",), parquet.write_vectors),
     _binary(
-        "parquet",
-        message("Parquet"),
-        message("Vectors, texts and columns; for DuckDB, LanceDB, pandas and Polars."),
-        (".parquet",),
-        parquet.write_vectors,
-        has_columns=True,
-    ),
-    _binary(
-        "npy",
-        message("NumPy array"),
-        message("The bare numbers, float32, one row per text; for Python."),
-        (".npy",),
-        vector_files.write_array,
+        "npy", message("numpy_array"), message("bare_numbers"), (".npy",), vector_files.write_array, has_columns=False
     ),
     _binary(
         "npz",
-        message("NumPy archive with ids"),
-        message("Numbers and ids in one file; for Python."),
+        message("numpy_archive_ids"),
+        message("numbers_and_ids"),
         (".npz",),
         vector_files.write_archive,
+        has_columns=False,
     ),
     _decimal(
-        "jsonl",
-        message("JSON Lines"),
-        message("One object per line: text, id and vector."),
-        (".jsonl", ".ndjson"),
-        json_lines.write_vectors,
-        has_columns=True,
+        "jsonl", message("json_lines"), message("json_of_vectors"), (".jsonl", ".ndjson"), json_lines.write_vectors
     ),
     _binary(
         "atlas",
-        message("Embedding Atlas"),
-        message("Parquet with the map, each text's neighbours, and the command to open it."),
+        message("embedding_atlas"),
+        message("atlas_has"),
         (".atlas.parquet",),
         partial(parquet.write_vectors, for_atlas=True),
-        has_columns=True,
     ),
-    _decimal(
-        "projector",
-        message("Embedding Projector"),
-        message("A folder that TensorFlow's Embedding Projector loads: vectors and metadata."),
-        (),
-        vector_files.write_projector,
-        has_columns=True,
-    ),
-    _decimal(
-        "vectorize",
-        message("Cloudflare Vectorize"),
-        message("A folder of files as Cloudflare takes them, and the commands to load them."),
-        (),
-        vector_files.write_vectorize,
-        has_columns=True,
-    ),
-    _binary(
-        "llm",
-        message("SQLite for llm"),
-        message("A collection for the command-line program llm: “llm similar” works at once."),
-        (".db", ".sqlite"),
-        vector_files.write_llm,
-        has_columns=True,
-    ),
+    _decimal("projector", message("embedding_projector"), message("projector_has"), (), vector_files.write_projector),
+    _decimal("vectorize", message("cloudflare_vectorize"), message("vectorize_has"), (), vector_files.write_vectorize),
+    _binary("llm", message("sqlite_llm"), message("llm_has"), (".db", ".sqlite"), vector_files.write_llm),
     _decimal(
         "openai",
-        message("OpenAI batch answers"),
-        message("The lines that an OpenAI batch of embeddings answers with."),
+        message("openai_batch_answers"),
+        message("openai_has"),
         (".openai.jsonl",),
         json_lines.write_openai,
+        has_columns=False,
     ),
     _failed(Kind.EMBED),
 )
-_WHAT = {Kind.RANK: message("a ranking"), Kind.EMBED: message("embeddings")}
+_WHAT = {Kind.RANK: message("ranking_2"), Kind.EMBED: message("embeddings")}
 
 
 def targets_for(kind: Kind) -> tuple[Target, ...]:
@@ -192,9 +128,6 @@ def target_for(path: Path, kind: Kind, name: str = "") -> Target:
     choices = ", ".join(dict.fromkeys((target.name for target in known) if name else by_suffix))
     raise UsageError(
         message(
-            "“{name}” is no form of {results}. Choose one of: {choices}.",
-            name=name or suffix or path.name,
-            results=_WHAT[kind],
-            choices=choices,
+            "name_is_no_form_results_choose", name=name or suffix or path.name, results=_WHAT[kind], choices=choices
         )
     )
