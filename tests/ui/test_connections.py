@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QLabel, QLineEdit
+from PySide6.QtWidgets import QFileDialog, QLabel, QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
@@ -36,6 +36,7 @@ from tests.support.practice import PracticeServer
 from tests.ui.conftest import Until
 from tests.ui.connections import (
     answer,
+    answer_line,
     begin,
     choose,
     choose_path,
@@ -45,7 +46,6 @@ from tests.ui.connections import (
     paste,
     save,
     settled,
-    shown,
     states,
 )
 
@@ -348,11 +348,7 @@ async def test_rename_and_remove(
     QTest.keyClicks(card.token_block.field, SECRET)
     await save(page, card, until)
     choose(card, "Rename…")
-    dialog = await shown(QInputDialog, until)
-    name = dialog.findChild(QLineEdit)
-    assert isinstance(name, QLineEdit)
-    QTest.keyClicks(name, "Batch in Berlin")
-    QTest.keyClick(dialog, Qt.Key.Key_Return)
+    await answer_line("Batch in Berlin", until)
     await settled(page, until)
     assert card.title() == "Batch in Berlin" and page.program.address_book.saved()[1].name == "Batch in Berlin"
 

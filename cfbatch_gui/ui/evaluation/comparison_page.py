@@ -20,7 +20,7 @@ from cfbatch_gui.core.results.exports import ExportOptions, Preset
 from cfbatch_gui.core.results.score_table import QueryText
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.dialogs import FormDialog
+from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.display import control_name
 from cfbatch_gui.ui.evaluation.comparison_tabs import (
     AnswerTab,
@@ -442,7 +442,7 @@ def candidates(base: Job, jobs: Sequence[Job]) -> tuple[Job, ...]:
     return tuple(sorted(others, key=nearness))
 
 
-class ChooseJobsDialog(FormDialog):
+class ChooseJobsDialog(Dialog):
     """`chosen` has the jobs once it is accepted. Open it with `dialogs.finished`."""
 
     def __init__(self, base: Job, jobs: Sequence[Job], parent: QWidget | None = None) -> None:
@@ -461,7 +461,7 @@ class ChooseJobsDialog(FormDialog):
         words = self.tr("Jobs over the same texts: another model, or another template. Hold {key} to choose several.")
         nothing = self.tr("There is no other ranking with results yet. Duplicate this job and change its model.")
         about = words.format(key=control_name()) if self._jobs else nothing
-        self.lay_out(title, about, self.find_field, self.table, accept=self.compare_button)
+        self.lay_out(title, self.find_field, self.table, about=about, buttons=[self.compare_button])
         self.table.selectRow(0)
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)
         self._selected()

@@ -28,7 +28,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QFileOpenEvent, QGuiApplication, QIcon
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.errors import DataInUse, UserError
@@ -43,6 +43,7 @@ from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.help import about_versions
 from cfbatch_gui.ui.notices import install_roles
 from cfbatch_gui.ui.theme import Scheme, Theme
+from cfbatch_gui.ui.widgets import Button
 from cfbatch_gui.ui.window import loop
 from cfbatch_gui.ui.window.main_window import DESKTOP_ID
 from cfbatch_gui.ui.window.workspace import Request, Workspace
@@ -333,16 +334,11 @@ def _is_taken(address: str, request: Request) -> bool:
 
 async def _say(words: str, details: str, *, why: str = "") -> None:
     """Say why there is no window, with details to copy."""
-    box = QMessageBox(QMessageBox.Icon.Warning, "CF Batch", words)
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setInformativeText(why)
-    box.setDetailedText(details)
-    if details:
-        copy = box.addButton(tr("Copy details"), QMessageBox.ButtonRole.ActionRole)
-        copy.clicked.disconnect()  # it does not close the dialog
-        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(details))
-    box.setDefaultButton(box.addButton(tr("Close"), QMessageBox.ButtonRole.RejectRole))
-    await dialogs.finished(box)
+    dialog = dialogs.Dialog("CF Batch", size=(460, 0))
+    copy = Button(tr("Copy details"), "copy", lambda: QGuiApplication.clipboard().setText(details))
+    copy.setVisible(bool(details))
+    dialog.lay_out(words, about=why, beside=[copy])
+    await dialogs.finished(dialog)
 
 
 class SingleWindow(QObject):
