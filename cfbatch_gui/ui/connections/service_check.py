@@ -17,7 +17,7 @@ from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.connections.connection_fields import StepRow
 from cfbatch_gui.ui.connections.work_dialog import Outcome, WorkDialog
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
-from cfbatch_gui.ui.widgets import Button, IconLine, Item, Label, PrimaryButton, Role, Saying, boxed, column
+from cfbatch_gui.ui.widgets import Button, IconLine, Label, PrimaryButton, Role, Saying, boxed, column
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.states import title_words
@@ -57,8 +57,13 @@ class ServiceCheck(WorkDialog):
         save = lambda: page.tasks.start("service report", self._save())  # noqa: E731
         self.save_button = Button(tr("Save report…"), "save", save)
         self.save_button.hide()
-        form: list[Item] = [Label(about, "quiet", wrap=True), column(self.sends, self.price, self.time, gap=SMALL)]
-        self.show_parts(form, self.doing, boxed(self._list), beside=(self.save_button, boxed(column(self.saved))))
+        facts = column(self.sends, self.price, self.time, gap=SMALL)
+        self.show_parts(
+            (Label(about, "quiet", wrap=True), facts),
+            self.doing,
+            boxed(self._list),
+            beside=(self.save_button, boxed(column(self.saved))),
+        )
         self._show_plan()
 
     def _show_plan(self) -> None:
@@ -88,7 +93,8 @@ class ServiceCheck(WorkDialog):
         for outcome in _LOOKS:
             for finding in result.findings:
                 if finding.outcome is outcome:
-                    self._list.addWidget(FindingRow(finding))
+                    self._list.addWidget(line := FindingRow(finding))
+                    line.show()  # now, so that the dialog knows its height
         self.save_button.show()
         self.checked.emit()
         broken = sum(each.outcome is probe.Outcome.NOT_HELD for each in result.findings)

@@ -27,8 +27,8 @@ from cfbatch_gui.ui.connections.connection_fields import (
     TokenField,
     has_problem,
 )
-from cfbatch_gui.ui.connections.work_dialog import Outcome, TallDialog, WorkDialog
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, TINY
+from cfbatch_gui.ui.connections.work_dialog import Outcome, WorkDialog
+from cfbatch_gui.ui.theme import MEDIUM, TINY
 from cfbatch_gui.ui.widgets import (
     Button,
     Card,
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 
 
-class WorkerGuide(TallDialog):
+class WorkerGuide(dialogs.Dialog):
     """How a Worker comes into an account: by this program, in a dialog that `set_up_wanted` asks for, or by hand.
 
     `secret_chosen` carries a new secret, a Token, when the user copies it.
@@ -62,7 +62,7 @@ class WorkerGuide(TallDialog):
     set_up_wanted = Signal()
 
     def __init__(self, page: "ConnectionPage") -> None:
-        super().__init__(tr("A Worker of your own"), page.window(), width=620)
+        super().__init__(tr("A Worker of your own"), page.window(), (620, 0))
         self._secret, self._remembered = worker_setup.new_secret(), page.program.remembered_folder(FolderUse.WORKERS)
         self.set_up_button = PrimaryButton(tr("Set up in my account…"), "cloud", self._hand_over)
         self.save_button = Button(tr("Save the Worker…"), "save", lambda: page.tasks.start("worker", self._save()))
@@ -75,28 +75,22 @@ class WorkerGuide(TallDialog):
             " computer is off, and adds the connection. It needs no Node.js, but a token of your account that is used"
             " once and stored nowhere; every call is listed before anything is sent."
         )
-        close = Button(tr("Close"), on_click=self.accept)
         self.lay_out(
-            column(
-                Label(self.windowTitle(), "part"),
-                Card(
-                    Label(tr("Let this program do it"), "strong"),
-                    Label(sentence, "quiet", wrap=True),
-                    Label(said(worker_setup.COSTS), "small", wrap=True),
-                    row(self.set_up_button, None),
-                    inset=True,
-                ),
-                Card(
-                    Label(tr("Or do it by hand, in a terminal"), "strong"),
-                    self.steps,
-                    row(self.save_button, self.copy_secret, None),
-                    self.saved,
-                    inset=True,
-                ),
-                None,
-                gap=LARGE,
+            self.windowTitle(),
+            Card(
+                Label(tr("Let this program do it"), "strong"),
+                Label(sentence, "quiet", wrap=True),
+                Label(said(worker_setup.COSTS), "small", wrap=True),
+                row(self.set_up_button, None),
+                inset=True,
             ),
-            row(None, close),
+            Card(
+                Label(tr("Or do it by hand, in a terminal"), "strong"),
+                self.steps,
+                row(self.save_button, self.copy_secret, None),
+                self.saved,
+                inset=True,
+            ),
         )
 
     def _hand_over(self) -> None:
@@ -264,7 +258,7 @@ class AccountDialog(WorkDialog):
         return (sentence, "circle-check", "done"), afterwards
 
     def stopped(self, error: UserError) -> None:
-        self.problem.set_line("\n".join(filter(None, (said(error.message), error.detail))))
+        super().stopped(error)
         if isinstance(reason_of(error), TokenRefused):
             self.token.forget()
             self.token.setFocus(Qt.FocusReason.OtherFocusReason)
