@@ -70,7 +70,7 @@ class ClustersView(VectorPage):
         self.table = TableView("vectors/clusters", self.tr("Clusters"), self.rows, on_picked=self._picked)
         self.table.cells.sample = "0,000"
         self.members = TextList(self, "vectors/cluster", self.tr("Texts of the cluster"))
-        body = split(self.table, self.members, sizes=(560, 440))
+        body = split(self.table, self.members, name="clusters", sizes=(560, 440))
         self.lay_out_content(body, Flow(labelled(self.tr("Number of clusters"), self.number), self.count))
 
     def clear(self) -> None:
@@ -199,7 +199,7 @@ class DuplicatesView(VectorPage):
         self.group_table = TableView("vectors/groups", self.tr("Groups"), self.groups, on_picked=self._picked)
         title = self.tr("Texts of the group")
         self.members = TextList(self, "vectors/members", title, columns=_member_columns())
-        self._body = MaybeEmpty("copy", split(self.group_table, self.members, sizes=(420, 580)))
+        self._body = MaybeEmpty("copy", split(self.group_table, self.members, name="duplicates", sizes=(420, 580)))
         self._body.empty.pressed.connect(lambda: self._look_again(0.0))
         fields = labelled(self.tr("Similar from"), self.threshold, self.keep)
         buttons = boxed(row(self.table_button, self.save_button))

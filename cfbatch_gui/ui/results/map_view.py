@@ -179,7 +179,7 @@ class MapView(VectorPage):
             self.summary,
             self.picture,
         )
-        body = split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True)
+        body = split(self.dots, self.list, name="map", sizes=(420, 220), stretched=0, vertical=True)
         self.lay_out_content(body, bar)
 
     # Reading

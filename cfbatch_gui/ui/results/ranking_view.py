@@ -221,7 +221,7 @@ class RankingView(ResultsPage[RankingRead]):
         self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
         self._contexts_stack.setMinimumWidth(scaled(_LEAST_CONTEXTS))
         sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
-        content = split(self.queries, boxed(right), sizes=sizes, stretched=1)
+        content = split(self.queries, boxed(right), name="ranking", sizes=sizes, stretched=1)
         self.lay_out(content, bar, beside_foot=[self.score_link])
 
     # Reading

@@ -144,7 +144,7 @@ class VectorsView(VectorPage):
         above = column(self.panel, values, margins=(MEDIUM, MEDIUM, MEDIUM, SMALL))
         chosen = boxed(column(above, (self.near, 1), gap=0))
         sizes = (1000 - _PANEL_WIDTH, _PANEL_WIDTH)
-        self.lay_out_content(split(self._table_stack, chosen, sizes=sizes, stretched=0), bar)
+        self.lay_out_content(split(self._table_stack, chosen, name="vectors", sizes=sizes, stretched=0), bar)
 
     # Reading
 
