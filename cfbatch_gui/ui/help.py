@@ -23,8 +23,8 @@ from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QPlainTextE
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system.logs import last_lines, redacted
-from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.display import in_help, key_name

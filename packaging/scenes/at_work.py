@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from tests.screen import material
 from tests.screen.past import Clock, run
 from tests.screen.stage import Stage

@@ -17,8 +17,8 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.practice.app import PREFIX
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system import logs
-from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.workers_ai.probe import Outcome
 from cfbatch_gui.ui.connections.connection_fields import ACCOUNT_PAGE, TOKEN_PAGE, url_of
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QSplitte
 from cfbatch_gui import __version__
 from cfbatch_gui.core.errors import TokenRefused
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui.display import control_name, in_help
 from cfbatch_gui.ui.evaluation.comparison_tabs import signed
 from cfbatch_gui.ui.help import HelpWindow, Topic, diagnostics, licence_text

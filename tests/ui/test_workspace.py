@@ -15,7 +15,8 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.system.paths import Paths, resource
+from cfbatch_gui.core.resources import resource
+from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, FolderUse, Settings
 from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.notices import Notices

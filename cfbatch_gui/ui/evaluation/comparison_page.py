@@ -35,7 +35,7 @@ from cfbatch_gui.ui.evaluation.comparison_tabs import (
 )
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
-from cfbatch_gui.ui.tables.table_view import TableView, say_too_much
+from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
@@ -153,8 +153,6 @@ class ComparisonPage(QWidget):
             self._pages.addWidget(page)
         self.tabs.chosen.connect(lambda key: self._pages.setCurrentWidget(shown[key][1]))
         self.queries.queries.picked.connect(self._query_picked)
-        for table in (self.queries.queries, self.queries.texts):
-            table.too_much_to_copy.connect(partial(say_too_much, self._notices))
         self._foot = IconLine("", wrap=True)
         in_lines = boxed(Flow(self.rbo, self.top, self.first, self.unmoved, gap=LARGE))
         figures = column(self.partial_bar, in_lines, gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))

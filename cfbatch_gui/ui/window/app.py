@@ -35,9 +35,10 @@ from cfbatch_gui import __version__
 from cfbatch_gui.core.errors import DataInUse, UserError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.logs import redacted
-from cfbatch_gui.core.system.paths import Paths, resource
+from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.printing import put
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.ui import dialogs

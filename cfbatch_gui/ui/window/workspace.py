@@ -84,7 +84,7 @@ class Workspace:
             program,
             window,
             show_help=lambda: self.menus.show_help(Topic.SCORES),
-            show_table=lambda: self.job_page.tabs.choose("vectors"),
+            show_tab=lambda key: self.job_page.tabs.choose(key),  # noqa: PLW0108 - made below
             judge=self.evaluating.judge,
             export=lambda job_id: self.menus.show_export(job_id),  # noqa: PLW0108 - made below
         )
@@ -194,6 +194,10 @@ class Workspace:
     def open_job(self, job_id: str) -> None:
         module = _JOB if self.program.ledger.job(job_id).is_sent else _DRAFT
         self.begin_with("open", partial(self._open_now, job_id), module)
+
+    def open_if_there(self, job_id: str) -> None:
+        if any(job.id == job_id for job in self.program.ledger.jobs()):
+            self.open_job(job_id)
 
     def begin_with(
         self,
