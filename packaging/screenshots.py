@@ -65,6 +65,7 @@ class Camera:
         """Save NAME-light.png and NAME-dark.png."""
         if self._wanted and not name.startswith(self._wanted):
             return
+        stage.workspace.window.setGeometry(QApplication.primaryScreen().geometry())
         await stage.person.rest(stage.workspace.window, QPoint(720, 814))
         folder = SHOWN if name in IN_REPOSITORY else OTHERS
         folder.mkdir(parents=True, exist_ok=True)

@@ -67,7 +67,7 @@ class HelpWindow(QDialog):
         self.page = _Page()
         self.page.setAccessibleName(self.tr("Help"))
         self.topics.currentRowChanged.connect(lambda row: self._read(list(Topic)[row]))
-        whole = split(self.topics, self.page, sizes=(_TOPICS_WIDTH, _WIDTH - _TOPICS_WIDTH), stretched=1)
+        whole = split(self.topics, self.page, name="help", sizes=(_TOPICS_WIDTH, _WIDTH - _TOPICS_WIDTH), stretched=1)
         self.setLayout(column(whole, gap=0))
 
     def show_topic(self, topic: Topic) -> None:

@@ -98,6 +98,6 @@ async def trouble(stage: Stage, files: Path, take: Take, service: ThreadedServic
     await person.click_row("Ranked texts of the query", "in writing", double=True)
     await person.until_sees("Show less")
     await take(stage, "ranking-text")
-    await person.press(Qt.Key.Key_F1)
+    await person.press(Qt.Key.Key_F1, Qt.KeyboardModifier.ShiftModifier)
     await person.until_sees("Open the menu")
     await take(stage, "shortcuts")
