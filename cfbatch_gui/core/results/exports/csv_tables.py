@@ -17,7 +17,7 @@ import msgspec
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, cells_sql
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import message, restored, stored
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.exports.base import Cell, CheckedStream, Steps, Work, Written, checked_export
 from cfbatch_gui.core.results.exports.people import people_columns
@@ -239,7 +239,7 @@ def _failed_rows(work: Work, file: int) -> Iterator[_FailedRow]:
         # A ranking stores the cells of every row; an embedding job may store only the text, which its item gives.
         item="NULL" if is_ranking else "i.item_no",
     )
-    batches = msgspec.json.encode({str(number): str(reason) for number, reason in work.job.failed_batches.items()})
+    batches = msgspec.json.encode({str(number): stored(reason) for number, reason in work.job.failed_batches.items()})
     values = {"batches": batches.decode(), "file": file}
     if items is not None:
         values["items"] = str(sorted(items))
@@ -254,5 +254,5 @@ def _failed_rows(work: Work, file: int) -> Iterator[_FailedRow]:
         for number, same in groupby(found, itemgetter(1)):
             reasons, cells, raw = [], "", ""
             for _, _, reason, cells, raw in same:  # noqa: B007
-                reasons.append(reason or message("service_gave_no_result"))
+                reasons.append(restored(reason) or message("service_gave_no_result"))
             yield number, tuple(dict.fromkeys(reasons)), _CELLS.decode(cells) if cells else [], raw or ""
