@@ -37,6 +37,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.system.paths import Paths, resource
+from cfbatch_gui.core.system.printing import put
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.help import about_versions
@@ -257,7 +258,7 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QAp
         program = await _open_or_hand_over(start, environ, notify)
     except UserError as error:
         _log.warning("%s: %s (%s)", type(error).__name__, error.message, error.detail)
-        _print(said(error.message))
+        put(sys.stderr, f"{said(error.message)}\n")
         await _say(said(error.message), error.detail)
         return 2
     if program is None:
@@ -344,11 +345,6 @@ async def _say(words: str, details: str, *, why: str = "") -> None:
     await dialogs.finished(box)
 
 
-def _print(words: str) -> None:
-    if sys.stderr is not None:  # as on Windows
-        print(words, file=sys.stderr, flush=True)  # noqa: T201
-
-
 class SingleWindow(QObject):
     """Receives the requests of later starts; the process must hold the lock of the ledger.
 
@@ -401,7 +397,7 @@ def say_failed_start(error: BaseException) -> int:
     """Say it, also where there is no data folder and so no log, and return the exit status."""
     words = tr("CF Batch could not start, because of an error inside the program. Your jobs are safe.")
     last = redacted("".join(traceback.format_exception_only(error)).strip())
-    _print(f"{words} {last}")
+    put(sys.stderr, f"{words} {last}\n")
     app = QApplication.instance() or QApplication(sys.argv[:1])
     if isinstance(app, QApplication):
         details = redacted("\n".join((about_versions(__version__), *traceback.format_exception(error))))
