@@ -308,7 +308,7 @@ def test_failed_rows_come_as_they_were(mixed: Table, tmp_path: Path) -> None:
     path = tmp_path / "mend.csv"
     exported = mixed.export(path, "failed")
     assert path.read_text("utf-8-sig") == (
-        "question,article,number,stars,rank,row_number,reason\n"
+        "question,article,number,stars,rank,Row,Reason\n"
         "how do I reset,fourth,E,,e,6,The service could not do this one.\n"
         "how do I reset,fifth,F,,f,7,The text is longer than the model reads.\n"
         "lonely,,I,,i,10,There is no text in “article”.\n"
@@ -317,7 +317,7 @@ def test_failed_rows_come_as_they_were(mixed: Table, tmp_path: Path) -> None:
 
 
 def test_failed_rows_of_a_job_that_failed_altogether(tmp_path: Path) -> None:
-    table = Table(tmp_path / "job", kept=("reason", "row_number")).embed(
+    table = Table(tmp_path / "job", kept=("Reason", "Row")).embed(
         [("a", "=1+1", WAITING), ("b", "two", FAILED)], None, kept=[("x", "y"), ("z", "")]
     )
     first, *others = table.job().batches
@@ -328,7 +328,7 @@ def test_failed_rows_of_a_job_that_failed_altogether(tmp_path: Path) -> None:
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.reader(file))
     assert rows == [
-        ["key", "text", "reason", "row_number", "row_number_", "reason_"],
+        ["key", "text", "Reason", "Row", "Row_", "Reason_"],
         ["a", "'=1+1", "x", "y", "2", "The service refused the batch."],
         ["b", "two", "z", "", "3", "The service could not do this one."],
     ]

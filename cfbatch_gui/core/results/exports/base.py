@@ -34,7 +34,8 @@ class ExportOptions:
 
     A tie at rank `top_k` is kept as a whole. With `items`, the numbers of texts, what belongs to none of them is left
     out. `separator` is that of CSV for Excel. In Excel, `has_numbers` adds the numbers of vectors, and a ranking
-    `in_own_order` has all rows and columns of the user's file as they stand there.
+    `in_own_order` has all rows and columns of the user's file as they stand there. Of failed rows those with this
+    `problem` are written, or all.
     """
 
     separator: str = ","
@@ -44,6 +45,7 @@ class ExportOptions:
     items: frozenset[int] | None = None
     has_numbers: bool = False
     in_own_order: bool = False
+    problem: str = ""
 
     def has_item(self, number: int) -> bool:
         return self.items is None or number in self.items
