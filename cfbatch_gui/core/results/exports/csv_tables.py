@@ -19,7 +19,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, cells_sql
 from cfbatch_gui.core.messages import message, restored, stored
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.results.exports.base import Cell, CheckedStream, Steps, Work, Written, checked_export
+from cfbatch_gui.core.results.exports.base import Cell, Work, Written, export_file
 from cfbatch_gui.core.results.exports.people import people_columns
 from cfbatch_gui.core.results.exports.rows import Row, ScoreRows, VectorRows, write_vector_lines
 from cfbatch_gui.core.results.outcomes import columns_of_file
@@ -104,7 +104,7 @@ def _is_formula(cell: str) -> bool:
 
 
 def write_scores(work: Work, *, for_excel: bool = False) -> Written:
-    """Write and read back. A score is the shortest decimal that reads back as the same double."""
+    """A score is the shortest decimal that reads back as the same double."""
     headers = people_columns(work, ScoreRows(work), has_reasons=True) if for_excel else None
     table = ScoreRows(work, work.options.columns if headers is None else tuple(headers))
     dialect, columns = Dialect(), table.columns
@@ -112,7 +112,7 @@ def write_scores(work: Work, *, for_excel: bool = False) -> Written:
         dialect, columns = Dialect(work.options.separator), tuple(headers.values())
     reason = table.columns.index("error") if for_excel and "error" in table.columns else None
     rows = 0
-    with checked_export(work) as stream:
+    with export_file(work) as stream:
         stream.write(dialect.encode_header(columns))
         for block in table.blocks():
             stream.write(dialect.encode(block if reason is None else [_said(row, reason, work.say) for row in block]))
@@ -126,7 +126,7 @@ def _said(row: Row, reason: int, say: Callable[[str], str]) -> Row:
 
 
 def write_vectors(work: Work) -> Written:
-    """Write and read back; each number is the shortest decimal that reads back as the same float32."""
+    """Each number is the shortest decimal that reads back as the same float32."""
     numbers = [f"dim_{index}" for index in range(Embeddings(work.folder).dimension)]
     table = VectorRows(work, reserved=("id", *numbers))
     dialect = Dialect()
@@ -141,19 +141,17 @@ def write_vectors(work: Work) -> Written:
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Row], for_excel: str = "") -> int:
-    """Write a table whole or not at all, and read it back; returns the number of its rows. `for_excel` is a separator.
+    """Write a table whole or not at all; returns the number of its rows. `for_excel` is a separator.
 
     Blocking. Raises UserError.
     """
     dialect, count = Dialect(for_excel), 0
-    with atomic_writer(path) as raw:
-        stream = CheckedStream(raw, path, Steps())
+    with atomic_writer(path) as stream:
         stream.write(dialect.encode_header(columns))
         found = iter(rows)
         while block := list(islice(found, _ROWS_AT_ONCE)):
             stream.write(dialect.encode(block))
             count += len(block)
-        stream.compare()
     return count
 
 
@@ -185,8 +183,7 @@ _FailedRow = tuple[int, tuple[str, ...], list[str], str]  # its number, the reas
 
 
 def write_failed_rows(work: Work) -> Written:
-    """Write and read back; rows of a second file are written to `<stem>-second-file<suffix>` in the same folder, or to
-    the path where the first has none.
+    """Rows of a second file go to `<stem>-second-file<suffix>` beside, or to the path where the first file has none.
 
     Raises ExportError if no row failed.
     """
@@ -205,7 +202,7 @@ def write_failed_rows(work: Work) -> Written:
         for word in (message("row_2"), message("reason_2"), *([message("in_the_file")] if has_raw else [])):
             name = work.say(word)
             columns.append(next(each for each in (name + "_" * times for times in count()) if each not in columns))
-        with checked_export(work, path) as stream:
+        with export_file(work, path) as stream:
             stream.write(dialect.encode_header(columns))
             for number, reasons, cells, raw in _failed_rows(work, file):
                 row: Row = [*(cells + [""] * width)[:width], number, " ".join(map(work.say, reasons)), raw]
