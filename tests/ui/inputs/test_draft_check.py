@@ -76,9 +76,14 @@ async def test_above_the_budget_a_confirmation_is_asked(connected: DraftDriver, 
     assert connected.figures()[3][1].startswith("tokens · ") and connected.figures()[3][1].endswith(" neurons")
     connected.click(connected.page.check.options_button)
     fields = connected.page.check.options.budget
-    assert fields.a_job.text() == "no limit"
     pick(fields.unit, "neurons")
-    fields.a_job.setValue(1.0)
+    fields.a_job.setFocus()
+    for typed, amount in (("0.001", 0.001), ("0,5", 0.5), ("much", 0.5), ("", 0.0), ("1", 1.0)):
+        fields.a_job.selectAll()
+        connected.qtbot.keyClick(fields.a_job, Qt.Key.Key_Delete)
+        connected.qtbot.keyClicks(fields.a_job, typed)
+        connected.qtbot.keyClick(fields.a_job, Qt.Key.Key_Return)
+        await until(lambda amount=amount: connected.program.settings.budget.a_job == amount)
     await until(lambda: connected.why_not().endswith("your budget for a job is 1 neurons."))
     wanted = Budget(a_job=1.0, unit="neurons")
     await until(lambda: Settings.load(connected.program.paths.settings).budget == wanted)
