@@ -6,10 +6,10 @@ import pytest
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.jobs import lines_of_jobs
 from cfbatch_gui.cli.progress import Progress, describe
-from cfbatch_gui.cli.working import share_words
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.workers_ai.catalogue import Price
+from cfbatch_gui.words.plans import share_words
 
 
 def test_a_connection_stands_in_the_list_by_the_name_that_people_gave_it() -> None:

@@ -31,6 +31,9 @@ def paint_focus_ring(painter: QPainter, widget: QWidget, radius: float, colour_r
     painter.drawRoundedRect(QRectF(widget.rect()).adjusted(1, 1, -1, -1), radius, radius)
 
 
+_BESIDE_ICON = 6  # pixels
+
+
 class Button(KeyboardRing, QPushButton):
     kind = "plain"
     icon_role = "text"
@@ -51,7 +54,8 @@ class Button(KeyboardRing, QPushButton):
 
     def set_icon(self, name: str, colour_role: str = "") -> None:
         self.setIcon(make_icon(name, colour_role or self.icon_role))
-        self.setIconSize(QSize(self.icon_size, self.icon_size))
+        room = 0 if self.kind == "icon" else _BESIDE_ICON  # Qt leaves too little of it before the word
+        self.setIconSize(QSize(self.icon_size + room, self.icon_size))
 
     def add(
         self, text: str, on_chosen: Callable[[], object], icon: str = "", *, checked: bool | None = None
