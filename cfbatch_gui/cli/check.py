@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cfbatch_gui.cli import reading, working
-from cfbatch_gui.cli.console import Call, ExitStatus, fields_of, labelled, one_line
+from cfbatch_gui.cli.console import Call, ExitStatus, fields_of, labelled
 from cfbatch_gui.cli.jobs import read_ledger
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.connections.address_book import service_mark_at
@@ -33,7 +33,7 @@ from cfbatch_gui.core.versions import Change, Differences, check_comparable, com
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.words import plans
-from cfbatch_gui.words.figures import plural, usage_error, worded
+from cfbatch_gui.words.figures import one_line, plural, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 
 
@@ -108,7 +108,7 @@ def _examine(call: Call, folder: JobFolder) -> _Checked:
         counted = (each for each in ledger.jobs() if book.is_counted_by_cloudflare(each.connection))
         past = [(each, folder_of(each.id)) for each in counted]
     if earlier is not None and earlier.kind is not job.kind:
-        raise usage_error("“{name}” is another kind of job, so it cannot be compared.", name=earlier.name)
+        raise usage_error("name_is_another_kind_job_cannot", name=earlier.name)
     if earlier is not None:
         check_comparable(folder, folder_of(earlier.id))
     preflight = calibrated(examine(folder, job, reusable=reusable), job, folder, known_model, past)

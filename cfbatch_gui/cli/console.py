@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -27,12 +28,12 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.printing import escaped, put
 from cfbatch_gui.core.system.settings import Settings
-from cfbatch_gui.words.figures import filled, plural, usage_error
+from cfbatch_gui.words.figures import filled, one_line, plural, usage_error
 from cfbatch_gui.words.languages import said, tr
 
 WIDTH_WITHOUT_TERMINAL = 100
-_JOINERS = "\u200c\u200d"  # invisible, and required in some scripts and emoji
 
 
 class Call(Namespace):
@@ -69,16 +70,16 @@ class ExitStatus(IntEnum):
         return status
 
     DONE = 0, message("done")
-    FAILED = 1, message("failed, done in part, or doubtful rows left out")
-    BAD_INPUT = 2, message("bad usage or input")  # also argparse's exit status
-    OUTCOME_UNKNOWN = 3, message("outcome unknown")
-    NO_CONNECTION = 4, message("no connection or token refused")
-    OVER_BUDGET = 5, message("over budget")  # nothing was sent
-    WORSE = 6, message("a ranking is worse than --fail-if-worse allows")
-    CANNOT_TELL = 7, message("it may be worse, which these judgements cannot tell")
-    TOO_FEW_JUDGED = 8, message("too few of the first texts are judged")
-    LEFT = 9, message("left to your account, which collects the answers")
-    NOT_LEFT = 10, message("not left, as your account does not collect them")
+    FAILED = 1, message("failed_done_part_or_doubtful_rows")
+    BAD_INPUT = 2, message("bad_usage_or_input")  # also argparse's exit status
+    OUTCOME_UNKNOWN = 3, message("outcome_unknown")
+    NO_CONNECTION = 4, message("no_connection_or_token_refused")
+    OVER_BUDGET = 5, message("over_budget")  # nothing was sent
+    WORSE = 6, message("ranking_is_worse_than_fail_if")
+    CANNOT_TELL = 7, message("may_be_worse_these_judgements_cannot")
+    TOO_FEW_JUDGED = 8, message("too_few_first_texts_are_judged")
+    LEFT = 9, message("left_your_account_collects_answers")
+    NOT_LEFT = 10, message("not_left_your_account_does_not")
     INTERRUPTED = 128 + signal.SIGINT  # 128 + SIGINT, as shells report it
     TERMINATED = 128 + signal.SIGTERM
 
@@ -129,24 +130,27 @@ class Console:
     def width(self) -> int:
         return shutil.get_terminal_size((WIDTH_WITHOUT_TERMINAL, 24)).columns
 
-    @property
-    def line_clearing(self) -> str:
-        """Without a control sequence, which consoles of Windows may show as signs."""
-        return f"\r{' ' * (self.width - 1)}\r"
-
     def say(self, text: str, **values: object) -> None:
-        self.write_error(f"{filled(text, values) if values else text}\n")
+        self._say(f"{filled(text, values) if values else text}\n")
 
     def say_count(self, count: int, one: str, many: str, **others: object) -> None:
         self.say(plural(count, one, many, **others))
 
     def say_error(self, error: UserError) -> None:
-        self.say(f"cfbatch: {one_line(said(error.message))}")
+        self.say(f"cfbatch: {one_line(said(error.message), 10_000)}")
 
-    def write_error(self, text: str) -> None:
+    def draw(self, line: str) -> None:
+        """A line in place of the one that was drawn before, without control sequences, which consoles may show."""
+        self._say(elided(line, self.width - 1), f"\r{' ' * (self.width - 1)}\r")
+
+    def ask(self, text: str) -> None:
+        self._say(text)
+
+    def _say(self, text: str, before: str = "") -> None:
         """A closed stderr is ignored."""
         try:
-            self._err.write(text)
+            self._err.write(before)
+            put(self._err, text)
             self._err.flush()
         except OSError:
             _silence(self._err)
@@ -161,13 +165,13 @@ class Console:
         try:
             for line in lines:
                 count += 1
-                self._out.write(f"{line}\n")
+                put(self._out, f"{line}\n")
             self._out.flush()
         except BrokenPipeError:
             _silence(self._out)
         except OSError as error:
             _silence(self._out)
-            words = message("The result could not be printed: {reason}. The job and its results are kept.")
+            words = message("result_could_not_be_printed_reason")
             raise ExportError(words.filled(reason=error.strerror)) from error
         return count
 
@@ -186,16 +190,9 @@ def fields_of(value: object, *names: str) -> dict[str, Any]:
     return {name: getattr(value, name) for name in names}
 
 
-def one_line(text: str) -> str:
-    """The text without line breaks and control characters."""
-    if text.isprintable():
-        return text.strip()
-    return "".join(sign if sign.isprintable() or sign in _JOINERS else " " for sign in text).strip()
-
-
 def elided(text: str, width: int) -> str:
     """One line, cut with "…" to `width` columns."""
-    text = one_line(text[: 4 * width + 4])  # no script needs more than four characters per column
+    text = escaped(re.sub(r"\s", " ", text[: 4 * width + 4]).strip())  # no script needs more than four a column
     if width_of(text) <= width:
         return text
     import wcwidth  # as in `width_of`
@@ -208,17 +205,6 @@ def padded(text: str, width: int) -> str:
     return text + " " * (width - width_of(text))
 
 
-def _is_plain(column: Sequence[str]) -> bool:
-    return (joined := "".join(column)).isascii() and joined.isprintable()
-
-
-def labelled(pairs: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
-    """The labels in one column, wider than `width` where a label needs it."""
-    pairs = list(pairs)
-    width = max([width, *(width_of(label) + 1 for label, _ in pairs)])
-    return (f"{padded(label, width)} {text}".rstrip() for label, text in pairs)
-
-
 def width_of(text: str) -> int:
     """In terminal columns: two for wide East Asian characters and emoji."""
     if text.isascii():
@@ -228,18 +214,20 @@ def width_of(text: str) -> int:
     return wcwidth.width(text, control_codes="ignore")
 
 
-def table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+def labelled(pairs: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
+    """A line for each label that has a text, with the labels in one column, wider than `width` where they need it."""
+    pairs = [(label, text) for label, text in pairs if text]
+    width = max([width, *(width_of(label) + 1 for label, _ in pairs)])
+    return (f"{padded(label, width)} {text}" for label, text in pairs)
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> Iterator[str]:
     """Columns are as wide as their longest text; the last one gets the rest of the line. Nothing without rows."""
-    if not rows:
-        return
-    *columns, last = zip(titles, *rows, strict=True)
-    wide = [max(map(width_of, set(column))) for column in columns]
+    lines = [[elided(cell, 1000) for cell in line] for line in (titles, *rows)]
+    *wide, _ = [max(map(width_of, column)) for column in zip(*lines, strict=True)]
     rest = max(20, width - sum(wide) - 2 * len(wide))
-    fills = [str.ljust if _is_plain(column) else padded for column in columns]
-    filled = [[fill(cell, size) for cell in column] for fill, column, size in zip(fills, columns, wide, strict=True)]
-    is_short = _is_plain(last) and max(map(len, last)) <= rest
-    for cells in zip(*filled, last if is_short else [elided(end, rest) for end in last], strict=True):
-        yield "  ".join(cells).rstrip()
+    if len(lines) > 1:
+        yield from ("  ".join(map(padded, line, (*wide, rest))).rstrip() for line in lines)
 
 
 def _silence(stream: TextIO) -> None:
@@ -257,8 +245,8 @@ def agreed(console: Console, is_said: bool) -> bool:
     if is_said:
         return True
     if sys.stdin is None or not sys.stdin.isatty():
-        raise usage_error("Nothing was sent. Agree to it with --yes.")
-    console.write_error(tr("Go on? [y/N] "))
+        raise usage_error("nothing_was_sent_agree_yes")
+    console.ask(tr("Go on? [y/N] "))
     with handled_signals(_end_prompt):
         if sys.stdin.readline().strip().casefold() in ("y", "yes", tr("y", "answer"), tr("yes", "answer")):
             return True
@@ -283,7 +271,7 @@ def read_secret(prompt: str, variable: str = "") -> str:
 def from_variable(variable: str) -> str:
     text = os.environ.get(variable, "")
     if not text:
-        raise usage_error("The environment variable {name} is not set, or empty.", name=variable)
+        raise usage_error("environment_variable_name_is_not_set", name=variable)
     return text
 
 

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from cfbatch_gui.cli.compare import unusable_words
-from cfbatch_gui.cli.console import Call, ExitStatus, labelled, one_line, table
+from cfbatch_gui.cli.console import Call, ExitStatus, labelled, table
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.cli.working import opened
@@ -22,17 +22,10 @@ from cfbatch_gui.core.judgements.session import agreement_words, between_judges,
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades, parse_grades, read_unusable_labels
 from cfbatch_gui.core.system.files import listing
-from cfbatch_gui.words.figures import number, plural, usage_error, worded
+from cfbatch_gui.words.figures import number, one_line, plural, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 
-_FORMS: Final = message("""\
-files that can be read and written:
-  trec    qrels: query id, 0, document id, grade
-  beir    TSV with query-id, corpus-id, score
-  quepid  CSV with query, docid, rating
-  csv     CSV with query, text, grade, and judge and time where known
-  jsonl   an object a line: a whole copy of a book, with what was taken back
-With --job the ids are those of the job's texts and of its exported run.""")
+_FORMS: Final = message("files_can_be_read_written_trec")
 
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
@@ -121,7 +114,7 @@ async def _show(call: Call) -> None:
         names = (shelf.book(call.book).name,) if call.book else shelf.names()
         described = [_described(shelf.book(name)) for name in names]
     counts = attrgetter("pairs", "untold", "queries", "judges")
-    rows = [(one_line(each["name"]), *map(number, counts(each["tally"]))) for each in described]
+    rows = [(each["name"], *map(number, counts(each["tally"]))) for each in described]
     titles = (tr("BOOK"), tr("JUDGED"), tr("CANNOT TELL"), tr("QUERIES"), tr("JUDGES"))
     call.answer(
         {"books": described},
@@ -141,9 +134,7 @@ async def _grades(call: Call) -> None:
             chosen = parse_grades(call.use)
         elif call.accept:
             if unusable is None or not unusable.proposal:
-                raise usage_error(
-                    "Nothing can be proposed for the labels of this job. Say it with --use, like yes=1,no=0."
-                )
+                raise usage_error("nothing_can_be_proposed_labels_job")
             chosen = dict(unusable.proposal)
         elif unusable is not None:
             call.console.say(tr("{sentence}."), sentence=unusable_words(unusable))

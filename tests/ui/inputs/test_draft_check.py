@@ -13,7 +13,7 @@ from cfbatch_gui.core.system.settings import Budget, Settings
 from cfbatch_gui.core.workers_ai.catalogue import FREE_NEURONS_A_DAY
 from tests.core.test_threads import ENDLESS
 from tests.ui.conftest import Until
-from tests.ui.connections import answer, pick
+from tests.ui.connections import answer, answer_line, pick
 from tests.ui.inputs.conftest import DraftDriver
 
 
@@ -41,7 +41,7 @@ async def test_a_model_that_cannot_rank_is_refused_with_its_cure(
     options = driver.page.check.options
     assert not options.only_model.isVisible()
     pick(options.model, "")
-    await driver.answer("@cf/baai/bge-small-en-v1.5", until)
+    await answer_line("@cf/baai/bge-small-en-v1.5", until)
     await until(lambda: options.model.value() == "@cf/baai/bge-small-en-v1.5" and driver.is_ready())
     driver.choose_kind(Kind.RANK)
     await until(lambda: "cannot rank" in driver.why_not())
