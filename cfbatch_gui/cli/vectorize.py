@@ -19,7 +19,6 @@ from cfbatch_gui.core.vectorize.push_values import (
     Hit,
     IdSource,
     MetadataColumn,
-    Push,
     PushCheck,
     PushOptions,
     PushOutcome,
@@ -29,6 +28,7 @@ from cfbatch_gui.core.vectorize.push_values import (
     SearchResult,
 )
 from cfbatch_gui.words.figures import moment, number, plural, score_text, usage_error, worded
+from cfbatch_gui.words.indexes import push_facts
 from cfbatch_gui.words.languages import said, tr
 
 _LABEL = 14  # columns
@@ -107,7 +107,7 @@ async def _push(work: Work, job: Job) -> ExitStatus:
     sentence = f"{push.sentence} {push.finding}"
     work.answer(
         {**msgspec.structs.asdict(push), "sentence": sentence, "check": check},
-        [said(push.sentence), said(push.finding), *_lines_of_push(push)],
+        [said(push.sentence), said(push.finding), *labelled(push_facts(push), _LABEL)],
     )
     return ExitStatus.DONE if push.outcome is PushOutcome.VERIFIED else ExitStatus.FAILED
 
@@ -177,22 +177,7 @@ async def _ready_index(work: Work, job: Job) -> None:
         work.console.say(words, index=work.index, dimension=dimension, metric=metric)
         return
     if work.metric and index.metric != work.metric:
-        raise usage_error(
-            "The index {index} is there already and compares by {metric}. Leave --metric out, or choose another name.",
-            index=index.name,
-            metric=index.metric,
-        )
-
-
-def _lines_of_push(push: Push) -> Iterator[str]:
-    rows = [
-        (tr("sent"), number(push.sent)),
-        (tr("as they were"), number(push.vectors - push.sent)),
-        (tr("deleted"), number(push.deleted)),
-        (tr("in the index"), number(push.in_index)),
-        (tr("read back"), number(push.compared)),
-    ]
-    return labelled(rows, _LABEL)
+        raise usage_error("index_index_is_there_already_compares", index=index.name, metric=index.metric)
 
 
 async def _list(work: Work, _: None) -> None:

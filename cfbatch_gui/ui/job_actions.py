@@ -55,6 +55,11 @@ class JobActions:
         self._show_jobs, self._open_job, self._changed = show_jobs, open_job, changed
         self.compare, self.judge, self.export = compare, judge, export
 
+    def can_be_compared(self, job: Job) -> bool:
+        """A ranking with others, and vectors with a ranking if there is any."""
+        is_ranked = can_be_compared(job) or any(map(can_be_compared, self._program.ledger.jobs()))
+        return job.has_results and is_ranked
+
     def fill_menu(self, menu: QMenu, jobs: Sequence[Job], own: Callable[[], object] = lambda: None) -> None:
         """Add what can be done with a job, or with all of several; `own` adds what the page of one has besides."""
         ids, is_one = [job.id for job in jobs], len(jobs) == 1
@@ -63,11 +68,12 @@ class JobActions:
             add_action(menu, tr("Rename") + "\tF2", lambda: self.rename(*ids), "pencil")
             duplicate = add_action(menu, tr("Duplicate"), lambda: self.duplicate(*ids), "copy")
             duplicate.setEnabled(not jobs[0].has_named_texts and not jobs[0].texts_forgotten_at)
-        if len(rankings) > 1 or (is_one and rankings):
+        if len(rankings) > 1 or (is_one and self.can_be_compared(jobs[0])):
             text = tr("Compare these {n}…").format(n=figures.number(len(rankings)))
             if is_one:
                 text = tr("Compare with…") + "\t" + display.key_name("Ctrl+Shift+C")
-            add_action(menu, text, lambda: self.compare(*rankings), "git-compare")
+            compared = rankings or ids
+            add_action(menu, text, lambda: self.compare(*compared), "git-compare")
         if is_one and rankings and not jobs[0].texts_forgotten_at:
             text = tr("Judge its texts…") + "\t" + display.key_name("Ctrl+J")
             add_action(menu, text, lambda: self.judge(*ids), "list-ordered")
@@ -130,11 +136,11 @@ class JobActions:
         title = tr("Tags of “{name}”").format(name=figures.one_line(before[0].name, 60))
         if len(before) > 1:
             title = figures.plural(len(before), "Tags of {n} job", "Tags of {n} jobs")
-        label = tr("Tags, with commas between them")
+        label, note = tr("Tags, with commas between them"), ""
         if known := {tag for job in self._program.ledger.jobs() for tag in job.tags}:
             in_use = ", ".join(sorted(known, key=str.casefold))
-            label += "\n" + tr("In use: {tags}").format(tags=figures.one_line(in_use, _MOST_IN_USE))
-        text = await dialogs.ask_text(self._window, title, label, text=", ".join(common), accept=tr("Save"))
+            note = tr("In use: {tags}").format(tags=figures.one_line(in_use, _MOST_IN_USE))
+        text = await dialogs.ask_text(self._window, title, label, text=", ".join(common), accept=tr("Save"), note=note)
         if text is None:
             return
         typed = text.split(",")

@@ -11,7 +11,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account import STOPPED
 from cfbatch_gui.core.jobs.states import AccountProgress, account_progress
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui.jobs.elsewhere import TakeOverDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.core.endpoints.conftest import SECRET
@@ -54,6 +54,7 @@ async def past(root: Path, worker: WorkerStage, clock: Clock) -> None:
 async def card(stage: Stage, take: Take, worker: WorkerStage) -> None:
     """The Worker's card: collecting is switched on, and tested."""
     person = stage.person
+    stage.program.change_settings(for_developers=True)
     await person.press(Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
     await person.click("New connection")
     await person.choose("Your own Worker")

@@ -127,7 +127,7 @@ def test_a_job_that_the_account_has_refused_is_handed_over_by_leaving_it_again(w
             assert f"“cfbatch resume {ended.json['job']} --collect-in-account” hands the job over again." in ended.err
             assert f"Job {ended.json['job']} was not left" in ended.err
             assert "no collecting room" in terminal.run("show", ended.json["job"]).out
-            assert "direct" in ended.json["account"]
+            assert ended.json["account"]["direct"] > 0
             assert terminal.run("resume", "--leave").status == 10, "it was tried again"
         settings.save(path)
         again = terminal.run("resume", ended.json["job"], "--leave")

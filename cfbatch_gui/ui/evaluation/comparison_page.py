@@ -20,7 +20,7 @@ from cfbatch_gui.core.results.exports import ExportOptions, Preset
 from cfbatch_gui.core.results.score_table import QueryText
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.dialogs import FormDialog
+from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.display import control_name
 from cfbatch_gui.ui.evaluation.comparison_tabs import (
     AnswerTab,
@@ -35,7 +35,7 @@ from cfbatch_gui.ui.evaluation.comparison_tabs import (
 )
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
-from cfbatch_gui.ui.tables.table_view import TableView, say_too_much
+from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
@@ -153,8 +153,6 @@ class ComparisonPage(QWidget):
             self._pages.addWidget(page)
         self.tabs.chosen.connect(lambda key: self._pages.setCurrentWidget(shown[key][1]))
         self.queries.queries.picked.connect(self._query_picked)
-        for table in (self.queries.queries, self.queries.texts):
-            table.too_much_to_copy.connect(partial(say_too_much, self._notices))
         self._foot = IconLine("", wrap=True)
         in_lines = boxed(Flow(self.rbo, self.top, self.first, self.unmoved, gap=LARGE))
         figures = column(self.partial_bar, in_lines, gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
@@ -325,7 +323,7 @@ class QueriesTab(QWidget):
         self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
         self.texts.setMinimumWidth(scaled(_LEAST_TEXTS))
         sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
-        self.setLayout(column(split(self.queries, boxed(right), sizes=sizes, stretched=1)))
+        self.setLayout(column(split(self.queries, boxed(right), name="comparison/queries", sizes=sizes, stretched=1)))
 
     def show_moves(self, compared: Compared, other: int) -> None:
         moves = compared.moves[other - 1]
@@ -442,7 +440,7 @@ def candidates(base: Job, jobs: Sequence[Job]) -> tuple[Job, ...]:
     return tuple(sorted(others, key=nearness))
 
 
-class ChooseJobsDialog(FormDialog):
+class ChooseJobsDialog(Dialog):
     """`chosen` has the jobs once it is accepted. Open it with `dialogs.finished`."""
 
     def __init__(self, base: Job, jobs: Sequence[Job], parent: QWidget | None = None) -> None:
@@ -461,7 +459,7 @@ class ChooseJobsDialog(FormDialog):
         words = self.tr("Jobs over the same texts: another model, or another template. Hold {key} to choose several.")
         nothing = self.tr("There is no other ranking with results yet. Duplicate this job and change its model.")
         about = words.format(key=control_name()) if self._jobs else nothing
-        self.lay_out(title, about, self.find_field, self.table, accept=self.compare_button)
+        self.lay_out(title, self.find_field, self.table, about=about, buttons=[self.compare_button])
         self.table.selectRow(0)
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)
         self._selected()

@@ -16,7 +16,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import made_once
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs
-from cfbatch_gui.ui.job_actions import JobActions, can_be_compared, can_be_forgotten
+from cfbatch_gui.ui.job_actions import JobActions, can_be_forgotten
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
 from cfbatch_gui.ui.tasks import Tasks
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _NOT_READ = Planned()
 PROGRESS, RANKING, QUALITY, OVERVIEW = "progress", "ranking", "quality", "overview"
 VECTORS, DETAILS = "vectors", "details"
-MAP, SIMILAR, DUPLICATES, CLUSTERS, VERSUS = "map", "similar", "duplicates", "clusters", "versus"
+SEARCH, MAP, GROUPS, DUPLICATES = "search", "map", "groups", "duplicates"
 VECTORIZE = "vectorize"
 
 
@@ -169,7 +169,7 @@ class JobPage(QWidget):
         self.carry_on_button.setVisible(is_paused)
         self.export_button.setVisible(over)
         self.export_button.set_possible("" if job.has_results else self.tr("Nothing came back that could be written."))
-        self.compare_button.setVisible(can_be_compared(job) and over)
+        self.compare_button.setVisible(self._actions.can_be_compared(job) and over)
 
     async def _clear(self, job_id: str) -> None:
         await self._program.runner.account.clear(job_id, at_once=True)
@@ -224,11 +224,10 @@ class JobPage(QWidget):
             QUALITY: self.tr("Quality"),
             OVERVIEW: self.tr("Overview"),
             VECTORS: self.tr("Vectors"),
+            SEARCH: self.tr("Search"),
             MAP: self.tr("Map"),
-            SIMILAR: self.tr("Similar"),
+            GROUPS: self.tr("Groups"),
             DUPLICATES: self.tr("Duplicates"),
-            CLUSTERS: self.tr("Clusters"),
-            VERSUS: self.tr("Compare with a ranking"),
             VECTORIZE: self.tr("Vectorize"),
             DETAILS: self.tr("Details"),
         }

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 
 BoxT = TypeVar("BoxT", bound=QBoxLayout)
@@ -56,6 +57,11 @@ def boxed(layout: QLayout) -> QWidget:
     return widget
 
 
+def height_at(part: QWidget, width: int) -> int:
+    """The height that it wants at this width, both in pixels."""
+    return part.heightForWidth(width) if part.hasHeightForWidth() else part.sizeHint().height()
+
+
 def line() -> QFrame:
     """A hairline, 1 pixel wide."""
     frame = QFrame()
@@ -64,8 +70,13 @@ def line() -> QFrame:
     return frame
 
 
-def split(*parts: QWidget, sizes: Sequence[int], stretched: int | None = None, vertical: bool = False) -> QSplitter:
-    """A splitter whose parts cannot be closed; part `stretched` takes the window's growth, all of them with None."""
+def split(
+    *parts: QWidget, name: str, sizes: Sequence[int], stretched: int | None = None, vertical: bool = False
+) -> QSplitter:
+    """A splitter whose parts cannot be closed; part `stretched` takes the window's growth, all of them with None.
+
+    `sizes` are those of the first time; what the user makes of them is remembered under `name`.
+    """
     splitter = QSplitter(Qt.Orientation.Vertical if vertical else Qt.Orientation.Horizontal)
     splitter.setChildrenCollapsible(False)
     splitter.setHandleWidth(1)
@@ -73,7 +84,9 @@ def split(*parts: QWidget, sizes: Sequence[int], stretched: int | None = None, v
         splitter.addWidget(part)
         if stretched is not None:
             splitter.setStretchFactor(index, int(index == stretched))
-    splitter.setSizes(list(sizes))
+    key = f"split/{name}"
+    splitter.setSizes([int(size) for size in memory.get(key).split()] or list(sizes))
+    splitter.splitterMoved.connect(lambda *_: memory.set(key, " ".join(map(str, splitter.sizes()))))
     return splitter
 
 

@@ -10,6 +10,7 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -28,21 +29,23 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QFileOpenEvent, QGuiApplication, QIcon
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.errors import DataInUse, UserError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.logs import redacted
-from cfbatch_gui.core.system.paths import Paths, resource
+from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.printing import put
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.help import about_versions
 from cfbatch_gui.ui.notices import install_roles
 from cfbatch_gui.ui.theme import Scheme, Theme
+from cfbatch_gui.ui.widgets import Button
 from cfbatch_gui.ui.window import loop
 from cfbatch_gui.ui.window.main_window import DESKTOP_ID
 from cfbatch_gui.ui.window.workspace import Request, Workspace
@@ -92,9 +95,11 @@ def speak(app: QApplication, language: Language) -> None:
     use_language(language)
     is_of_system = QLocale.system().name().partition("_")[0] == language.code
     QLocale.setDefault(QLocale.system() if is_of_system else QLocale(language.code))
-    if language.code == ENGLISH.code:
-        return
-    app.installTranslator(CatalogueTranslator(language, app))
+    for before in app.findChildren(QTranslator):  # of the window before this one
+        app.removeTranslator(before)
+        before.deleteLater()
+    if language.code != ENGLISH.code:
+        app.installTranslator(CatalogueTranslator(language, app))
     own = QTranslator(app)  # asked first, for the words of Qt's own dialogs and menus
     folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
     if own.load(str(Path(folder) / f"qtbase_{language.code}.qm")):
@@ -199,6 +204,7 @@ class CrashHandler(QObject):
 _TRIES, _BETWEEN = 25, 0.2  # seconds
 _PATIENCE = 10_000  # milliseconds for the window that is open to answer; while it is being opened it takes nothing
 _TAKEN = b"taken\n"  # its answer
+_AGAIN = -1  # a status of a window that was closed to open once more, in another language
 # What the desktop calls this start by. Some set only the older variable, with the token of Wayland in it.
 _ACTIVATION = ("XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID")
 
@@ -235,13 +241,17 @@ def _open_window(start: Start, environ: Mapping[str, str]) -> int:
     app.setApplicationDisplayName("CF Batch")
     app.setApplicationVersion(__version__)
     app.setWindowIcon(QIcon(str(resource("cfbatch.svg"))))
-    settings = Settings.load(Paths(start.root).settings)
-    speak(app, load_language(settings.language or language_of_system(environ, preferred_languages())))
-    chosen = settings.theme
+    chosen = Settings.load(Paths(start.root).settings).theme
     theme = Theme(Scheme(chosen) if chosen in set(Scheme) else Scheme.SYSTEM)
     theme.apply(app)
     install_roles()
-    return loop.run(app, lambda: _main(start, environ, theme, app))
+    while True:
+        chosen = Settings.load(Paths(start.root).settings).language
+        speak(app, load_language(chosen or language_of_system(environ, preferred_languages())))
+        status = loop.run(app, partial(_main, start, environ, theme, app))
+        if status != _AGAIN:
+            return status
+        start = Start(start.root)
 
 
 async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QApplication) -> int:
@@ -281,6 +291,8 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QAp
         await program.close()
         workspace.window.finish()
         crash.uninstall()
+    if workspace.begins_again:
+        return _AGAIN
     return 128 + signals[0] if signals else 0  # as shells report it
 
 
@@ -333,16 +345,11 @@ def _is_taken(address: str, request: Request) -> bool:
 
 async def _say(words: str, details: str, *, why: str = "") -> None:
     """Say why there is no window, with details to copy."""
-    box = QMessageBox(QMessageBox.Icon.Warning, "CF Batch", words)
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setInformativeText(why)
-    box.setDetailedText(details)
-    if details:
-        copy = box.addButton(tr("Copy details"), QMessageBox.ButtonRole.ActionRole)
-        copy.clicked.disconnect()  # it does not close the dialog
-        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(details))
-    box.setDefaultButton(box.addButton(tr("Close"), QMessageBox.ButtonRole.RejectRole))
-    await dialogs.finished(box)
+    dialog = dialogs.Dialog("CF Batch", size=(460, 0))
+    copy = Button(tr("Copy details"), "copy", lambda: QGuiApplication.clipboard().setText(details))
+    copy.setVisible(bool(details))
+    dialog.lay_out(words, about=why, beside=[copy])
+    await dialogs.finished(dialog)
 
 
 class SingleWindow(QObject):

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QDialog, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QDialog, QWidget
 
 from cfbatch_gui.core.connections.credentials import KeyringState
 from cfbatch_gui.core.errors import ConnectionProblem, KeyringUnavailable
@@ -117,6 +117,7 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.connections.connection_page import ConnectionPage
     from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
     from cfbatch_gui.ui.evaluation.judge_page import JudgePage
+    from cfbatch_gui.ui.results.map_view import VersusPage
     from cfbatch_gui.ui.results.push_form import RunningPushes
     from cfbatch_gui.ui.results.ranking_view import RankingView
     from cfbatch_gui.ui.settings import SettingsPage, TrafficPage
@@ -151,6 +152,15 @@ class Evaluating:
         page.done.connect(self._judged)
         return page
 
+    @made_once
+    def versus(self) -> "VersusPage":
+        from cfbatch_gui.ui.results.map_view import VersusPage
+
+        page = VersusPage(self._program, self._notices)
+        page.done.connect(self._workspace.open_if_there)
+        page.more_wanted.connect(self.compare)
+        return page
+
     def shown_comparison(self) -> "ComparisonPage | None":
         """The page of the comparison while it is shown."""
         is_shown = is_made(self, "comparison") and self._window.pages.currentWidget() is self.comparison
@@ -169,12 +179,18 @@ class Evaluating:
 
         ledger = self._program.ledger
         dialog = ChooseJobsDialog(ledger.job(job_id), ledger.jobs(), parent=self._window)
+        if ledger.job(job_id).kind is Kind.EMBED:
+            dialog.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         accepted = await dialogs.finished(dialog) == QDialog.DialogCode.Accepted
         others = [job.id for job in dialog.chosen()]
         if accepted and others:
             self._compare([job_id, *others])
 
     def _compare(self, job_ids: Sequence[str]) -> None:
+        jobs = [self._program.ledger.job(each) for each in job_ids]
+        if jobs[0].kind is Kind.EMBED:
+            self._workspace.begin_with("open", partial(self._show_versus, *jobs[:2]), "cfbatch_gui.ui.results.map_view")
+            return
         self._workspace.begin_with("open", partial(self._show_comparison, job_ids), _COMPARISON)
 
     def _show_comparison(self, job_ids: Sequence[str]) -> None:
@@ -186,6 +202,10 @@ class Evaluating:
             return
         self._workspace.show(self.comparison)
         self.comparison.compare([self._program.ledger.job(each) for each in job_ids])
+
+    def _show_versus(self, job: Job, ranking: Job) -> None:
+        self._workspace.show(self.versus)
+        self.versus.compare(job, ranking)
 
     def judge(self, *job_ids: str) -> None:
         jobs = [self._program.ledger.job(each) for each in job_ids]
@@ -221,8 +241,8 @@ class Evaluating:
 
 
 class ResultViews:
-    """No view is made before the window is painted. `show_table` is called when the table of all vectors shows rows
-    that a page has selected.
+    """No view is made before the window is painted. `show_tab` is called by the key of the tab that is to show
+    what another page has chosen.
     """
 
     def __init__(
@@ -231,14 +251,15 @@ class ResultViews:
         window: MainWindow,
         *,
         show_help: Callable[[], object],
-        show_table: Callable[[], object],
+        show_tab: Callable[[str], object],
         judge: Callable[[str], object],
         export: Callable[[str], object],
     ) -> None:
-        self._program, self._window, self._show_table = program, window, show_table
+        self._program, self._window, self._show_tab = program, window, show_tab
         notices = window.notices
         receivers = {
             "rows_wanted": self._show_rows,
+            "similar_wanted": self._show_similar,
             "score_help_wanted": show_help,
             "judge_wanted": judge,
             "export_wanted": export,
@@ -268,20 +289,13 @@ class ResultViews:
             "quality": late("results.quality_view", "QualityView", has_something=can_be_compared),
             "overview": late("results.ranking_view", "OverviewView"),
             "vectors": late("results.vectors_view", "VectorsView"),
+            "search": late("results.vectors_view", "SearchView"),
             "map": late("results.map_view", "MapView"),
-            "similar": late("results.vectors_view", "SimilarView"),
+            "groups": late("results.groups_view", "ClustersView"),
             "duplicates": late("results.groups_view", "DuplicatesView"),
-            "clusters": late("results.groups_view", "ClustersView"),
-            "versus": late(
-                "results.map_view",
-                "VersusScoresView",
-                has_something=lambda _: any(
-                    each.kind is Kind.RANK and each.has_results for each in program.ledger.jobs()
-                ),
-            ),
             "vectorize": late(
                 *("results.vectorize_page", "VectorizePage", lambda: self._pushes),
-                has_something=lambda job: job.state in FORGETTABLE,
+                has_something=lambda job: job.state in FORGETTABLE and _has_account(program),
             ),
         }
 
@@ -298,8 +312,18 @@ class ResultViews:
 
     def _show_rows(self, items: object, name: str) -> None:
         if isinstance(items, tuple):
-            self._show_table()
+            self._show_tab("vectors")
             self.pages["vectors"].view.show_items(items, name)
+
+    def _show_similar(self, item_no: int) -> None:
+        job = self.pages["vectors"].view.job
+        self._show_tab("search")
+        self.pages["search"].view.show_like(job, item_no)
+
+
+def _has_account(program: Program) -> bool:
+    """Whether a connection leads to an account, without which there is no Vectorize."""
+    return any(each.account_id and each.kind != "worker" for each in program.address_book.saved())
 
 
 _MODULES = (
@@ -332,6 +356,7 @@ class SettingsPages:
             self._program,
             self.connection,
             choose_scheme=workspace.choose_scheme,
+            begin_again=workspace.begin_again,
             show_traffic=self.show_traffic,
             back_up=workspace.menus.back_up,
         )
