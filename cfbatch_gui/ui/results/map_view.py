@@ -21,6 +21,7 @@ from cfbatch_gui.core.results.nearest import VersusScores, scores_versus_similar
 from cfbatch_gui.core.results.text_map import Layout, TextMap, make_map, tsne_map
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.system.threads import in_thread
+from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, DotMap, Dots, PictureButtons, PlotData
@@ -28,19 +29,7 @@ from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, by_categor
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.results_page import TextList, VectorPage, below
 from cfbatch_gui.ui.theme import scaled
-from cfbatch_gui.ui.widgets import (
-    Choice,
-    ElidedLabel,
-    Flow,
-    IconButton,
-    LinkButton,
-    PageHeader,
-    QuietButton,
-    boxed,
-    column,
-    row,
-    split,
-)
+from cfbatch_gui.ui.widgets import QuietButton, boxed, column, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import score_text
@@ -132,12 +121,12 @@ class MapView(VectorPage):
     # Making
 
     def _make_widgets(self) -> None:
-        self.colour_choice = Choice(
+        self.colour_choice = widgets.Choice(
             self.tr("Colour of the dots"), on_picked=lambda _: self.tasks.start("colour", self._colour())
         )
         self.colour_choice.setMaximumWidth(scaled(236))
         layouts = ((self.tr("Rough map"), Layout.DIRECTION), (self.tr("Fine map"), Layout.NEIGHBOURS))
-        self.layout_choice = Choice(self.tr("What decides where a text stands"), layouts, self._layout_picked)
+        self.layout_choice = widgets.Choice(self.tr("What decides where a text stands"), layouts, self._layout_picked)
         self.layout_choice.setToolTip(
             self.tr(
                 "Rough map: there at once; what differs most is farthest apart.\nFine map: each text stands beside"
@@ -148,8 +137,8 @@ class MapView(VectorPage):
             self.tr("Lasso"), "lasso", tip=self.tr("Draw around texts to list them; with Shift it works at any time")
         )
         self.lasso_button.setCheckable(True)
-        self.whole_button = LinkButton(self.tr("Whole map"))
-        self.summary = ElidedLabel("", "quiet")
+        self.whole_button = widgets.LinkButton(self.tr("Whole map"))
+        self.summary = widgets.ElidedLabel("", "quiet")
         self.dots = DotMap(self.tr("Map of the texts"))
         self.lasso_button.toggled.connect(self.dots.set_lasso)
         self.whole_button.clicked.connect(self.dots.show_all)
@@ -157,7 +146,7 @@ class MapView(VectorPage):
         self.dots.moved.connect(self.whole_button.setVisible)
         self.dots.picked.connect(self._picked)
         self.dots.lassoed.connect(self._lassoed)
-        self.close_button = IconButton("x", self.tr("Close the list"), lambda: self._picked(-1))
+        self.close_button = widgets.IconButton("x", self.tr("Close the list"), lambda: self._picked(-1))
         title = self.tr("Listed texts")
         self.list = TextList(self, "vectors/near", title, self.close_button, has_panel=False)
         self.list.setMinimumHeight(_LEAST_LIST)
@@ -169,7 +158,7 @@ class MapView(VectorPage):
 
     def _lay_out(self) -> None:
         self.summary.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        bar = Flow(
+        bar = widgets.Flow(
             self.find_field,
             self.layout_choice,
             self.colour_choice,
@@ -178,7 +167,7 @@ class MapView(VectorPage):
             self.summary,
             self.picture,
         )
-        self.lay_out(split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True, name="map"), bar)
+        self.lay_out(widgets.split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True, name="map"), bar)
 
     # Reading
 
@@ -326,11 +315,11 @@ class VersusPage(VectorPage):
         super().__init__(program, notices, "chart-scatter")
         self.versus: VersusScores | None = None  # the pairs that are shown
         self._ranking: Job | None = None
-        self.header = PageHeader(self.tr("Comparison"))
+        self.header = widgets.PageHeader(self.tr("Comparison"))
         back, more = self.tr("Back to the job"), self.tr("Another ranking…")
         self.header.add_button(QuietButton(back, "chevron-left", lambda: self.done.emit(self.job.id)))
         self.header.add_button(QuietButton(more, "git-compare", lambda: self.more_wanted.emit(self.job.id)))
-        self.summary = ElidedLabel("", "quiet")
+        self.summary = widgets.ElidedLabel("", "quiet")
         self.chart = Chart(self.tr("Scores and similarities"))
         self.chart.picked.connect(self._picked)
         folder = program.remembered_folder(FolderUse.PICTURES)

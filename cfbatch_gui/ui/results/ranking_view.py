@@ -18,6 +18,7 @@ from cfbatch_gui.core.results.score_table import ScoreFigures, score_figures
 from cfbatch_gui.core.results.text_search import TextSearch
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.system.threads import in_thread
+from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, PlotData, Steps
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
@@ -33,24 +34,7 @@ from cfbatch_gui.ui.results.results_page import (
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import ColumnsButton, Rows, TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE, scaled
-from cfbatch_gui.ui.widgets import (
-    PAGE_MARGINS,
-    Card,
-    Figure,
-    Flow,
-    IconLine,
-    Label,
-    LabelGrid,
-    LinkButton,
-    MaybeEmpty,
-    NoticeBar,
-    boxed,
-    column,
-    line,
-    row,
-    scrolled,
-    split,
-)
+from cfbatch_gui.ui.widgets import boxed, column, line, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import score_text
@@ -101,18 +85,12 @@ def scores_line(job: Job) -> str:
     return tr("Compare scores within one query; they are not percentages.")
 
 
-def share(context: RankedContext) -> float | None:
-    """How long its bar is, which begins at a score of 0 and ends at 1 for every query; None without a score."""
-    return None if context.score is None else min(1.0, max(0.0, context.score))
-
-
 def query_columns() -> tuple[Column[RankedQuery], ...]:
     return (
-        Column(tr("Query"), lambda query: query.text, key="query", stretch=True, is_searched=True),
+        Column(tr("Query"), lambda query: query.text, stretch=True, is_searched=True),
         NumberColumn(
             tr("Texts"),
             lambda query: query.contexts,
-            key="texts",
             width=56,
             gives_way=True,
             colour=lambda query: "text" if query.scored == query.contexts else "quiet",
@@ -120,7 +98,6 @@ def query_columns() -> tuple[Column[RankedQuery], ...]:
         ScoreColumn(
             tr("Margin"),
             lambda query: query.margin,
-            key="margin",
             width=76,
             tip=tr("How far the first stands before the second. Small margins are close calls."),
         ),
@@ -132,12 +109,11 @@ def context_columns(original: Sequence[str], most: int, *, was_ordered: bool) ->
     wider = 16 if most >= 1_000 else 0  # pixels
     was = tr("Its place in your file.")
     before: tuple[Column[RankedContext], ...] = (
-        NumberColumn(tr("Was"), lambda row: row.initial_rank, key="was", width=50 + wider, gives_way=True, tip=was),
+        NumberColumn(tr("Was"), lambda row: row.initial_rank, width=50 + wider, gives_way=True, tip=was),
         Column(
             tr("Moved"),
             lambda row: row.rank_change,
             figures.moved,
-            key="moved",
             width=66 + wider,
             gives_way=True,
             tip=tr("How far it rose or fell by its score."),
@@ -149,7 +125,6 @@ def context_columns(original: Sequence[str], most: int, *, was_ordered: bool) ->
             "#",
             lambda row: row.rank,
             text=rank_text,
-            key="rank",
             width=52 + wider,
             tip=tr("The rank by score. “2=” is one of several with exactly the same score."),
         ),
@@ -157,17 +132,16 @@ def context_columns(original: Sequence[str], most: int, *, was_ordered: bool) ->
             tr("Score"),
             lambda row: row.score,
             text=score_or_status,
-            key="score",
             width=150,
             least=78,
-            bar=share,
+            bar=lambda row: row.score,
             tip=tr("How similar the text is to the query, no percentage. The bar begins at 0 and ends at 1."),
             colour=lambda row: "quiet" if row.score is None else "text",
         ),
-        Column(tr("Text"), lambda row: row.text, key="text", stretch=True, is_searched=True),
+        Column(tr("Text"), lambda row: row.text, stretch=True, is_searched=True),
         *(before if was_ordered else ()),
-        Column(tr("ID"), lambda row: row.id, key="id", width=96, hidden=True),
-        Column(tr("Label"), lambda row: row.label, key="label", width=64, hidden=True),
+        Column(tr("ID"), lambda row: row.id, width=96, hidden=True),
+        Column(tr("widgets.Label"), lambda row: row.label, width=64, hidden=True),
         *original_columns(original, lambda row: row.cells, width=120),
     )
 
@@ -232,7 +206,7 @@ class RankingView(ResultsPage[RankingRead]):
         self.panel = TextPanel()
         self.limits_bar = LimitsBar()
         self.limits_bar.changed.connect(self._limits_changed)
-        self.kept = Label("", "quiet")
+        self.kept = widgets.Label("", "quiet")
         self.queries_model: Rows[RankedQuery] = Rows(query_columns(), key=lambda query: query.query_no, parent=self)
         self.queries = TableView(
             "ranking/queries",
@@ -250,17 +224,19 @@ class RankingView(ResultsPage[RankingRead]):
         self.contexts_model: Rows[RankedContext] = Rows(())
         hint = self.tr("Find in queries and texts")
         self.find_field = self.add_search(hint, self.queries, self.contexts, self.panel)
-        self.score_link = LinkButton(self.tr("What is a score?"), on_click=self.score_help_wanted.emit)
+        self.score_link = widgets.LinkButton(self.tr("What is a score?"), on_click=self.score_help_wanted.emit)
 
     def _lay_out(self) -> None:
-        bar = Flow(self.find_field, self.limits_bar, self.kept, None, ColumnsButton(self.contexts))
-        self._contexts_stack = MaybeEmpty("funnel", self.contexts)
+        bar = widgets.Flow(self.find_field, self.limits_bar, self.kept, None, ColumnsButton(self.contexts))
+        self._contexts_stack = widgets.MaybeEmpty("funnel", self.contexts)
         self._below = below(self.panel)
         right = boxed(column((self._contexts_stack, 1), self._below, gap=0))
         self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
         self._contexts_stack.setMinimumWidth(scaled(_LEAST_CONTEXTS))
         sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
-        self.lay_out(split(self.queries, right, sizes=sizes, name="ranking"), bar, beside_foot=[self.score_link])
+        self.lay_out(
+            widgets.split(self.queries, right, sizes=sizes, name="ranking"), bar, beside_foot=[self.score_link]
+        )
 
     # Reading
 
@@ -442,22 +418,22 @@ class OverviewView(ResultsPage[ScoreFigures]):
     # Making
 
     def _make_widgets(self, program: Program) -> None:
-        self.partial_bar = NoticeBar("", "attention")
-        self.queries, self.scores, self.ties = Figure(), Figure(), Figure()
+        self.partial_bar = widgets.NoticeBar("", "attention")
+        self.queries, self.scores, self.ties = widgets.Figure(), widgets.Figure(), widgets.Figure()
         self.chart = Chart(self.tr("Distribution of the scores"))
         self.chart.setFixedHeight(_CHART_HEIGHT)
         folder = program.remembered_folder(FolderUse.PICTURES)
         self.pictures = PictureButtons(self.chart, self.notices, self.tasks, folder)
-        self.spread = LabelGrid(least=_LEAST_FIGURE)
-        self.reading = IconLine("", "info", "body", wrap=True)
-        self.score_link = LinkButton(self.tr("What is a score?"), on_click=self.score_help_wanted.emit)
+        self.spread = widgets.LabelGrid(least=_LEAST_FIGURE)
+        self.reading = widgets.IconLine("", "info", "body", wrap=True)
+        self.score_link = widgets.LinkButton(self.tr("What is a score?"), on_click=self.score_help_wanted.emit)
 
     def _lay_out(self) -> None:
-        head = row(Label(self.tr("How the scores are spread"), "part"), None, self.pictures)
-        card = Card(head, self.chart, line(), self.spread, gap=MEDIUM, margins=(20, MEDIUM, 20, LARGE))
-        figures = boxed(Flow(self.queries, self.scores, self.ties, gap=WIDE + WIDE))
-        content = column(self.partial_bar, figures, card, self.reading, None, gap=LARGE, margins=PAGE_MARGINS)
-        self.lay_out(scrolled(boxed(content)), beside_foot=[self.score_link], side=0)
+        head = row(widgets.Label(self.tr("How the scores are spread"), "part"), None, self.pictures)
+        card = widgets.Card(head, self.chart, line(), self.spread, gap=MEDIUM, margins=(20, MEDIUM, 20, LARGE))
+        figures = boxed(widgets.Flow(self.queries, self.scores, self.ties, gap=WIDE + WIDE))
+        content = column(self.partial_bar, figures, card, self.reading, None, gap=LARGE, margins=widgets.PAGE_MARGINS)
+        self.lay_out(widgets.scrolled(boxed(content)), beside_foot=[self.score_link], side=0)
 
     # Reading and showing
 
