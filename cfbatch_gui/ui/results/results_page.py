@@ -32,7 +32,7 @@ from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import boxed, column, line, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 from cfbatch_gui.words import figures
-from cfbatch_gui.words.figures import score_text
+from cfbatch_gui.words.figures import score_text, worded
 from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.states import is_practice, short_model
 
@@ -223,20 +223,20 @@ class LimitsBar(QWidget):
         super().__init__()
         self.top = QSpinBox()
         self.top.setRange(0, _MOST)
-        self.top.setSpecialValueText(self.tr("All ranks"))
-        self.top.setPrefix(self.tr("Top") + " ")
+        self.top.setSpecialValueText(tr("All ranks"))
+        self.top.setPrefix(tr("Top") + " ")
         self.top.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.top.setAccessibleName(self.tr("How many of each query"))
+        self.top.setAccessibleName(tr("How many of each query"))
         self.top.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # the wheel scrolls
         self.top.valueChanged.connect(lambda _: self.changed.emit())
         self.threshold = QLineEdit()
-        self.threshold.setPlaceholderText(self.tr("any"))
-        self.threshold.setAccessibleName(self.tr("Score from"))
+        self.threshold.setPlaceholderText(tr("any"))
+        self.threshold.setAccessibleName(tr("Score from"))
         self.threshold.setFixedWidth(scaled(84))
         self.threshold.setMaxLength(12)
         self.threshold.setValidator(QRegularExpressionValidator(_NUMBER, self))
         self.threshold.textChanged.connect(self.changed)
-        self.setLayout(widgets.Flow(self.top, labelled(self.tr("Score from"), self.threshold), gap=MEDIUM))
+        self.setLayout(widgets.Flow(self.top, labelled(tr("Score from"), self.threshold), gap=MEDIUM))
 
     def limits(self) -> ExportOptions:
         try:
@@ -338,15 +338,14 @@ class VectorPage(ResultsPage[VectorsRead]):
         if read is None:
             return
         sentences = []
-        if read.done < read.embeddings.count:
-            pattern = tr("So far: {n} of {total} texts have a vector.")
-            sentences.append(pattern.format(n=figures.number(read.done), total=figures.number(read.embeddings.count)))
+        count = read.embeddings.count
+        if read.done < count:
+            sentences.append(worded("So far: {n} of {total} texts have a vector.", n=read.done, total=count))
         if without_direction:
-            pattern = tr("Vectors that are empty or broken, left out: {n}.")
-            sentences.append(pattern.format(n=figures.number(without_direction)))
+            sentences.append(worded("Vectors that are empty or broken, left out: {n}.", n=without_direction))
         look = ("triangle-alert", "attention") if sentences else ("info", "quiet")
         if is_practice(self.job):
-            sentences.append(tr("Practice vectors, not of {model}.").format(model=short_model(self.job)))
+            sentences.append(worded("Practice vectors, not of {model}.", model=short_model(self.job)))
         self.foot.set_line(" ".join(filter(None, [*sentences, sentence])), *look)
 
     def begin(self, job: Job) -> None:
@@ -448,7 +447,7 @@ class TextList(QWidget):
     async def show_nearest(self, item_no: int) -> None:
         (asked,) = self._page.texts([item_no])
         found = await in_thread(nearest, self._page.embeddings, item_no, _NEIGHBOURS)
-        name = tr("Most like “{text}”").format(text=figures.one_line(asked.text, 80))
+        name = worded("Most like “{text}”", text=figures.one_line(asked.text, 80))
         self.show_found(found, name, (item_no,))
 
     def all_items(self) -> tuple[int, ...]:
@@ -466,7 +465,7 @@ class TextList(QWidget):
     def _picked(self, index: int) -> None:
         text = self.rows.row(index).text
         self.panel.show_text(
-            tr("Row {n}").format(n=figures.number(text.row)),
+            worded("Row {n}", n=text.row),
             text.text,
             about=" · ".join(filter(None, (text.id, text.label))),
             problem=status_words(text.status, text.error),

@@ -40,7 +40,7 @@ from cfbatch_gui.ui.tables.table_view import ColumnsButton, PagedRows, Rows, Tab
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import Flow, Label, LinkButton, boxed, column, row, split
 from cfbatch_gui.words import figures
-from cfbatch_gui.words.figures import score_text
+from cfbatch_gui.words.figures import score_text, worded
 from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.states import connection_title, is_practice, short_model, title_words
 
@@ -61,15 +61,14 @@ def checks_line(checks: VectorChecks) -> tuple[str, bool]:
         return tr("No vector has come back yet."), True
     words = [figures.plural(checks.dimension, "{n} number a text", "{n} numbers a text")]
     if not checks.unit_length:
-        lengths = f"{score_text(checks.norm_min)}–{score_text(checks.norm_max)}"
-        words.append(tr("lengths {range}").format(range=lengths))
+        words.append(worded("lengths {shortest} to {longest}", shortest=checks.norm_min, longest=checks.norm_max))
     counts = {
         tr("empty: {n}"): checks.zero,
         tr("repeated: {n}"): checks.repeated,
         tr("with values that are no numbers: {n}"): checks.non_finite,
         tr("without a vector: {n}"): checks.missing,
     }
-    wrong = [pattern.format(n=figures.number(count)) for pattern, count in counts.items() if count]
+    wrong = [figures.filled(pattern, {"n": count}) for pattern, count in counts.items() if count]
     words += wrong or [tr("no empty or repeated vectors")]
     return " · ".join(words), not (checks.zero or checks.non_finite)
 
@@ -86,16 +85,16 @@ class VectorsView(VectorPage):
         super().__init__(program, notices, "waypoints")
         self._chosen = 0  # its item number
         self.count = Label("", "quiet")
-        self.all_link = LinkButton(self.tr("Show all"), "x", self.show_all)
+        self.all_link = LinkButton(tr("Show all"), "x", self.show_all)
         self.all_link.hide()
         self.values = widgets.ElidedLabel("", "quiet")
-        self.copy_button = LinkButton(self.tr("Copy vector"), "copy", self.copy_vector)
-        self.similar_button = LinkButton(self.tr("Texts like this"), "search", self._want_similar)
+        self.copy_button = LinkButton(tr("Copy vector"), "copy", self.copy_vector)
+        self.similar_button = LinkButton(tr("Texts like this"), "search", self._want_similar)
         values = row((self.values, 1), self.copy_button, self.similar_button, gap=MEDIUM)
-        self.list = TextList(self, "vectors/texts", self.tr("Texts"), parts=[values])
+        self.list = TextList(self, "vectors/texts", tr("Texts"), parts=[values])
         self.list.picked.connect(self._picked)
         self.list.opened.connect(lambda _: self._want_similar())
-        self.find_field = self.add_search(self.tr("Find in texts and ids"), self.list.table, self.list.panel)
+        self.find_field = self.add_search(tr("Find in texts and ids"), self.list.table, self.list.panel)
         self.lay_out(self.list, Flow(self.find_field, self.count, self.all_link, None, ColumnsButton(self.list.table)))
 
     def show_items(self, items: Sequence[int], name: str) -> None:
@@ -109,7 +108,7 @@ class VectorsView(VectorPage):
         self.show_items(self._all(), "")
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        shown, found = self.list, self.list.name or self.tr("“{text}”").format(text=self.find_field.text())
+        shown, found = self.list, self.list.name or worded("“{text}”", text=self.find_field.text())
         some = shown.items if not isinstance(shown.items, range) else ()
         return row_choices((found, some), shown.selected(), proposed=shown.name)
 
@@ -145,20 +144,19 @@ class VectorsView(VectorPage):
         self.list.show_items(items, name=name, chosen=self._chosen)
         self.list.table.verticalScrollBar().setValue(scrolled)
         self.all_link.setVisible(bool(name))
-        of, pattern, number = self.embeddings.count, self.tr("{n} of {total} texts"), len(items)
+        of = self.embeddings.count
         words = figures.plural(of, "{n} text", "{n} texts")
         if not isinstance(items, range):
-            words = pattern.format(n=figures.number(number), total=figures.number(of))
+            words = worded("{n} of {total} texts", n=len(items), total=of)
         elif self.vectors_read is not None and self.vectors_read.done < of:
-            pattern = self.tr("{n} of {total} texts have a vector")
-            words = pattern.format(n=figures.number(self.vectors_read.done), total=figures.number(of))
+            words = worded("{n} of {total} texts have a vector", n=self.vectors_read.done, total=of)
         self.count.setText(" · ".join(filter(None, (words, figures.one_line(name, 60)))))
 
     async def _check(self) -> None:
-        with self.waiting(self.tr("Looking at the vectors…")):
+        with self.waiting(tr("Looking at the vectors…")):
             sentence, is_well = checks_line(await in_thread(self.embeddings.checks))
         if is_practice(self.job):
-            sentence += " · " + self.tr("practice, not {model}").format(model=short_model(self.job))
+            sentence += " · " + worded("practice, not {model}", model=short_model(self.job))
         icon = ("circle-check", "done") if is_well else ("triangle-alert", "attention")
         self.foot.set_line(sentence, *icon)
 
@@ -181,9 +179,9 @@ class VectorsView(VectorPage):
         for button in (self.copy_button, self.similar_button):
             button.setEnabled(vector is not None)
         values = vector[:_VALUES].tolist() if vector is not None else ()
-        words = list(map(score_text, values)) or [self.tr("No vector")]
+        words = list(map(score_text, values)) or [tr("No vector")]
         if vector is not None and len(vector) > _VALUES:
-            words.append(self.tr("… {n} more").format(n=figures.number(len(vector) - _VALUES)))
+            words.append(worded("… {n} more", n=len(vector) - _VALUES))
         self.values.setText(" · ".join(words))  # a comma is the decimal sign of many languages
 
 
@@ -215,7 +213,7 @@ class SearchView(VectorPage):
         elif self._vector is not None:
             self.tasks.start("compare", self._compare(self._vector))
         elif is_first:
-            self.say(self.tr("The texts that are most like yours will stand here, the most similar first."))
+            self.say(tr("The texts that are most like yours will stand here, the most similar first."))
 
     def show_like(self, job: Job, item_no: int) -> None:
         """The neighbours of a text of a job; nothing is sent."""
@@ -234,16 +232,16 @@ class SearchView(VectorPage):
     def _make_widgets(self) -> None:
         self.sentence = QLineEdit()
         self.sentence.setMaxLength(LONGEST)
-        self.sentence.setAccessibleName(self.tr("A text to look for"))
-        self.sentence.setPlaceholderText(self.tr("Type a question, a sentence or a few words, in any language"))
+        self.sentence.setAccessibleName(tr("A text to look for"))
+        self.sentence.setPlaceholderText(tr("Type a question, a sentence or a few words, in any language"))
         self.sentence.textChanged.connect(self._show_price)
         self.sentence.returnPressed.connect(self.search)
-        self.button = widgets.PrimaryButton(self.tr("Search"), "search", self.search)
+        self.button = widgets.PrimaryButton(tr("Search"), "search", self.search)
         self.button.setProperty("large", "true")
         self.sentence.setMinimumHeight(scaled(34))
         self.price = widgets.IconLine("", wrap=True)
         columns = (row_column(), text_column(), id_column(width=110), similarity_column(width=170, bar=True))
-        self.found = TextList(self, "vectors/similar", self.tr("Similar texts"), columns=columns)
+        self.found = TextList(self, "vectors/similar", tr("Similar texts"), columns=columns)
         self.found.opened.connect(lambda item_no: self.show_like(self.job, item_no))
 
     # Searching
@@ -260,8 +258,8 @@ class SearchView(VectorPage):
 
     async def _ask(self, text: str) -> None:
         title = connection_title(self.program, self.job)
-        self.button.set_possible(self.tr("The text is on its way."))
-        self.foot.set_line(self.tr("Asking {title}…").format(title=title_words(title)), "loader")
+        self.button.set_possible(tr("The text is on its way."))
+        self.foot.set_line(worded("Asking {title}…", title=title_words(title)), "loader")
         try:
             client = self.program.address_book.client(self.job.connection)
             self._vector = await embed_sentence(client, self.job, self.embeddings, text)
@@ -272,20 +270,20 @@ class SearchView(VectorPage):
         await self._compare(self._vector)
 
     async def _compare(self, vector: NDArray[np.float32]) -> None:
-        with self.waiting(self.tr("Comparing…")):
+        with self.waiting(tr("Comparing…")):
             found = await in_thread(nearest_to, self.embeddings, vector, _MOST)
-        name = self.tr("Most like “{text}”").format(text=figures.one_line(self._asked, 90))
+        name = worded("Most like “{text}”", text=figures.one_line(self._asked, 90))
         self.found.show_found(found, name)
         self._show_list()
 
     async def _show_nearest(self, item_no: int) -> None:
-        with self.waiting(self.tr("Comparing…")):
+        with self.waiting(tr("Comparing…")):
             await self.found.show_nearest(item_no)
         self._show_list()
 
     def _show_list(self) -> None:
         self.stack.show_content()
-        self.show_foot(self.tr("Open a text with Enter or a double click to find what is like it; that sends nothing."))
+        self.show_foot(tr("Open a text with Enter or a double click to find what is like it; that sends nothing."))
 
     # Showing
 
@@ -293,17 +291,16 @@ class SearchView(VectorPage):
         text = self.sentence.text().strip()
         if self.vectors_read is None:
             return
-        self.button.set_possible("" if text else self.tr("Type a text first."))
+        self.button.set_possible("" if text else tr("Type a text first."))
         job = self.job
         if is_practice(job):
-            self.price.set_line(
-                self.tr("Asks the practice service on this computer: one request, which costs nothing.")
-            )
+            self.price.set_line(tr("Asks the practice service on this computer: one request, which costs nothing."))
             return
         low, high = tokens_lower(text), tokens_upper(text)
-        amount = self.tr("{low} to {high} tokens").format(low=figures.number(low), high=figures.number(high))
+        amount = worded("{low} to {high} tokens", low=low, high=high)
         self.price.set_line(
-            self.tr("Sends this text to {title}, {model}: one request{amount}, billed like any other.").format(
+            worded(
+                "Sends this text to {title}, {model}: one request{amount}, billed like any other.",
                 title=title_words(connection_title(self.program, job)),
                 model=short_model(job),
                 amount=f", {amount}" if text else "",
@@ -333,16 +330,16 @@ class ClustersView(VectorPage):
         self.found: groups.Clusters | None = None
         self.number = QSpinBox()
         self.number.setRange(2, groups.MOST_CLUSTERS)
-        self.number.setAccessibleName(self.tr("Number of groups"))
+        self.number.setAccessibleName(tr("Number of groups"))
         self.number.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.number.valueChanged.connect(self._number_chosen)
         self.count = Label("", "quiet")
         self.rows: Rows[ClusterRow] = Rows(_cluster_columns(), key=lambda each: each.number, parent=self)
-        self.table = TableView("vectors/clusters", self.tr("Groups"), self.rows, on_picked=self._picked)
+        self.table = TableView("vectors/clusters", tr("Groups"), self.rows, on_picked=self._picked)
         self.table.cells.sample = "0,000"
-        self.members = TextList(self, "vectors/cluster", self.tr("Texts of the group"))
+        self.members = TextList(self, "vectors/cluster", tr("Texts of the group"))
         body = split(self.table, self.members, sizes=(560, 440), name="groups")
-        self.lay_out(body, Flow(labelled(self.tr("Number of groups"), self.number), self.count))
+        self.lay_out(body, Flow(labelled(tr("Number of groups"), self.number), self.count))
 
     def clear(self) -> None:
         self.found = None
@@ -359,8 +356,8 @@ class ClustersView(VectorPage):
             return ()
         clusters = [self.rows.row(index).number for index in self.table.selected_rows()]
         items = [item for number in clusters for item in self.found.items_of(number - 1).tolist()]
-        one = self.tr("group {n}").format(n=clusters[0]) if clusters else ""
-        name = one if len(clusters) == 1 else self.tr("selected groups")
+        one = worded("group {n}", n=clusters[0]) if clusters else ""
+        name = one if len(clusters) == 1 else tr("selected groups")
         return row_choices((name, items), self.members.selected())
 
     def _key(self) -> str:
@@ -379,7 +376,7 @@ class ClustersView(VectorPage):
             found = groups.find_clusters(embeddings, number, _TYPICAL, tell)
             return found, [embeddings.texts(each.typical) for each in found.clusters]
 
-        found, typical = await self.worked_out(self.tr("Grouping the texts…"), work)
+        found, typical = await self.worked_out(tr("Grouping the texts…"), work)
         self.found = found
         self.rows.set_rows(
             [
@@ -389,16 +386,14 @@ class ClustersView(VectorPage):
         )
         texts = figures.plural(len(found.item_numbers), "{n} text", "{n} texts")
         clusters = figures.plural(len(found.clusters), "{n} group", "{n} groups")
-        fewer = self.tr("no more texts that differ") if len(found.clusters) < number else ""
+        fewer = tr("no more texts that differ") if len(found.clusters) < number else ""
         self.count.setText(" · ".join(filter(None, (texts, clusters, fewer))))
         self.stack.show_content()
         self.table.selectRow(0)
         if found.clusters:
             self._picked(0)  # also where it was the chosen one
         self.show_foot(
-            self.tr(
-                "Typical texts are those most like the others of their group. The same number gives the same groups."
-            ),
+            tr("Typical texts are those most like the others of their group. The same number gives the same groups."),
             without_direction=found.without_direction,
         )
 
@@ -409,7 +404,7 @@ class ClustersView(VectorPage):
         items = found.items_of(number - 1)
         similarities = found.similarities[found.item_numbers.searchsorted(items)]
         count = figures.plural(len(items), "{n} text", "{n} texts")
-        name = self.tr("Group {n}: {texts}").format(n=number, texts=count)
+        name = worded("Group {n}: {texts}", n=number, texts=count)
         self.members.show_items(items.tolist(), similarities.tolist(), name=name, title=name)
 
 
@@ -460,25 +455,25 @@ class DuplicatesView(VectorPage):
         self.found: groups.Duplicates | None = None
         self._groups: tuple[groups.Group, ...] = ()
         self.threshold = QDoubleSpinBox(minimum=0.001, maximum=1.0, singleStep=0.01, decimals=3)
-        self.threshold.setAccessibleName(self.tr("Similar from"))
+        self.threshold.setAccessibleName(tr("Similar from"))
         self.threshold.valueChanged.connect(lambda _: self._look_again())
-        kept = ((self.tr("Keep the first"), groups.Keep.FIRST), (self.tr("Keep the longest"), groups.Keep.LONGEST))
-        self.keep = widgets.Choice(self.tr("Which text of a group stays"), kept, lambda _: self._look_again())
+        kept = ((tr("Keep the first"), groups.Keep.FIRST), (tr("Keep the longest"), groups.Keep.LONGEST))
+        self.keep = widgets.Choice(tr("Which text of a group stays"), kept, lambda _: self._look_again())
         self.count = Label("", "quiet")
         self.count.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.save_button = widgets.QuietButton(
-            self.tr("Save list without duplicates…"),
+            tr("Save list without duplicates…"),
             "download",
             lambda: self.export_wanted.emit(self.job.id),
-            tip=self.tr("Your own columns, with the rows that stay"),
+            tip=tr("Your own columns, with the rows that stay"),
         )
-        words = self.tr("Show the texts that go in the table")
+        words = tr("Show the texts that go in the table")
         self.table_button = widgets.IconButton("table", words, self._show_in_table)
         self.groups: PagedRows[GroupRow] = PagedRows(_group_columns(), count=0, fetch=self._fetch, parent=self)
-        self.group_table = TableView("vectors/groups", self.tr("Groups"), self.groups, on_picked=self._picked)
-        title = self.tr("Texts of the group")
+        self.group_table = TableView("vectors/groups", tr("Groups"), self.groups, on_picked=self._picked)
+        title = tr("Texts of the group")
         self.members = TextList(self, "vectors/members", title, columns=_member_columns())
-        fields = labelled(self.tr("Similar from"), self.threshold, self.keep)
+        fields = labelled(tr("Similar from"), self.threshold, self.keep)
         buttons = boxed(row(self.table_button, self.save_button))
         content = split(self.group_table, self.members, sizes=(420, 580), name="duplicates")
         self.lay_out(content, Flow(fields, self.count, buttons))
@@ -493,8 +488,8 @@ class DuplicatesView(VectorPage):
         if self.embeddings.count <= groups.UNASKED_TEXTS or self.found is not None:
             self._look_again(0.0)
         else:
-            sentence = self.tr("Comparing so many texts takes a while: every text is compared with every other.")
-            self.say(sentence, self.tr("Look for near duplicates"), lambda: self._look_again(0.0))
+            sentence = tr("Comparing so many texts takes a while: every text is compared with every other.")
+            self.say(sentence, tr("Look for near duplicates"), lambda: self._look_again(0.0))
             self.show_foot()
 
     def row_choices(self) -> tuple[RowChoice, ...]:
@@ -504,11 +499,11 @@ class DuplicatesView(VectorPage):
         stays = found.stays == found.item_numbers
         chosen = [self._groups[index] for index in self.group_table.selected_rows()]
         of_groups = [item for group in chosen for item in (group.stays, *group.goes)]
-        without = self.tr("without near duplicates")
+        without = tr("without near duplicates")
         return row_choices(
             (without, found.item_numbers[stays].tolist()),
-            (self.tr("near duplicates that go"), found.item_numbers[~stays].tolist()),
-            (self.tr("this group") if len(chosen) < 2 else self.tr("selected groups"), of_groups or self.members.items),
+            (tr("near duplicates that go"), found.item_numbers[~stays].tolist()),
+            (tr("this group") if len(chosen) < 2 else tr("selected groups"), of_groups or self.members.items),
             self.members.selected(),
             proposed=without,
         )
@@ -524,21 +519,21 @@ class DuplicatesView(VectorPage):
             found = groups.find_duplicates(embeddings, threshold, keep, tell)
             return found, found.groups()
 
-        found, self._groups = await self.worked_out(self.tr("Comparing every text with every other…"), work)
+        found, self._groups = await self.worked_out(tr("Comparing every text with every other…"), work)
         self.found, count = found, len(self._groups)
         self.groups.refresh(count)
         if count:
             self.stack.show_content()
         else:
-            self.say(self.tr("No two texts are as similar as {n}.").format(n=self.threshold.text()))
+            self.say(worded("No two texts are as similar as {n}.", n=self.threshold.text()))
         goes = figures.plural(found.gone, "{n} would go", "{n} would go")
         words = figures.plural(count, "{n} group", "{n} groups")
-        self.count.setText(f"{goes} · {words}" if count else self.tr("no near duplicates"))
-        self.save_button.set_possible("" if count else self.tr("There is nothing to leave out."))
+        self.count.setText(f"{goes} · {words}" if count else tr("no near duplicates"))
+        self.save_button.set_possible("" if count else tr("There is nothing to leave out."))
         self.table_button.setEnabled(count > 0)
         self.group_table.selectRow(0)
         self.show_foot(
-            self.tr("Every text that goes is at least so similar to the one that stays. Nothing in the job changes."),
+            tr("Every text that goes is at least so similar to the one that stays. Nothing in the job changes."),
             without_direction=found.without_direction,
         )
 
@@ -553,7 +548,7 @@ class DuplicatesView(VectorPage):
     def _show_in_table(self) -> None:
         if self.found is not None:
             going = self.found.item_numbers[self.found.stays != self.found.item_numbers]
-            self.rows_wanted.emit(tuple(going.tolist()), self.tr("Near duplicates that go"))
+            self.rows_wanted.emit(tuple(going.tolist()), tr("Near duplicates that go"))
 
 
 def _group_columns() -> tuple[Column[GroupRow], ...]:

@@ -191,8 +191,8 @@ class TableView(QTableView):
         """Copy the selected rows and their header as a spreadsheet reads them; above MOST_ROWS_TO_COPY only say so."""
         count = sum(bottom - top + 1 for top, bottom in self._selected_ranges())
         if count > MOST_ROWS_TO_COPY:
-            pattern = self.tr("{n} rows are too many for the clipboard, which takes {most}. Export them instead.")
-            words = pattern.format(n=figures.number(count), most=figures.number(MOST_ROWS_TO_COPY))
+            words = tr("{n} rows are too many for the clipboard, which takes {most}. Export them instead.")
+            words = figures.filled(words, {"n": count, "most": MOST_ROWS_TO_COPY})
             for notices in self.window().findChildren(Notices):
                 notices.show_notice(words, "attention")
             return
@@ -227,7 +227,7 @@ class TableView(QTableView):
             action.setChecked(not self.isColumnHidden(section))
             action.toggled.connect(lambda shown, section=section: self.show_column(section, shown=shown))
         menu.addSeparator()
-        menu.addAction(self.tr("Reset columns")).triggered.connect(lambda _checked=False: self.reset_columns())
+        menu.addAction(tr("Reset columns")).triggered.connect(lambda _checked=False: self.reset_columns())
 
     def reset_columns(self) -> None:
         header = self.horizontalHeader()
@@ -330,9 +330,9 @@ class TableView(QTableView):
             return
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(icons.icon("copy"), self.tr("Copy rows")).triggered.connect(self.copy)
+        menu.addAction(icons.icon("copy"), tr("Copy rows")).triggered.connect(self.copy)
         whole = model.copied(index.row(), index.column())
-        menu.addAction(self.tr("Copy this cell")).triggered.connect(lambda: QGuiApplication.clipboard().setText(whole))
+        menu.addAction(tr("Copy this cell")).triggered.connect(lambda: QGuiApplication.clipboard().setText(whole))
         self.add_to_menu(menu, index.row())
         menu.popup(self.viewport().mapToGlobal(position))
 
