@@ -24,7 +24,7 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window import loop
 from tests.screen import material
@@ -65,6 +65,7 @@ class Camera:
         """Save NAME-light.png and NAME-dark.png."""
         if self._wanted and not name.startswith(self._wanted):
             return
+        stage.workspace.window.setGeometry(QApplication.primaryScreen().geometry())
         await stage.person.rest(stage.workspace.window, QPoint(720, 814))
         folder = SHOWN if name in IN_REPOSITORY else OTHERS
         folder.mkdir(parents=True, exist_ok=True)

@@ -101,7 +101,7 @@ def read_judgements(call: Call) -> BookGrades | None:
 
 
 _MOST = 10
-_NO_LIMIT = message("“{text}” is no limit; give a measure and a number from 0 to 1, like nDCG@10:0.02")
+_NO_LIMIT = message("text_is_no_limit_give_measure")
 _LIMIT = re.compile(r"([^:@]+(?:@([1-9][0-9]*)(?: \(exp\))?)?):(0?[.,][0-9]+|0|1)")
 
 
@@ -144,17 +144,17 @@ def add_arguments(parser: Parser) -> None:
 
 async def run(call: Call) -> int | None:
     if call.top is not None and call.top < 1:
-        raise usage_error("--top must be 1 or more.")
+        raise usage_error("top_must_be_1_or_more")
     limit: Limit | None = call.fail_if_worse
     top = call.top or (limit.k if limit is not None and limit.k else TOP_K)
     if limit is not None and limit.k not in (None, top):
         metric = limit.metric
-        raise usage_error("--top {top} and --fail-if-worse {metric} differ; give one of them.", top=top, metric=metric)
+        raise usage_error("top_top_fail_if_worse_metric", top=top, metric=metric)
     texts, queries = call.out, call.queries
     check_outputs([path for path in (texts, queries) if path is not None], None)
     jobs = found_jobs(call, *call.jobs)
     if len({job.id for job in jobs}) < max(2, len(jobs)):
-        raise usage_error("Name two jobs or more, each of them once. “cfbatch jobs” lists them.")
+        raise usage_error("name_two_jobs_or_more_each")
     comparison = await asyncio.to_thread(_read, call, jobs)
     moves = [query_moves(comparison, other, top_k=top) for other in range(1, len(jobs))]
     book = await asyncio.to_thread(read_judgements, call)
@@ -181,33 +181,30 @@ def _read(call: Call, jobs: Sequence[Job]) -> Comparison:
 def check(evaluation: Evaluation | None, limit: Limit) -> tuple[ExitStatus, Message]:
     """The status of the job that is worst off, and a sentence about it."""
     if evaluation is None or evaluation.measures_nothing:
-        words = message("Nothing is judged, or every candidate has the same grade: nothing can be told.")
+        words = message("nothing_is_judged_or_every_candidate")
         return ExitStatus.TOO_FEW_JUDGED, words
     names = tuple(evaluation.runs[0].means)
     metric = next((name for name in names if name.casefold() == limit.metric.casefold()), None)
     if metric is None:
         listed = ", ".join(names)
-        raise usage_error("There is no measure “{name}”. There are: {names}.", name=limit.metric, names=listed)
+        raise usage_error("there_is_no_measure_name_there", name=limit.metric, names=listed)
     shares = [run.judged_share for run in evaluation.runs]
     least = min(shares)
     if least < ENOUGH_JUDGED:
-        words = message(
-            "Of the first {k} texts of job {job} only {share:.0%} are judged; {needed:.0%} are needed to rely on the"
-            " figures."
-        )
+        words = message("first_k_texts_job_job_only")
         values = {"k": evaluation.k, "job": shares.index(least) + 1, "share": least, "needed": ENOUGH_JUDGED}
         return ExitStatus.TOO_FEW_JUDGED, words.filled(**values)
     results = []
     for other, found in enumerate(answers(evaluation, metric), 2):
         if found.difference >= -limit.by:
-            status, verdict = ExitStatus.DONE, message("within the {limit:g} that is allowed", limit=limit.by)
+            status, verdict = ExitStatus.DONE, message("within_limit_is_allowed", limit=limit.by)
         elif found.is_seen and found.p < LEVEL:
-            status, verdict = ExitStatus.WORSE, message("worse by more than the {limit:g} allowed", limit=limit.by)
+            status, verdict = ExitStatus.WORSE, message("worse_more_than_limit_allowed", limit=limit.by)
         else:
-            status, verdict = ExitStatus.CANNOT_TELL, message("below by more, but that may be chance")
+            status, verdict = ExitStatus.CANNOT_TELL, message("below_more_but_may_be_chance")
             if found.needed:
-                verdict = message("below by more, but that may be chance; judge about {n:,} more", n=found.needed)
-        words = message("{metric} of job {job} changes by {difference:+.4f} (p = {p:.3f}): {verdict}.")
+                verdict = message("below_more_but_may_be", n=found.needed)
+        words = message("metric_job_job_changes_difference_p")
         filled = words.filled(metric=metric, job=other, difference=found.difference, p=found.p, verdict=verdict)
         results.append((status, filled))
     order = (ExitStatus.WORSE, ExitStatus.CANNOT_TELL, ExitStatus.DONE)
@@ -342,7 +339,7 @@ class Report:
             return
         for index, answer in enumerate(answers(found), 2):
             yield ""
-            headline, *sentences = answer_words(answer, message("Job {number}", number=index), names[0])
+            headline, *sentences = answer_words(answer, message("job_number", number=index), names[0])
             p = "" if answer.low is None else f" p = {number(answer.p, '.3f')}."
             yield f"{said(headline)}. {' '.join(map(said, filter(None, sentences)))}{p}"
             changes = query_changes(self.comparison, found, index - 1, names[0])

@@ -82,10 +82,10 @@ class Run:
 def read_run(folder: JobFolder, job: Job) -> Run:
     """Read a job's run. Blocking. Raises UsageError for embeddings and without scores, DataError."""
     if job.kind is not Kind.RANK:
-        raise UsageError(message("“{name}” made vectors and no scores. Compare jobs that rank texts.", name=job.name))
+        raise UsageError(message("name_made_vectors_no_scores_compare", name=job.name))
     table = read_score_table(folder)
     if not table.has_score.any():
-        raise UsageError(message("“{name}” has no scores yet. Compare it when the first batch is back.", name=job.name))
+        raise UsageError(message("name_no_scores_yet_compare_when", name=job.name))
     with folder.open(read_only=True) as database:
         labels, outside = read_labels(database, table.texts), read_outside_grades(database)
         is_shared = schema.metadata_value(database, "layout") == Layout.SHARED
@@ -298,9 +298,9 @@ def _first_of_id(run: Run) -> Numbers:
 
 
 _MATCHED: Final = {
-    MatchedBy.ID_AND_TEXT: message("{n:,} by id and text"),
-    MatchedBy.TEXT: message("{n:,} by text"),
-    MatchedBy.ID: message("{n:,} by id alone, with other texts"),
+    MatchedBy.ID_AND_TEXT: message("n_id_text"),
+    MatchedBy.TEXT: message("n_text"),
+    MatchedBy.ID: message("n_id_alone_other_texts"),
 }
 
 

@@ -104,7 +104,7 @@ class Session:
 Grades = NDArray[np.int64]
 # D. Altman, "Practical Statistics for Medical Research", 1991.
 _WORDS = (
-    (0.8, message("very good")),
+    (0.8, message("very_good")),
     (0.6, message("good")),
     (0.4, message("moderate")),
     (0.2, message("fair")),
@@ -166,15 +166,12 @@ def _agreement(twice: Sequence[tuple[Judgement, Judgement]]) -> Agreement:
 def agreement_words(found: Agreement) -> str:
     """How far judges agree, as a sentence: the share with the same grade, and kappa in words."""
     share = message(
-        "the same grade for {same:,} of {pairs:,} texts ({share:.0%})",
-        same=found.same,
-        pairs=found.pairs,
-        share=found.same / max(1, found.pairs),
+        "same_grade_same_pairs_texts_share", same=found.same, pairs=found.pairs, share=found.same / max(1, found.pairs)
     )
     if found.kappa is None:
-        return message("{share}; too little variety to say more", share=share)
+        return message("share_too_little_variety_say_more", share=share)
     return message(
-        "{share}, agreement beyond chance {word} (weighted kappa {kappa:.2f})",
+        "share_agreement_beyond_chance_word_weighted",
         share=share,
         word=next(word for least, word in _WORDS if found.kappa >= least),
         kappa=found.kappa,

@@ -70,27 +70,16 @@ async def embed_sentence(client: WorkersAI, job: Job, embeddings: Embeddings, se
     """
     text = sentence.strip()
     if not text:
-        raise UsageError(message("There is nothing to look for yet. Type a sentence."))
+        raise UsageError(message("there_is_nothing_look_yet_type"))
     if len(text) > LONGEST:
-        raise UsageError(
-            message(
-                "A sentence to look for can have {most:,} characters; this has {length:,}.",
-                most=LONGEST,
-                length=len(text),
-            )
-        )
+        raise UsageError(message("sentence_look_can_most_characters_length", most=LONGEST, length=len(text)))
     truncate = True if job.options.truncate_inputs else None
     request = Request((text,), truncate_inputs=truncate, pooling=job.options.pooling)
     try:
         raw = await client.run(job.model, encode_request(request))
     except OutcomeUnknown as error:
         raise OutcomeUnknown(
-            message(
-                "The sentence was sent to {title}, but no clear answer came back. It may have been billed; trying "
-                "again costs another request.",
-                title=client.connection.title,
-            ),
-            detail=error.detail,
+            message("sentence_was_sent_title_but_no", title=client.connection.title), detail=error.detail
         ) from error
     return await asyncio.to_thread(_vector, raw, request, embeddings)
 
@@ -98,15 +87,13 @@ async def embed_sentence(client: WorkersAI, job: Job, embeddings: Embeddings, se
 def _vector(raw: bytes, request: Request, embeddings: Embeddings) -> NDArray[np.float32]:
     (matched,) = match(read_run(raw), [request], dimension=embeddings.dimension)
     if isinstance(matched, Refused):
-        raise ServiceRefused(message("The service did not take this sentence."), detail=matched.error)
+        raise ServiceRefused(message("service_did_not_take_sentence"), detail=matched.error)
     if not isinstance(matched, Embedded):
-        raise ReplyError(message("The answer to this sentence holds no vector."))
+        raise ReplyError(message("answer_sentence_holds_no_vector"))
     stored = embeddings.pooling()
     if matched.pooling and stored and matched.pooling != stored:
         raise ReplyError(
-            message(
-                "The sentence's vector is pooled in another way than those of this job, so they cannot be compared."
-            ),
+            message("sentence_vector_is_pooled_another_way"),
             detail=f"pooling {matched.pooling[:40]!r}, not {stored[:40]!r}",
         )
     return np.array(matched.vectors[0])

@@ -323,7 +323,7 @@ class QueriesTab(QWidget):
         self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
         self.texts.setMinimumWidth(scaled(_LEAST_TEXTS))
         sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
-        self.setLayout(column(split(self.queries, boxed(right), sizes=sizes, stretched=1)))
+        self.setLayout(column(split(self.queries, boxed(right), name="comparison/queries", sizes=sizes, stretched=1)))
 
     def show_moves(self, compared: Compared, other: int) -> None:
         moves = compared.moves[other - 1]

@@ -232,7 +232,7 @@ class AnswerTab(QWidget):
         title = Flow(self._chart_title, None, Label(self.tr("the band is where the mean may lie"), "small"))
         self._chart_card = Card(boxed(title), self.chart, margins=(20, MEDIUM, 20, SMALL))
         above = column(self.warning, answer, self._chart_card, None, gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
-        return split(scrolled(boxed(above)), self.table, sizes=(450, 160), vertical=True)
+        return split(scrolled(boxed(above)), self.table, name="comparison/scores", sizes=(450, 160), vertical=True)
 
     def show_comparison(self, compared: Compared, other: int) -> None:
         self._compared, self._other = compared, other

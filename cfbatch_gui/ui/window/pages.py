@@ -356,6 +356,7 @@ class SettingsPages:
             self._program,
             self.connection,
             choose_scheme=workspace.choose_scheme,
+            begin_again=workspace.begin_again,
             show_traffic=self.show_traffic,
             back_up=workspace.menus.back_up,
         )

@@ -69,6 +69,7 @@ class Workspace:
         self.program, self._theme = program, theme
         memory.open(program.settings.table_layouts, lambda texts: program.change_settings(table_layouts=texts))
         self.closed = asyncio.Event()
+        self.begins_again = False  # once it is closed
         window = self.window = MainWindow()
         self.notices = window.notices
         self.tasks = Tasks(window, self.notices.show_error)
@@ -104,7 +105,7 @@ class Workspace:
         )
         window.files_dropped.connect(lambda files: self.new_jobs.start(*files))
         self.notices.connection_wanted.connect(self.settings.show_connections)
-        window.close_requested.connect(self._close)
+        window.close_requested.connect(lambda: self.tasks.start("close", self._close()))
         window.library.new_button.clicked.connect(lambda _checked=False: self.new_jobs.start())
         window.library.opened.connect(self.open_job)
         self.notices.set_foot(lambda: self.draft_page.check.foot.height() if self.is_shown("draft_page") else 0)
@@ -318,13 +319,15 @@ class Workspace:
             self.open_job(job_id)
         self.window.come_forward()
 
-    def _close(self) -> None:
-        async def close() -> None:
-            if await self.menus.may_close():
-                self.window.hide()
-                self.closed.set()
+    async def _close(self) -> None:
+        if self.begins_again or await self.menus.may_close():
+            self.window.hide()
+            self.closed.set()
 
-        self.tasks.start("close", close())
+    def begin_again(self) -> None:
+        """Close the window and open it once more, in the language that is chosen now; jobs go on."""
+        self.begins_again = True
+        self.window.close()
 
     # The data folder
 
