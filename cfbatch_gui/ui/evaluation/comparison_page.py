@@ -16,7 +16,6 @@ from cfbatch_gui.core.evaluation.joining import RunText
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.exports import ExportOptions, Preset
 from cfbatch_gui.core.results.score_table import QueryText
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
@@ -277,10 +276,11 @@ class ComparisonPage(QWidget):
         compared = self.compared
         if compared is None:
             return
-        options = ExportOptions(preset=Preset.EXCEL, separator=display.csv_separator())
         by_queries = partial(write_queries, top_k=compared.top_k, evaluation=compared.evaluation)
         write = by_queries if by_query else write_texts
-        count = await asyncio.to_thread(write, compared.comparison, path, options=options, queries=only)
+        count = await asyncio.to_thread(
+            write, compared.comparison, path, for_excel=display.csv_separator(), queries=only
+        )
         rows = figures.plural(count, "{n} row", "{n} rows")
         said = self.tr("Wrote {rows} to “{name}”.").format(rows=rows, name=path.name)
         self._notices.show_written(said, path)

@@ -283,8 +283,8 @@ class ResultViews:
             "vectors": late("results.vectors_view", "VectorsView"),
             "search": late("results.vectors_view", "SearchView"),
             "map": late("results.map_view", "MapView"),
-            "groups": late("results.groups_view", "ClustersView"),
-            "duplicates": late("results.groups_view", "DuplicatesView"),
+            "groups": late("results.vectors_view", "ClustersView"),
+            "duplicates": late("results.vectors_view", "DuplicatesView"),
             "vectorize": late(
                 "results.vectorize_page",
                 "VectorizePage",
