@@ -17,7 +17,12 @@ from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import tr
 
 
-def can_be_compared(job: Job) -> bool:
+def can_be_compared(*jobs: Job) -> bool:
+    """A ranking with any other job, vectors with a ranking."""
+    return all(job.has_results for job in jobs) and (len(jobs) == 1 or any(job.kind is Kind.RANK for job in jobs))
+
+
+def can_be_judged(job: Job) -> bool:
     return job.kind is Kind.RANK and job.has_results
 
 
@@ -58,17 +63,16 @@ class JobActions:
     def fill_menu(self, menu: QMenu, jobs: Sequence[Job], own: Callable[[], object] = lambda: None) -> None:
         """Add what can be done with a job, or with all of several; `own` adds what the page of one has besides."""
         ids, is_one = [job.id for job in jobs], len(jobs) == 1
-        rankings = [job.id for job in jobs if can_be_compared(job)]
         if is_one:
             add_action(menu, tr("Rename") + "\tF2", lambda: self.rename(*ids), "pencil")
             duplicate = add_action(menu, tr("Duplicate"), lambda: self.duplicate(*ids), "copy")
             duplicate.setEnabled(not jobs[0].has_named_texts and not jobs[0].texts_forgotten_at)
-        if len(rankings) > 1 or (is_one and rankings):
-            text = tr("Compare these {n}…").format(n=figures.number(len(rankings)))
+        if can_be_compared(*jobs):
+            text = tr("Compare these {n}…").format(n=figures.number(len(jobs)))
             if is_one:
                 text = tr("Compare with…") + "\t" + display.key_name("Ctrl+Shift+C")
-            add_action(menu, text, lambda: self.compare(*rankings), "git-compare")
-        if is_one and rankings and not jobs[0].texts_forgotten_at:
+            add_action(menu, text, lambda: self.compare(*ids), "git-compare")
+        if is_one and can_be_judged(jobs[0]) and not jobs[0].texts_forgotten_at:
             text = tr("Judge its texts…") + "\t" + display.key_name("Ctrl+J")
             add_action(menu, text, lambda: self.judge(*ids), "list-ordered")
         own()

@@ -16,7 +16,7 @@ from cfbatch_gui.core.errors import TokenRefused
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.display import control_name, in_help
-from cfbatch_gui.ui.evaluation.comparison_tabs import signed
+from cfbatch_gui.words.quality import signed
 from cfbatch_gui.ui.help import HelpWindow, Topic, diagnostics, licence_text
 from cfbatch_gui.ui.inputs.check_section import count_range, share_of_day
 from cfbatch_gui.ui.notices import Notices

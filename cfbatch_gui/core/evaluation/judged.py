@@ -23,11 +23,10 @@ from cfbatch_gui.core.evaluation.joining import (
     ranked_documents,
 )
 from cfbatch_gui.core.evaluation.metrics import usual_metrics
-from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, TOLD_APART, Paired, compare_pairs
+from cfbatch_gui.core.evaluation.significance import Paired, compare_pairs
 from cfbatch_gui.core.judgements.book import Book, Shelf, newest
 from cfbatch_gui.core.judgements.session import Shown
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
-from cfbatch_gui.core.messages import Message, counted_message, message
 from cfbatch_gui.core.results.labels import NO_LABEL
 from cfbatch_gui.core.results.numbers import distinct, score_text
 from cfbatch_gui.core.results.score_table import (
@@ -295,42 +294,6 @@ def answers(evaluation: Evaluation, metric: str = "") -> tuple[Paired, ...]:
     return compare_pairs(first, others)
 
 
-def judged_by(evaluation: Evaluation, book: BookGrades | None) -> Message:
-    """By what it measures, such as the book “Support” and the labels."""
-    if book is None or evaluation.book is None or not evaluation.book.matched:
-        return message("the labels")
-    return message("the book “{name}” and the labels", name=book.name)
-
-
-def answer_words(found: Paired, job: str, metric: str) -> tuple[str, str, str]:
-    """The answer, what has changed from the first job to this one, and what would tell more, "" if nothing would."""
-    if not (found.better or found.worse):
-        same = counted_message(found.same, "The one judged query has", "All {n:,} judged queries have")
-        words = message("{queries} the same {metric} under both.", queries=same, metric=metric)
-        return message("No query differs"), words, ""
-    counts = message(
-        "{job} is better for {better}, worse for {worse:,}, the same for {same:,}.",
-        job=job,
-        better=counted_message(found.better, "{n:,} query", "{n:,} queries"),
-        worse=found.worse,
-        same=found.same,
-    )
-    by = message("{metric} changes by {difference:+.3f}", metric=metric, difference=found.difference)
-    if found.low is None or found.high is None:
-        more = message("Judge texts of at least {n} queries to see how sure the answer is.", n=LEAST_QUERIES)
-        return message("Too few queries to tell"), message("{counts} {by} on average.", counts=counts, by=by), more
-    words = message("{counts} {by}; with 95 % certainty by something between {low:+.3f} and {high:+.3f}.")
-    words = words.filled(counts=counts, by=by, low=found.low, high=found.high)
-    if found.is_seen:
-        answer = message("{job} is better") if found.difference > 0 else message("{job} is worse")
-        return answer.filled(job=job), words, ""
-    answer = message("No difference can be seen")
-    if not found.needed:
-        return answer, words, ""
-    more = message("To see a difference of {size:g}, judge about {n:,} more queries.", size=TOLD_APART, n=found.needed)
-    return answer, words, more
-
-
 def _measured(run: Run, joined: Joined, numbers: Numbers, judged: JudgedDocuments, k: int) -> RunMeasures:
     """The measures of all judged queries, by the documents that one run has scored, in its order, each once."""
     wanted = np.isin(joined.query_of, judged.queries) & run.table.has_score & (numbers != NOT_THERE)
@@ -479,25 +442,3 @@ def keep_labels(shelf: Shelf, run: Run, *, time: float) -> int:
     if not has_label(run).any() and not run.outside:
         return 0
     return shelf.book_or_new().add_new(label_judgements(run, time=time))
-
-
-def remarks(runs: Sequence[RunMeasures]) -> Iterator[Message]:
-    """What has to be known about the measures."""
-    if not any(run.has_contrast for run in runs):
-        yield message(
-            "Nothing can be measured: all candidates of a query have the same grade, so every order is as good."
-        )
-    if any(mean.depends_on_ties for run in runs for mean in run.means.values()):
-        yield message("A range is what a figure may be, as texts of other labels have equal scores.")
-    if without := sum(run.without_answer for run in runs):
-        yield counted_message(
-            without,
-            "{n} judged query has no answer; it counts 0.",
-            "{n:,} judged queries have no answer; each counts 0.",
-        )
-    if repeated := sum(run.repeated for run in runs):
-        yield counted_message(
-            repeated,
-            "{n} text is listed twice in its query; it counts once, by its best rank.",
-            "{n:,} texts are listed twice in their query; each counts once, by its best rank.",
-        )

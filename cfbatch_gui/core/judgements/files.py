@@ -21,7 +21,7 @@ from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.judgements.book import Book, newest, problem_of
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject, text_digest
-from cfbatch_gui.core.messages import Message, comma_list, counted_message, message
+from cfbatch_gui.core.messages import comma_list, counted_message, message
 from cfbatch_gui.core.results.exports.csv_tables import FORMULA
 from cfbatch_gui.core.results.labels import grade
 from cfbatch_gui.core.results.rankings import RetrievalIds, percent_encoded
@@ -286,26 +286,6 @@ class Imported:
     matched: int
     unmatched: int
     conflicting: int
-
-
-def import_words(done: Imported, book: str, *, has_job: bool) -> Iterator[Message]:
-    """What was taken in, for a person."""
-    yield counted_message(
-        done.read,
-        "Read {n:,} judgement; {new:,} are new in “{book}”.",
-        "Read {n:,} judgements; {new:,} are new in “{book}”.",
-        new=done.added,
-        book=book,
-    )
-    if has_job:
-        words = message("{some:,} are about texts of the job; {others:,} are not, and are kept all the same.")
-        yield words.filled(some=done.matched, others=done.unmatched)
-    if done.conflicting:
-        yield counted_message(
-            done.conflicting,
-            "{n:,} is about texts that have different grades.",
-            "{n:,} are about texts that have different grades.",
-        )
 
 
 @dataclass(frozen=True, slots=True)

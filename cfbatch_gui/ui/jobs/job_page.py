@@ -16,7 +16,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import made_once
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs
-from cfbatch_gui.ui.job_actions import JobActions, can_be_compared, can_be_forgotten
+from cfbatch_gui.ui.job_actions import JobActions, can_be_compared, can_be_forgotten, can_be_judged
 from cfbatch_gui.ui.jobs.job_summary import (
     can_change_account,
     can_clear_account,
@@ -175,7 +175,12 @@ class JobPage(QWidget):
         self.carry_on_button.setVisible(is_paused)
         self.export_button.setVisible(over)
         self.export_button.set_possible("" if job.has_results else self.tr("Nothing came back that could be written."))
-        self.compare_button.setVisible(can_be_compared(job) and over)
+        self.compare_button.setVisible(over and self._has_others(job))
+
+    def _has_others(self, job: Job) -> bool:
+        """Whether it may be compared: vectors only where there is a ranking."""
+        jobs = self._program.ledger.jobs() if job.kind is Kind.EMBED else [job]
+        return can_be_compared(job) and any(can_be_judged(each) for each in jobs)
 
     async def _clear(self, job_id: str) -> None:
         await self._program.runner.account.clear(job_id, at_once=True)

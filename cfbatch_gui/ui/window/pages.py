@@ -16,7 +16,8 @@ from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.limits import CALL_BUDGET
 from cfbatch_gui.ui import dialogs
-from cfbatch_gui.ui.job_actions import can_be_compared
+from cfbatch_gui.ui.help import Topic
+from cfbatch_gui.ui.job_actions import can_be_compared, can_be_judged
 from cfbatch_gui.ui.jobs.library import ConnectionState
 from cfbatch_gui.ui.result_view import LateView
 from cfbatch_gui.ui.window.main_window import MainWindow
@@ -138,7 +139,6 @@ class Evaluating:
         from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
 
         page = ComparisonPage(self._program, self._notices)
-        page.done.connect(self._workspace.open_job)
         page.more_wanted.connect(self.compare)
         page.judge_wanted.connect(lambda job_ids: self.judge(*job_ids))
         return page
@@ -168,7 +168,7 @@ class Evaluating:
         from cfbatch_gui.ui.evaluation.comparison_page import ChooseJobsDialog
 
         ledger = self._program.ledger
-        dialog = ChooseJobsDialog(ledger.job(job_id), ledger.jobs(), parent=self._window)
+        dialog = ChooseJobsDialog(self._program, ledger.job(job_id), parent=self._window)
         accepted = await dialogs.finished(dialog) == QDialog.DialogCode.Accepted
         others = [job.id for job in dialog.chosen()]
         if accepted and others:
@@ -201,13 +201,16 @@ class Evaluating:
     def judge_shown(self) -> None:
         if (comparison := self.shown_comparison()) is not None:
             comparison.ask_to_judge()
-        else:
-            self.with_opened(self.judge)
+        elif (job := self._opened()) is not None and can_be_judged(job):
+            self.judge(job.id)
 
-    def with_opened(self, do: Callable[[str], object]) -> None:
-        job = self._program.ledger.job(opened) if (opened := self._window.library.opened_job()) else None
-        if job is not None and can_be_compared(job):
-            do(job.id)
+    def compare_opened(self) -> None:
+        if (job := self._opened()) is not None and can_be_compared(job):
+            self.compare(job.id)
+
+    def _opened(self) -> Job | None:
+        opened = self._window.library.opened_job()
+        return self._program.ledger.job(opened) if opened else None
 
     def _judged(self, job_ids: list[str]) -> None:
         there = {job.id for job in self._program.ledger.jobs()}
@@ -230,7 +233,7 @@ class ResultViews:
         program: Program,
         window: MainWindow,
         *,
-        show_help: Callable[[], object],
+        show_help: Callable[[Topic], object],
         show_table: Callable[[], object],
         judge: Callable[[str], object],
         export: Callable[[str], object],
@@ -239,7 +242,8 @@ class ResultViews:
         notices = window.notices
         receivers = {
             "rows_wanted": self._show_rows,
-            "score_help_wanted": show_help,
+            "score_help_wanted": partial(show_help, Topic.SCORES),
+            "quality_help_wanted": partial(show_help, Topic.QUALITY),
             "judge_wanted": judge,
             "export_wanted": export,
         }
@@ -265,7 +269,7 @@ class ResultViews:
         # By the key of its tab, in the order of the tabs.
         self.pages: dict[str, LateView[Any]] = {
             "ranking": late("results.ranking_view", "RankingView"),
-            "quality": late("results.quality_view", "QualityView", has_something=can_be_compared),
+            "quality": late("results.quality_view", "QualityView", has_something=can_be_judged),
             "overview": late("results.ranking_view", "OverviewView"),
             "vectors": late("results.vectors_view", "VectorsView"),
             "map": late("results.map_view", "MapView"),
