@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.printing import put
 from cfbatch_gui.core.system.processes import without_secrets
 from cfbatch_gui.words.languages import said
 
@@ -62,8 +63,7 @@ def watch_qt(end: Callable[[str], int]) -> None:
 
 
 def _say(sentence: str) -> None:
-    if sys.stderr is not None:  # as on Windows
-        print(sentence, file=sys.stderr, flush=True)  # noqa: T201
+    put(sys.stderr, f"{sentence}\n")
 
 
 def show_on_desktop(sentence: str, environ: Mapping[str, str]) -> bool:

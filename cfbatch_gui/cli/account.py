@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from cfbatch_gui.cli import reading, working
-from cfbatch_gui.cli.console import Call, ExitStatus, agreed, one_line, table
+from cfbatch_gui.cli.console import Call, ExitStatus, agreed, table
 from cfbatch_gui.cli.jobs import kind_words, time_words
 from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.cli.progress import FINAL
 from cfbatch_gui.cli.working import Work
 from cfbatch_gui.core.jobs.elsewhere import AccountJob
 from cfbatch_gui.core.jobs.states import Job, has_copies
-from cfbatch_gui.words.figures import number, usage_error
+from cfbatch_gui.words.figures import number, one_line, usage_error
 from cfbatch_gui.words.languages import tr
 
 EXAMPLES = """
@@ -49,7 +49,7 @@ async def _list(work: Work) -> None:
     jobs = await work.program.elsewhere.listed(connection)
     rows = [
         (job.id, kind_words(job.kind), number(job.batches), time_words(job.at),
-         tr("yes") if job.is_here else tr("no"), one_line(job.title))
+         tr("yes") if job.is_here else tr("no"), job.title)
         for job in jobs
     ]  # fmt: skip
     titles = (tr("JOB"), tr("KIND"), tr("BATCHES"), tr("HANDED OVER"), tr("HERE"), tr("NAME"))

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cfbatch_gui.cli import reading, working
-from cfbatch_gui.cli.console import Call, ExitStatus, fields_of, labelled, one_line
+from cfbatch_gui.cli.console import Call, ExitStatus, fields_of, labelled
 from cfbatch_gui.cli.jobs import read_ledger
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.connections.address_book import service_mark_at
@@ -33,7 +33,7 @@ from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.versions import Change, Differences, check_comparable, compare_versions, find_predecessor
 from cfbatch_gui.core.workers_ai.catalogue import find_model, next_reset
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.words.figures import number, plural, usage_error, worded
+from cfbatch_gui.words.figures import number, one_line, plural, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 
-from cfbatch_gui.cli.console import Call, ExitStatus, fields_of, one_line, table
+from cfbatch_gui.cli.console import Call, ExitStatus, fields_of, table
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.parser import Parser, checked
 from cfbatch_gui.cli.working import check_outputs, say_wrote
@@ -21,7 +21,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.labels import UnusableLabels
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.words import quality
-from cfbatch_gui.words.figures import number, percent, score_text, usage_error, worded
+from cfbatch_gui.words.figures import number, one_line, percent, score_text, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 
 

@@ -12,7 +12,6 @@ from cfbatch_gui.cli.console import (
     agreed,
     fields_of,
     from_variable,
-    one_line,
     read_secret,
     status_of_error,
     table,
@@ -32,7 +31,7 @@ from cfbatch_gui.core.workers_ai import probe
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.checking import CheckResult, has_failed, has_passed
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account_id
-from cfbatch_gui.words.figures import number, plural, usage_error, worded
+from cfbatch_gui.words.figures import number, one_line, plural, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 
 EXAMPLES = """

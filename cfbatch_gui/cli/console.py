@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -27,12 +28,12 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.printing import escaped, put
 from cfbatch_gui.core.system.settings import Settings
-from cfbatch_gui.words.figures import filled, plural, usage_error
+from cfbatch_gui.words.figures import filled, one_line, plural, usage_error
 from cfbatch_gui.words.languages import said, tr
 
 WIDTH_WITHOUT_TERMINAL = 100
-_JOINERS = "\u200c\u200d"  # invisible, and required in some scripts and emoji
 
 
 class Call(Namespace):
@@ -129,24 +130,27 @@ class Console:
     def width(self) -> int:
         return shutil.get_terminal_size((WIDTH_WITHOUT_TERMINAL, 24)).columns
 
-    @property
-    def line_clearing(self) -> str:
-        """Without a control sequence, which consoles of Windows may show as signs."""
-        return f"\r{' ' * (self.width - 1)}\r"
-
     def say(self, text: str, **values: object) -> None:
-        self.write_error(f"{filled(text, values) if values else text}\n")
+        self._say(f"{filled(text, values) if values else text}\n")
 
     def say_count(self, count: int, one: str, many: str, **others: object) -> None:
         self.say(plural(count, one, many, **others))
 
     def say_error(self, error: UserError) -> None:
-        self.say(f"cfbatch: {one_line(said(error.message))}")
+        self.say(f"cfbatch: {one_line(said(error.message), 10_000)}")
 
-    def write_error(self, text: str) -> None:
+    def draw(self, line: str) -> None:
+        """A line in place of the one that was drawn before, without control sequences, which consoles may show."""
+        self._say(elided(line, self.width - 1), f"\r{' ' * (self.width - 1)}\r")
+
+    def ask(self, text: str) -> None:
+        self._say(text)
+
+    def _say(self, text: str, before: str = "") -> None:
         """A closed stderr is ignored."""
         try:
-            self._err.write(text)
+            self._err.write(before)
+            put(self._err, text)
             self._err.flush()
         except OSError:
             _silence(self._err)
@@ -161,7 +165,7 @@ class Console:
         try:
             for line in lines:
                 count += 1
-                self._out.write(f"{line}\n")
+                put(self._out, f"{line}\n")
             self._out.flush()
         except BrokenPipeError:
             _silence(self._out)
@@ -186,16 +190,9 @@ def fields_of(value: object, *names: str) -> dict[str, Any]:
     return {name: getattr(value, name) for name in names}
 
 
-def one_line(text: str) -> str:
-    """The text without line breaks and control characters."""
-    if text.isprintable():
-        return text.strip()
-    return "".join(sign if sign.isprintable() or sign in _JOINERS else " " for sign in text).strip()
-
-
 def elided(text: str, width: int) -> str:
     """One line, cut with "…" to `width` columns."""
-    text = one_line(text[: 4 * width + 4])  # no script needs more than four characters per column
+    text = escaped(re.sub(r"\s", " ", text[: 4 * width + 4]).strip())  # no script needs more than four a column
     if width_of(text) <= width:
         return text
     import wcwidth  # as in `width_of`
@@ -208,17 +205,6 @@ def padded(text: str, width: int) -> str:
     return text + " " * (width - width_of(text))
 
 
-def _is_plain(column: Sequence[str]) -> bool:
-    return (joined := "".join(column)).isascii() and joined.isprintable()
-
-
-def labelled(pairs: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
-    """The labels in one column, wider than `width` where a label needs it."""
-    pairs = list(pairs)
-    width = max([width, *(width_of(label) + 1 for label, _ in pairs)])
-    return (f"{padded(label, width)} {text}".rstrip() for label, text in pairs)
-
-
 def width_of(text: str) -> int:
     """In terminal columns: two for wide East Asian characters and emoji."""
     if text.isascii():
@@ -228,18 +214,20 @@ def width_of(text: str) -> int:
     return wcwidth.width(text, control_codes="ignore")
 
 
-def table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+def labelled(pairs: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
+    """A line for each label that has a text, with the labels in one column, wider than `width` where they need it."""
+    pairs = [(label, text) for label, text in pairs if text]
+    width = max([width, *(width_of(label) + 1 for label, _ in pairs)])
+    return (f"{padded(label, width)} {text}" for label, text in pairs)
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> Iterator[str]:
     """Columns are as wide as their longest text; the last one gets the rest of the line. Nothing without rows."""
-    if not rows:
-        return
-    *columns, last = zip(titles, *rows, strict=True)
-    wide = [max(map(width_of, set(column))) for column in columns]
+    lines = [[elided(cell, 1000) for cell in line] for line in (titles, *rows)]
+    *wide, _ = [max(map(width_of, column)) for column in zip(*lines, strict=True)]
     rest = max(20, width - sum(wide) - 2 * len(wide))
-    fills = [str.ljust if _is_plain(column) else padded for column in columns]
-    filled = [[fill(cell, size) for cell in column] for fill, column, size in zip(fills, columns, wide, strict=True)]
-    is_short = _is_plain(last) and max(map(len, last)) <= rest
-    for cells in zip(*filled, last if is_short else [elided(end, rest) for end in last], strict=True):
-        yield "  ".join(cells).rstrip()
+    if len(lines) > 1:
+        yield from ("  ".join(map(padded, line, (*wide, rest))).rstrip() for line in lines)
 
 
 def _silence(stream: TextIO) -> None:
@@ -258,7 +246,7 @@ def agreed(console: Console, is_said: bool) -> bool:
         return True
     if sys.stdin is None or not sys.stdin.isatty():
         raise usage_error("Nothing was sent. Agree to it with --yes.")
-    console.write_error(tr("Go on? [y/N] "))
+    console.ask(tr("Go on? [y/N] "))
     with handled_signals(_end_prompt):
         if sys.stdin.readline().strip().casefold() in ("y", "yes", tr("y", "answer"), tr("yes", "answer")):
             return True

@@ -6,7 +6,7 @@ from functools import partial
 from time import localtime
 from typing import Final
 
-from cfbatch_gui.cli.console import Call, fields_of, one_line, table
+from cfbatch_gui.cli.console import Call, fields_of, table
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import account_cell, json_of_account, place_of
 from cfbatch_gui.core.errors import LedgerDamaged
@@ -69,7 +69,7 @@ def read_ledger(call: Call) -> Ledger:
 def lines_of_jobs(jobs: Sequence[Job], width: int, title: Callable[[str], str]) -> Iterator[str]:
     """A table, the newest first; `title` returns the title of a connection by its id."""
     # Words are said once, and not once a job: a list may have a hundred thousand.
-    titles = {connection: one_line(said(title(connection))) for connection in {job.connection for job in jobs}}
+    titles = {connection: said(title(connection)) for connection in {job.connection for job in jobs}}
     states, kinds = {each: said(words) for each, words in JOB_STATES.items()}, {each: kind_words(each) for each in Kind}
     cells = [account_cell(job) for job in jobs]
     has_account = any(cells)

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from cfbatch_gui.cli.compare import unusable_words
-from cfbatch_gui.cli.console import Call, ExitStatus, labelled, one_line, table
+from cfbatch_gui.cli.console import Call, ExitStatus, labelled, table
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.cli.working import opened
@@ -22,7 +22,7 @@ from cfbatch_gui.core.judgements.session import between_judges, with_themselves
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades, parse_grades, read_unusable_labels
 from cfbatch_gui.core.system.files import listing
-from cfbatch_gui.words.figures import number, plural, usage_error, worded
+from cfbatch_gui.words.figures import number, one_line, plural, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.quality import agreement_words, import_words
 
@@ -121,7 +121,7 @@ async def _show(call: Call) -> None:
         names = (shelf.book(call.book).name,) if call.book else shelf.names()
         described = [_described(shelf.book(name)) for name in names]
     counts = attrgetter("pairs", "untold", "queries", "judges")
-    rows = [(one_line(each["name"]), *map(number, counts(each["tally"]))) for each in described]
+    rows = [(each["name"], *map(number, counts(each["tally"]))) for each in described]
     titles = (tr("BOOK"), tr("JUDGED"), tr("CANNOT TELL"), tr("QUERIES"), tr("JUDGES"))
     call.answer(
         {"books": described},

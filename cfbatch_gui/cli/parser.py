@@ -11,6 +11,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.printing import put
 from cfbatch_gui.words.figures import worded
 from cfbatch_gui.words.languages import said, tr
 
@@ -145,6 +146,10 @@ class Parser(argparse.ArgumentParser):
                 more["nargs"] = often
             more |= {"type": own} if callable(own) else own
             group.add_argument(name.replace("[no-]", ""), **more)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Of argparse: whatever it prints."""
+        put(file or sys.stderr, message)
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)

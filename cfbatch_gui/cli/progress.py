@@ -7,7 +7,7 @@ from dataclasses import asdict
 from enum import StrEnum
 from typing import Final
 
-from cfbatch_gui.cli.console import Console, elided, width_of
+from cfbatch_gui.cli.console import Console, width_of
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, account_progress, has_copies
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.words.figures import number, plural, worded
@@ -163,7 +163,7 @@ class Progress:
 
     def end(self) -> None:
         if self.console.is_interactive and self._shown:
-            self.console.write_error(self.console.line_clearing)
+            self.console.draw("")
         self._jobs, self._shown = {}, ""
 
     def _say_problem(self, job: Job, *, before: str) -> None:
@@ -172,7 +172,7 @@ class Progress:
 
     def _say(self, text: str) -> None:
         if self.console.is_interactive and self._shown:
-            self.console.write_error(self.console.line_clearing)
+            self.console.draw("")
         self.console.say(text)
 
     def _show_jobs(self) -> None:
@@ -187,7 +187,7 @@ class Progress:
         bar = min(_BAR, room - width_of(text) - len("[] "))
         if share is not None and bar >= _LEAST_BAR:
             text = _with_bar(share, text, bar)
-        self.console.write_error(self.console.line_clearing + elided(text, room))
+        self.console.draw(text)
 
 
 def describe(batches: Sequence[Batch]) -> str:

@@ -31,6 +31,7 @@ from cfbatch_gui.core.inputs.input_values import (
     Split,
 )
 from cfbatch_gui.core.inputs.layouts import check_mapping, with_layout, with_role
+from cfbatch_gui.core.inputs.open_file import is_folder
 from cfbatch_gui.core.inputs.readers.formats import listed_formats
 from cfbatch_gui.core.inputs.recipes import Recipe, RecipeBook, fitted
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
@@ -138,7 +139,11 @@ def candidate_rule(text: str) -> CandidateRule:
 
 
 def settle_kind(call: Call) -> None:
-    """Look up `--recipe`, which also determines whether to rank or to embed."""
+    """Look up `--recipe`, which also determines whether to rank or to embed. Raises InputError for a missing file."""
+    given = vars(call)
+    for path in filter(None, (given.get("file"), given.get("second"), *given.get("input", ()))):
+        if path != STANDARD_INPUT:
+            is_folder(path)
     call.recipe = RecipeBook(call.paths.recipes).recipe(call.recipe) if call.recipe else None
     kind = call.recipe.mapping.kind if call.recipe else call.kind
     if kind is None:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from itertools import chain, groupby
 from operator import attrgetter
 
-from cfbatch_gui.cli.console import elided, fields_of, labelled, one_line, padded, table, width_of
+from cfbatch_gui.cli.console import elided, fields_of, labelled, padded, table, width_of
 from cfbatch_gui.cli.jobs import JOB_STATES, kind_words, summary_of, time_words
 from cfbatch_gui.cli.progress import facts_of_account, state_words
 from cfbatch_gui.cli.reading import lines_of_rows
@@ -21,7 +21,7 @@ from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings, rank_text
 from cfbatch_gui.core.results.score_table import ScoreFigures, score_figures
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.words.figures import filled, local_signs, number, plural, score_text, worded
+from cfbatch_gui.words.figures import filled, local_signs, number, one_line, plural, score_text, worded
 from cfbatch_gui.words.languages import said, tr
 
 _RANK, _SCORE = 6, 9  # columns

@@ -20,7 +20,6 @@ from cfbatch_gui.core.vectorize.push_values import (
     Hit,
     IdSource,
     MetadataColumn,
-    Push,
     PushCheck,
     PushOptions,
     PushOutcome,
@@ -30,6 +29,7 @@ from cfbatch_gui.core.vectorize.push_values import (
     SearchResult,
 )
 from cfbatch_gui.words.figures import number, plural, score_text, usage_error, worded
+from cfbatch_gui.words.indexes import push_facts
 from cfbatch_gui.words.languages import said, tr
 
 _LABEL = 14  # columns
@@ -108,7 +108,7 @@ async def _push(work: Work, job: Job) -> ExitStatus:
     sentence = f"{push.sentence} {push.finding}"
     work.answer(
         {**msgspec.structs.asdict(push), "sentence": sentence, "check": check},
-        [said(push.sentence), said(push.finding), *_lines_of_push(push)],
+        [said(push.sentence), said(push.finding), *labelled(push_facts(push), _LABEL)],
     )
     return ExitStatus.DONE if push.outcome is PushOutcome.VERIFIED else ExitStatus.FAILED
 
@@ -183,17 +183,6 @@ async def _ready_index(work: Work, job: Job) -> None:
             index=index.name,
             metric=index.metric,
         )
-
-
-def _lines_of_push(push: Push) -> Iterator[str]:
-    rows = [
-        (tr("sent"), number(push.sent)),
-        (tr("as they were"), number(push.vectors - push.sent)),
-        (tr("deleted"), number(push.deleted)),
-        (tr("in the index"), number(push.in_index)),
-        (tr("read back"), number(push.compared)),
-    ]
-    return labelled(rows, _LABEL)
 
 
 async def _list(work: Work, _: None) -> None:

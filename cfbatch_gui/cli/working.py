@@ -189,12 +189,14 @@ def conclude(work: Work, job: Job, written: list[Exported] | None = None) -> Exi
 
 
 def present(work: Work, job: Job) -> ExitStatus:
-    """The object is printed also when a file cannot be written: it lists those that were."""
+    """Print the result where no file was asked for it. With `--json` an object also when a file cannot be written: it
+    lists those that were.
+    """
     files: list[Exported] = []
     folder = work.program.folder(job.id)
     try:
         status = conclude(work, job, files)
-        if job.state in WITH_RESULTS and not work.json:
+        if job.state in WITH_RESULTS and not work.json and not files:
             work.console.print_result(lines_of_result(job, folder, work.console.width))
         return status
     finally:

@@ -3,29 +3,22 @@
 import asyncio
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSize, QStandardPaths, Qt
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QDialog,
-    QFileDialog,
-    QInputDialog,
-    QLineEdit,
-    QMessageBox,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QPushButton, QWidget
 from shiboken6 import isValid
 
 from cfbatch_gui.core.system.file_names import file_name
 from cfbatch_gui.core.system.settings import RememberedFolder
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE, scaled
-from cfbatch_gui.ui.widgets import Button, Item, Label, column, row
+from cfbatch_gui.ui.widgets import Button, DangerButton, Item, Label, PrimaryButton, Roomy, boxed, column, row
+from cfbatch_gui.ui.widgets.box_layouts import height_at
 from cfbatch_gui.words.languages import said, tr
 
-_ROOM_FOR_A_LINE = 340  # pixels
+_QUESTION = 460  # pixels
 
 
 def input_filters() -> tuple[str, ...]:
@@ -44,59 +37,58 @@ def input_filters() -> tuple[str, ...]:
     )
 
 
-class SizedDialog(QDialog):
-    """`size` is in pixels, for the usual font; where it is 0, its content says it."""
+class Dialog(QDialog):
+    """A heading, its content, and one row of buttons: what stands beside, then what closes it, then what accepts.
+
+    One that was opened with `open()` deletes itself when it is closed. `size` is in pixels, for the usual font; where
+    it is 0, the content says it. Content that the screen has no room for scrolls, the buttons stay.
+    """
 
     def __init__(self, title: str, parent: QWidget | None = None, size: tuple[int, int] = (0, 0)) -> None:
         super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
         self._size = size
-
-    def sizeHint(self) -> QSize:
-        hint, (width, height), layout = super().sizeHint(), map(scaled, self._size), self.layout()
-        if width and not height and layout is not None:
-            height = layout.totalHeightForWidth(width)  # of texts that are wrapped at this width
-        return QSize(width or hint.width(), height or hint.height())
-
-
-class FormDialog(SizedDialog):
-    """A dialog with a heading above its content and its buttons in a row below, the one that accepts at the end."""
-
-    def __init__(self, title: str, parent: QWidget | None = None, size: tuple[int, int] = (0, 0)) -> None:
-        super().__init__(title, parent, size)
-        self.cancel_button = Button(tr("Cancel"), on_click=self.reject)
+        self.close_button = Button(tr("Close"), on_click=self.reject)
 
     def lay_out(
-        self, heading: str, about: str, *content: Item, accept: Button, beside: QWidget | None = None
-    ) -> QVBoxLayout:
-        """`beside` stands at the other end of the row of buttons."""
-        accept.setDefault(True)
-        buttons = row(*filter(None, [beside]), None, self.cancel_button, accept)
+        self,
+        heading: str,
+        *content: Item,
+        about: str = "",
+        buttons: Sequence[QPushButton] = (),
+        beside: Sequence[Item] = (),
+    ) -> None:
+        """Enter presses the last of `buttons`; without any, the one that closes the dialog."""
+        (buttons[-1] if buttons else self.close_button).setDefault(True)
+        if buttons:
+            self.close_button.setText(tr("Cancel"))
         above = [Label(heading, "part", wrap=True), *([Label(about, "quiet", wrap=True)] if about else [])]
-        whole = column(*above, *content, buttons, gap=MEDIUM, margins=(WIDE, WIDE - 4, WIDE, LARGE))
-        self.setLayout(whole)
-        return whole
+        self._content = boxed(column(*above, *content, gap=MEDIUM, margins=(WIDE, WIDE - 4, WIDE, MEDIUM)))
+        foot = row(*beside, None, self.close_button, *buttons, margins=(WIDE, 0, WIDE, LARGE))
+        self._foot = boxed(foot)
+        self.setLayout(column((Roomy(self._content), 1), self._foot, gap=0))
 
+    def fit(self) -> None:
+        """Become as large as the content wants, and never smaller than it was."""
+        self.resize(self.size().expandedTo(self.sizeHint()))
 
-class ShownDialog(SizedDialog):
-    """A dialog that only shows something: opened with `open()`, it deletes itself when it is closed."""
+    def sizeHint(self) -> QSize:
+        parts = (self._content, self._foot)
+        width = scaled(self._size[0]) or max(part.sizeHint().width() for part in parts)
+        height = scaled(self._size[1]) or sum(height_at(part, width) for part in parts)
+        return QSize(width, height).boundedTo(self.screen().availableSize() - QSize(2 * WIDE, 2 * WIDE))
 
-    def __init__(self, title: str, parent: QWidget | None, size: tuple[int, int] = (0, 0)) -> None:
-        super().__init__(title, parent, size)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.close_button = Button(tr("Close"), on_click=self.accept)
-        self.close_button.setDefault(True)
-
-    def lay_out(self, heading: str, *content: Item, foot: Sequence[Item] = (None,)) -> None:
-        """`foot` stands in the row of the button."""
-        buttons = row(*foot, self.close_button)
-        margins = (WIDE, WIDE - 4, WIDE, LARGE)
-        self.setLayout(column(Label(heading, "part"), *content, buttons, gap=MEDIUM, margins=margins))
+    def showEvent(self, event: QShowEvent) -> None:
+        if not event.spontaneous():
+            self.resize(self.sizeHint())  # before it is placed; Qt itself asks too little for texts that are wrapped
+        super().showEvent(event)
 
 
 async def finished(dialog: QDialog) -> int:
     """Open a dialog and wait for its result code; it is deleted afterwards, also when the wait is cancelled."""
     answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)  # what it holds is read first
     dialog.finished.connect(lambda code: None if answer.done() else answer.set_result(code))
     dialog.open()
     try:
@@ -107,54 +99,47 @@ async def finished(dialog: QDialog) -> int:
             dialog.deleteLater()
 
 
+class Question(Dialog):
+    """Its code is the number of the button that was pressed, from 1, and 0 for the one that closes it."""
+
+    def __init__(
+        self, parent: QWidget, title: str, text: str, *buttons: Button, content: Sequence[Item] = (), close: str = ""
+    ) -> None:
+        super().__init__(title, parent, (_QUESTION, 0))
+        self.text = text
+        self.setAccessibleDescription(text)
+        for code, button in enumerate(buttons, 1):
+            button.clicked.connect(partial(self.done, code))
+        self.lay_out(title, *content, about=text, buttons=buttons)
+        if close:
+            self.close_button.setText(close)
+        if not isinstance(buttons[-1], PrimaryButton):
+            self.close_button.setDefault(True)
+
+
 async def ask(parent: QWidget, title: str, text: str, *, accept: str, danger: bool = False) -> bool:
     """True when `accept` was pressed. With `danger`, Enter presses the other button."""
-    kind = "danger" if danger else "primary"
-    return await _pressed(parent, title, text, (accept,), cancel=tr("Cancel"), kind=kind) == 0
+    button = DangerButton(accept) if danger else PrimaryButton(accept)
+    return await finished(Question(parent, title, text, button)) == 1
 
 
 async def choose(parent: QWidget, title: str, text: str, choices: Sequence[str], *, cancel: str) -> int | None:
     """The index of the chosen button, none of which is preselected; None for `cancel`."""
-    return await _pressed(parent, title, text, choices, cancel=cancel)
+    code = await finished(Question(parent, title, text, *map(Button, choices), close=cancel))
+    return code - 1 if code else None
 
 
-async def _pressed(
-    parent: QWidget, title: str, text: str, choices: Sequence[str], *, cancel: str, kind: str = ""
-) -> int | None:
-    """The index of the button that was pressed, None for `cancel`. One of the kind "primary" is pressed by Enter."""
-    box = QMessageBox(parent)
-    box.setIcon(QMessageBox.Icon.NoIcon)
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setWindowTitle(title)
-    box.setText(title)
-    box.setInformativeText(text)
-    buttons = [QPushButton(each) for each in choices]
-    for button in buttons:
-        button.setProperty("kind", kind)
-        box.addButton(button, QMessageBox.ButtonRole.AcceptRole)
-    no = box.addButton(cancel, QMessageBox.ButtonRole.RejectRole)
-    box.setDefaultButton(buttons[0] if kind == "primary" else no)
-    box.setEscapeButton(no)
-    pressed: list[QAbstractButton] = []
-    box.buttonClicked.connect(pressed.append)
-    await finished(box)
-    return next((buttons.index(button) for button in pressed if button in buttons), None)
-
-
-async def ask_text(parent: QWidget, title: str, label: str, *, text: str = "", accept: str = "") -> str | None:
-    """One line of text; None when the user cancels."""
-    dialog = QInputDialog(parent)
-    if accept:
-        dialog.setOkButtonText(accept)
-    dialog.setWindowTitle(title)
-    dialog.setLabelText(label)
-    dialog.setTextValue(text)
-    dialog.setTextEchoMode(QLineEdit.EchoMode.Normal)
-    for field in dialog.findChildren(QLineEdit):
-        field.setAccessibleName(label.partition("\n")[0])
-        field.setMinimumWidth(scaled(_ROOM_FOR_A_LINE))
-    code = await finished(dialog)
-    return dialog.textValue() if code == QDialog.DialogCode.Accepted else None
+async def ask_text(
+    parent: QWidget, title: str, label: str, *, text: str = "", accept: str = "", note: str = ""
+) -> str | None:
+    """One line of text; None when the user cancels. `note` stands below the field."""
+    field = QLineEdit(text)
+    field.setAccessibleName(label)
+    field.selectAll()
+    content = (Label(label, "quiet", wrap=True), field, *([Label(note, "small", wrap=True)] if note else []))
+    question = Question(parent, title, "", PrimaryButton(accept or title), content=content)
+    field.setFocus()
+    return field.text() if await finished(question) else None
 
 
 Folder = Path | RememberedFolder | None

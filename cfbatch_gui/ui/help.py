@@ -19,14 +19,14 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPlainTextEdit, QTextBrowser, QWidget
+from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QPlainTextEdit, QTextBrowser, QWidget
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.logs import last_lines, redacted
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui import theme
-from cfbatch_gui.ui.dialogs import ShownDialog, SizedDialog
+from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.display import in_help, key_name
 from cfbatch_gui.ui.theme import LARGE, WIDE, scaled
 from cfbatch_gui.ui.widgets import Button, Label, LinkButton, column, form, row, split
@@ -51,9 +51,11 @@ class Topic(StrEnum):
     PRIVACY = "privacy"
 
 
-class HelpWindow(SizedDialog):
+class HelpWindow(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(tr("Help"), parent, (_WIDTH, _HEIGHT))
+        super().__init__(parent)
+        self.setWindowTitle(tr("Help"))
+        self.resize(scaled(_WIDTH), scaled(_HEIGHT))
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
         self.topics = QListWidget()
         self.topics.setAccessibleName(self.tr("Topics"))
@@ -142,7 +144,7 @@ PACKAGES = (
 )
 
 
-class AboutDialog(ShownDialog):
+class AboutDialog(Dialog):
     def __init__(self, program: Program, parent: QWidget) -> None:
         super().__init__(tr("About CF Batch"), parent, (560, 460))
         self._program = program
@@ -168,7 +170,7 @@ class AboutDialog(ShownDialog):
             Label(about, wrap=True),
             Label(self.tr("Made with"), "strong"),
             self.licences,
-            foot=(self.copy_button, self._copied, None),
+            beside=(self.copy_button, self._copied, None),
         )
         self.close_button.setFocus()
 
@@ -222,7 +224,7 @@ def diagnostics(program: Program) -> str:
     return text.replace(str(Path.home()), "~")
 
 
-class ShortcutsDialog(ShownDialog):
+class ShortcutsDialog(Dialog):
     def __init__(self, actions: Iterable[QAction], parent: QWidget) -> None:
         super().__init__(tr("Shortcuts"), parent)
         own = [(action.shortcut().toString(), action.text()) for action in actions]

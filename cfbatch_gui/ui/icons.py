@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from PySide6.QtCore import QByteArray, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QByteArray, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QIconEngine, QPainter, QPixmap, QPixmapCache, QTransform
 from PySide6.QtSvg import QSvgRenderer
 
@@ -31,9 +31,10 @@ def _drawing(name: str) -> str:
 
 
 def _render(name: str, colour: QColor, size: QSize, ratio: float) -> QPixmap:
-    is_mirrored = name in _MIRRORED and QGuiApplication.isRightToLeft()
+    is_right_to_left = QGuiApplication.isRightToLeft()
+    is_mirrored = name in _MIRRORED and is_right_to_left
     look = f"{colour.name(QColor.NameFormat.HexArgb)}/{size.width()}x{size.height()}@{ratio:.3f}"
-    key = f"cfbatch/{name}/{look}{'/mirrored' if is_mirrored else ''}"
+    key = f"cfbatch/{name}/{look}/{is_right_to_left}"
     found = QPixmap()
     if QPixmapCache.find(key, found):
         return found
@@ -42,8 +43,8 @@ def _render(name: str, colour: QColor, size: QSize, ratio: float) -> QPixmap:
     painter = QPainter(drawn)
     painter.setOpacity(colour.alphaF())
     renderer = QSvgRenderer(QByteArray(_drawing(name).replace("currentColor", colour.name()).encode()))
-    renderer.setAspectRatioMode(Qt.AspectRatioMode.KeepAspectRatio)
-    renderer.render(painter, QRectF(QPoint(0, 0), drawn.size()))
+    side = min(drawn.width(), drawn.height())  # the rest of a wider place is room before the words of a button
+    renderer.render(painter, QRectF(drawn.width() - side if is_right_to_left != is_mirrored else 0, 0, side, side))
     painter.end()
     if is_mirrored:
         drawn = drawn.transformed(QTransform.fromScale(-1, 1))

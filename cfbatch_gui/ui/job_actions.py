@@ -134,11 +134,11 @@ class JobActions:
         title = tr("Tags of “{name}”").format(name=figures.one_line(before[0].name, 60))
         if len(before) > 1:
             title = figures.plural(len(before), "Tags of {n} job", "Tags of {n} jobs")
-        label = tr("Tags, with commas between them")
+        label, note = tr("Tags, with commas between them"), ""
         if known := {tag for job in self._program.ledger.jobs() for tag in job.tags}:
             in_use = ", ".join(sorted(known, key=str.casefold))
-            label += "\n" + tr("In use: {tags}").format(tags=figures.one_line(in_use, _MOST_IN_USE))
-        text = await dialogs.ask_text(self._window, title, label, text=", ".join(common), accept=tr("Save"))
+            note = tr("In use: {tags}").format(tags=figures.one_line(in_use, _MOST_IN_USE))
+        text = await dialogs.ask_text(self._window, title, label, text=", ".join(common), accept=tr("Save"), note=note)
         if text is None:
             return
         typed = text.split(",")

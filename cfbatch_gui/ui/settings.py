@@ -122,7 +122,13 @@ class SettingsPage(_Leavable):
         waits = self._box("practice_waits", self.tr("Practice jobs take some seconds, as real ones take minutes"))
         later = self.tr("Otherwise they are done at once. A change holds from the next start.")
         practice = _card(self.tr("Practice service"), waits, _small(later))
-        return _page(appearance, language, notices, practice)
+        developers = self._box("for_developers", self.tr("Show what developers need"))
+        what = self.tr(
+            "Code that does the same, request IDs, checksums, your own Worker and the AI Gateway, with the pages and"
+            " the entries of menus that belong to them."
+        )
+        for_developers = _card(self.tr("For developers"), developers, _small(what))
+        return _page(appearance, language, notices, practice, for_developers)
 
     def _choose_language(self, code: str) -> None:
         self._program.change_settings(language=code)

@@ -195,7 +195,7 @@ def _colours(chosen: Colours) -> dict[str, str]:
 
 
 def _faint(chosen: Colours) -> QColor:
-    return mixed(QColor(chosen["quiet"]), QColor(chosen["window"]), 0.78)
+    return mixed(QColor(chosen["quiet"]), QColor(chosen["window"]), 0.72)
 
 
 _Role = QPalette.ColorRole

@@ -54,6 +54,7 @@ async def past(root: Path, worker: WorkerStage, clock: Clock) -> None:
 async def card(stage: Stage, take: Take, worker: WorkerStage) -> None:
     """The Worker's card: collecting is switched on, and tested."""
     person = stage.person
+    stage.program.change_settings(for_developers=True)
     await person.press(Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
     await person.click("New connection")
     await person.choose("Your own Worker")

@@ -51,6 +51,7 @@ async def elsewhere(root: Path, theme: Theme, take: Take) -> None:
 async def connections(stage: Stage, take: Take, worker: FaultyService) -> None:
     """A Worker and a gateway are added, and tested."""
     person = stage.person
+    stage.program.change_settings(for_developers=True)
     await person.press(Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
     await person.click("New connection")
     await person.choose("Your own Worker")

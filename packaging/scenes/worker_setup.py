@@ -33,11 +33,12 @@ async def worker_setup(root: Path, theme: Theme, take: Take) -> None:
 async def put(stage: Stage, take: Take, account: AccountService, faulty: FaultyService) -> None:
     """From the guide to the end."""
     person = stage.person
+    stage.program.change_settings(for_developers=True)
     await person.press(Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
     await person.click("New connection")
     await person.choose("Your own Worker")
     await person.click("Save the Worker…")
-    await person.until_sees("Give it a secret")
+    await person.until_sees("Or do it by hand")
     await take(stage, "setup-guide")
     await person.click("Set up in my account…")
     await person.until_sees("One-time API token", "Reads the account's address")

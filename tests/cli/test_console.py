@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfbatch_gui.cli.console import Console, elided, padded, width_of
+from cfbatch_gui.core.system.printing import escaped
 
 
 @given(st.text(), st.integers(2, 60))
@@ -14,7 +15,7 @@ def test_an_elided_text_fits_and_is_one_printable_line(text: str, width: int) ->
     shown = elided(text, width)
     assert width_of(shown) <= width
     assert width_of(padded(text, width)) == width
-    assert all(sign.isprintable() or sign in "\u200c\u200d" for sign in shown)
+    assert escaped(shown) == shown and "\n" not in shown
 
 
 @pytest.mark.parametrize(
@@ -25,8 +26,8 @@ def test_an_elided_text_fits_and_is_one_printable_line(text: str, width: int) ->
         ("日本語", 5, "日本…"),
         ("e\u0301te\u0301", 3, "e\u0301te\u0301"),
         ("a\nb\tc", 10, "a b c"),
-        ("\x1b[31mred\x1b]0;title\x07", 40, "[31mred ]0;title"),
-        ("\u202eevil", 10, "evil"),
+        ("\x1b[31mred\x07", 40, "\\u001b[31mred\\u0007"),
+        ("\u202eevil", 10, "\\u202eevil"),
         ("می\u200cخواهم", 40, "می\u200cخواهم"),
     ],
 )

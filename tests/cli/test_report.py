@@ -70,7 +70,7 @@ def test_on_a_terminal_there_is_one_line_that_goes_away() -> None:
     progress.show_read("a.csv", 6, 10)
     progress.follow(job(BatchState.DONE, BatchState.QUEUED))
     progress.end()
-    drawn = err.getvalue().split(progress.console.line_clearing)
+    drawn = err.getvalue().split(f"\r{' ' * (progress.console.width - 1)}\r")
     assert drawn == [
         "",
         "[████████████░░░░░░░░░░░░] reading a.csv",

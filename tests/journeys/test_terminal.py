@@ -20,12 +20,13 @@ THREE_STORIES = resource("examples/three-stories.txt")
 
 def test_a_ranking_of_the_example(terminal: Terminal, tmp_path: Path) -> None:
     ranked = tmp_path / "ranked.csv"
-    ended = terminal.run("run", EXAMPLE, "--rank", "--connection", "practice", "--out", ranked)
-    assert ended.status == 0
-    assert "Practice service" in ended.err
+    command = ("run", EXAMPLE, "--rank", "--connection", "practice")
+    ended = terminal.run(*command, "--out", ranked)
+    assert (ended.status, ended.out) == (0, ""), "what goes into a file is not printed as well"
     rows = read_csv(ranked)
-    assert f"Wrote {len(rows)} rows to {ranked}" in ended.err
+    assert str(ranked) in ended.err
 
+    ended = terminal.run(*command)
     lines = ended.out.splitlines()
     assert lines[0] == "Scores of the practice service, on this computer"
     assert all(width_of(line) <= 100 for line in lines)
@@ -40,7 +41,6 @@ def test_the_examples_of_the_service_s_own_pages(terminal: Terminal, service: st
     terminal.connect(service)
     cloud = terminal.run("run", ORANGE_CLOUD, "--rank", "--connection", "cloudflare", "--out", tmp_path / "cloud.csv")
     assert cloud.status == 0
-    assert "practice" not in cloud.out
     first, *_ = read_csv(tmp_path / "cloud.csv")
     assert (first["rank"], first["text"]) == ("1", "This is a story about an orange cloud")
 

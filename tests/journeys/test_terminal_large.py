@@ -62,8 +62,9 @@ def test_many_queries_with_twenty_contexts_each(terminal: Terminal, tmp_path: Pa
     ]
     random.Random(4).shuffle(rows)  # rows of one query need not stand together
     file = write(tmp_path / "in.csv", [("query", "doc_id", "text", "colour", "number"), *rows])
-    ended = terminal.run("run", file, "--rank", "--connection", "cloudflare", "--out", tmp_path / "ranked.csv")
+    ended = terminal.run("run", file, "--rank", "--connection", "cloudflare", "--name", "many")
     assert ended.status == 0
+    assert terminal.run("export", "many", "--out", tmp_path / "ranked.csv").status == 0
     ranked = read_csv(tmp_path / "ranked.csv")
     assert len(ranked) == 20 * QUERIES
     assert ended.out.count("\n") == QUERIES + 20 * QUERIES + QUERIES - 1

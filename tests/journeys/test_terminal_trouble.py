@@ -44,7 +44,8 @@ def test_bad_input_is_said_before_anything_is_sent(
     monkeypatch.chdir(tmp_path)
     if content is not None:
         Path("in.csv").write_bytes(content)
-    ended = terminal.run("run", "in.csv", "--rank", "--connection", "practice", *arguments)
+    how = () if content is None else ("--rank",)  # a missing file is said before what is to be done with it
+    ended = terminal.run("run", "in.csv", *how, "--connection", "practice", *arguments)
     assert (ended.status, ended.out) == (2, "")
     assert sentence in ended.complaint
     assert ended.complaint.endswith(".")
@@ -67,8 +68,8 @@ def test_a_refused_token_keeps_the_job_until_it_is_mended(terminal: Terminal, tm
 
         terminal.connect(server.url, token=OTHER_TOKEN)
         resumed = terminal.run("resume", ended.json["job"])
-    assert resumed.status == 0
-    assert resumed.out.splitlines()[0] == read_csv(out)[0]["query"]
+    assert (resumed.status, resumed.out) == (0, "")
+    assert len(read_csv(out)) == 82
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ class Past:
             self.root / "data", environ=self.environ, credentials=self.credentials, practice_times=(0.0, 0.0)
         )
         await program.connections.save_cloudflare(ACCOUNT, TOKEN)
-        program.change_settings(connection="practice")
+        program.change_settings(connection="practice", for_developers=True)
         help_centre = resource("examples/help-centre-ranking.csv")
         await run(program, "Help centre, baseline", help_centre, Kind.RANK)
         beginnings = material.beginnings(self.files / "beginnings.csv", help_centre)

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QMenu,
-    QMessageBox,
     QWidget,
 )
 
@@ -25,8 +24,9 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.connections.connection_cards import SavedCard
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
+from cfbatch_gui.ui.dialogs import Question
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.widgets import Choice
+from cfbatch_gui.ui.widgets import Button, Choice
 
 Page = TypeVar("Page", bound=QWidget)
 
@@ -143,7 +143,8 @@ def offered(menu: QMenu) -> set[str]:
 
 
 def begin(page: ConnectionPage, entry: str) -> SavedCard:
-    """Choose it in the menu "New connection"; the new card."""
+    """Choose it in the menu "New connection", which developers have; the new card."""
+    page.program.change_settings(for_developers=True)
     entries(page.new_button.menu())[entry].trigger()
     return page.cards[-1]
 
@@ -164,13 +165,19 @@ async def save(page: ConnectionPage, card: SavedCard, until: Callable[..., Any])
 
 async def answer(parent: QWidget, text: str, until: Callable[..., Any]) -> str:
     """Press a button of the question that is asked; the words of the question."""
-    await until(lambda: parent.findChild(QMessageBox))
-    box = parent.findChild(QMessageBox)
-    assert isinstance(box, QMessageBox)
-    words = box.informativeText()
-    click(next(button for button in box.buttons() if button.text() == text))
-    await until(lambda: not parent.findChild(QMessageBox))
-    return words
+    question = await shown(Question, until)
+    click(next(button for button in question.findChildren(Button) if button.text() == text))
+    await until(lambda: not parent.findChild(Question))
+    return question.text
+
+
+async def answer_line(text: str, until: Callable[..., Any]) -> None:
+    """Type into the dialog that asks for one line, and accept it."""
+    question = await shown(Question, until)
+    field = question.findChild(QLineEdit)
+    assert isinstance(field, QLineEdit)
+    field.setText(text)
+    QTest.keyClick(question, Qt.Key.Key_Return)
 
 
 def states(card: SavedCard) -> list[str]:

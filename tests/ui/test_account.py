@@ -218,6 +218,7 @@ async def test_an_empty_account_and_one_without_a_worker_say_so(stage: Stage, un
     await until(lambda: not any(isinstance(each, AccountDialog) for each in QApplication.topLevelWidgets()))
 
     await stage.program.connections.remove(stage.program.address_book.saved()[1].id)
+    stage.program.change_settings(for_developers=True)
     dialog = await account_dialog(stage, until)
     assert dialog.places.empty.sentence().startswith("A Worker of your own can collect answers")
     assert not dialog.take_button.isVisible() and not dialog.connection.isVisible()

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder, SettingsStore
-from cfbatch_gui.ui.dialogs import ask, open_file, save_file
+from cfbatch_gui.ui.dialogs import Question, ask, open_file, save_file
 from cfbatch_gui.ui.widgets import Tabs
 from tests.ui.conftest import Until
 from tests.ui.connections import choose_path, shown
@@ -41,14 +41,13 @@ async def test_a_question_is_answered_by_its_button_or_escape_and_holds_up_nothi
     asking = asyncio.create_task(
         ask(parent, "Delete the job?", "Its answers go with it.", accept="Delete", danger=True)
     )
-    box = await shown(QMessageBox, until)
+    box = await shown(Question, until)
     before = ticks
     await until(lambda: ticks > before + 3)
-    default = box.defaultButton()
-    assert default is not None
-    assert default.text() == "Cancel"
+    buttons = {button.text(): button for button in box.findChildren(QPushButton)}
+    assert list(buttons) == ["Cancel", "Delete"] and buttons["Cancel"].isDefault()
     if words:
-        QTest.mouseClick(next(each for each in box.buttons() if each.text() == words), Qt.MouseButton.LeftButton)
+        QTest.mouseClick(buttons[words], Qt.MouseButton.LeftButton)
     else:
         QTest.keyClick(box, Qt.Key.Key_Escape)
     assert await asyncio.wait_for(asking, 240) is expected
@@ -57,10 +56,10 @@ async def test_a_question_is_answered_by_its_button_or_escape_and_holds_up_nothi
 
 async def test_a_cancelled_question_goes_away(parent: QWidget, until: Until) -> None:
     asking = asyncio.create_task(ask(parent, "Wait?", "For ever.", accept="Yes"))
-    await shown(QMessageBox, until)
+    await shown(Question, until)
     asking.cancel()
     await asyncio.wait({asking})
-    await until(lambda: parent.findChild(QMessageBox) is None)
+    await until(lambda: parent.findChild(Question) is None)
 
 
 async def test_files_are_chosen(parent: QWidget, until: Until, tmp_path: Path) -> None:

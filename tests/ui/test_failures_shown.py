@@ -10,9 +10,10 @@ from typing import Any, cast
 import pytest
 from PySide6.QtCore import Qt, QTimer, qWarning
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from cfbatch_gui.core.errors import ServiceRefused
+from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.window.app import STATUS, CrashHandler, Start, open_window
 from tests.canary import CORE, OLD_TOKEN, OTHER_TOKEN, TOKEN
@@ -40,13 +41,13 @@ def test_a_failure_before_the_window_is_shown_and_written(
 
 def press(seen: list[str]) -> None:
     """Copy the details, then close; again a moment later while there is no dialog yet."""
-    box = next((each for each in QApplication.topLevelWidgets() if isinstance(each, QMessageBox)), None)
+    box = next((each for each in QApplication.topLevelWidgets() if isinstance(each, Dialog)), None)
     if box is None or not box.isVisible():
         QTimer.singleShot(10, lambda: press(seen))
         return
-    buttons: dict[str, Any] = {button.text(): button for button in box.buttons()}
+    buttons = {button.text(): button for button in box.findChildren(QPushButton)}
     buttons["Copy details"].click()
-    seen += [box.text(), QGuiApplication.clipboard().text()]
+    seen += [box.findChildren(QLabel)[0].text(), QGuiApplication.clipboard().text()]
     buttons["Close"].click()
 
 

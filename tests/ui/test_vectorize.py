@@ -19,8 +19,10 @@ from cfbatch_gui.core.vectorize.push_values import MetadataColumn, PushOptions, 
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.push_form import RunningPushes, proposed_name
 from cfbatch_gui.ui.results.vectorize_page import VectorizePage
+from cfbatch_gui.ui.theme import Theme
 from tests.canary import TOKEN
 from tests.screen.past import run
+from tests.screen.stage import opened
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService
 from tests.support.keyrings import MemoryKeyring
@@ -129,7 +131,7 @@ async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Des
     await desk.until(lambda: desk.parts() == "after" and not page.tasks.running())
     assert page.state.title.text() == "24 of 24 are in “products-june”."
     assert "256 dimensions · " in page.state.more.text() and "24 of the vectors" in page.state.line.text()
-    assert page.state.sent.texts()[1:10:2] == ["the job's IDs", "none", "price", "24", "0"]
+    assert page.state.sent.texts()[1:16:2] == ["the job's IDs", "none", "price", "24", "0", "0", "24", "24"]
     assert page.search.price.text().endswith("costs nothing here")
     assert not page.search.button.isEnabled()
     QTest.keyClicks(page.search.sentence, "a lamp of brass")
@@ -151,12 +153,11 @@ async def test_a_pause_keeps_what_was_sent_and_the_rest_can_be_sent_anew(
     click(desk.page.send_button)
     progress = desk.page.state
     await until(lambda: desk.parts() == "progress" and progress.waiting.isVisibleTo(desk.page))
-    assert progress.line.text() == "Sending: 20 of 35 vectors"
+    assert progress.title.text() == "Sending: 20 of 35 vectors"
     assert "The next try is in" in progress.waiting.text()
     click(progress.pause_button)
     await desk.idle()
-    assert progress.title.text() == "Not everything is in “products” yet"
-    assert progress.line.text() == "20 of 35 were sent to “products”."
+    assert progress.title.text() == "20 of 35 were sent to “products”."
     other = await desk.job("Other", rows(range(5)), "cloudflare")
     await desk.show(other)
     assert desk.parts() == "form"
@@ -217,6 +218,23 @@ async def test_what_would_be_refused_is_said_before_anything_is_sent(desk: Desk)
     assert not bar.isVisible()
 
 
+async def test_the_tab_is_there_once_an_account_is_connected(tmp_path: Path, theme: Theme, until: Until) -> None:
+    path = tmp_path / "Products.csv"
+    path.write_text(rows(range(4)), encoding="utf-8")
+    async with opened(tmp_path / "data", theme, practice_times=(0.0, 0.0)) as stage:
+        job = await run(stage.program, "Products", path, Kind.EMBED, "practice")
+        stage.workspace.show_jobs()
+        stage.workspace.open_job(job.id)
+        tabs = stage.workspace.job_page.tabs
+        await until(lambda: tabs.is_shown("vectors"))
+        assert not tabs.is_shown("vectorize")
+        await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
+        stage.workspace.open_job(job.id)
+        assert tabs.is_shown("vectorize")
+        await until(lambda: not stage.workspace.results.pages["vectors"].view.tasks.running())
+        await until(lambda: not stage.workspace.tasks.is_running("connection"))
+
+
 def test_a_name_for_an_index_is_made_of_the_name_of_a_job() -> None:
     assert proposed_name("Products, June", ()) == "products-june"
     assert proposed_name("Poêle à frire – été", ()) == "poele-a-frire-ete"
@@ -240,7 +258,7 @@ async def test_a_token_without_the_permission_leads_to_the_connection_and_loses_
     await desk.idle()
     (bar,) = desk.notices.bars()
     assert "Vectorize Write" in bar.text() and desk.page.state.waiting.text() == bar.text()
-    assert desk.page.state.line.text() == "10 of 25 were sent to “products”."
+    assert desk.page.state.title.text() == "10 of 25 were sent to “products”."
     opened: list[bool] = []
     desk.notices.connection_wanted.connect(lambda: opened.append(True))
     next(link for link in bar.links() if link.text() == "Open connection").click()
@@ -250,17 +268,11 @@ async def test_a_token_without_the_permission_leads_to_the_connection_and_loses_
     await desk.until(lambda: desk.parts() == "after")
 
 
-async def test_a_worker_has_no_such_api_and_another_connection_is_offered(
-    account: tuple[Desk, ThreadedService],
-) -> None:
+async def test_vectors_of_a_worker_go_through_the_account(account: tuple[Desk, ThreadedService]) -> None:
     desk, _service = account
     job = await desk.job("Products", rows(range(12)), "cloudflare")
     worker = SavedConnection("worker", "My Worker", "worker", url="https://batch.example.workers.dev")
     await desk.program.keep_settings(connections=(*desk.program.settings.connections, worker))
     await desk.show(replace(job, connection="worker"))
-    assert desk.page.stack.empty.sentence().startswith("My Worker is a Worker, which only passes batches on.")
-    assert desk.page.stack.empty.button.text() == "Use “Cloudflare”"
-    click(desk.page.stack.empty.button)
-    await desk.until(lambda: desk.page.send_button.isVisibleTo(desk.page))
-    await desk.idle()
+    assert "through “Cloudflare”" in desk.page.form.index_line.text()
     assert desk.page.send_button.text() == "Send 12 vectors"

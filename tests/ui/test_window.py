@@ -76,12 +76,17 @@ async def test_the_menus_name_every_command_and_its_key(stage: Stage) -> None:
 async def test_the_menu_job_has_what_the_open_page_offers(stage: Stage) -> None:
     job_menu = menus(stage.workspace.window)["Job"]
     job_menu.aboutToShow.emit()
+    assert list(entries(job_menu)) == ["No job is open"]
+    for_developers = entries(menus(stage.workspace.window)["File"])["Add a job by its request ID…"]
+    assert not for_developers.isVisible()
+    stage.program.change_settings(for_developers=True)
+    job_menu.aboutToShow.emit()
     assert list(entries(job_menu)) == ["No job is open", "In your account…"]
     await stage.person.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
     await stage.person.until_sees("Your data")
     job_menu.aboutToShow.emit()
     words = entries(job_menu)
-    assert {"Rename", "Duplicate", "Delete"} <= {*words}
+    assert {"Rename", "Duplicate", "Delete"} <= {*words} and for_developers.isVisible()
     send = next(action for name, action in words.items() if name.startswith("Send"))
     assert not send.isEnabled() and send.toolTip()
 

@@ -77,7 +77,7 @@ async def desk(tmp_path: Path, until: Until, backend: KeyringBackend) -> AsyncIt
         FaultyService(account) as faulty,
         opened_page(tmp_path, until, backend, faulty.url, browser=browser) as page,
     ):
-        desk = Desk(page._program, page, account, faulty, until)
+        desk = Desk(page.program, page, account, faulty, until)
         desk.opened_pages = pages
         yield desk
 

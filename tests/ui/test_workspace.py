@@ -263,6 +263,8 @@ async def test_what_is_ticked_and_a_budget_are_kept(stage: Stage, tmp_path: Path
     page.boxes["practice_waits"].click()
     assert page.boxes["system_notices"].isChecked()
     page.boxes["system_notices"].click()
+    assert not page.boxes["for_developers"].isChecked()
+    page.boxes["for_developers"].click()
     page.choose(SPENDING)
     page.budget.a_job.setValue(0.5)
     page.choose(DATA)
@@ -271,7 +273,9 @@ async def test_what_is_ticked_and_a_budget_are_kept(stage: Stage, tmp_path: Path
     saved = Paths(tmp_path / "data").settings
     await until(lambda: Settings.load(saved).forget_after_export)
     kept = Settings.load(saved)
-    assert not kept.practice_waits and not kept.system_notices and kept.budget == Budget(a_job=0.5)
+    assert (
+        kept.for_developers and not kept.practice_waits and not kept.system_notices and kept.budget == Budget(a_job=0.5)
+    )
 
 
 async def test_remembered_folders_are_forgotten(stage: Stage, tmp_path: Path, until: Until) -> None:

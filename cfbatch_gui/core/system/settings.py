@@ -84,6 +84,7 @@ class Settings:
     seen_close_note: bool = False
     practice_waits: bool = True  # whether a practice batch takes some seconds, as a real one takes minutes
     forget_after_export: bool = False  # whether a finished job's texts are removed once all of it was exported
+    for_developers: bool = False  # whether pages and menus show what developers alone need
     system_notices: bool = True  # whether the desktop tells when a job is finished or needs the user
     budget: Budget = Budget()
     judgement_book: str = ""  # the name of the book that jobs are measured by; "" for the usual one

@@ -86,54 +86,12 @@ def upload(files: WorkerFiles, names: Names, secret: Token, *, keep_variables: b
     return content_type, UploadBody(body)
 
 
-@dataclass(frozen=True, slots=True)
-class GuideStep:
-    """One step of the guide; `command` is run in the Worker's folder, "" without one."""
-
-    title: str
-    text: str
-    command: str = ""
-
-
-NEEDS = message("You need a Cloudflare account, and Node.js 22.12 or newer on this computer.")
-GUIDE = (
-    GuideStep(
-        message("Put it on Cloudflare"),
-        message(
-            "Open a terminal in the folder and enter this. A browser opens for you to log in. At the end stands the "
-            "Worker's address, which ends in workers.dev."
-        ),
-        "npx wrangler deploy",
-    ),
-    GuideStep(
-        message("Give it a secret"),
-        message("Enter this, then paste the secret. Until it has one, the Worker refuses everything."),
-        "npx wrangler secret put SHARED_SECRET",
-    ),
-    GuideStep(
-        message("Connect"), message("Enter the Worker's address and the same secret here, and check the connection.")
-    ),
-    GuideStep(
-        message("Collecting while your computer is off"),
-        message(
-            "If you like: answers then wait in your account. On the dashboard activate R2 once and make a "
-            "bucket called cf-batch-answers, then enter this, and switch collecting on at the connection."
-        ),
-        "npx wrangler deploy --config collect.jsonc",
-    ),
-)
-
 # Prices of https://developers.cloudflare.com/r2/pricing/ and https://developers.cloudflare.com/workflows/reference/pricing/
 COSTS = message(
     "Prices as of November 2026. R2: 10 GB a month are free, then $0.015 for a GB and month; writing costs $4.50 and"
     " reading $0.36 a million, of which one million and ten million a month are free; taking data out costs nothing."
     " Workflows: 3,000 steps a day on the Workers Free plan; on the Paid plan 500,000 a month, then $0.80 for 100,000."
     " Answers to five million texts are 60 to 110 GB until they are collected."
-)
-REMOVAL = message(
-    "To remove all of it again: “Remove from my account…” in the menu of the connection, or “cfbatch connections"
-    " take-down”. By hand: delete the Worker and the Workflow under Workers & Pages in the dashboard, then empty and"
-    " delete the bucket under R2."
 )
 
 

@@ -333,8 +333,6 @@ TOKEN_PAGE = (
 ACCOUNT_PAGE = "https://dash.cloudflare.com/?to=/:account/ai/workers-ai"
 
 GATEWAY_PAGE = "https://dash.cloudflare.com/?to=/:account/ai/ai-gateway"
-STORAGE_PAGE = "https://dash.cloudflare.com/?to=/:account/r2/overview"
-WORKERS_PAGE = "https://dash.cloudflare.com/?to=/:account/workers-and-pages"
 
 
 def open_in_browser(address: str) -> bool:

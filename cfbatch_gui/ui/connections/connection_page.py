@@ -12,7 +12,7 @@ from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, TokenSource, variable_of
 from cfbatch_gui.core.errors import ConnectionProblem, NotConnected, UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.settings import FolderUse, SavedConnection
+from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Pasted, Token, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui.connections.connection_cards import CardState, ConnectionCard, SavedCard
@@ -44,7 +44,7 @@ class ConnectionPage(QWidget):
         self, program: Program, notices: Notices, *, open_in_browser: Callable[[str], bool] = open_in_browser
     ) -> None:
         super().__init__()
-        self._program, self._notices, self._open_in_browser = program, notices, open_in_browser
+        self.program, self._notices, self._open_in_browser = program, notices, open_in_browser
         self.tasks = Tasks(self, on_error=self._show_error)
         self.header = PageHeader()
         self.practice = ConnectionCard("flask-conical")
@@ -72,7 +72,8 @@ class ConnectionPage(QWidget):
         self.new_button.add(self.tr("Cloudflare account"), lambda: self._begin("cloudflare"), "cloud")
         self.new_button.add(self.tr("Your own Worker"), lambda: self._begin("worker"), "layers")
         self.new_button.add(self.tr("AI Gateway"), lambda: self._begin("gateway"), "link")
-        for button in (self.paste_button, self.new_button):
+        self.account_button = Button(self.tr("Another account"), "plus", lambda: self._begin("cloudflare"))
+        for button in (self.paste_button, self.account_button, self.new_button):
             self.header.add_button(button)
         self._content = boxed(self._column)
         self._area = scrolled(self._content)
@@ -82,7 +83,7 @@ class ConnectionPage(QWidget):
         self.tasks.start("refresh", self._refresh())
 
     def unlock(self) -> None:
-        self.tasks.start("unlock", self._program.credentials.unlock())
+        self.tasks.start("unlock", self.program.credentials.unlock())
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -96,7 +97,7 @@ class ConnectionPage(QWidget):
             self.refresh()
 
     def has_failed(self) -> bool:
-        card = self._card(self._program.settings.connection)
+        card = self._card(self.program.settings.connection)
         return card is not None and card.has_failed()
 
     # Cards
@@ -126,7 +127,7 @@ class ConnectionPage(QWidget):
         card = next((each for each in self.cards if not each.record.id and each.record.kind == kind), None)
         if card is None:
             first = {"cloudflare": "Cloudflare", "worker": self.tr("My Worker"), "gateway": self.tr("AI Gateway")}
-            taken = (each.name for each in self._program.address_book.saved())
+            taken = (each.name for each in self.program.address_book.saved())
             name = free_name(first[kind], [*taken, *(each.record.name for each in self.cards)])
             card = self._new_card(SavedConnection("", name, kind, url=url))
             self.cards.append(card)
@@ -174,14 +175,17 @@ class ConnectionPage(QWidget):
     async def _refresh(self) -> None:
         self._show_saved()
         self._show_used()  # the keyring may take its time
-        for record in self._program.address_book.saved():
+        for record in self.program.address_book.saved():
             state = await self._state_of(record)
             if (card := self._card(record.id)) is not None:  # it may have been removed meanwhile
                 card.show_state(state)
         self._show_used()
 
     def _show_saved(self) -> None:
-        saved = self._program.address_book.saved()
+        for_developers = self.program.settings.for_developers
+        self.new_button.setVisible(for_developers)
+        self.account_button.setVisible(not for_developers)  # the one kind that is left
+        saved = self.program.address_book.saved()
         for card in [each for each in self.cards if each.record.id]:
             if all(each.id != card.record.id for each in saved):
                 self._drop(card)
@@ -197,7 +201,7 @@ class ConnectionPage(QWidget):
         waiting = SecretState(is_checking=True)
         if record.id != CLOUDFLARE:
             return CardState(is_ready=True, token=waiting, gateway_token=waiting) if record.id else CardState()
-        book, held = self._program.address_book, self._program.address_book.held_by_environment()
+        book, held = self.program.address_book, self.program.address_book.held_by_environment()
         service = problem = ""
         try:
             service = book.connection(CLOUDFLARE).base_url if BASE_URL_VARIABLE in held else ""
@@ -207,32 +211,32 @@ class ConnectionPage(QWidget):
         return CardState(bool(book.account_id), waiting, waiting, problem, service, account_is_fixed=is_fixed)
 
     async def _state_of(self, record: SavedConnection) -> CardState:
-        token = await self._secret(record.id, self._program.address_book.check_of(record.id))
+        token = await self._secret(record.id, self.program.address_book.check_of(record.id))
         gateway = SecretState()
         if record.kind == "gateway":
             gateway = await self._secret(gateway_secret_id(record.id), check_secret)
-        summaries = await self._program.connections.summaries(record.id)
+        summaries = await self.program.connections.summaries(record.id)
         is_ready = next(each.is_ready for each in summaries if each.id == record.id)
         return replace(self._known_state(record), is_ready=is_ready, token=token, gateway_token=gateway)
 
     async def _secret(self, secret_id: str, check: Callable[[str], Token]) -> SecretState:
-        credentials, source, error = self._program.credentials, None, None
+        credentials, source, error = self.program.credentials, None, None
         try:
             source = await credentials.token_source(secret_id, check=check)
         except NotConnected as caught:
             error = caught
-        held = secret_id == CLOUDFLARE and TOKEN_VARIABLE in self._program.address_book.held_by_environment()
+        held = secret_id == CLOUDFLARE and TOKEN_VARIABLE in self.program.address_book.held_by_environment()
         is_fixed = held or source is TokenSource.ENVIRONMENT
         return SecretState(source, error, credentials.state, is_fixed=is_fixed, variable=variable_of(secret_id))
 
     def _show_used(self) -> None:
-        used = self._program.settings.connection
+        used = self.program.settings.connection
         card = self._card(used)
         (card or self.practice).choice.setChecked(True)
         if card is None:
             self.header.set_state(self.tr("New jobs use the practice service"), "flask-conical", "quiet")
         else:
-            name = self.tr("New jobs use {name}").format(name=title_words(self._program.address_book.title(used)))
+            name = self.tr("New jobs use {name}").format(name=title_words(self.program.address_book.title(used)))
             is_well = card.is_ready() and not card.has_failed()
             self.header.set_state(name, *(("cloud", "accent") if is_well else ("triangle-alert", "attention")))
         self.state_shown.emit()
@@ -255,7 +259,7 @@ class ConnectionPage(QWidget):
     async def save(self, card: SavedCard) -> None:
         card.show_results(())
         card.set_working(self.tr("Saving… a keyring may ask for its password."))
-        connections, typed = self._program.connections, card.typed()
+        connections, typed = self.program.connections, card.typed()
         may_use = card is self.cloudflare or not (card.record.id or typed.kind == "gateway")
         secret, gateway_secret = card.token_block.field.text(), card.gateway_block.field.text()
         record = await connections.save(typed, secret=secret, gateway_secret=gateway_secret)
@@ -269,7 +273,7 @@ class ConnectionPage(QWidget):
 
     async def test(self, card: SavedCard) -> None:
         try:
-            await card.show_test(self._program.connections.check(card.record.id, self._program.settings.model))
+            await card.show_test(self.program.connections.check(card.record.id, self.program.settings.model))
         finally:
             self.refresh()
 
@@ -278,7 +282,7 @@ class ConnectionPage(QWidget):
             self._drop(card)
             return
         sentence = self.tr("Its secrets are deleted from this computer. Finished jobs keep their results.")
-        jobs = [job for job in self._program.ledger.jobs() if job.connection == card.record.id]
+        jobs = [job for job in self.program.ledger.jobs() if job.connection == card.record.id]
         if any(not batch.state.is_final for job in jobs for batch in job.batches):
             sentence += " " + self.tr(
                 "Jobs that are under way pause: what is at the service stays there, and can be collected only by adding"
@@ -286,7 +290,7 @@ class ConnectionPage(QWidget):
             )
         title = self.tr("Remove “{name}”?").format(name=card.record.name)
         if await ask(self.window(), title, sentence, accept=self.tr("Remove"), danger=True):
-            await self._removing(card, self._program.connections.remove(card.record.id))
+            await self._removing(card, self.program.connections.remove(card.record.id))
 
     async def rename(self, card: SavedCard) -> None:
         name = await ask_text(self.window(), self.tr("Rename"), self.tr("Name"), text=card.record.name)
@@ -295,7 +299,7 @@ class ConnectionPage(QWidget):
             return
         renamed = replace(card.record, name=name)
         if card.record.id:
-            renamed = await self._program.connections.save(renamed)
+            renamed = await self.program.connections.save(renamed)
         card.show_record(renamed)
         await self._was_changed()
 
@@ -308,7 +312,7 @@ class ConnectionPage(QWidget):
             " are under way go on, but cannot be collected before it is entered again."
         )
         if await ask(self.window(), self.tr("Remove the secret?"), sentence, accept=self.tr("Remove"), danger=True):
-            await self._removing(card, self._program.connections.forget_secret(secret_id or card.record.id))
+            await self._removing(card, self.program.connections.forget_secret(secret_id or card.record.id))
 
     async def _removing(self, card: SavedCard, work: Awaitable[None]) -> None:
         card.set_working(self.tr("Removing…"))
@@ -323,21 +327,19 @@ class ConnectionPage(QWidget):
 
     async def _use(self, connection_id: str) -> None:
         try:
-            await self._program.keep_settings(connection=connection_id)
+            await self.program.keep_settings(connection=connection_id)
         finally:
             await self._was_changed()
 
     def show_guide(self, card: SavedCard) -> None:
-        guide = WorkerGuide(self.tasks, self._program.remembered_folder(FolderUse.WORKERS), self.window())
+        guide = WorkerGuide(self)
         guide.secret_chosen.connect(card.token_block.put)
         guide.set_up_wanted.connect(lambda: self._set_up(card))
         guide.finished.connect(lambda _: card.url.setFocus(Qt.FocusReason.OtherFocusReason))
         guide.open()
 
     def _set_up(self, card: SavedCard) -> None:
-        dialog = WorkerSetupDialog(
-            *(self._program, self.tasks, self.open_page, self.window()), paid_plan=card.paid_plan.isChecked()
-        )
+        dialog = WorkerSetupDialog(self, paid_plan=card.paid_plan.isChecked())
         dialog.connected.connect(lambda connection_id: self._was_set_up(card, connection_id))
         dialog.open()
 
@@ -353,12 +355,12 @@ class ConnectionPage(QWidget):
         self.tasks.start("refresh", self._was_changed())
 
     def take_down(self, card: SavedCard) -> None:
-        dialog = WorkerRemovalDialog(self._program, self.tasks, self.open_page, card.record, self.window())
+        dialog = WorkerRemovalDialog(self, card.record)
         dialog.forgotten.connect(lambda: self.tasks.start("refresh", self._was_changed()))
         dialog.open()
 
     def check_service(self, connection_id: str) -> None:
-        dialog = ServiceCheck(self._program, self.tasks, connection_id, self.window())
+        dialog = ServiceCheck(self.program, self.tasks, connection_id, self.window())
         dialog.checked.connect(self.changed)
         dialog.open()
 

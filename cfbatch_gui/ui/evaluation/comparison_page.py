@@ -34,7 +34,7 @@ from cfbatch_gui.core.results.score_table import QueryText
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.ui import dialogs, display, widgets
-from cfbatch_gui.ui.dialogs import FormDialog
+from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.display import control_name
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Band, Bars, Chart, Diagonal, Dots, PictureButtons, PlotData
@@ -709,7 +709,7 @@ def text_columns(letter: str) -> tuple[Column[TextMove], ...]:
 MOST = 8  # jobs in one comparison
 
 
-class ChooseJobsDialog(FormDialog):
+class ChooseJobsDialog(Dialog):
     """`chosen` has the jobs once it is accepted. Open it with `dialogs.finished`."""
 
     def __init__(self, program: Program, base: Job, parent: QWidget | None = None) -> None:
@@ -726,7 +726,7 @@ class ChooseJobsDialog(FormDialog):
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
         self._about = widgets.Label(self.tr("Looking for jobs over the same texts…"), "quiet", wrap=True)
         title = self.tr("Compare “{name}” with").format(name=figures.one_line(base.name, 60))
-        self.lay_out(title, "", self._about, self.find_field, self.table, accept=self.compare_button)
+        self.lay_out(title, self._about, self.find_field, self.table, buttons=[self.compare_button])
         self._selected()
         self.tasks = Tasks(self, lambda error: self._about.setText(said(error.message)))
         self.tasks.start("look", self._look())

@@ -15,7 +15,7 @@ from cfbatch_gui.core.errors import DataError, UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui.dialogs import ShownDialog
+from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
@@ -157,7 +157,7 @@ class BatchTable(TableView):
         )
 
 
-class RawAnswerDialog(ShownDialog):
+class RawAnswerDialog(Dialog):
     """The beginning of a raw answer, read in a thread."""
 
     def __init__(self, folder: JobFolder, batch: int, parent: QWidget | None = None) -> None:
@@ -170,7 +170,7 @@ class RawAnswerDialog(ShownDialog):
         self.text.setAccessibleName(title)
         self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         copy = Button(self.tr("Copy"), "copy", lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
-        self.lay_out(title, self.text, foot=((self._about, 1), copy))
+        self.lay_out(title, self.text, beside=((self._about, 1), copy))
         self.tasks = Tasks(self, self._show_error)
         self.tasks.start("read", self._read(folder.reply(batch)))
 

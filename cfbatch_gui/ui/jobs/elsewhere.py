@@ -27,7 +27,7 @@ from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder, SavedC
 from cfbatch_gui.core.workers_ai.answers import Waiting
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui import dialogs
-from cfbatch_gui.ui.dialogs import FormDialog
+from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
@@ -164,7 +164,7 @@ def _read_inputs(paths: tuple[Path, ...], kind: Kind | None) -> AttachedInput:
 _WIDTH, _TEXT_HEIGHT = 600, 110  # pixels
 
 
-class _BegunElsewhere(FormDialog):
+class _BegunElsewhere(Dialog):
     """Open it with `open()`; it deletes itself. `added` carries the id of the job once it is here."""
 
     added = Signal(str)
@@ -172,7 +172,6 @@ class _BegunElsewhere(FormDialog):
     def __init__(self, program: Program, title: str, parent: QWidget | None, kind: Kind | None = None) -> None:
         super().__init__(title, parent, (_WIDTH, 0))
         self._program = program
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.tasks = Tasks(self, self._show_error)
         self.files = AttachedFiles(self.tasks, program.remembered_folder(FolderUse.INPUTS), kind=kind)
         self.problem = Saying("circle-x", "error", "body")
@@ -207,7 +206,7 @@ class AttachDialog(_BegunElsewhere):
         fields.addRow(Label(self.tr("What was sent"), "quiet"), self.files)
         about = self.tr("A job that curl, a script or a Worker has sent is watched here and its results are shown.")
         content = (self.text, self.understood, fields, self.problem, None)
-        self.lay_out(self.windowTitle(), about, *content, accept=self.add_button)
+        self.lay_out(self.windowTitle(), *content, about=about, buttons=[self.add_button])
 
     # What was pasted
 
@@ -297,7 +296,7 @@ class TakeOverDialog(_BegunElsewhere):
             " for again."
         )
         sent = column(Label(self.tr("The file that was sent"), "strong"), self.files, gap=SMALL)
-        self.lay_out(title, about, sent, self.doing, self.problem, None, accept=self.take_button)
+        self.lay_out(title, sent, self.doing, self.problem, None, about=about, buttons=[self.take_button])
 
     def _files_changed(self) -> None:
         self.problem.hide()
@@ -323,7 +322,7 @@ class TakeOverDialog(_BegunElsewhere):
         self.take_button.set_possible(self.tr("It is being taken over.") if doing else self.files.missing())
 
 
-class AccountDialog(FormDialog):
+class AccountDialog(Dialog):
     """Open it with `open()`; it deletes itself. `tasks` are the window's, so that its end waits for what is under way.
 
     `opened` carries the id of a job on this computer, also of one that was just taken over.
@@ -335,7 +334,6 @@ class AccountDialog(FormDialog):
         super().__init__(tr("In your account"), parent, (760, 520))
         self.take_button = PrimaryButton(tr("Take over…"), "download", self._take_over_or_open)
         self._program, self._tasks = program, tasks
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._workers = tuple(each for each in program.address_book.saved() if each.kind == "worker")
         names = [(each.name, each.id) for each in self._workers]
         self.connection = Choice(self.tr("Worker"), names, lambda _: self.look())
@@ -345,7 +343,6 @@ class AccountDialog(FormDialog):
         self._make_table()
         self.doing = Saying("loader", "accent", "quiet", wrap=False)
         self.remove_button = DangerButton(self.tr("Remove from my account…"), "trash-2", self._remove)
-        self.cancel_button.setText(self.tr("Close"))
         for name in ("account list", "account removal"):
             self.finished.connect(lambda _, name=name: tasks.cancel(name))
         self._lay_out()
@@ -379,9 +376,10 @@ class AccountDialog(FormDialog):
         label.setBuddy(self.connection)
         which = boxed(row(label, self.connection, None, self.look_button, gap=MEDIUM))
         which.setVisible(bool(self._workers))
-        content = (which, self.problem, self.places, self.doing)
-        whole = self.lay_out(self.windowTitle(), about, *content, accept=self.take_button, beside=self.remove_button)
-        whole.setStretchFactor(self.places, 1)
+        content = (which, self.problem, (self.places, 1), self.doing)
+        buttons, beside = [self.take_button], [self.remove_button]
+        self.lay_out(self.windowTitle(), *content, about=about, buttons=buttons, beside=beside)
+        self.close_button.setText(self.tr("Close"))
         for each in (self.remove_button, self.take_button):
             each.setVisible(bool(self._workers))
 

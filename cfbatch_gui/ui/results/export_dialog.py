@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
@@ -27,7 +27,7 @@ from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.system.threads import Stopped
 from cfbatch_gui.core.versions import ChangedSince, changed_since_predecessor, removed_list
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.dialogs import FormDialog
+from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.results_page import LimitsBar, failed_batches, labelled
@@ -206,7 +206,7 @@ class ExportForms(QWidget):
         self.changed.emit()
 
 
-class ColumnsDialog(FormDialog):
+class ColumnsDialog(Dialog):
     """With `needs_one` the dialog cannot be accepted without any."""
 
     def __init__(
@@ -233,7 +233,7 @@ class ColumnsDialog(FormDialog):
         area = scrolled(content)
         area.setMinimumHeight(min(content.sizeHint().height(), _COLUMNS_HEIGHT))
         ticks = row(None, everything, nothing, gap=LARGE)
-        self.lay_out(self.tr("Columns to write"), about, ticks, area, accept=self.accept_button)
+        self.lay_out(self.tr("Columns to write"), ticks, area, about=about, buttons=[self.accept_button])
         self._show_possible()
 
     def chosen(self) -> tuple[str, ...]:
@@ -252,7 +252,7 @@ class ColumnsDialog(FormDialog):
 _STEPS = 1_000  # of the progress of each file
 
 
-class ExportDialog(FormDialog):
+class ExportDialog(Dialog):
     """Open it with `open()`; it deletes itself when it closes. `notices` shows which files were written.
 
     `all_written` has the job's id when all of its results were written, with all columns.
@@ -271,7 +271,6 @@ class ExportDialog(FormDialog):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(tr("Export"), parent, (680, 0))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._program, self._notices, self._job = program, notices, job
         self._remembered = program.remembered_folder(FolderUse.EXPORTS)
         self._folder = self._remembered.path or Path(dialogs.documents())
@@ -363,8 +362,8 @@ class ExportDialog(FormDialog):
         )
         self._content.setLayout(column(*parts, gap=LARGE))
         content = (self._content, 1)
-        heading, beside = self.tr("Export as"), self._progress_words
-        self.lay_out(heading, "", content, self.progress, accept=self.save_button, beside=beside)
+        beside = [self._progress_words]
+        self.lay_out(self.tr("Export as"), content, self.progress, buttons=[self.save_button], beside=beside)
 
     # Counting and choosing
 
@@ -537,7 +536,7 @@ class ExportDialog(FormDialog):
         self._progress_words.setText(self.tr("Writing, then reading back…") if writing else "")
         self.progress.set_parts(0, 1)
         if writing:
-            self.cancel_button.setFocus()  # else the list scrolls to the widget that gets the focus
+            self.close_button.setFocus()  # else the list scrolls to the widget that gets the focus
         self._content.setEnabled(not writing)
         self._show_possible()
 

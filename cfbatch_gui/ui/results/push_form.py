@@ -4,9 +4,11 @@ import asyncio
 import itertools
 import re
 import unicodedata
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
@@ -29,7 +31,7 @@ from cfbatch_gui.core.vectorize.push_values import (
     Show,
 )
 from cfbatch_gui.core.versions import find_predecessor
-from cfbatch_gui.core.workers_ai.connection_kinds import Connection
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.limits import INDEX_NAME_FORM, MAX_INDEX_NAME_BYTES, MAX_METADATA_BYTES
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.tasks import Tasks
@@ -50,16 +52,14 @@ from cfbatch_gui.ui.widgets import (
 )
 from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
 from cfbatch_gui.words import figures
-from cfbatch_gui.words.languages import said, tr
-from cfbatch_gui.words.states import title_words
+from cfbatch_gui.words.indexes import dimension_words
+from cfbatch_gui.words.languages import said
+from cfbatch_gui.words.states import connection_of, title_words
 
 
 @dataclass(frozen=True, slots=True)
 class RunningPush:
-    """A push, or with `is_check` a comparison alone.
-
-    `is_stopping`: it was stopped, and ends as soon as the call is over that is being made.
-    """
+    """A push, or with `is_check` a comparison alone. `is_stopping`: it ends once the call is over that is made now."""
 
     job_id: str
     index: str
@@ -101,47 +101,33 @@ class RunningPushes(QObject):
         self._start(RunningPush(job_id, index, is_check=True), lambda show: verify(show=show))
 
     def stop(self, job_id: str) -> None:
-        now = self._running.get(job_id)
-        if now is not None:
-            self._running[job_id] = replace(now, is_stopping=True)
-            self.tasks.cancel(job_id)
-            self.changed.emit(job_id)
+        self._change(job_id, is_stopping=True)
+        self.tasks.cancel(job_id)
 
     def _start(self, begun: RunningPush, work: Callable[[Show], Awaitable[Push]]) -> None:
-        if begun.job_id in self._running:
+        job_id = begun.job_id
+        if job_id in self._running:
             return
-        self._running[begun.job_id] = begun
-        task = self.tasks.start(begun.job_id, self._run(begun.job_id, work))
-        task.add_done_callback(lambda _: self._over(begun.job_id))  # also where it never made its first step
-        self.changed.emit(begun.job_id)
 
-    async def _run(self, job_id: str, work: Callable[[Show], Awaitable[Push]]) -> None:
-        self.ended.emit(job_id, await work(lambda progress: self._show(job_id, progress)))
+        async def run() -> None:
+            self.ended.emit(job_id, await work(lambda progress: self._change(job_id, progress=progress)))
 
-    def _over(self, job_id: str) -> None:
-        del self._running[job_id]
+        def over(_: object) -> None:  # also where it never made its first step
+            del self._running[job_id]
+            self.changed.emit(job_id)
+
+        self._running[job_id] = begun
+        self.tasks.start(job_id, run()).add_done_callback(over)
         self.changed.emit(job_id)
 
-    def _show(self, job_id: str, progress: PushProgress) -> None:
-        now = self._running.get(job_id)
-        if now is None:
-            return
-        self._running[job_id] = replace(now, progress=progress)
-        self.changed.emit(job_id)
+    def _change(self, job_id: str, **changes: Any) -> None:
+        if (now := self._running.get(job_id)) is not None:
+            self._running[job_id] = replace(now, **changes)
+            self.changed.emit(job_id)
 
 
 LONGEST_NAME = 40  # letters of a name of the user's that are shown in a sentence
 _NO_NAME = re.compile(r"[^a-z0-9]+")
-
-
-def dimension_words(dimension: int, metric: str = "") -> str:
-    parts = [figures.plural(dimension, "{n} dimension", "{n} dimensions")] if dimension else []
-    words: dict[str, str] = {
-        Metric.COSINE: tr("cosine"),
-        Metric.EUCLIDEAN: tr("Euclidean distance"),
-        Metric.DOT_PRODUCT: tr("dot product"),
-    }
-    return ", ".join(filter(None, (*parts, words.get(metric, metric))))
 
 
 def proposed_name(job_name: str, taken: Collection[str]) -> str:
@@ -161,6 +147,23 @@ def short_name(name: str) -> str:
     return figures.one_line(name, LONGEST_NAME)
 
 
+def accounts(program: Program) -> Iterator[Connection]:
+    """The connections that lead to an account, and so to Vectorize."""
+    for each in program.address_book.saved():
+        with suppress(UserError):
+            connection = program.address_book.connection(each.id)
+            if connection.kind is not ConnectionKind.WORKER:
+                yield connection
+
+
+def connection_to_index(program: Program, job: Job) -> Connection:
+    """The job's, or where that has no way to Vectorize the first account."""
+    own = connection_of(program, job)
+    if own is not None and own.kind is not ConnectionKind.WORKER:
+        return own
+    return next(accounts(program), None) or program.address_book.connection(job.connection)
+
+
 @dataclass(frozen=True, slots=True)
 class JobVectors:
     """What is known of a job; its `pushes` are those into the account of the connection, the newest first.
@@ -178,9 +181,9 @@ class JobVectors:
     before_name: str
 
 
-def read_job(program: Program, job: Job, through: str) -> JobVectors:
-    """Read a job, for a thread; `through` is the connection. Raises UserError, UsageError for a Worker."""
-    connection = program.address_book.connection(through)
+def read_job(program: Program, job: Job) -> JobVectors:
+    """Read a job, for a thread. Raises UserError."""
+    connection = connection_to_index(program, job)
     check_connection_kind(connection)
     vectorize, folder = program.vectorize, program.folder(job.id)
     earlier = find_predecessor(job, program.ledger.jobs(), program.folder)
@@ -202,7 +205,6 @@ def read_job(program: Program, job: Job, through: str) -> JobVectors:
 
 _NEW = ""  # the value of the entry for a new index
 _COLUMN = "column/"  # before the name of a column, in the values of the choice of ids
-_LONGEST = 200  # letters that can be typed; what is too long for a name is said
 _FEWEST_LETTERS, _FEWEST_LETTERS_OF_INDEX = 14, 24  # of a choice
 CHECK, _LIST = "check", "indexes"  # names of tasks
 _RESTING = 0.35  # seconds after the last change, before the vectors are looked at
@@ -263,7 +265,6 @@ class PushForm(QWidget):
     def _index_card(self) -> Card:
         self.index = _choice(self.tr("Index"), _FEWEST_LETTERS_OF_INDEX, lambda _: self._look_again())
         self.name = QLineEdit()
-        self.name.setMaxLength(_LONGEST)
         self.name.setAccessibleName(self.tr("Name of the new index"))
         self.name.setMinimumHeight(scaled(30))
         self.name.textEdited.connect(lambda _: self._show_index())
@@ -293,9 +294,6 @@ class PushForm(QWidget):
     def _check_card(self) -> Card:
         self.check_line = Label("", "body", wrap=True)
         self.progress = ThinProgress()
-        size_policy = self.progress.sizePolicy()
-        size_policy.setRetainSizeWhenHidden(True)
-        self.progress.setSizePolicy(size_policy)
         self._notes = Saying("info")
         self.problems = NoticeBar()
         self.gone = CheckBox("")

@@ -2,28 +2,25 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QStackedWidget, QWidget
 
-from cfbatch_gui.core.errors import Action, UsageError, UserError
+from cfbatch_gui.core.errors import Action, UserError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.nearest import LONGEST
-from cfbatch_gui.core.vectorize.client import check_connection_kind
 from cfbatch_gui.core.vectorize.push_values import (
     Hit,
-    IdSource,
     Push,
     PushOptions,
     PushOutcome,
+    PushProgress,
     PushStage,
     SearchResult,
 )
 from cfbatch_gui.core.vectorize.vectorize import TOP_K
-from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.ui.notices import Notices, action_words
 from cfbatch_gui.ui.results.push_form import (
     CHECK,
@@ -31,7 +28,6 @@ from cfbatch_gui.ui.results.push_form import (
     PushForm,
     RunningPush,
     RunningPushes,
-    dimension_words,
     read_job,
     short_name,
 )
@@ -59,8 +55,8 @@ from cfbatch_gui.ui.widgets import (
     scrolled,
 )
 from cfbatch_gui.words import figures
+from cfbatch_gui.words.indexes import dimension_words, push_facts
 from cfbatch_gui.words.languages import said, tr
-from cfbatch_gui.words.states import title_words
 
 _AT_THE_INDEX = (PushStage.PROCESSING, PushStage.COMPARING)  # everything was sent
 
@@ -76,89 +72,64 @@ class PushView(QWidget):
         self.title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.line = Label("", "body", wrap=True)
         self.bar = ThinProgress()
-        self.more = Label("", "quiet", wrap=True)
-        self.waiting, self.notes = Saying("clock"), Saying("info")
+        self.more, self.waiting, self.notes = Label("", "quiet", wrap=True), Saying("clock"), Saying("info")
         self.pause_button = Button("", "pause")
-        self.carry_on_button = PrimaryButton(self.tr("Carry on"), "play")
-        self.check_button = Button(self.tr("Check again"))
-        self.choose_button = Button()
+        self.carry_on_button = PrimaryButton(tr("Carry on"), "play")
+        self.check_button, self.choose_button = Button(tr("Check again")), Button()
         self._buttons = (self.pause_button, self.carry_on_button, self.check_button, self.choose_button)
-        self.indexes = Choice(self.tr("Index"))
+        self.indexes = Choice(tr("Index"))
         self.sent = LabelGrid("quiet", stretches=(0, 1), gap=WIDE, wrapped=1)
         title, buttons = row(self._icon, (self.title, 1)), boxed(Flow(*self._buttons))
         state = Card(title, self.line, self.bar, self.more, self.waiting, self.notes, buttons)
-        self._sent = Card(row(Label(self.tr("What was sent"), "strong"), None, self.indexes), self.sent)
+        self._sent = Card(row(Label(tr("What was sent"), "strong"), None, self.indexes), self.sent)
         self.setLayout(column(state, self._sent, gap=MEDIUM))
 
     def show_running(self, running: RunningPush) -> None:
-        progress = running.progress
-        is_sent = progress is not None and progress.stage in _AT_THE_INDEX
-        pattern = self.tr("Everything was sent to “{index}”") if is_sent else self.tr("Sending to “{index}”")
-        more = self.tr("You can close the window: what was accepted stays so, and the rest can be sent later.")
-        if running.is_stopping:
-            more = self.tr("Stopping…")
-        elif is_sent:
-            more = self.tr("Then it is counted, and some of the vectors are read back and compared.")
-        self._show(
-            ("loader", "accent"),
-            pattern.format(index=short_name(running.index)),
-            said(progress.sentence) if progress is not None else self.tr("Asking for the index…"),
-            more,
-            self.pause_button,
-        )
-        done, total = (progress.done, progress.total) if progress is not None else (0, 0)
-        self.bar.set_parts(total if progress is not None and progress.stage is PushStage.PROCESSING else done, total)
-        self.bar.show()
-        if progress is not None and progress.waiting:
+        progress = running.progress or PushProgress(PushStage.READING, 0, 0)
+        is_sent = progress.stage in _AT_THE_INDEX
+        line = tr("You can close the window: what was accepted stays so, and the rest can be sent later.")
+        if is_sent:
+            line = tr("Then it is counted, and some of the vectors are read back and compared.")
+        title = said(progress.sentence) if running.progress else tr("Asking for the index…")
+        self._show(("loader", "accent"), title, line, short_name(running.index), self.pause_button)
+        self._show_parts(progress.total if is_sent else progress.done, progress.total)
+        if progress.waiting:
             again, reason = figures.duration(progress.waiting_seconds), said(progress.waiting)
-            words = self.tr("{reason} The next try is in {seconds}.").format(reason=reason, seconds=again)
+            words = tr("{reason} The next try is in {seconds}.").format(reason=reason, seconds=again)
             self.waiting.set_line(words, "clock", "attention")
-        self.pause_button.setText(self.tr("Stop waiting") if is_sent else self.tr("Pause"))
-        stopping = self.tr("It stops as soon as the call is over that is being made.") if running.is_stopping else ""
+        self.pause_button.setText(tr("Stop waiting") if is_sent else tr("Pause"))
+        stopping = tr("It stops as soon as the call is over that is being made.") if running.is_stopping else ""
         self.pause_button.set_possible(stopping)
 
     def show_push(self, push: Push, pushes: Sequence[Push], dimension: int, checking: RunningPush | None) -> None:
         """One of the `pushes`, while nothing is sent; `checking` is there while its index is being compared."""
-        sentence, finding = said(push.sentence), said(push.finding)
+        title, line = said(push.sentence), said(push.finding)
         if not push.is_whole:
-            title = self.tr("Not everything is in “{index}” yet").format(index=short_name(push.index))
-            line = sentence if push.vectors else self.tr("It stopped before the first vector was sent.")
-            self._show(_STATES[push.outcome], title, line, finding, self.carry_on_button, self.choose_button)
-            self.bar.set_parts(push.acknowledged, push.vectors)
-            self.bar.show()
+            title = title if push.vectors else tr("It stopped before the first vector was sent.")
+            self._show(_STATES[push.outcome], title, line, "", self.carry_on_button, self.choose_button)
+            self._show_parts(push.acknowledged, push.vectors)
             self.waiting.set_line(said(push.failure), "triangle-alert", "attention")
-            self.choose_button.setText(self.tr("Choose anew…"))
+            self.choose_button.setText(tr("Choose anew…"))
         else:
             if checking is not None and checking.progress is not None:
-                finding = said(checking.progress.waiting or checking.progress.sentence)
+                line = said(checking.progress.waiting or checking.progress.sentence)
             age = figures.age(push.checked_at, self._clock()) if push.checked_at else ""
             more = " · ".join(filter(None, (dimension_words(dimension), age)))
-            self._show(_STATES[push.outcome], sentence, finding, more, self.check_button, self.choose_button)
+            self._show(_STATES[push.outcome], title, line, more, self.check_button, self.choose_button)
             self.notes.set_line("\n".join(map(said, push.notes)))
-            self.choose_button.setText(self.tr("Send changes…"))
-            self._show_sent(push)
+            self.choose_button.setText(tr("Send changes…"))
+            self._sent.show()
+            self.sent.show_lines(push_facts(push))
             self.indexes.refill((each.index, each.index) for each in pushes)
             self.indexes.set_value(push.index)
             self.indexes.setVisible(len(pushes) > 1)
-        busy = self.tr("The index is being compared.") if checking is not None else ""
+        busy = tr("The index is being compared.") if checking is not None else ""
         self.check_button.set_possible(busy)
         self.choose_button.set_possible(busy)
 
-    def _show_sent(self, push: Push) -> None:
-        options, seconds = push.options, push.ended_at - push.started_at
-        ids = {IdSource.ROWS: self.tr("row numbers"), IdSource.OWN: self.tr("the job's IDs")}
-        lines = [
-            (self.tr("ID from"), ids.get(options.ids, options.id_column)),
-            (self.tr("Namespace"), options.namespace or self.tr("none")),
-            (self.tr("Beside each vector"), ", ".join(each.column for each in options.metadata) or self.tr("nothing")),
-            (self.tr("New or changed"), figures.number(push.sent)),
-            (self.tr("Taken out"), figures.number(push.deleted)),
-        ]
-        if push.ended_at:
-            took = figures.duration(seconds) if seconds >= 1 else self.tr("under 1 s")
-            lines.append((self.tr("Took"), took))
-        self._sent.show()
-        self.sent.show_lines(lines)
+    def _show_parts(self, done: int, total: int) -> None:
+        self.bar.set_parts(done, total)
+        self.bar.show()
 
     def _show(self, icon: tuple[str, str], title: str, line: str, more: str, *offered: Button) -> None:
         """What each state has, without what only some have."""
@@ -193,19 +164,19 @@ class SearchPanel(Card):
         self.price = Sentence("", "quiet")
         self.sentence = QLineEdit()
         self.sentence.setMaxLength(LONGEST)
-        self.sentence.setAccessibleName(self.tr("A sentence to look for in the index"))
-        self.sentence.setPlaceholderText(self.tr("Type what a visitor of your site would type"))
+        self.sentence.setAccessibleName(tr("A sentence to look for in the index"))
+        self.sentence.setPlaceholderText(tr("Type what a visitor of your site would type"))
         self.sentence.setMinimumHeight(scaled(30))
         self.sentence.textChanged.connect(self.show_possible)
-        self.button = PrimaryButton(self.tr("Search"), on_click=search)
+        self.button = PrimaryButton(tr("Search"), on_click=search)
         self.sentence.returnPressed.connect(self.button.click)
         self.found: Rows[Hit] = Rows(_hit_columns(), key=lambda each: each.id, parent=self, sortable=False)
-        title = self.tr("Found in the index")
+        title = tr("Found in the index")
         self.table = TableView("vectorize/found", title, self.found, inset=True)
         self._found_or_not = MaybeEmpty("search", self.table)
         self._found_or_not.setMinimumHeight(scaled(HEADER_HEIGHT) + _LEAST_ROWS * scaled(ROW_HEIGHT))
         self.show_sentence = self._found_or_not.show_sentence
-        self.body.addWidget(boxed(Flow(Label(self.tr("Try a search"), "strong"), self.price, gap=SMALL)))
+        self.body.addWidget(boxed(Flow(Label(tr("Try a search"), "strong"), self.price, gap=SMALL)))
         self.body.addLayout(row((self.sentence, 1), self.button))
         self.body.addWidget(self._found_or_not, 1)
         self.clear()
@@ -214,7 +185,7 @@ class SearchPanel(Card):
         self.sentence.clear()
         self.found.set_rows(())
         self.show_sentence(
-            self.tr("What the index finds will stand here: up to {n} texts with their scores.").format(n=TOP_K)
+            tr("What the index finds will stand here: up to {n} texts with their scores.").format(n=TOP_K)
         )
         self.show_possible()
 
@@ -222,13 +193,13 @@ class SearchPanel(Card):
         return self.sentence.text().strip()
 
     def show_possible(self) -> None:
-        self.button.set_possible("" if self.text() else self.tr("Type a sentence first."))
+        self.button.set_possible("" if self.text() else tr("Type a sentence first."))
 
     def show_result(self, result: SearchResult) -> None:
         self.found.set_rows(result.hits)
         if not result.hits:
             self.show_sentence(
-                self.tr("The index found nothing. It may not have taken the vectors in yet; “Check again” tells.")
+                tr("The index found nothing. It may not have taken the vectors in yet; “Check again” tells.")
             )
             return
         self._found_or_not.show_content()
@@ -257,16 +228,6 @@ def _hit_columns() -> tuple[Column[Hit], ...]:
     )
 
 
-def other_way(program: Program) -> Connection | None:
-    """The first connection to an account."""
-    for each in program.address_book.saved():
-        with suppress(UserError):
-            connection = program.address_book.connection(each.id)
-            check_connection_kind(connection)
-            return connection
-    return None
-
-
 _LEAST_PART = 150  # pixels of what scrolls above it
 
 
@@ -283,8 +244,6 @@ class VectorizePage(ResultsPage[JobVectors]):
         self._known: JobVectors | None = None
         self._push: Push | None = None  # the one that is shown, of the job's
         self._chooses = False  # the form is shown although there are pushes
-        self._through: dict[str, str] = {}  # the connection that was chosen for a job whose own has no such API
-        self._other_way = ""  # the connection that the empty page offers
         self._found = ""  # about the last search
         pushes.changed.connect(self._push_changed)
         pushes.ended.connect(self._push_ended)
@@ -304,7 +263,7 @@ class VectorizePage(ResultsPage[JobVectors]):
             self.program,
             self.tasks,
             changed=self._show_foot,
-            show_items=lambda items: self.rows_wanted.emit(items, self.tr("Would be refused")),
+            show_items=lambda items: self.rows_wanted.emit(items, tr("Would be refused")),
         )
         self.state = PushView(self.program.clock)
         self.state.pause_button.clicked.connect(lambda: self._pushes.stop(self.shown.id if self.shown else ""))
@@ -314,8 +273,8 @@ class VectorizePage(ResultsPage[JobVectors]):
         self.state.indexes.picked.connect(self._picked)
         self.search = SearchPanel(self._ask)
         self.search.sentence.textChanged.connect(self._show_price)
-        self.back_button = Button(self.tr("Back"), on_click=self._leave_form)
-        self.send_button = PrimaryButton(self.tr("Send vectors"), "send", self._send)
+        self.back_button = Button(tr("Back"), on_click=self._leave_form)
+        self.send_button = PrimaryButton(tr("Send vectors"), "send", self._send)
 
     def _lay_out(self) -> None:
         self._form_part = scrolled(self.form)
@@ -329,7 +288,6 @@ class VectorizePage(ResultsPage[JobVectors]):
         self._parts.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
         self._parts.setMinimumHeight(scaled(_LEAST_PART))
         self.lay_out(self._parts, beside_foot=[self.back_button, self.send_button])
-        self.stack.empty.pressed.connect(self._use_other_way)
 
     # What is shown
 
@@ -343,13 +301,12 @@ class VectorizePage(ResultsPage[JobVectors]):
 
     async def read(self, job: Job) -> JobVectors:
         await self.program.prepare("vectorize")
-        through = self._through.get(job.id, job.connection)
-        return await asyncio.to_thread(read_job, self.program, job, through)
+        return await asyncio.to_thread(read_job, self.program, job)
 
     async def show_read(self, job: Job, known: JobVectors) -> None:
         self._known = known
         if not known.dimension:
-            self.stack.show_sentence(self.tr("Nothing of this job has a vector that could be sent."))
+            self.stack.show_sentence(tr("Nothing of this job has a vector that could be sent."))
             return
         if self._push is None and known.pushes:
             self._push = known.pushes[0]
@@ -384,33 +341,25 @@ class VectorizePage(ResultsPage[JobVectors]):
         self.back_button.setVisible(is_form and self._push is not None)
         words = []
         if self._known is not None and self._known.connection.is_practice:
-            words.append(self.tr("Practice: the index is on this computer, and nothing leaves it."))
+            words.append(tr("Practice: the index is on this computer, and nothing leaves it."))
         if is_form:
             why_not = self.form.why_not()
             words.append(why_not or self.form.size_words())
             self.send_button.setText(self.form.send_words())
             self.send_button.set_possible(why_not)
         elif not self.search.isHidden():
-            words.append(self.tr("Vectorize finds neighbours approximately."))
+            words.append(tr("Vectorize finds neighbours approximately."))
             words.append(self._found)
         self.foot.set_line(" ".join(filter(None, words)))
         self.foot.setVisible(bool(self.foot.text()))
 
     def show_error(self, error: UserError) -> None:
         if self._known is None:
-            other = other_way(self.program) if isinstance(error, UsageError) else None
-            self._other_way = other.id if other is not None else ""
-            use = self.tr("Use “{title}”").format(title=title_words(other.title)) if other is not None else ""
-            self.stack.show_sentence(said(error.message), use)
+            super().show_error(error)
             return
         bar = self.notices.show_error(error)
         if self.form.has_failed and self._parts.currentWidget() is self._form_part:
             bar.add_link(action_words(Action.RETRY), self._list_again)
-
-    def _use_other_way(self) -> None:
-        if self.shown is not None:
-            self._through[self.shown.id] = self._other_way
-            self.tasks.start(LOADING, self._load())
 
     # The form
 
@@ -480,8 +429,8 @@ class VectorizePage(ResultsPage[JobVectors]):
         if self._known is None:
             return
         dollars = self.program.vectorize.search_price(self._known.job.id, self.search.text() or " ").dollars
-        pattern = self.tr("as your site would ask it; one request, {price}")
-        free = self.tr("as your site would ask it; one request, which costs nothing here")
+        pattern = tr("as your site would ask it; one request, {price}")
+        free = tr("as your site would ask it; one request, which costs nothing here")
         self.search.price.setText(pattern.format(price=figures.dollars(dollars)) if dollars else free)
 
     def _ask(self) -> None:
@@ -492,14 +441,14 @@ class VectorizePage(ResultsPage[JobVectors]):
         known, push, text = self._known, self._push, self.search.text()
         if known is None or push is None:
             return
-        self.search.button.set_possible(self.tr("The sentence is on its way."))
+        self.search.button.set_possible(tr("The sentence is on its way."))
         try:
             found = await self.program.vectorize.search(known.job.id, known.connection.id, push.index, text)
             self.search.show_result(found)
             self._found = said(found.sentence) if found.hits else ""
             self._show_foot()
         except UserError:
-            self.search.show_sentence(self.tr("The search did not come back with an answer."))
+            self.search.show_sentence(tr("The search did not come back with an answer."))
             raise
         finally:
             self.search.show_possible()

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from cfbatch_gui.ui import icons, theme
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE, scaled
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed, column, row
 from cfbatch_gui.ui.widgets.buttons import Button, IconButton, LinkButton, MoreButton
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing, follow_in_tab_order
@@ -240,7 +240,7 @@ class PageHeader(QWidget):
         texts.addStrut(scaled(_LEAST_WORDS))
         words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         # In a narrow window, or with a large font, the buttons stand below the words.
-        self.setLayout(column(boxed(Flow(words, boxed(self._buttons))), margins=(WIDE, LARGE + 2, WIDE, 0)))
+        self.setLayout(column(boxed(Flow(words, boxed(self._buttons))), margins=(WIDE, LARGE, WIDE, SMALL)))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def set_title(self, title: str) -> None:

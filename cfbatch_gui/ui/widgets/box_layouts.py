@@ -56,6 +56,11 @@ def boxed(layout: QLayout) -> QWidget:
     return widget
 
 
+def height_at(part: QWidget, width: int) -> int:
+    """The height that it wants at this width, both in pixels."""
+    return part.heightForWidth(width) if part.hasHeightForWidth() else part.sizeHint().height()
+
+
 def line() -> QFrame:
     """A hairline, 1 pixel wide."""
     frame = QFrame()

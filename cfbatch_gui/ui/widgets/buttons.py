@@ -31,10 +31,12 @@ def paint_focus_ring(painter: QPainter, widget: QWidget, radius: float, colour_r
     painter.drawRoundedRect(QRectF(widget.rect()).adjusted(1, 1, -1, -1), radius, radius)
 
 
+_BEFORE_WORDS = 3  # pixels between an icon and its words, besides Qt's own 4
+
+
 class Button(KeyboardRing, QPushButton):
     kind = "plain"
     icon_role = "text"
-    icon_size = 16
 
     def __init__(
         self, text: str = "", icon: str = "", on_click: Callable[[], object] | None = None, *, tip: str = ""
@@ -49,9 +51,12 @@ class Button(KeyboardRing, QPushButton):
             self.set_icon(icon)
         self.setToolTip(tip)
 
+    def setText(self, text: str) -> None:
+        super().setText(text)
+        self.setIconSize(QSize(16 + (_BEFORE_WORDS if text else 0), 16))
+
     def set_icon(self, name: str, colour_role: str = "") -> None:
         self.setIcon(make_icon(name, colour_role or self.icon_role))
-        self.setIconSize(QSize(self.icon_size, self.icon_size))
 
     def add(
         self, text: str, on_chosen: Callable[[], object], icon: str = "", *, checked: bool | None = None

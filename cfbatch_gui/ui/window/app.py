@@ -28,7 +28,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QFileOpenEvent, QGuiApplication, QIcon
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.errors import DataInUse, UserError
@@ -37,11 +37,13 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.system.paths import Paths, resource
+from cfbatch_gui.core.system.printing import put
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.help import about_versions
 from cfbatch_gui.ui.notices import install_roles
 from cfbatch_gui.ui.theme import Scheme, Theme
+from cfbatch_gui.ui.widgets import Button
 from cfbatch_gui.ui.window import loop
 from cfbatch_gui.ui.window.main_window import DESKTOP_ID
 from cfbatch_gui.ui.window.workspace import Request, Workspace
@@ -257,7 +259,7 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QAp
         program = await _open_or_hand_over(start, environ, notify)
     except UserError as error:
         _log.warning("%s: %s (%s)", type(error).__name__, error.message, error.detail)
-        _print(said(error.message))
+        put(sys.stderr, f"{said(error.message)}\n")
         await _say(said(error.message), error.detail)
         return 2
     if program is None:
@@ -332,21 +334,11 @@ def _is_taken(address: str, request: Request) -> bool:
 
 async def _say(words: str, details: str, *, why: str = "") -> None:
     """Say why there is no window, with details to copy."""
-    box = QMessageBox(QMessageBox.Icon.Warning, "CF Batch", words)
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setInformativeText(why)
-    box.setDetailedText(details)
-    if details:
-        copy = box.addButton(tr("Copy details"), QMessageBox.ButtonRole.ActionRole)
-        copy.clicked.disconnect()  # it does not close the dialog
-        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(details))
-    box.setDefaultButton(box.addButton(tr("Close"), QMessageBox.ButtonRole.RejectRole))
-    await dialogs.finished(box)
-
-
-def _print(words: str) -> None:
-    if sys.stderr is not None:  # as on Windows
-        print(words, file=sys.stderr, flush=True)  # noqa: T201
+    dialog = dialogs.Dialog("CF Batch", size=(460, 0))
+    copy = Button(tr("Copy details"), "copy", lambda: QGuiApplication.clipboard().setText(details))
+    copy.setVisible(bool(details))
+    dialog.lay_out(words, about=why, beside=[copy])
+    await dialogs.finished(dialog)
 
 
 class SingleWindow(QObject):
@@ -401,7 +393,7 @@ def say_failed_start(error: BaseException) -> int:
     """Say it, also where there is no data folder and so no log, and return the exit status."""
     words = tr("CF Batch could not start, because of an error inside the program. Your jobs are safe.")
     last = redacted("".join(traceback.format_exception_only(error)).strip())
-    _print(f"{words} {last}")
+    put(sys.stderr, f"{words} {last}\n")
     app = QApplication.instance() or QApplication(sys.argv[:1])
     if isinstance(app, QApplication):
         details = redacted("\n".join((about_versions(__version__), *traceback.format_exception(error))))

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 
-from cfbatch_gui.ui.dialogs import ShownDialog
+from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.jobs.library import Library
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices, PastNotice, Undo, show_folder_of
@@ -29,7 +29,7 @@ from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import tr
 
 
-class NoticeListDialog(ShownDialog):
+class NoticeListDialog(Dialog):
     """Opening it marks all notices as seen."""
 
     def __init__(self, notices: Notices, parent: QWidget) -> None:

@@ -49,8 +49,10 @@ class Menus(QObject):
             (tr("Settings"), "Ctrl+,", workspace.settings.show_connections),
             (tr("Quit"), "Ctrl+Q", window.close),
         )
-        _, _, _, _, self.export, _, _, preferences, leave = file.actions()
+        _, _, self.by_request_id, _, self.export, _, _, preferences, leave = file.actions()
         self.export.setEnabled(False)
+        window.pages.currentChanged.connect(self._show_for_developers)  # also when the settings are left
+        self._show_for_developers()
         preferences.setMenuRole(_Role.PreferencesRole)
         leave.setMenuRole(_Role.QuitRole)
         edit = self._menu(
@@ -220,7 +222,12 @@ class Menus(QObject):
         else:
             self._job.addAction(self.tr("No job is open")).setEnabled(False)
         self._job.addSeparator()
-        add_action(self._job, self.tr("In your account…"), self.show_account, "inbox")
+        settings = self._program.settings
+        if settings.for_developers or any(each.kind == "worker" for each in settings.connections):
+            add_action(self._job, self.tr("In your account…"), self.show_account, "inbox")
+
+    def _show_for_developers(self) -> None:
+        self.by_request_id.setVisible(self._program.settings.for_developers)
 
     def _rename(self) -> None:
         if opened := self._window.library.opened_job():

@@ -285,7 +285,7 @@ class ResultViews:
             ),
             "vectorize": late(
                 *("results.vectorize_page", "VectorizePage", lambda: self._pushes),
-                has_something=lambda job: job.state in FORGETTABLE,
+                has_something=lambda job: job.state in FORGETTABLE and _has_account(program),
             ),
         }
 
@@ -304,6 +304,11 @@ class ResultViews:
         if isinstance(items, tuple):
             self._show_table()
             self.pages["vectors"].view.show_items(items, name)
+
+
+def _has_account(program: Program) -> bool:
+    """Whether a connection leads to an account, without which there is no Vectorize."""
+    return any(each.account_id and each.kind != "worker" for each in program.address_book.saved())
 
 
 _MODULES = (

@@ -10,7 +10,7 @@ import pytest
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.worker_setup.account import Step, names_of, removing_calls, setting_up_calls
-from cfbatch_gui.core.worker_setup.worker_setup import COSTS, GUIDE, NEEDS, REMOVAL, upload, worker_files
+from cfbatch_gui.core.worker_setup.worker_setup import upload, worker_files
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from tests.account_service import ACCOUNT, AccountService
 from tests.canary import CORE, SECRET, TOKEN
@@ -48,18 +48,6 @@ def test_a_module_that_holds_anything_arrives_as_it_is() -> None:
     content_type, body = upload(({"index.js": odd}, "2026-07-01"), names_of(), Token(SECRET), keep_variables=True)
     boundary = content_type.rpartition("=")[2].encode()
     assert body.count(b"--" + boundary) == 3 and odd in bytes(body)
-
-
-def test_the_guide_says_the_same_as_the_files(tmp_path: Path) -> None:
-    readme = resource("worker/README.md").read_text("utf-8")
-    assert len(GUIDE) == 4
-    for step in GUIDE:
-        assert step.title in readme
-        assert step.command in readme
-    assert COSTS in " ".join(readme.split())
-    assert str(REMOVAL).partition("By hand: ")[2] in " ".join(readme.split())
-    assert "22.12" in readme
-    assert "22.12" in NEEDS
 
 
 NAMES = names_of()

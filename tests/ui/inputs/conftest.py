@@ -9,7 +9,6 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QApplication,
-    QInputDialog,
     QMenu,
     QVBoxLayout,
     QWidget,
@@ -29,7 +28,6 @@ from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
 from tests.support.faulty_service import FaultyService
 from tests.ui.conftest import Until
-from tests.ui.connections import shown
 from tests.ui.job_page_driver import job_actions
 
 
@@ -66,12 +64,6 @@ class DraftDriver:
         """Open a file in a new draft, and wait until it can be sent."""
         self.begin(path, kind=kind, connection=connection)
         await until(self.is_ready)
-
-    async def answer(self, text: str, until: Until) -> None:
-        """Type into the dialog that asks for one line."""
-        dialog = await shown(QInputDialog, until)
-        dialog.setTextValue(text)
-        dialog.accept()
 
     @property
     def job(self) -> Job:

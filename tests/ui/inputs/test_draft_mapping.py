@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMenu
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Role, Split
 from tests.core.inputs.files import POSITIVES, data_set
 from tests.ui.conftest import Until
-from tests.ui.connections import pick
+from tests.ui.connections import answer_line, pick
 from tests.ui.inputs.conftest import DraftDriver
 
 PRODUCTS = "sku,title,body\n1,Lamp,It is warm\n2,Chair,It is cold\n3,,Nameless\n"
@@ -121,7 +121,7 @@ async def test_a_recipe_is_saved_used_renamed_and_deleted(
     choose_from_layouts(driver, "Join several columns")
     await until(lambda: driver.is_ready() and texts(driver)[0] == "Lamp. It is warm")
     entry(recipe_menu(driver), "Save this as a recipe…")
-    await driver.answer("Catalogue & more", until)
+    await answer_line("Catalogue & more", until)
     said = "Saved the recipe “Catalogue & more”. It stands under Recipes for files with these columns."
     await until(lambda: driver.notices.texts() == [said])
 
@@ -141,7 +141,7 @@ async def test_a_recipe_is_saved_used_renamed_and_deleted(
     rename = next(action.menu() for action in recipe_menu(driver).actions() if action.text() == "Rename")
     assert isinstance(rename, QMenu)
     entry(rename, "Catalogue && more")
-    await driver.answer("Goods", until)
+    await answer_line("Goods", until)
     await until(lambda: [each.name for each in driver.program.recipes.recipes()] == ["Goods"])
     delete = next(action.menu() for action in recipe_menu(driver).actions() if action.text() == "Delete")
     assert isinstance(delete, QMenu)

@@ -7,12 +7,12 @@ import pytest
 import xlsxwriter
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QInputDialog
+from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.jobs.states import Job, JobState
 from tests.ui.conftest import Until
-from tests.ui.connections import choose_path, entries, shown
+from tests.ui.connections import answer_line, choose_path, entries
 from tests.ui.inputs.conftest import DraftDriver
 
 
@@ -119,9 +119,7 @@ async def test_a_draft_is_renamed_duplicated_and_deleted_as_any_job(
     await until(driver.is_ready)
     more = entries(driver.page.header.more.menu())
     more["Rename"].trigger()
-    dialog = await shown(QInputDialog, until)
-    dialog.setTextValue("  After ")
-    dialog.accept()
+    await answer_line("  After ", until)
     await until(lambda: driver.job.name == "After")
 
     def copies() -> list[Job]:
@@ -183,6 +181,6 @@ async def test_hidden_rows_are_left_out_by_a_click_and_one_query_is_typed_for_th
     driver.click(driver.page.what.rank)
     await until(data.type_query.isVisible)
     driver.click(data.type_query)
-    await driver.answer("where is it dark?", until)
+    await answer_line("where is it dark?", until)
     await until(lambda: driver.is_ready() and driver.figures()[:2] == [("1", "query"), ("2", "contexts")])
     assert driver.state.mapping is not None and driver.state.mapping.layout is Layout.SHARED
