@@ -333,7 +333,7 @@ class JudgePage(QWidget):
     def _start_page(self) -> QWidget:
         self._form = form(gap=LARGE)
         fields: tuple[tuple[str, QWidget], ...] = (
-            (self.tr("Kept in the book"), self.book),
+            (self.tr("Judgements saved as"), self.book),
             (self.tr("Your name"), self.judge_name),
             (self.tr("Texts to judge"), self.tops),
             (self.tr("Grades"), self.scales),
