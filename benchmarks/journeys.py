@@ -23,7 +23,7 @@ from benchmarks.limits import Figures, apart, quantity
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window import loop
 from cfbatch_gui.ui.window.workspace import Workspace
@@ -240,7 +240,7 @@ class Walk:
 
     async def _vectors(self) -> None:
         await self._person.click_row("Jobs", VECTORS)
-        await self._person.until_sees("Export…", "Nearest to")
+        await self._person.until_sees("Export…", "numbers a text")
 
     async def _map(self) -> None:
         await self._person.click("Map")
@@ -249,18 +249,18 @@ class Walk:
 
     async def _similar(self) -> None:
         person = self._person
-        await person.click("Similar")
-        await person.type("A sentence to look for", "something warm for the bed")
-        await person.click("Find similar")
-        await person.until_sees("Most similar to")
+        await person.click("Search")
+        await person.type("A text to look for", "something warm for the bed")
+        await person.press(Qt.Key.Key_Return)
+        await person.until_sees("Most like")
 
     async def _duplicates(self) -> None:
         await self._person.click("Duplicates")
         await self._person.until_sees("would go")
 
     async def _clusters(self) -> None:
-        await self._person.click("Clusters")
-        await self._person.until_sees(" clusters")
+        await self._person.click("Groups")
+        await self._person.until_sees("Group 1:")
 
     async def _draft(self) -> None:
         self._workspace.window.files_dropped.emit([self._root / "large.csv"])

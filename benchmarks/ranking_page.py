@@ -28,7 +28,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.score_table import score_figures
 from cfbatch_gui.core.results.text_search import TextSearch
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.results.ranking_view import RankingView, read_ranking
+from cfbatch_gui.ui.results.ranking_view import RankingView
 
 SCORES, SMALL = 1_000_000, 100
 SHAPES = {"10,000 × 100": 10_000, "500,000 × 2": 500_000, "1 × 1,000,000": 1}
@@ -146,7 +146,7 @@ async def _opened(program: Program, job: Job) -> tuple[float, RankingView]:
     view = RankingView(program, Notices())
     view.resize(1004, 700)
     view.show()
-    read = await asyncio.to_thread(read_ranking, program.folder(job.id), {})
+    read = await view.read(job)
     start = time.thread_time()
     await view.show_read(job, read)
     view.grab()

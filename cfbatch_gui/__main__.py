@@ -59,13 +59,13 @@ def _parsed(given: Sequence[str]) -> Namespace:
     )
     found = parser.parse_args(given)
     if found.out is not None and not found.self_test:
-        parser.error(message("--out has no use without --self-test."))
+        parser.error(message("out_no_use_without_self_test"))
     try:
         if found.out is not None:
             found.out.write_bytes(b"")
         check_utf8(str(found.data_dir.absolute() if found.data_dir else ""))
     except OSError as error:
-        parser.error(message("“{path}” cannot be written: {reason}", path=found.out, reason=error.strerror))
+        parser.error(message("path_cannot_be_written_reason", path=found.out, reason=error.strerror))
     except UsageError as error:
         parser.error(error.message)
     return found

@@ -33,7 +33,7 @@ _PACKAGES: Final = (
 
 def say_no_screen() -> int:
     """There is no display; the exit status."""
-    _say(said(message("There is no screen here. The terminal program “cfbatch” does the same work.")))
+    _say(said(message("there_is_no_screen_here_terminal")))
     return STATUS
 
 
@@ -102,14 +102,12 @@ def show_on_desktop(sentence: str, environ: Mapping[str, str]) -> bool:
 def lacking(error: BaseException) -> str:
     """That a library is missing, for want of which `error` was raised, "" when it is another error."""
     found = _NAMED.search(str(error))
-    return message("This system lacks {library}.", library=found[1]) if found else ""
+    return message("system_lacks_library", library=found[1]) if found else ""
 
 
 def missing_sentence(reason: str) -> str:
     """That there can be no window, why, and what brings all that it needs."""
-    way_out = message("Install what has such files by the program for packages of your system, and start again.")
+    way_out = message("install_what_such_files_program_packages")
     if shutil.which("apt-get"):
-        way_out = message(
-            "Type this into a terminal, and start again: {command}", command=f"sudo apt-get install {_PACKAGES}"
-        )
-    return message("CF Batch cannot open its window. {reason} {way_out}", reason=reason, way_out=way_out)
+        way_out = message("type_into_terminal_start_again_command", command=f"sudo apt-get install {_PACKAGES}")
+    return message("cf_batch_cannot_open_window_reason", reason=reason, way_out=way_out)

@@ -24,7 +24,7 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window import loop
 from tests.screen import material
@@ -65,6 +65,7 @@ class Camera:
         """Save NAME-light.png and NAME-dark.png."""
         if self._wanted and not name.startswith(self._wanted):
             return
+        stage.workspace.window.setGeometry(QApplication.primaryScreen().geometry())
         await stage.person.rest(stage.workspace.window, QPoint(720, 814))
         folder = SHOWN if name in IN_REPOSITORY else OTHERS
         folder.mkdir(parents=True, exist_ok=True)
@@ -243,24 +244,23 @@ async def embed(stage: Stage, camera: Camera) -> None:
     await stage.rename("Product texts")
     await camera.take(stage, "draft-vectors")
     await person.click("Send 1 batch")
-    await person.until_sees("Export…", "Nearest to")
-    await person.until_row("Nearest texts", "Poêle en fonte")
+    await person.until_sees("Export…", "numbers a text")
     await camera.take(stage, "vectors")
     await person.click_row("Jobs", "Catalogue vectors")
     await person.click("Map")
     await person.until_sees("distances between islands")
     await camera.take(stage, "map")
-    await person.click("Similar")
-    await person.type("A sentence to look for", "something warm for the bed")
-    await person.click("Find similar")
-    await person.until_sees("Most similar to")
-    await camera.take(stage, "similar")
+    await person.click("Search")
+    await person.type("A text to look for", "something warm for the bed")
+    await person.press(Qt.Key.Key_Return)
+    await person.until_sees("Most like")
+    await camera.take(stage, "search")
     await person.click("Duplicates")
     await person.until_sees("would go")
     await camera.take(stage, "duplicates")
-    await person.click("Clusters")
-    await person.until_sees("Cluster 1:")
-    await camera.take(stage, "clusters")
+    await person.click("Groups")
+    await person.until_sees("Group 1:")
+    await camera.take(stage, "groups")
 
 
 async def drafts(stage: Stage, files: Path, camera: Camera) -> None:

@@ -3,7 +3,8 @@
     make translations           each resources/translations/*.po gets the new texts, loses those that are gone, and is
                                 compiled beside itself; says how many texts still have no translation
 
-A text is collected where it stands as a constant in one of KEYWORDS, or in the table of assumptions. Catalogues are
+A text is collected where it stands as a constant in one of KEYWORDS, in
+resources/sentences.txt, or in the table of assumptions. Catalogues are
 gettext's PO files, without line numbers and dates, so that a change of the program changes only its own lines.
 """
 
@@ -20,6 +21,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from cfbatch_gui.cli.parser import described_options
+from cfbatch_gui.core.messages import sentences
 from cfbatch_gui.core.workers_ai.probe import all_assumptions
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,10 +35,6 @@ KEYWORDS: Final[dict[str, Any]] = {
     "worded": (1,),
     "plural": (2, 3),
     "say_count": (2, 3),
-    "message": (1,),
-    "usage_error": (1,),
-    "counted_message": (2, 3),
-    "breach": (1,),
 }
 _OPTIONS: Final[dict[str, Any]] = {"add_options": (1,), "one_of": (1,)}  # with the words of each option
 _NEVER = datetime(2026, 1, 1, tzinfo=UTC)
@@ -58,6 +56,8 @@ def collected() -> Catalog:
         for _, values, _, words in described_options(text):
             for each in (*(value for value in values if value.isupper() and len(value) > 1), words):
                 catalog.add(each)
+    for one, many in sentences().values():
+        catalog.add((one, many) if many else one)
     for each in all_assumptions():
         for sentence in filter(None, (each.sentence, each.otherwise, each.reason)):
             catalog.add(sentence)

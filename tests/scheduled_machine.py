@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from tests.journeys.terminal import ACCOUNT, read_csv
 
 ROOT: Final = Path(__file__).resolve().parents[1]

@@ -105,13 +105,9 @@ async def _remove(work: Work) -> ExitStatus:
 async def _clear(work: Work) -> None:
     job = work.program.ledger.find(work.job)
     if job.state not in FINAL:
-        raise usage_error("Job {id} is not finished. Its copies go when all of its answers are here.", id=job.id)
+        raise usage_error("job_id_is_not_finished_copies", id=job.id)
     if job.taken_over:
-        raise usage_error(
-            "Job {id} was sent by another computer, which may not have its answers yet. To delete it from your account "
-            "all the same: cfbatch account remove {id}.",
-            id=job.id,
-        )
+        raise usage_error("job_id_was_sent_another_computer", id=job.id)
     words = tr("Your account has no copies of job {id}.")
     if has_copies(job):
         await work.program.runner.account.clear(job.id, at_once=True)
@@ -126,8 +122,4 @@ async def _found(work: Work) -> tuple[str, AccountJob]:
     found = [job for job in jobs if words in (job.id, job.title)] or [job for job in jobs if job.id.startswith(words)]
     if len(found) == 1 and words:
         return connection, found[0]
-    raise usage_error(
-        "{n} jobs in your account have the id or the name “{name}”. “cfbatch account list” lists them.",
-        n=len(found),
-        name=words,
-    )
+    raise usage_error("n_jobs_your_account_id_or", n=len(found), name=words)

@@ -38,7 +38,7 @@ async def run(call: Call) -> int:
     if call.input:
         reading.settle_kind(call)
     if call.out and call.kind is None:
-        raise usage_error("Say what the result is: --rank for scores or --embed for vectors.")
+        raise usage_error("say_what_result_is_rank_scores")
     outputs = working.check_outputs(call.out, call.kind, call.input) if call.out else ()
     async with reading.standard_input_as_file(Path(call.job)) as path:
         pasted = await asyncio.to_thread(_read, path, call.job)
@@ -64,7 +64,7 @@ def _read(path: Path, words: str) -> str:
     try:
         return path.read_text("utf-8-sig")
     except UnicodeDecodeError as error:
-        sentence = message("“{name}” could not be read as text.", name=path.name)
+        sentence = message("name_could_not_be_read_text", name=path.name)
         raise InputError(sentence, detail=type(error).__name__) from error
     except OSError:
         return words

@@ -108,7 +108,7 @@ def _examine(call: Call, folder: JobFolder) -> _Checked:
         counted = (each for each in ledger.jobs() if book.is_counted_by_cloudflare(each.connection))
         past = [(each, folder_of(each.id)) for each in counted]
     if earlier is not None and earlier.kind is not job.kind:
-        raise usage_error("“{name}” is another kind of job, so it cannot be compared.", name=earlier.name)
+        raise usage_error("name_is_another_kind_job_cannot", name=earlier.name)
     if earlier is not None:
         check_comparable(folder, folder_of(earlier.id))
     preflight = calibrated(examine(folder, job, reusable=reusable), job, folder, known_model, past)

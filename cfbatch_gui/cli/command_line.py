@@ -26,22 +26,22 @@ from cfbatch_gui.words.figures import usage_error
 from cfbatch_gui.words.languages import tr, use_language
 
 _COMMANDS: Final = {
-    "run": message("rank or embed the texts of a file"),
-    "attach": message("add a job that was made elsewhere, by its request ID"),
-    "account": message("the jobs that your account collects, also those of other computers"),
-    "connections": message("list, add, test and remove the ways to the service"),
-    "check": message("what sending a file would come to"),
-    "jobs": message("list all jobs"),
-    "show": message("show one job, and what its results amount to"),
-    "resume": message("go on with unfinished jobs"),
-    "settle": message("decide about a batch of unknown outcome"),
-    "export": message("write a job's results to a file"),
-    "compare": message("the rankings of two or more jobs"),
-    "judgements": message("judgements in and out of files, and what is in a book"),
-    "verify": message("hold results against the answers that are kept"),
-    "vectorize": message("a job's vectors in an index of Cloudflare Vectorize"),
-    "backup": message("all jobs in one file"),
-    "practice": message("the practice service for other programs"),
+    "run": message("rank_or_embed_texts_file"),
+    "attach": message("add_job_was_made_elsewhere_request"),
+    "account": message("jobs_your_account_collects_also_those"),
+    "connections": message("list_add_test_remove_ways_service"),
+    "check": message("what_sending_file_would_come"),
+    "jobs": message("list_all_jobs"),
+    "show": message("show_one_job_what_results_amount"),
+    "resume": message("go_on_unfinished_jobs"),
+    "settle": message("decide_about_batch_unknown_outcome"),
+    "export": message("write_job_results_file"),
+    "compare": message("rankings_two_or_more_jobs"),
+    "judgements": message("judgements_out_files_what_is_book"),
+    "verify": message("hold_results_against_answers_are_kept"),
+    "vectorize": message("job_vectors_index_cloudflare_vectorize"),
+    "backup": message("all_jobs_one_file"),
+    "practice": message("practice_service_other_programs"),
 }
 _WITH_ACTIONS: Final = ("account", "connections", "judgements", "vectorize", "practice")
 
@@ -97,7 +97,7 @@ def run_command(argv: Sequence[str]) -> int:
 def _check_names(argv: Sequence[str], data_dir: Path) -> None:
     """Raise UsageError for what could be neither kept nor found again."""
     if data_dir.is_file():
-        raise usage_error("“{path}” is a file. The program's data want a folder.", path=data_dir)
+        raise usage_error("path_is_file_program_data_want", path=data_dir)
     check_utf8(*argv, str(data_dir))
     with suppress(FileNotFoundError):  # the working folder was deleted
         check_utf8(str(Path.cwd()))

@@ -70,7 +70,7 @@ def read_judgements(call: Call) -> BookGrades | None:
 
 
 _MOST = 10
-_NO_LIMIT = message("“{text}” is no limit; give a measure and a number from 0 to 1, like nDCG@10:0.02")
+_NO_LIMIT = message("text_is_no_limit_give_measure")
 _LIMIT = re.compile(r"([^:@]+(?:@([1-9][0-9]*)(?: \(exp\))?)?):(0?[.,][0-9]+|0|1)")
 
 
@@ -113,17 +113,17 @@ def add_arguments(parser: Parser) -> None:
 
 async def run(call: Call) -> int | None:
     if call.top is not None and call.top < 1:
-        raise usage_error("--top must be 1 or more.")
+        raise usage_error("top_must_be_1_or_more")
     limit: Limit | None = call.fail_if_worse
     top = call.top or (limit.k if limit is not None and limit.k else TOP_K)
     if limit is not None and limit.k not in (None, top):
         metric = limit.metric
-        raise usage_error("--top {top} and --fail-if-worse {metric} differ; give one of them.", top=top, metric=metric)
+        raise usage_error("top_top_fail_if_worse_metric", top=top, metric=metric)
     texts, queries = call.out, call.queries
     check_outputs([path for path in (texts, queries) if path is not None], None)
     jobs = found_jobs(call, *call.jobs)
     if len({job.id for job in jobs}) < max(2, len(jobs)):
-        raise usage_error("Name two jobs or more, each of them once. “cfbatch jobs” lists them.")
+        raise usage_error("name_two_jobs_or_more_each")
     runs = await asyncio.to_thread(read_runs, lambda job_id: JobFolder(call.paths.job(job_id)), jobs)
     found = await asyncio.to_thread(compared.compare, runs)
     moves = [compared.query_moves(found, other, top_k=top) for other in range(1, len(jobs))]
@@ -155,9 +155,7 @@ def check(evaluation: Evaluation | None, limit: Limit) -> tuple[ExitStatus, str]
     wanted = limit.metric.casefold()
     metric = next((name for name in names if wanted in (name.casefold(), quality.measure_name(name).casefold())), None)
     if metric is None:
-        raise usage_error(
-            "There is no measure “{name}”. There are: {names}.", name=limit.metric, names=", ".join(names)
-        )
+        raise usage_error("there_is_no_measure_name_there", name=limit.metric, names=", ".join(names))
     if too_few := quality.too_few_judged(evaluation):
         least = worded("{share} are needed.", share=percent(ENOUGH_JUDGED))
         return ExitStatus.TOO_FEW_JUDGED, f"{too_few} {least}"

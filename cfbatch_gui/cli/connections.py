@@ -42,9 +42,9 @@ EXAMPLES = """
 """
 _TITLES = {"cloudflare": "Cloudflare", "worker": "My Worker", "gateway": "AI Gateway"}
 _RESULTS = {
-    True: message("{title}: yes. {sentence}"),
-    False: message("{title}: NO. {sentence}"),
-    None: message("{title}: not certain. {sentence}"),
+    True: message("title_yes_sentence"),
+    False: message("title_no_sentence"),
+    None: message("title_not_certain_sentence"),
 }
 
 
@@ -153,18 +153,14 @@ async def _remove(call: Call) -> None:
         program = work.program
         found = program.address_book.find(call.connection)
         if found == PRACTICE.id:
-            raise usage_error("The practice service is always there.")
+            raise usage_error("practice_service_is_always_there")
         at_work = [
             job.id
             for job in program.ledger.jobs()
             if job.connection == found and any(not batch.state.is_final for batch in job.batches)
         ]
         if at_work and not call.force:
-            raise usage_error(
-                "Jobs are under way there: {jobs}. With --force they pause, and what is at the service can be"
-                " collected only by adding them again with their request IDs.",
-                jobs=", ".join(at_work),
-            )
+            raise usage_error("jobs_are_under_way_there_jobs", jobs=", ".join(at_work))
         title = program.address_book.title(found)
         await program.connections.remove(found)
         call.console.say(tr("Removed “{name}” and its secrets."), name=said(title))
@@ -177,7 +173,7 @@ def _record(call: Call, given: str, program: Program) -> tuple[SavedConnection, 
     record = _as_asked(SavedConnection("", name, call.kind), call)
     if call.kind == "worker":
         if not call.url:
-            raise usage_error("Give the Worker's address: --url https://….workers.dev")
+            raise usage_error("give_worker_address_url_https_workers")
         return replace(record, url=call.url, paid_plan=call.paid_plan), given
     pasted = read_pasted(given)
     if pasted.problem:
@@ -185,11 +181,11 @@ def _record(call: Call, given: str, program: Program) -> tuple[SavedConnection, 
     secret = pasted.token.reveal() if pasted.token else given
     record = replace(record, account_id=call.account or pasted.account_id)
     if not record.account_id:
-        raise usage_error("Give the account's id: --account, or what you copied, with the id in it, as the secret.")
+        raise usage_error("give_account_id_account_or_what")
     if call.kind == "gateway":
         gateway = _gateway(call.gateway or "") or pasted.gateway
         if not gateway:
-            raise usage_error("Give the gateway's id: --gateway, as the dashboard shows it.")
+            raise usage_error("give_gateway_id_gateway_dashboard_shows")
         return replace(record, gateway=gateway, by_header=call.by_header), secret
     if not call.name and not pasted.base_url and not saved[0].account_id:  # the first account
         return replace(record, id=CLOUDFLARE, name=saved[0].name), secret
@@ -234,7 +230,7 @@ def _add_collecting_options(parser: Parser) -> None:
 
 async def _change(call: Call) -> None:
     if call.collects is None and call.keep_days is None:
-        raise usage_error("Say what is to change: --collects, --no-collects or --keep-days DAYS.")
+        raise usage_error("say_what_is_change_collects_no")
     async with opened(call) as work:
         found = work.program.address_book.find(call.connection)
         record = next((each for each in work.program.address_book.saved() if each.id == found), None)
@@ -248,7 +244,7 @@ def _as_asked(record: SavedConnection, call: Call) -> SavedConnection:
     collects = record.collects if call.collects is None else call.collects
     days = record.keep_days if call.keep_days is None else call.keep_days
     if record.kind != "worker" and (call.collects is not None or call.keep_days is not None):
-        raise usage_error("Only a Worker of your own can collect answers in your account. Name the connection of one.")
+        raise usage_error("only_worker_your_own_can_collect")
     return replace(record, collects=collects, keep_days=days)
 
 
@@ -263,10 +259,7 @@ def _collecting_words(record: SavedConnection) -> str:
     )
 
 
-_PROBING: Final = message("""\
-It says its price and asks, or wants --yes. Of each assumption of docs/protocol.md it says: held, not held, not seen.
-The report has no token, no account id, no text of yours and only the beginning of request ids; it is sent nowhere.
-Exit status 0: nothing that could be seen is otherwise than assumed, and every batch was finished.""")
+_PROBING: Final = message("says_price_asks_or_wants_yes")
 
 
 def _add_probe_options(parser: Parser) -> None:
@@ -319,10 +312,7 @@ async def _probe(call: Call) -> ExitStatus:
     return ExitStatus.DONE
 
 
-_SETTING_UP: Final = message("""\
-It lists every call that it makes with the permission it needs, and asks, or wants --yes. The token is asked for, or
-comes on standard input or from a variable that --token-from names; never as an argument. It is stored nowhere: delete
-it in the dashboard afterwards. Cut off at any point, the same command goes on.""")
+_SETTING_UP: Final = message("lists_every_call_makes_permission_needs")
 
 
 def _add_set_up_options(parser: Parser) -> None:
@@ -397,9 +387,9 @@ async def _take_down(call: Call) -> ExitStatus:
     found = book.find(call.connection) if call.connection else ""
     url = next((each.url for each in book.saved() if each.id == found), "")
     if call.forget and not found:
-        raise usage_error("Name the connection that is to be forgotten.")
+        raise usage_error("name_connection_is_be_forgotten")
     if not call.worker and not found:
-        raise usage_error("Name the connection to the Worker, or the Worker: --worker cf-batch-door.")
+        raise usage_error("name_connection_worker_or_worker_worker")
     names = account.names_of(call.worker) if call.worker else account.names_at(url)
     account_id = _account_id(call)
     calls = account.removing_calls(names, account_id, keep_bucket=call.keep_answers)
@@ -430,7 +420,7 @@ def _account_id(call: Call) -> str:
     """The account that was named, else that of the first connection; "" only where nothing is sent."""
     given = call.account or read_address_book(call).account_id
     if not given and not call.dry_run:
-        raise usage_error("Give the account's id: --account.")
+        raise usage_error("give_account_id_account")
     return clean_account_id(given) if given else ""
 
 

@@ -70,16 +70,16 @@ class ExitStatus(IntEnum):
         return status
 
     DONE = 0, message("done")
-    FAILED = 1, message("failed, done in part, or doubtful rows left out")
-    BAD_INPUT = 2, message("bad usage or input")  # also argparse's exit status
-    OUTCOME_UNKNOWN = 3, message("outcome unknown")
-    NO_CONNECTION = 4, message("no connection or token refused")
-    OVER_BUDGET = 5, message("over budget")  # nothing was sent
-    WORSE = 6, message("a ranking is worse than --fail-if-worse allows")
-    CANNOT_TELL = 7, message("it may be worse, which these judgements cannot tell")
-    TOO_FEW_JUDGED = 8, message("too few of the first texts are judged")
-    LEFT = 9, message("left to your account, which collects the answers")
-    NOT_LEFT = 10, message("not left, as your account does not collect them")
+    FAILED = 1, message("failed_done_part_or_doubtful_rows")
+    BAD_INPUT = 2, message("bad_usage_or_input")  # also argparse's exit status
+    OUTCOME_UNKNOWN = 3, message("outcome_unknown")
+    NO_CONNECTION = 4, message("no_connection_or_token_refused")
+    OVER_BUDGET = 5, message("over_budget")  # nothing was sent
+    WORSE = 6, message("ranking_is_worse_than_fail_if")
+    CANNOT_TELL = 7, message("may_be_worse_these_judgements_cannot")
+    TOO_FEW_JUDGED = 8, message("too_few_first_texts_are_judged")
+    LEFT = 9, message("left_your_account_collects_answers")
+    NOT_LEFT = 10, message("not_left_your_account_does_not")
     INTERRUPTED = 128 + signal.SIGINT  # 128 + SIGINT, as shells report it
     TERMINATED = 128 + signal.SIGTERM
 
@@ -171,7 +171,7 @@ class Console:
             _silence(self._out)
         except OSError as error:
             _silence(self._out)
-            words = message("The result could not be printed: {reason}. The job and its results are kept.")
+            words = message("result_could_not_be_printed_reason")
             raise ExportError(words.filled(reason=error.strerror)) from error
         return count
 
@@ -245,7 +245,7 @@ def agreed(console: Console, is_said: bool) -> bool:
     if is_said:
         return True
     if sys.stdin is None or not sys.stdin.isatty():
-        raise usage_error("Nothing was sent. Agree to it with --yes.")
+        raise usage_error("nothing_was_sent_agree_yes")
     console.ask(tr("Go on? [y/N] "))
     with handled_signals(_end_prompt):
         if sys.stdin.readline().strip().casefold() in ("y", "yes", tr("y", "answer"), tr("yes", "answer")):
@@ -271,7 +271,7 @@ def read_secret(prompt: str, variable: str = "") -> str:
 def from_variable(variable: str) -> str:
     text = os.environ.get(variable, "")
     if not text:
-        raise usage_error("The environment variable {name} is not set, or empty.", name=variable)
+        raise usage_error("environment_variable_name_is_not_set", name=variable)
     return text
 
 

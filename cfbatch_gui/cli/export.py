@@ -48,12 +48,12 @@ def add_arguments(parser: Parser) -> None:
 
 async def run(call: Call) -> int:
     if not call.out and not call.to:
-        raise usage_error("Say where to write: --out PATH, or --to FORMAT PATH.")
+        raise usage_error("say_where_write_out_path_or")
     job, *earlier = found_jobs(call, *filter(None, (call.job, call.changed_since)))
     folder = JobFolder(call.paths.job(job.id))
     outputs = _outputs(call, job)
     if not job.has_results and any(target.needs_results for _, target in outputs):
-        raise usage_error("Job {id} has no results yet. “cfbatch show {id}” says how far it is.", id=job.id)
+        raise usage_error("job_id_no_results_yet_cfbatch", id=job.id)
     options = ExportOptions(
         separator=call.separator or list_separator(),
         top_k=call.top_k,
@@ -97,14 +97,14 @@ def _outputs(call: Call, job: Job) -> list[tuple[Path, Target]]:
 
 def _check_use(call: Call, kind: Kind, targets: list[Target]) -> None:
     if call.columns is not None and not any(target.has_columns for target in targets):
-        raise usage_error("--columns has no use here: the columns of this format are always the same.")
+        raise usage_error("columns_no_use_here_columns_format")
     has_limits = kind is Kind.RANK and any(target.has_limits for target in targets)
     if (call.top_k is not None or call.threshold is not None) and not has_limits:
-        raise usage_error("--top-k and --threshold have no use here: they are for the scores of a ranking.")
+        raise usage_error("top_k_threshold_no_use_here")
     if call.numbers and not any(target.can_have_numbers for target in targets):
-        raise usage_error("--numbers has no use here: it is for vectors in Excel and CSV for Excel.")
+        raise usage_error("numbers_no_use_here_is_vectors")
     if call.separator and not any(target.preset is Preset.EXCEL for target in targets):
-        raise usage_error("--separator has no use here: it is for CSV for Excel.")
+        raise usage_error("separator_no_use_here_is_csv")
 
 
 def list_separator() -> str:

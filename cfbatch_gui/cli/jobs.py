@@ -22,9 +22,9 @@ JOB_STATES: Final = {
     JobState.WAITING: message("waiting"),
     JobState.WORKING: message("working"),
     JobState.PAUSED: message("paused"),
-    JobState.OUTCOME_UNKNOWN: message("outcome unknown"),
+    JobState.OUTCOME_UNKNOWN: message("outcome_unknown"),
     JobState.DONE: message("done"),
-    JobState.PARTLY_DONE: message("partly done"),
+    JobState.PARTLY_DONE: message("partly_done"),
     JobState.FAILED: message("failed"),
 }
 

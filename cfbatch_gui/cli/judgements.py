@@ -26,14 +26,7 @@ from cfbatch_gui.words.figures import number, one_line, plural, usage_error, wor
 from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.quality import agreement_words, import_words
 
-_FORMS: Final = message("""\
-files that can be read and written:
-  trec    qrels: query id, 0, document id, grade
-  beir    TSV with query-id, corpus-id, score
-  quepid  CSV with query, docid, rating
-  csv     CSV with query, text, grade, and judge and time where known
-  jsonl   an object a line: a whole copy of a book, with what was taken back
-With --job the ids are those of the job's texts and of its exported run.""")
+_FORMS: Final = message("files_can_be_read_written_trec")
 
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
@@ -141,9 +134,7 @@ async def _grades(call: Call) -> None:
             chosen = parse_grades(call.use)
         elif call.accept:
             if unusable is None or not unusable.proposal:
-                raise usage_error(
-                    "Nothing can be proposed for the labels of this job. Say it with --use, like yes=1,no=0."
-                )
+                raise usage_error("nothing_can_be_proposed_labels_job")
             chosen = dict(unusable.proposal)
         elif unusable is not None:
             call.console.say(unusable_words(unusable))

@@ -13,24 +13,12 @@ from cfbatch_gui import __version__
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.printing import put
 from cfbatch_gui.words.figures import worded
-from cfbatch_gui.words.languages import said, tr
+from cfbatch_gui.words.languages import tr
 
 T = TypeVar("T")
 
-# What argparse says of arguments that it refuses, in Python 3.11 to 3.13. Here to be collected and recognised.
-ERRORS: Final = (
-    message("argument {name}: {message}"),
-    message("the following arguments are required: {names}"),
-    message("one of the arguments {names} is required"),
-    message("unrecognized arguments: {words}"),
-    message("not allowed with argument {name}"),
-    message("ignored explicit argument {value}"),
-    message("expected one argument"),
-    message("expected at least one argument"),
-    message("expected {n} arguments"),
-    message("invalid {type} value: {value}"),
-    message("invalid choice: {value} (choose from {choices})"),
-)
+# argparse knows no other way to be told a language; its sentences are those in resources/sentences.txt.
+vars(argparse).update(_=tr, ngettext=lambda one, many, n: tr(one if n == 1 else many))
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -76,10 +64,10 @@ def names_in_line(text: str) -> tuple[str, ...]:
     return tuple(next(csv.reader([text], skipinitialspace=True), ()))
 
 
-DOLLARS: Final = number_in(0, 1e12, message("“{text}” should be an amount of dollars, for example 0.50"))
-_SECONDS: Final = number_in(0, 86_400, message("“{text}” is not a time; it must be seconds from 0 to 86400"))
-_DAYS: Final = number_in(0, 9_999, message("give a number of days, from 0 to 9999"), whole=True)
-_PORT: Final = number_in(0, 65_535, message("“{text}” is not a port; it must be a number from 0 to 65535"), whole=True)
+DOLLARS: Final = number_in(0, 1e12, message("text_should_be_amount_dollars_example"))
+_SECONDS: Final = number_in(0, 86_400, message("text_is_not_time_must_be"))
+_DAYS: Final = number_in(0, 9_999, message("give_number_days_from_0_9999"), whole=True)
+_PORT: Final = number_in(0, 65_535, message("text_is_not_port_must_be"), whole=True)
 _TYPES: Final[Mapping[str, Callable[[str], object]]] = {
     **{"FILE": Path, "FILE2": Path, "PATH": Path, "DIR": Path, "K": int, "N": int, "BATCH": int, "SCORE": float},
     **{"NAMES": names_in_line, "COLUMNS": names_in_line},
@@ -153,7 +141,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
-        sentence = worded("{program}: error: {sentence}", program=self.prog, sentence=said(message))
+        sentence = worded("{program}: error: {sentence}", program=self.prog, sentence=message)
         self.exit(2, f"{sentence}\n")
 
 

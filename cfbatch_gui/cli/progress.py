@@ -24,17 +24,17 @@ class Place(StrEnum):
 
 
 _STATES: Final[dict[BatchState | Place, Message]] = {
-    BatchState.PLANNED: message("to send"),
+    BatchState.PLANNED: message("send"),
     BatchState.SENDING: message("sending"),
     BatchState.QUEUED: message("queued"),
     BatchState.RUNNING: message("running"),
-    Place.AT_SERVICE: message("at the service"),
-    Place.IN_ACCOUNT: message("waiting in your account"),
+    Place.AT_SERVICE: message("service"),
+    Place.IN_ACCOUNT: message("waiting_your_account"),
     BatchState.COLLECTING: message("collecting"),
     BatchState.DONE: message("done"),
     BatchState.FAILED: message("failed"),
-    BatchState.GONE: message("no longer known to the service"),
-    BatchState.OUTCOME_UNKNOWN: message("outcome unknown"),
+    BatchState.GONE: message("no_longer_known_service"),
+    BatchState.OUTCOME_UNKNOWN: message("outcome_unknown"),
     BatchState.DISMISSED: message("dismissed"),
 }
 

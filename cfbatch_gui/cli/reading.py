@@ -46,9 +46,9 @@ from cfbatch_gui.words.languages import said, tr
 STANDARD_INPUT = Path("-")
 _UNITS = {"line": FileFormat.LINES, "paragraph": FileFormat.PARAGRAPHS, "file": FileFormat.WHOLE}
 _ANSWERS = {"yes": True, "no": False}
-_NO_ROLE = message("“{text}” should be COLUMN=ROLE, for example title=text; the roles are {roles}")
-_NO_SIZE = message("“{text}” should be a number of tokens, for example 400 or 400:50")
-_NO_CANDIDATES = message("“{text}” should be judged, corpus, sample, or for example sample:100")
+_NO_ROLE = message("text_should_be_column_role_example")
+_NO_SIZE = message("text_should_be_number_tokens_example")
+_NO_CANDIDATES = message("text_should_be_judged_corpus_sample")
 
 
 def column_role(text: str) -> tuple[str, Role]:
@@ -147,9 +147,9 @@ def settle_kind(call: Call) -> None:
     call.recipe = RecipeBook(call.paths.recipes).recipe(call.recipe) if call.recipe else None
     kind = call.recipe.mapping.kind if call.recipe else call.kind
     if kind is None:
-        raise usage_error("Say what to do with the file: --rank or --embed, or --recipe NAME.")
+        raise usage_error("say_what_do_file_rank_or")
     if call.kind not in (None, kind):
-        raise usage_error("The recipe “{name}” is one for --{kind}.", name=call.recipe.name, kind=kind.value)
+        raise usage_error("recipe_name_is_one_kind", name=call.recipe.name, kind=kind.value)
     call.kind = kind
 
 
@@ -160,7 +160,7 @@ async def standard_input_as_file(path: Path) -> AsyncIterator[Path]:
         yield path if path.name else await asyncio.to_thread(path.absolute)
         return
     if sys.stdin is None or sys.stdin.isatty():
-        raise usage_error("“-” reads from another program: write “program | cfbatch …”, or name a file.")
+        raise usage_error("reads_from_another_program_write_program")
     with TemporaryDirectory(prefix="cfbatch-", ignore_cleanup_errors=True) as folder:
         copy = Path(folder) / "standard input"
         with copy.open("wb") as file:
@@ -216,11 +216,7 @@ def open_inputs(call: Call, first: Path, second: Path | None = None) -> Inputs:
     recipe, options = call.recipe, _options(call)
     source = open_source(first, options)
     if options.candidates is not None and source.candidates is None and recipe is None:
-        raise usage_error(
-            "{name} says itself what belongs to each query. --candidates is for a data set with a corpus, queries"
-            " and judgements, and no run.",
-            name=first.name,
-        )
+        raise usage_error("name_says_itself_what_belongs_each", name=first.name)
     of_both = ReadOptions(sends_doubtful=options.sends_doubtful, leaves_hidden=options.leaves_hidden)
     other = open_source(second, of_both) if second else None
     if recipe is not None:
@@ -230,7 +226,7 @@ def open_inputs(call: Call, first: Path, second: Path | None = None) -> Inputs:
     mapping = _over(_with_roles(mapping, source, other, call.roles), call)
     missing = check_mapping(mapping, source, other)
     if missing:
-        words = message("{missing} Use --role COLUMN=ROLE. The columns are {columns}.")
+        words = message("missing_use_role_column_role_columns")
         columns = listed((*source.columns, *(other.columns if other else ())))
         raise ColumnsUnsettled(words.filled(missing=missing, columns=columns), Inputs(source, mapping, other))
     return Inputs(source, mapping, other)
@@ -239,7 +235,7 @@ def open_inputs(call: Call, first: Path, second: Path | None = None) -> Inputs:
 def open_sent(call: Call) -> Inputs | None:
     """The files of `--input`, if there are any."""
     if len(call.input) > 2:
-        raise usage_error("Two files at most: one of queries and one of contexts.")
+        raise usage_error("two_files_most_one_queries_one")
     return open_inputs(call, *call.input) if call.input else None
 
 
@@ -266,9 +262,7 @@ def _over(mapping: Mapping, call: Call) -> Mapping:
     if call.layout is not None:
         mapping = with_layout(mapping, call.layout)
         if mapping.layout is not call.layout:
-            raise usage_error(
-                "The layout “{layout}” does not go with what is to be done with these files.", layout=call.layout.value
-            )
+            raise usage_error("layout_layout_does_not_go_what", layout=call.layout.value)
     template, split = call.template or mapping.template, call.split or mapping.split
     return replace(mapping, template=template, split=split)
 
@@ -276,7 +270,7 @@ def _over(mapping: Mapping, call: Call) -> Mapping:
 def _by_recipe(recipe: Recipe, source: Source, second: Source | None) -> Mapping:
     found = fitted(recipe, source.columns, second.columns if second else ())
     if isinstance(found, str):
-        words = message("The recipe “{recipe}” does not fit {name}. {reason}")
+        words = message("recipe_recipe_does_not_fit_name")
         raise InputError(words.filled(recipe=recipe.name, name=source.path.name, reason=found))
     return found
 
@@ -306,9 +300,7 @@ def _find(column: str, role: Role, source: Source, second: Source | None) -> tup
         if index is not None:
             return is_second, index
     columns = (*source.columns, *(second.columns if second else ()))
-    raise usage_error(
-        "There is no column “{column}”. The columns are {columns}.", column=column, columns=listed(columns)
-    )
+    raise usage_error("there_is_no_column_column_columns", column=column, columns=listed(columns))
 
 
 DOUBTFUL = (ProblemKind.DOUBTFUL_ROW, ProblemKind.DOUBTFUL_SENT)
@@ -364,4 +356,4 @@ def status_with_doubtful(call: Call, status: ExitStatus, found: Sequence[Problem
 
 
 def reason_of(row: StoredProblem) -> str:
-    return row.reason if row.file == 1 else message("In the second file: {reason}", reason=row.reason)
+    return row.reason if row.file == 1 else message("second_file_reason", reason=row.reason)

@@ -36,9 +36,9 @@ async def run(call: Call) -> int:
         elif work.folder_was:
             console.say(tr("Nobody asks whether this data folder was moved or copied: --folder-was changes nothing."))
         if work.failed and not work.job:
-            raise usage_error("Say whose failed requests are to be sent again: cfbatch resume JOB --failed.")
+            raise usage_error("say_whose_failed_requests_are_be")
         if work.collect_in_account is not None and not work.job:
-            raise usage_error("Say which job your account is to collect: cfbatch resume JOB --collect-in-account.")
+            raise usage_error("say_job_your_account_is_collect")
         status = await (_resume_one(work, program.ledger.find(work.job)) if work.job else _resume_all(work))
         await program.clear_copies()
         return status
@@ -49,7 +49,7 @@ async def _resume_one(work: Work, job: Job) -> int:
         working.check_may_leave(work, job)
         job = await working.send_again(work, job.id)
     if job.state is JobState.DRAFT:
-        raise usage_error("Job {id} was never sent, so there is nothing to resume. Send it from the window.", id=job.id)
+        raise usage_error("job_id_was_never_sent_there", id=job.id)
     (job,) = await _carry_on(work, job)
     if job.has_results:
         await asyncio.to_thread(complete_results, work.program.folder(job.id), job)

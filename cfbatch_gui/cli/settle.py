@@ -44,5 +44,5 @@ def _in_doubt(job: Job) -> int:
     if len(numbers) == 1:
         return numbers[0]
     if not numbers:
-        raise usage_error("No batch of job {id} has an unknown outcome.", id=job.id)
-    raise usage_error("Say which batch: {numbers} have an unknown outcome.", numbers=", ".join(map(str, numbers)))
+        raise usage_error("no_batch_job_id_unknown_outcome", id=job.id)
+    raise usage_error("say_batch_numbers_unknown_outcome", numbers=", ".join(map(str, numbers)))

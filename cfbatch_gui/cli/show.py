@@ -19,8 +19,8 @@ from cfbatch_gui.core.results.score_table import read_score_table
 from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 from cfbatch_gui.words.figures import usage_error
 
-_NO_SIMILARITY = message("“{text}” is no similarity; give a number above 0 and at most 1, like 0.95")
-_NO_CLUSTERS = message("“{text}” is no number of clusters; give one from 1 to {most}")
+_NO_SIMILARITY = message("text_is_no_similarity_give_number")
+_NO_CLUSTERS = message("text_is_no_number_clusters_give")
 
 
 def add_arguments(parser: Parser) -> None:
@@ -72,9 +72,9 @@ def _groups(job: Job, folder: JobFolder, call: Call) -> list[tuple[str, dict[str
     if threshold is None and number is None:
         return []
     if job.kind is not Kind.EMBED:
-        raise usage_error("Only jobs that turn texts into vectors have near duplicates and clusters; this one ranks.")
+        raise usage_error("only_jobs_turn_texts_into_vectors")
     if not folder.data.exists():
-        raise usage_error("Nothing has come back from this job yet.")
+        raise usage_error("nothing_come_back_from_job_yet")
     texts, found = Embeddings(folder, job.failed_batches), []
     if threshold is not None:
         alike = find_duplicates(texts, threshold)

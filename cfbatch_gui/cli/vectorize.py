@@ -178,11 +178,7 @@ async def _ready_index(work: Work, job: Job) -> None:
         work.console.say(words, index=work.index, dimension=dimension, metric=metric)
         return
     if work.metric and index.metric != work.metric:
-        raise usage_error(
-            "The index {index} is there already and compares by {metric}. Leave --metric out, or choose another name.",
-            index=index.name,
-            metric=index.metric,
-        )
+        raise usage_error("index_index_is_there_already_compares", index=index.name, metric=index.metric)
 
 
 async def _list(work: Work, _: None) -> None:

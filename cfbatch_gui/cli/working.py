@@ -144,9 +144,9 @@ async def usable_connection(work: Work, asked_for: str | None) -> str:
     wanted = program.address_book.find(asked_for) if asked_for else program.settings.connection or PRACTICE.id
     facts = next((facts for facts in await program.connections.summaries() if facts.id == wanted), None)
     if facts is None:
-        raise NotConnected(message("There is no connection “{name}”.", name=wanted))
+        raise NotConnected(message("there_is_no_connection_name", name=wanted))
     if not facts.is_ready:
-        raise NotConnected(message("{sentence} {way_out}", sentence=facts.sentence, way_out=_way_to_connect(wanted)))
+        raise NotConnected(message("sentence_way_out", sentence=facts.sentence, way_out=_way_to_connect(wanted)))
     shown = worded("Connection: {title}. {sentence}", title=said(facts.title), sentence=said(facts.sentence))
     work.console.say(shown.rstrip())
     return wanted
@@ -154,12 +154,8 @@ async def usable_connection(work: Work, asked_for: str | None) -> str:
 
 def _way_to_connect(connection_id: str) -> Message:
     if connection_id != CLOUDFLARE:
-        return message("Set {name} to its secret, or enter it in the window.", name=variable_of(connection_id))
-    return message(
-        "Set {account} and {token}, or connect the account with “cfbatch connections add cloudflare” or in the window.",
-        account=ACCOUNT_VARIABLE,
-        token=TOKEN_VARIABLE,
-    )
+        return message("set_name_secret_or_enter_window", name=variable_of(connection_id))
+    return message("set_account_token_or_connect_account", account=ACCOUNT_VARIABLE, token=TOKEN_VARIABLE)
 
 
 def status_of_job(job: Job, trouble: UserError | None) -> ExitStatus:
@@ -205,16 +201,14 @@ def present(work: Work, job: Job) -> ExitStatus:
 
 
 _SENTENCES: Final = {
-    JobState.DONE: message("Job {id} is done: {what}."),
-    JobState.PARTLY_DONE: message("Job {id} is done in part. {error}"),
-    JobState.FAILED: message("Job {id} failed. {error}"),
-    JobState.OUTCOME_UNKNOWN: message(
-        "Outcome unknown for job {id}. {error} Decide with “cfbatch settle {id}”, or in the window."
-    ),
-    JobState.DRAFT: message("Job {id} was never sent."),
+    JobState.DONE: message("job_id_is_done_what"),
+    JobState.PARTLY_DONE: message("job_id_is_done_part_error"),
+    JobState.FAILED: message("job_id_failed_error"),
+    JobState.OUTCOME_UNKNOWN: message("outcome_unknown_job_id_error_decide"),
+    JobState.DRAFT: message("job_id_was_never_sent"),
 }
-_STOPPED: Final = message("Job {id} stopped. The job is kept: “cfbatch resume {id}” goes on with it.")
-_STOPPED_BY: Final = message("Job {id} stopped. {error} The job is kept: “cfbatch resume {id}” goes on with it.")
+_STOPPED: Final = message("job_id_stopped_job_is_kept")
+_STOPPED_BY: Final = message("job_id_stopped_error_job_is")
 
 
 def sentence(job: Job) -> str:
@@ -259,15 +253,15 @@ def check_outputs(
         target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link that must be kept
         is_folder = kind is not None and target_for(target, kind, form).is_folder
         if target in checked:
-            raise usage_error("“{path}” is given twice. Each file needs a name of its own.", path=path)
+            raise usage_error("path_is_given_twice_each_file", path=path)
         if any(target.exists() and each.exists() and target.samefile(each) for each in inputs):
-            raise usage_error("“{path}” is the file that is read. Choose another name.", path=path)
+            raise usage_error("path_is_file_is_read_choose", path=path)
         if target.is_dir() and not is_folder:
-            raise usage_error("“{path}” is a folder. Give the name of a file.", path=path)
+            raise usage_error("path_is_folder_give_name_file", path=path)
         if not target.parent.is_dir():
-            raise usage_error("There is no folder “{path}”. Make it first, or choose another name.", path=path.parent)
+            raise usage_error("there_is_no_folder_path_make", path=path.parent)
         if not os.access(target.parent, os.W_OK):
-            raise usage_error("You may not write in the folder “{path}”. Choose another name.", path=path.parent)
+            raise usage_error("you_may_not_write_folder_path", path=path.parent)
         checked.append(target)
     return tuple(checked)
 
@@ -307,18 +301,13 @@ def check_may_leave(work: Work, *jobs: Job) -> None:
         try:
             check_is_worker(connection)
             if work.leave and (all(going_on) if going_on else job.options.at_once and not job.is_sent):
-                raise usage_error(
-                    "Requests without the queue are answered here, so such a job cannot be left. Leave out --leave."
-                )
+                raise usage_error("requests_without_queue_are_answered_here")
             if work.leave and not (is_collected if work.collect_in_account is None else work.collect_in_account):
-                raise usage_error(
-                    "This job is not collected in your account, so it cannot be left. Say --collect-in-account as well,"
-                    " or have the connection collect all of its jobs: cfbatch connections change NAME --collects."
-                )
+                raise usage_error("job_is_not_collected_your_account")
         except UsageError as error:
             if not job.is_sent:
                 raise
-            raise usage_error("Job {id}: {sentence}", id=job.id, sentence=error.message) from error
+            raise usage_error("job_id_sentence", id=job.id, sentence=error.message) from error
 
 
 def is_fetched(program: Program, job: Job) -> bool:
@@ -393,7 +382,7 @@ def budget_of(asked: float) -> Budget:
 
 
 def _with_the_way_out(sentence: str) -> Message:
-    return message("{sentence} Nothing was sent. Allow more with --budget DOLLARS.", sentence=sentence)
+    return message("sentence_nothing_was_sent_allow_more", sentence=sentence)
 
 
 def tokens_words(preflight: Plan) -> str:

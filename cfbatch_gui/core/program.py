@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from cfbatch_gui.core.vectorize.vectorize import Vectorize
     from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 
-DELETED = message("The connection of this job was deleted. What is at the service stays there.")
+DELETED = message("connection_job_was_deleted_what_is")
 
 
 class Program:

@@ -81,7 +81,7 @@ def check_comparable(newer: JobFolder, earlier: JobFolder) -> None:
     count as changed; DataError.
     """
     if texts_forgotten(newer) is not None or texts_forgotten(earlier) is not None:
-        raise UsageError(message("The texts of one of both jobs were removed, so they cannot be compared."))
+        raise UsageError(message("texts_one_both_jobs_were_removed"))
 
 
 def compare_versions(newer: JobFolder, earlier: JobFolder) -> Differences:
@@ -396,15 +396,13 @@ class ChangedSince:
 def changed_since(job: Job, earlier: Job, folder_of: Callable[[str], JobFolder]) -> ChangedSince:
     """Compare with the named job. For a thread. Raises UsageError without a change, DataError."""
     if earlier.id == job.id or earlier.kind is not job.kind:
-        raise UsageError(
-            message("“{name}” is not an earlier version of this job. Name another one.", name=earlier.name)
-        )
+        raise UsageError(message("name_is_not_earlier_version_job", name=earlier.name))
     newer, folder = folder_of(job.id), folder_of(earlier.id)
     check_comparable(newer, folder)
     differences = compare_versions(newer, folder)
     found = ChangedSince(earlier, folder, frozenset(differences.differing.tolist()), differences.gone)
     if not found.items and not len(found.removed):
-        raise UsageError(message("Nothing has changed since “{name}”, so nothing was written.", name=earlier.name))
+        raise UsageError(message("nothing_changed_since_name_nothing_was", name=earlier.name))
     return found
 
 
@@ -434,12 +432,7 @@ def removed_list(found: ChangedSince, path: Path) -> Iterator[Path | None]:
     target, dialect = removed_path(path), Dialect(ExportOptions())
     header = dialect.encode([_COLUMNS])
     if target.exists() and not _begins_with(target, header):
-        raise UsageError(
-            message(
-                "“{name}” is in the way: what is gone would be listed there. Move it, or choose another name.",
-                name=target.name,
-            )
-        )
+        raise UsageError(message("name_is_way_what_is_gone", name=target.name))
     if not len(found.removed):
         yield None
         target.unlink(missing_ok=True)

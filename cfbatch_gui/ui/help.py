@@ -23,8 +23,8 @@ from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QPlainTextE
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system.logs import last_lines, redacted
-from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.display import in_help, key_name
@@ -67,7 +67,7 @@ class HelpWindow(QDialog):
         self.page = _Page()
         self.page.setAccessibleName(self.tr("Help"))
         self.topics.currentRowChanged.connect(lambda row: self._read(list(Topic)[row]))
-        whole = split(self.topics, self.page, sizes=(_TOPICS_WIDTH, _WIDTH - _TOPICS_WIDTH), stretched=1)
+        whole = split(self.topics, self.page, name="help", sizes=(_TOPICS_WIDTH, _WIDTH - _TOPICS_WIDTH), stretched=1)
         self.setLayout(column(whole, gap=0))
 
     def show_topic(self, topic: Topic) -> None:

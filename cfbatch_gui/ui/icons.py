@@ -6,7 +6,7 @@ from PySide6.QtCore import QByteArray, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QIconEngine, QPainter, QPixmap, QPixmapCache, QTransform
 from PySide6.QtSvg import QSvgRenderer
 
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui import theme
 
 _THINNER = ('stroke-width="2"', 'stroke-width="1.75"')  # at 16 to 20 pixels the original width of 2 looks heavy

@@ -17,11 +17,6 @@ from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import tr
 
 
-def can_be_compared(*jobs: Job) -> bool:
-    """A ranking with any other job, vectors with a ranking."""
-    return all(job.has_results for job in jobs) and (len(jobs) == 1 or any(job.kind is Kind.RANK for job in jobs))
-
-
 def can_be_judged(job: Job) -> bool:
     return job.kind is Kind.RANK and job.has_results
 
@@ -60,6 +55,11 @@ class JobActions:
         self._show_jobs, self._open_job, self._changed = show_jobs, open_job, changed
         self.compare, self.judge, self.export = compare, judge, export
 
+    def can_be_compared(self, *jobs: Job) -> bool:
+        """With each other, or one alone with others: a ranking with anything, vectors with a ranking."""
+        together = jobs if len(jobs) > 1 else (*jobs, *self._program.ledger.jobs())
+        return all(job.has_results for job in jobs) and any(map(can_be_judged, together))
+
     def fill_menu(self, menu: QMenu, jobs: Sequence[Job], own: Callable[[], object] = lambda: None) -> None:
         """Add what can be done with a job, or with all of several; `own` adds what the page of one has besides."""
         ids, is_one = [job.id for job in jobs], len(jobs) == 1
@@ -67,7 +67,7 @@ class JobActions:
             add_action(menu, tr("Rename") + "\tF2", lambda: self.rename(*ids), "pencil")
             duplicate = add_action(menu, tr("Duplicate"), lambda: self.duplicate(*ids), "copy")
             duplicate.setEnabled(not jobs[0].has_named_texts and not jobs[0].texts_forgotten_at)
-        if can_be_compared(*jobs):
+        if self.can_be_compared(*jobs):
             text = tr("Compare these {n}…").format(n=figures.number(len(jobs)))
             if is_one:
                 text = tr("Compare with…") + "\t" + display.key_name("Ctrl+Shift+C")

@@ -25,9 +25,10 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import cfbatch_gui
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.messages import comma_list, counted_message, cut_list, message
+from cfbatch_gui.core.messages import comma_list, cut_list, message
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system.logs import redacted
-from cfbatch_gui.core.system.paths import Paths, resource
+from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.without_window import lacking, missing_sentence, watch_qt
 from cfbatch_gui.words.languages import languages, said
 
@@ -70,7 +71,7 @@ class SelfTest:
     def run(self, checks: Mapping[str, Callable[[], str]]) -> int:
         """The exit status. A check returns what it found; what it raises is a failure. One that hangs ends all."""
         for title, look in checks.items():
-            late = message("It did not end within {n:g} seconds.", n=SECONDS)
+            late = message("did_not_end_within_n_seconds", n=SECONDS)
             watch = threading.Timer(SECONDS, self.give_up, (title, late))
             watch.daemon = True
             watch.start()
@@ -102,7 +103,7 @@ class SelfTest:
 
     def _end(self) -> int:
         count, bad = self._outcomes.total(), self._outcomes[Outcome.FAILED]
-        self._write(said(counted_message(count, "{n} check, {bad} failed.", "{n} checks, {bad} failed.", bad=bad)))
+        self._write(said(message("n_checks_bad_failed", n=count, bad=bad)))
         return 1 if bad else 0
 
 
@@ -111,10 +112,10 @@ def _words_of(error: BaseException) -> str:
     if missing := lacking(error):
         return missing_sentence(missing)
     if not isinstance(error, UserError):
-        return message("{kind}: {text}", kind=type(error).__name__, text=redacted(str(error)))
+        return message("kind_text", kind=type(error).__name__, text=redacted(str(error)))
     if not error.detail:
         return error.message
-    return message("{sentence} ({detail})", sentence=error.message, detail=redacted(error.detail))
+    return message("sentence_detail", sentence=error.message, detail=redacted(error.detail))
 
 
 def run_self_test(*, has_screen: bool, out: Path | None = None) -> NoReturn:
@@ -124,19 +125,19 @@ def run_self_test(*, has_screen: bool, out: Path | None = None) -> NoReturn:
     test = SelfTest(*filter(None, (sys.stdout, out and out.open("w", encoding="utf-8"))))
     if not has_screen:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    window = message("Window")
+    window = message("window")
     checks: dict[str, Callable[[], str]] = {
-        message("Version"): _version,
-        message("Keyring"): lambda: asyncio.run(_keyring()),
-        message("Certificates for TLS"): _certificates,
-        message("Files of the program"): _files_of_program,
-        message("Practice model"): _practice_model,
-        message("A ranking"): lambda: _practice_job("rank", "help-centre-ranking.csv", "how do I pay,,A-9999,0"),
-        message("Vectors"): lambda: _practice_job("embed", "product-texts.csv", "9999,,Kitchen"),
+        message("version"): _version,
+        message("keyring"): lambda: asyncio.run(_keyring()),
+        message("certificates_tls"): _certificates,
+        message("files_program"): _files_of_program,
+        message("practice_model"): _practice_model,
+        message("ranking"): lambda: _practice_job("rank", "help-centre-ranking.csv", "how do I pay,,A-9999,0"),
+        message("vectors"): lambda: _practice_job("embed", "product-texts.csv", "9999,,Kitchen"),
         window: lambda: _window(partial(test.give_up, window)),
-        message("Parts of the program"): _modules,
-        message("Pictures"): _pictures_and_words,
-        message("Fonts"): _fonts,
+        message("parts_program"): _modules,
+        message("pictures"): _pictures_and_words,
+        message("fonts"): _fonts,
     }
     try:
         os._exit(test.run(checks))
@@ -156,14 +157,14 @@ async def _keyring() -> str:
     from cfbatch_gui.core.workers_ai.api_tokens import Token
 
     if not has_part_for(sys.platform):
-        words = message("The part for the keyring of this system is missing in this installation.")
+        words = message("part_keyring_system_is_missing_installation")
         raise UserError(words)
     own, other = [Credentials(environ={}, time_limit=_KEYRING_SECONDS) for _ in range(2)]
     lock = None
     with suppress(Exception):  # backends raise whatever their system raises
         lock = await asyncio.wait_for(own.lock(), _KEYRING_SECONDS)
     if lock is not Lock.OPEN:
-        words = message("There is no open keyring here. A token is kept in memory, or read from the environment.")
+        words = message("there_is_no_open_keyring_here")
         raise _Skipped(words)
     name, token = f"self-test-{secrets.token_hex(8)}", Token(f"not-a-token-{secrets.token_hex(16)}")
     try:
@@ -172,10 +173,8 @@ async def _keyring() -> str:
     finally:
         await own.forget(name)
     if not is_back:
-        raise UserError(
-            message("The keyring did not give back what was stored in it. Log in again, and try once more.")
-        )
-    return message("An entry was stored, read back and deleted.")
+        raise UserError(message("keyring_did_not_give_back_what"))
+    return message("entry_was_stored_read_back_deleted")
 
 
 def _certificates() -> str:
@@ -188,8 +187,8 @@ def _certificates() -> str:
         filled: ssl.SSLContext = getattr(context, "_ctx", context)  # truststore's own does not tell what is in it
         folder = Path(ssl.get_default_verify_paths().capath or os.devnull)
         if not filled.cert_store_stats()["x509_ca"] and not (folder.is_dir() and any(folder.iterdir())):
-            raise UserError(message("This system has no certificates. Install the package “ca-certificates”."))
-    return message("Connections are checked by the certificates of this system.")
+            raise UserError(message("system_no_certificates_install_package_ca"))
+    return message("connections_are_checked_certificates_system")
 
 
 def _files_of_program() -> str:
@@ -198,8 +197,8 @@ def _files_of_program() -> str:
     paths = {name: contents.parent / name for name in names}
     if bad := [name for name, path in paths.items() if not path.is_file() or not path.stat().st_size]:
         named = cut_list(bad[:_NAMED], len(bad) - _NAMED)
-        raise UserError(message("Install CF Batch again: these files are missing or empty: {files}", files=named))
-    return counted_message(len(names), "{n} file is there and whole.", "{n} files are there and whole.")
+        raise UserError(message("install_cf_batch_again_these_files", files=named))
+    return message("n_files_are_there_whole", n=len(names))
 
 
 def _practice_model() -> str:
@@ -207,9 +206,9 @@ def _practice_model() -> str:
 
     model = choose_model()
     if isinstance(model, HashedNgrams):
-        words = message("Letters are compared instead of a language model. To install one: {command}")
+        words = message("letters_are_compared_instead_language_model")
         raise _Skipped(words.filled(command="pip install 'cfbatch-gui[practice]'"))
-    return message("{name}, on this computer", name=model.name)
+    return message("name_on_computer", name=model.name)
 
 
 def _practice_job(kind: str, example: str, more: str) -> str:
@@ -242,11 +241,11 @@ def _practice_job(kind: str, example: str, more: str) -> str:
         for file in (*exports.rglob("rank.xlsx"), *exports.rglob("rank.parquet")):  # by a second process of the program
             cells = [row.cells for row in preview(open_source(file))]
             if not cells or not all(map(any, cells)):
-                raise UserError(message("“{name}” was read as something else than was written in it.", name=file.name))
-    words = message("{texts} texts came back, and were exported in {forms} forms.")
+                raise UserError(message("name_was_read_something_else_than", name=file.name))
+    words = message("texts_texts_came_back_were_exported")
     sentence = words.filled(texts=job.texts, forms=len(targets) - len(absent))
     if absent:
-        words = message("{sentence} Not installed, and so not tried: {names} ({command}).")
+        words = message("sentence_not_installed_not_tried_names")
         command = "pip install 'cfbatch-gui[parquet]'"
         raise _Skipped(words.filled(sentence=sentence, names=comma_list(absent), command=command))
     return sentence
@@ -276,7 +275,7 @@ async def _sent(kind: "Kind", path: Path) -> "Job":
     finally:
         await program.close()
     if job.state is not JobState.DONE:
-        raise UserError(message("The practice job ended as “{state}”. {error}", state=job.state, error=job.error))
+        raise UserError(message("practice_job_ended_state_error", state=job.state, error=job.error))
     return job
 
 
@@ -284,10 +283,10 @@ def _window(give_up: Callable[[str], NoReturn]) -> str:
     from PySide6.QtCore import qVersion
     from PySide6.QtWidgets import QApplication
 
-    watch_qt(lambda reason: give_up(message("Qt can show no window here: {text}", text=reason)))
+    watch_qt(lambda reason: give_up(message("qt_can_show_no_window_here", text=reason)))
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)  # noqa: S101 # no other was made before
-    return message("Qt {version} draws by “{platform}”.", version=qVersion(), platform=app.platformName())
+    return message("qt_version_draws_platform", version=qVersion(), platform=app.platformName())
 
 
 def _modules() -> str:
@@ -300,8 +299,8 @@ def _modules() -> str:
             faults.append(str(error))
     if faults or not names:
         missing = comma_list(list(dict.fromkeys(faults)))
-        raise UserError(message("Install CF Batch again: parts of it cannot be loaded. {errors}", errors=missing))
-    return counted_message(len(names), "{n} part can be loaded.", "{n} parts can be loaded.")
+        raise UserError(message("install_cf_batch_again_parts_cannot", errors=missing))
+    return message("n_parts_can_be_loaded", n=len(names))
 
 
 def _pictures_and_words() -> str:
@@ -311,12 +310,12 @@ def _pictures_and_words() -> str:
 
     pictures = (resource("cfbatch.svg"), *resource("icons").glob("*.svg"), *resource("help/pictures").glob("*.png"))
     if bad := [path.name for path in pictures if QImageReader(str(path)).read().isNull()]:
-        raise UserError(message("The picture {name} cannot be drawn.", name=comma_list(sorted(bad))))
+        raise UserError(message("picture_name_cannot_be_drawn", name=comma_list(sorted(bad))))
     folder = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath))
     wanted = [f"qtbase_{language.code}.qm" for language in languages()[1:]]
     if missing := [name for name in wanted if not (folder / name).is_file()]:
-        raise UserError(message("Qt's own dialogs stay English, for want of: {files}", files=comma_list(missing)))
-    return counted_message(len(pictures), "{n} picture can be drawn.", "{n} pictures can be drawn.")
+        raise UserError(message("qt_own_dialogs_stay_english_want", files=comma_list(missing)))
+    return message("n_pictures_can_be_drawn", n=len(pictures))
 
 
 _ALIASES = frozenset({"Monospace", "Sans Serif", "Serif"})  # named by Qt itself on Linux, whatever fonts there are
@@ -331,9 +330,6 @@ def _fonts() -> str:
     wanted = [database.WritingSystem[name] for name in (*_SCRIPTS, "SimplifiedChinese")]
     missing = [database.writingSystemName(each) for each in wanted if each not in there]
     if not missing:
-        return counted_message(len(wanted), "{n} script has a font.", "{n} scripts have fonts.")
-    words = message(
-        "No font has the letters of {scripts}: boxes stand for them. Install fonts for these scripts, such as Noto"
-        " (of Debian fonts-noto-core and fonts-noto-cjk)."
-    )
+        return message("n_scripts_fonts", n=len(wanted))
+    words = message("no_font_letters_scripts_boxes_stand")
     raise (_Warning if wanted[0] in there else UserError)(words.filled(scripts=comma_list(missing)))

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetrics, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.words.languages import tr
 
 _FONTS = {"small": -1, "part": 2, "figure": 5, "title": 7, "display": 13}  # pixels more than body text

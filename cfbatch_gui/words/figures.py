@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.workers_ai.catalogue import Price
 from cfbatch_gui.words.languages import language_in_use, tr
 
 if TYPE_CHECKING:
     from cfbatch_gui.core.jobs.plan.spending import PastTimes
+    from cfbatch_gui.core.workers_ai.catalogue import Price
 
 
 def number(value: float, specification: str = ",") -> str:
@@ -92,7 +92,7 @@ def dollars(low: float, high: float | None = None) -> str:
     return tr("${low}–{high}").format(low=shown_low, high=shown_high)
 
 
-def prices(low: Price, high: Price | None = None) -> str:
+def prices(low: "Price", high: "Price | None" = None) -> str:
     """As `dollars`, for a model whose price may not be listed."""
     return dollars(low.dollars, None if high is None else high.dollars) if low.is_listed else tr("price not listed")
 

@@ -3,17 +3,12 @@
 import gettext
 import re
 import string
-import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from cfbatch_gui.core.messages import Message
-from cfbatch_gui.core.system.paths import resource
-
-_NUMBER = re.compile(r"[+-]?\d{1,3}(?:,\d{3})*(?:\.\d+)?|[+-]?\d+(?:\.\d+)?")
-_RECOGNISABLE = 6  # letters; a template with fewer of its own would recognise anything
+from cfbatch_gui.core.resources import resource
 
 
 class _Filling(string.Formatter):
@@ -25,22 +20,6 @@ class _Filling(string.Formatter):
             return self._language.number(value, format_spec)
         # Text that is no message is the user's own: a column “Text” keeps its name.
         return format(self._language.said(value) if isinstance(value, Message) else value, format_spec)
-
-
-class Catalogue(gettext.GNUTranslations):
-    """A compiled catalogue of gettext's that can also list what it translates, with both English forms of plurals."""
-
-    # Each with its English plural, "" where it has none; without those in a context.
-    sources: tuple[tuple[str, str], ...] = ()
-
-    def _parse(self, fp: Any) -> None:
-        super()._parse(fp)
-        fp.seek(0)
-        content: bytes = fp.read()
-        count, table = struct.unpack_from("<2I", content, 8)  # which are written by one computer for all
-        places = struct.iter_unpack("<2I", content[table : table + 8 * count])
-        texts = [content[start : start + length].decode() for length, start in places]
-        self.sources = tuple([text.partition("\0")[::2] for text in texts if text and "\x04" not in text])
 
 
 @dataclass(frozen=True)
@@ -77,92 +56,21 @@ class Language:
         return _Filling(self).vformat(template, (), parameters) if parameters else template
 
     def said(self, text: str) -> str:
-        """A sentence of the core's in this language; stored English text is recognised by its template."""
+        """A sentence of the core's in this language; other text, such as the service's own words, stays."""
         if not isinstance(text, Message):
-            return self._recognised(text)
+            return text
         if text.many:
             count = text.parameters["n"]
             template = self.translated_plural(text.template, text.many, count if isinstance(count, int) else 0)
         else:
             template = self.translated(text.template)
-        if text.parameters:
-            return self.filled(template, text.parameters)
-        return template if template != text.template else self._recognised(template)  # it may have been stored
+        return self.filled(template, text.parameters)
 
     def signs(self, text: str) -> str:
         """Figures written as in English, such as "0.4939–0.5100" or "1,000=", with this language's signs."""
         if (self.decimal, self.thousands) == (".", ","):
             return text
         return text.translate({ord(","): self.thousands, ord("."): self.decimal})
-
-    def _recognised(self, text: str) -> str:
-        return self._recognise(text)
-
-    @cached_property
-    def _recognise(self) -> Callable[[str], str]:
-        sources = self.catalogue.sources if isinstance(self.catalogue, Catalogue) else ()
-        templates = sorted(_templates(sources), key=lambda each: each.letters, reverse=True)
-
-        @lru_cache(maxsize=4096)
-        def recognise(text: str) -> str:
-            exact = self.translated(text)
-            if exact != text:
-                return exact
-            for each in templates:
-                if each.piece in text and (found := _pattern(each.english).fullmatch(text)):
-                    return self._worded(each, found.groupdict())
-            return text
-
-        return recognise
-
-    def _worded(self, template: "_Template", values: Mapping[str, str]) -> str:
-        own = {name: self.signs(text) if _NUMBER.fullmatch(text) else self.said(text) for name, text in values.items()}
-        if template.many:
-            digits = values.get("n", "1").replace(",", "")
-            chosen = self.translated_plural(template.one, template.many, int(digits) if digits.isdecimal() else 0)
-        else:
-            chosen = self.translated(template.one)
-        return "".join(text + own.get(name, "") for text, name in _parts(chosen))
-
-
-@dataclass(frozen=True, slots=True)
-class _Template:
-    """A source with parameters. `english` is one of its English forms, `piece` the longest text between parameters."""
-
-    one: str
-    many: str
-    english: str
-    piece: str
-    letters: int
-
-
-def _parts(template: str) -> list[tuple[str, str]]:
-    """Its texts, each with the name of the parameter behind it, "" for none; nothing where braces mean themselves."""
-    try:
-        parts = [(text, name or "") for text, name, _, _ in string.Formatter().parse(template)]
-    except ValueError:
-        return []
-    return parts if all(name.isidentifier() for _, name in parts if name) else []
-
-
-def _templates(sources: Iterable[tuple[str, str]]) -> Iterator[_Template]:
-    for one, many in sources:
-        for english in filter(None, (one, many)):
-            parts = _parts(english)
-            letters = sum(sign.isalpha() for text, _ in parts for sign in text)
-            if letters >= _RECOGNISABLE and any(name for _, name in parts):
-                yield _Template(one, many, english, max((text for text, _ in parts), key=len), letters)
-
-
-@lru_cache(maxsize=256)
-def _pattern(template: str) -> re.Pattern[str]:
-    pattern, seen = "", set[str]()
-    for text, name in _parts(template):
-        pattern += re.escape(text)
-        if name:
-            pattern += f"(?P={name})" if name in seen else f"(?P<{name}>.*?)"
-            seen.add(name)
-    return re.compile(pattern, re.DOTALL)
 
 
 ENGLISH: Final = Language("en", "English")
@@ -182,7 +90,7 @@ def load_language(code: str) -> Language:
         if language.code == code:
             try:
                 with resource(f"translations/{code}.mo").open("rb") as file:
-                    return replace(language, catalogue=Catalogue(file))
+                    return replace(language, catalogue=gettext.GNUTranslations(file))
             except FileNotFoundError:
                 break
     return ENGLISH

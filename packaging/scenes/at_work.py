@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from tests.screen import material
 from tests.screen.past import Clock, run
 from tests.screen.stage import Stage
@@ -98,6 +98,6 @@ async def trouble(stage: Stage, files: Path, take: Take, service: ThreadedServic
     await person.click_row("Ranked texts of the query", "in writing", double=True)
     await person.until_sees("Show less")
     await take(stage, "ranking-text")
-    await person.press(Qt.Key.Key_F1)
+    await person.press(Qt.Key.Key_F1, Qt.KeyboardModifier.ShiftModifier)
     await person.until_sees("Open the menu")
     await take(stage, "shortcuts")

@@ -11,7 +11,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account import STOPPED
 from cfbatch_gui.core.jobs.states import AccountProgress, account_progress
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui.jobs.elsewhere import TakeOverDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.core.endpoints.conftest import SECRET

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QScrollArea
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui.jobs.elsewhere import AttachDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.core.endpoints import conftest as stand_ins
@@ -58,7 +58,7 @@ async def connections(stage: Stage, take: Take, worker: FaultyService) -> None:
     await person.type("Address", worker.url.removesuffix("/client/v4"))
     await person.type("Secret", stand_ins.SECRET)
     await person.click("Save the Worker…")
-    await person.until_sees("Give it a secret")
+    await person.until_sees("Or do it by hand")
     await take(stage, "other-guide")
     await person.press(Qt.Key.Key_Escape)
     await person.click("Save and test")

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from cfbatch_gui.core.connections.credentials import variable_of
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from tests.core.account.conftest import Account, running_account
 from tests.journeys.terminal import Ended, Terminal, read_csv
 from tests.support.practice import accepted

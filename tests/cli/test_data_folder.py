@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.jobs.run import submitting
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from tests.journeys.terminal import Terminal
 from tests.support.practice import PracticeServer
 

@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from gettext import GNUTranslations
 from pathlib import Path
 from typing import Final
 
@@ -14,9 +15,10 @@ from babel.messages.mofile import write_mo
 from cfbatch_gui.cli.command_line import run_command
 from cfbatch_gui.cli.language import language_for
 from cfbatch_gui.cli.main import main
+from cfbatch_gui.core.messages import Message
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
-from cfbatch_gui.words.languages import ENGLISH, Catalogue, Language, use_language
+from cfbatch_gui.words.languages import ENGLISH, Language, use_language
 from tests.cli.all_commands import for_programs, people_read, write_inputs
 from tests.journeys.terminal import Ended, Terminal
 from tests.screen.pseudo_language import PseudoLanguage
@@ -28,7 +30,7 @@ BEGIN, END = "⟦", "⟧"
 # Of texts themselves; figures that were filled in have usual ones.
 _OTHER_DIGITS = str.maketrans("0123456789", "𝟎𝟏𝟐𝟑𝟒𝟓𝟔𝟕𝟖𝟗")
 _ENGLISH_FIGURE = re.compile(r"[0-9]\.[0-9]{1,2}(?![0-9])|[0-9]\.[0-9]{4}")
-_KEPT = re.compile(r"(\{[^{}]*\})")
+_KEPT = re.compile(r"(\{[^{}]*\}|%(?:\(\w+\))?[sr])")  # also the parameters of argparse
 
 # What is English in every language, and why.
 NOT_TRANSLATED: Final = {
@@ -58,6 +60,7 @@ NOT_TRANSLATED: Final = {
     r"\bWorkers (?:Scripts|R2 Storage) Write\b": "permissions, as Cloudflare's API calls them",
     r"\b(?:cf-batch-[a-z]+|door(?:-[a-z]+)?)\b": "names of Workers and of what belongs to them",
     r"(?m)^first(?=  )|(?<=  )first$": "the name of an index",
+    r"(?m)(?<=  )text$": "a column",
     r"\bAdded job, ": "the name of an attached job, which is stored",
 }
 
@@ -67,16 +70,15 @@ LEFT_AS_IT_IS: Final = {
     r"'[\w-]+'": "values of arguments, as argparse quotes them",
     r"\b(?:int|float)\b": "types, as argparse names them",
     r"\bkind\b": "an argument whose values are its name",
-    r"\b(?:CSV|JSON|docx)\b": "names of formats",
+    r"\b(?:CSV|JSON|docx|Parquet)\b": "names of formats",
     r"“(?:id|text|query|label)”": "columns of a file",
     r"^Cloudflare$": "the name of a connection",
 }
 
 
 class _Marked(Language):
-    def _recognised(self, text: str) -> str:
-        found = super()._recognised(text)
-        return found if found != text or not text else f"{LEFT}{text}{LEFT_END}"
+    def said(self, text: str) -> str:
+        return super().said(text) if isinstance(text, Message) or not text else f"{LEFT}{text}{LEFT_END}"
 
 
 def pseudo() -> Language:
@@ -95,7 +97,7 @@ def pseudo() -> Language:
     stream = io.BytesIO()
     write_mo(stream, source)
     stream.seek(0)
-    return _Marked("pseudo", "Pseudo", ",", ".", catalogue=Catalogue(stream))
+    return _Marked("pseudo", "Pseudo", ",", ".", catalogue=GNUTranslations(stream))
 
 
 @dataclass

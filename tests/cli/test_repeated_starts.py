@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.system.paths import Paths, resource
+from cfbatch_gui.core.resources import resource
+from cfbatch_gui.core.system.paths import Paths
 from tests.journeys.terminal import Ended, Terminal, read_csv
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService

@@ -1,26 +1,15 @@
-"""Sentences of the core are messages, so that faces can word them, and each is known again by its English text."""
+"""Sentences of the core are messages, so that faces can word them, and the disk keeps their codes."""
 
 import ast
-import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
-from babel.messages.catalog import Catalog as Source
-from babel.messages.mofile import write_mo
 
 from cfbatch_gui.core import errors
-from cfbatch_gui.core.messages import (
-    Message,
-    comma_list,
-    counted_message,
-    cut_list,
-    enumerated,
-    message,
-    stored_message,
-)
-from cfbatch_gui.words.languages import Catalogue, Language
+from cfbatch_gui.core.messages import Message, comma_list, cut_list, enumerated, message, restored, sentences, stored
 
 CORE = Path(__file__).parents[2] / "cfbatch_gui" / "core"
 FILES = sorted(CORE.rglob("*.py"))
@@ -34,9 +23,9 @@ FOR_PROGRAMS = (
     "results/rankings.py",
     "workers_ai/probe.py",
 )
-SAID = frozenset({"message", "counted_message", "debug", "info", "warning", "error"})
+SAYING = frozenset({"message", "breach", "usage_error"})
+SAID = SAYING | {"debug", "info", "warning", "error"}
 _FIELD = re.compile(r"\{(\w+)(![rsa])?(?::([^{}]*))?\}")
-_RECOGNISABLE = 6  # letters
 ODD = ["{name}", "}}", "%s", "", "line\nbreak"]
 
 
@@ -118,95 +107,67 @@ def test_every_sentence_is_a_message(path: Path) -> None:
         assert unsaid_in(path.read_text(encoding="utf-8")) == []
 
 
-def templates() -> Iterator[tuple[str, str]]:
-    """All templates of the core, with their plural, "" without one."""
-    for path in FILES:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for call in calls(tree, frozenset({"message", "counted_message"})):
-            texts = [each.value for each in call.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-            if texts:
-                yield texts[0], texts[1] if len(texts) > 1 else ""
+def used_codes() -> dict[str, list[ast.Call]]:
+    """The codes that the program says, with the calls."""
+    found: dict[str, list[ast.Call]] = {}
+    for path in (CORE.parent).rglob("*.py"):
+        for call in calls(ast.parse(path.read_text(encoding="utf-8")), SAYING):
+            if call.args and isinstance(call.args[0], ast.Constant):
+                found.setdefault(str(call.args[0].value), []).append(call)
+    return found
 
 
-TEMPLATES = sorted(set(templates()))
+def fields_of(code: str) -> dict[str, str]:
+    """The parameters of a sentence, each with the form of its number, "" for text."""
+    return {name: form or "" for name, _, form in _FIELD.findall("".join(sentences()[code]))}
 
 
-def marked() -> Language:
-    """A language whose texts are those of the core, each with its own number before it."""
-    source = Source(locale="en")
-    for number, (one, many) in enumerate(TEMPLATES):
-        if many:
-            source.add((one, many), (f"<{number}>{one}", f"<{number}>{many}"))
-        else:
-            source.add(one, f"<{number}>{one}")
-    stream = io.BytesIO()
-    write_mo(stream, source)
-    stream.seek(0)
-    return Language("marked", "Marked", catalogue=Catalogue(stream))
+def test_every_code_has_its_sentence_and_every_sentence_is_said() -> None:
+    assert set(used_codes()) - set(sentences()) == set()
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in CORE.parent.rglob("*.py"))
+    named = {node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    assert [code for code in set(sentences()) - named if not code.startswith("argparse_")] == []
 
 
-MARKED = marked()
-
-
-def filled(one: str, many: str, odd: str, n: int) -> Message:
-    """The template with numbers where it wants numbers, and odd text elsewhere."""
-    fields = {name: form or "" for name, _, form in _FIELD.findall(one + many)}
-    values: dict[str, object] = {name: 7 if form else odd for name, form in fields.items()}
-    return counted_message(n, one, many, **values) if many else message(one, **values)
-
-
-@pytest.mark.parametrize("odd", ODD)
-def test_every_template_takes_any_text_and_is_worded_as_itself(odd: str) -> None:
-    for number, (one, many) in enumerate(TEMPLATES):
-        for n in (1, 3816) if many else (1,):
-            found = filled(one, many, odd, n)
-            assert MARKED.said(found) == f"<{number}>{found}"
-
-
-def bare(template: str) -> str:
-    """The template without the forms of its numbers."""
-    return _FIELD.sub(r"{\1}", template)
-
-
-TWINS: dict[str, list[int]] = {}
-for _number, (_one, _) in enumerate(TEMPLATES):
-    TWINS.setdefault(bare(_one), []).append(_number)
-
-
-def letters_of(one: str, many: str, n: int) -> int:
-    """How many letters of its own the form has that is used."""
-    return sum(map(str.isalpha, _FIELD.sub("", many if many and n != 1 else one)))
-
-
-@pytest.mark.parametrize("odd", ["a.csv", "{x}", ""])
-def test_what_was_stored_is_known_again_as_itself(odd: str) -> None:
+def test_every_call_gives_what_its_sentence_wants() -> None:
     wrong = []
-    for one, many in TEMPLATES:
-        # How a number was formatted is not seen any more: "{amount:,.0f} neurons" is "{amount:.2g} neurons".
-        twins = TWINS[bare(one)]
-        for n in (1, 3816) if many else (1,):
-            found = filled(one, many, odd, n)
-            if letters_of(one, many, n) >= _RECOGNISABLE:
-                said = MARKED.said(str(found))
-                if said not in [f"<{twin}>{found}" for twin in twins]:
-                    wrong.append((str(found), said))
+    for code, found in used_codes().items():
+        for call in found:
+            given = {each.arg for each in call.keywords}
+            is_template = not given or None in given or given == {"n"}  # filled later, or by a mapping
+            if not is_template and not set(fields_of(code)) <= given:
+                wrong.append((code, ast.unparse(call)))
     assert wrong == []
 
 
+def filled(code: str, odd: str, n: int) -> Message:
+    """The sentence with numbers where it wants numbers, and odd text elsewhere."""
+    values: dict[str, object] = {name: 7 if form else odd for name, form in fields_of(code).items()}
+    return message(code, **values | ({"n": n} if sentences()[code][1] else {}))
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_what_is_stored_is_restored_as_itself(odd: str) -> None:
+    for code in sentences():
+        for n in (1, 3816):
+            said = filled(code, odd, n)
+            again = restored(stored(said))
+            assert isinstance(again, Message)
+            assert (again, again.code, dict(again.parameters)) == (said, code, dict(said.parameters))
+
+
+def test_sentences_in_sentences_and_other_text_are_restored() -> None:
+    inner = message("over_budget")
+    again = restored(stored(message("row_number_reason", number=np.int64(3), reason=inner)))
+    assert isinstance(again, Message)
+    assert (again.parameters["number"], again.parameters["reason"]) == (3, inner)
+    assert isinstance(again.parameters["reason"], Message)
+    for text in ("", "the service's own words", '["', '["no_such_code", {}]', '["over_budget", 1]'):
+        assert restored(stored(text)) == text
+
+
 def test_lists_are_messages_of_their_parts() -> None:
-    parts = ["a", "b", message("the practice service")]
-    assert [enumerated(parts[:count]) for count in range(4)] == ["", "a", "a and b", "a, b and the practice service"]
-    assert comma_list(parts) == "a, b, the practice service"
+    parts = ["a", "b", message("over_budget")]
+    assert [enumerated(parts[:count]) for count in range(4)] == ["", "a", "a and b", "a, b and over budget"]
+    assert comma_list(parts) == "a, b, over budget"
     assert (cut_list(parts[:2], 1200), cut_list(parts[:2], 0)) == ("a, b and 1,200 more", "a, b")
-
-
-def test_the_users_own_text_is_not_translated_and_what_was_stored_is() -> None:
-    number = TEMPLATES.index(("The query has no context: all its columns are empty.", ""))
-    stored = "The query has no context: all its columns are empty."
-    row = TEMPLATES.index(("Row {number}: {reason}", ""))
-    said = MARKED.said(message("Row {number}: {reason}", number=3, reason=stored))
-    assert said == f"<{row}>Row 3: {stored}"
-    said = MARKED.said(message("Row {number}: {reason}", number=3, reason=stored_message(stored)))
-    assert said == f"<{row}>Row 3: <{number}>{stored}"
-    kept = message("a.csv")
-    assert stored_message(kept) is kept

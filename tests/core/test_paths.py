@@ -11,7 +11,8 @@ from pathlib import Path, PureWindowsPath
 import pytest
 
 from cfbatch_gui.core.errors import DataError
-from cfbatch_gui.core.system.paths import Paths, default_root, resource
+from cfbatch_gui.core.resources import resource
+from cfbatch_gui.core.system.paths import Paths, default_root
 from tests.journeys.terminal import Terminal
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")

@@ -25,8 +25,8 @@ from secretstorage.util import DBusAddressWrapper, format_secret, open_session
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system import logs
-from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.window import loop
 from tests.journeys.terminal import ACCOUNT

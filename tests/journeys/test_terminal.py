@@ -9,7 +9,7 @@ import pytest
 from cfbatch_gui.cli.console import width_of
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, Terminal, read_csv
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, Terminal, read_csv
 from tests.support import faults

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.jobs.run import submitting
-from cfbatch_gui.core.system.paths import Paths, resource
+from cfbatch_gui.core.resources import resource
+from cfbatch_gui.core.system.paths import Paths
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.journeys.terminal import Terminal, read_csv
 from tests.support.practice import PracticeServer

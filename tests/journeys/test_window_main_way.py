@@ -10,7 +10,7 @@ pytest.importorskip("PySide6")
 
 from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from tests.journeys import dragging
 from tests.journeys.desktop import Desktop
 from tests.journeys.terminal import Terminal, read_workbook

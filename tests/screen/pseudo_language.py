@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from cfbatch_gui.words.languages import TRANSLATED, Language, load_language
 
-_KEPT = re.compile(r"(\{[^{}]*\}|<[^<>]*>|&)")  # parameters, tags and the marks of keys
+_KEPT = re.compile(r"(\{[^{}]*\}|%(?:\(\w+\))?[rs]|<[^<>]*>|&)")  # parameters, tags and the marks of keys
 _LETTERS = str.maketrans("aeiouyAEIOUYcnszCNSZ", "áéíóúýÁÉÍÓÚÝçñšžÇÑŠŽ")
 _LONGER = 0.4
 BEGIN, END = "⟦", "⟧"

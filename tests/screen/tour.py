@@ -16,7 +16,7 @@ from cfbatch_gui.core.errors import ConnectionProblem
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import account_progress
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.vectorize.client import Metric
 from cfbatch_gui.core.vectorize.push_values import PushOptions
 from cfbatch_gui.core.workers_ai.collector import NO_ROOM_SENTENCE
@@ -253,16 +253,16 @@ class Tour:
     async def vectors(self) -> None:
         """Vectors on all their tabs."""
         await self._open("Catalogue vectors")
-        for tab in (tabs.VECTORS, tabs.MAP, tabs.SIMILAR, tabs.DUPLICATES, tabs.CLUSTERS, tabs.VERSUS):
+        for tab in (tabs.VECTORS, tabs.SEARCH, tabs.MAP, tabs.GROUPS, tabs.DUPLICATES):
             bar = self._space.job_page.tabs
             if bar.is_shown(tab):
                 bar.choose(tab)
                 await self._stop(tab)
-            if tab == tabs.SIMILAR:
-                similar = self._space.results.pages["similar"].view
-                similar.sentence.setText("something warm for the bed")
-                similar.search()
-                await self._stop("similar-found")
+            if tab == tabs.SEARCH:
+                search = self._space.results.pages["search"].view
+                search.sentence.setText("something warm for the bed")
+                search.search()
+                await self._stop("search-found")
         await self._vectorize()
 
     async def _vectorize(self) -> None:

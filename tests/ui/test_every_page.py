@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.words.languages import languages
 from tests.screen.fits import faults, reaches

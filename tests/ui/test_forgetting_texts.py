@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtGui import QAction
 
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.results.exports import ExportOptions
-from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.results.export_dialog import ExportDialog
 from tests.screen.past import run
 from tests.screen.stage import Stage

@@ -14,7 +14,7 @@ from PySide6.QtTest import QSignalSpy
 
 from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, Batch, BatchState, Job, JobState
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
 from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.jobs.library import Library

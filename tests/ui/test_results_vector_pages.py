@@ -18,9 +18,10 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results.embeddings import Embeddings, Progress
+from cfbatch_gui.core.results.groups import find_clusters
 from cfbatch_gui.core.results.text_map import Layout, TextMap, tsne_map
 from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.results import map_view
+from cfbatch_gui.ui.results import groups_view, map_view
 from cfbatch_gui.ui.tasks import close_all
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.pages import ResultViews
@@ -42,7 +43,7 @@ class Pages:
     window: MainWindow
     views: ResultViews
     job: Job
-    wanted: list[bool]  # that the table of all texts becomes the current tab
+    wanted: list[str]  # the keys of the tabs that pages ask for
     until: Until
 
     def begin(self, key: str) -> Any:
@@ -61,13 +62,13 @@ class Pages:
 @pytest.fixture
 async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
     async with open_job_page(tmp_path) as driver:
-        wanted: list[bool] = []
+        wanted: list[str] = []
         window = MainWindow()
         views = ResultViews(
             driver.program,
             window,
             show_help=list,
-            show_table=lambda: wanted.append(True),
+            show_tab=wanted.append,
             judge=str,
             export=str,
         )
@@ -103,7 +104,7 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
 
     QTest.mouseClick(page.dots, Qt.MouseButton.LeftButton, pos=page.dots.pixel_of(0).toPoint())
     await pages.until(lambda: page.list.isVisible() and not page.tasks.running())
-    assert page.list.title.whole_text().startswith("Nearest to “")
+    assert page.list.title.whole_text().startswith("Most like “")
     (near,) = pages.views.pages["map"].row_choices()
     assert len(near.items) == 26 and near.is_proposed
     first = page.list.rows.row(0).text.item_no
@@ -144,7 +145,7 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
     assert not page.lasso_button.isChecked()
     table = await pages.open("vectors")
     page.rows_wanted.emit((3, 9), "Lasso")
-    assert pages.wanted == [True]
+    assert pages.wanted == ["vectors"]
     assert table.rows.rowCount() == 2
     assert table.count.text() == "2 of 80 texts · Lasso"
     assert [choice.words() for choice in table.row_choices() if choice.is_proposed] == ["These 2 · Lasso"]
@@ -176,7 +177,6 @@ async def test_the_map_by_neighbours_replaces_the_first_by_itself_and_is_kept(
     await pages.until(lambda: page.tasks.is_running("layout"))
     assert page.map.layout is Layout.DIRECTION
     assert page.layout_choice.value() == Layout.NEIGHBOURS
-    assert page.summary.whole_text().endswith(" % of the spread")
     QTest.mouseClick(page.dots, Qt.MouseButton.LeftButton, pos=page.dots.pixel_of(7).toPoint())
     before = page.dots.pixel_of(7)
     may_end.set()
@@ -199,9 +199,8 @@ async def test_the_map_by_neighbours_replaces_the_first_by_itself_and_is_kept(
 
 
 async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> None:
-    page = await pages.open("similar")
-    assert "one request" in page.price.text()
-    assert not page.button.isEnabled()
+    page = await pages.open("search")
+    assert page.is_empty() and not page.button.isEnabled()
     QTest.keyClicks(page.sentence, "a lamp of brass for my desk")
     QTest.keyClick(page.sentence, Qt.Key.Key_Return)
     await pages.until(lambda: page.found.rows.rowCount() > 0 and not page.tasks.running())
@@ -210,10 +209,19 @@ async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> 
     similarities = [each.similarity for each in found]
     assert similarities == sorted(similarities, reverse=True)
     assert page.found.panel.text() == found[0].text.text
-    assert offered(pages.views.pages["similar"]) == {"Most similar to “a lamp of brass for my desk”": 80}
+    assert offered(pages.views.pages["search"]) == {"Most like “a lamp of brass for my desk”": 80}
     page.search()
     assert page.tasks.running() == ("compare",)  # the same sentence is not asked for twice
     await pages.until(lambda: not page.tasks.running())
+    second = page.found.items[1]
+    page.found.table.selectRow(1)
+    QTest.keyClick(page.found.table, Qt.Key.Key_Return)
+    await pages.until(lambda: page.found.of == (second,) and not page.tasks.running())
+    table = await pages.open("vectors")
+    table.table.selectRow(2)
+    table.similar_button.click()
+    await pages.until(lambda: page.found.of == (3,) and not page.tasks.running())
+    assert pages.wanted == ["search"]
 
 
 async def test_near_duplicates_change_with_the_threshold_and_are_left_out_of_an_export(pages: Pages) -> None:
@@ -241,44 +249,73 @@ async def test_near_duplicates_change_with_the_threshold_and_are_left_out_of_an_
     assert stricter.threshold == 1 and stricter.gone == 40
 
 
-async def test_clusters_show_their_typical_texts(pages: Pages) -> None:
-    page = await pages.open("clusters")
+async def test_groups_show_their_typical_texts_and_their_number_is_kept_by_job(pages: Pages) -> None:
+    page = await pages.open("groups")
     page.number.setValue(4)
     await pages.until(lambda: page.rows.rowCount() == 4 and not page.tasks.running())
-    assert page.count.text() == "80 texts · 4 clusters"
+    assert page.count.text() == "80 texts · 4 groups"
     found = page.found
     assert found is not None
     assert np.bincount(found.members).tolist() == [20, 20, 20, 20]
     chosen = page.rows.row(0)
-    assert page.members.title.whole_text() == "Cluster 1: 20 texts"
+    assert page.members.title.whole_text() == "Group 1: 20 texts"
     assert page.members.rows.row(0).text.item_no == chosen.typical[0].item_no
     assert len({page.members.rows.row(index).text.text.split(",")[0] for index in range(20)}) == 1
-    assert offered(pages.views.pages["clusters"]) == {"cluster 1": 20}
+    assert offered(pages.views.pages["groups"]) == {"group 1": 20}
     page.table.selectAll()
-    assert offered(pages.views.pages["clusters"]) == {"selected clusters": 80}
+    assert offered(pages.views.pages["groups"]) == {"selected groups": 80}
+    other = await pages.driver.finished(FOUR, Kind.EMBED, "Another")
+    page.show_job(other)
+    assert page.is_empty(), "no text of the job before is shown while the other's are grouped"
+    await pages.until(lambda: not page.is_empty() and not page.tasks.running())
+    assert page.number.value() == 2 and page.members.panel.text() in FOUR
+    page.show_job(pages.job)
+    await pages.until(lambda: page.rows.rowCount() == 4 and not page.tasks.running())
+    assert page.number.value() == 4
 
 
-async def test_scores_of_a_ranking_versus_similarities(pages: Pages) -> None:
-    assert not pages.views.pages["versus"].has_something(pages.job)
+async def test_what_takes_long_is_said_and_can_be_stopped_and_begun_again(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end = threading.Event()
+
+    def found_later(*arguments: Any) -> Any:
+        while not may_end.wait(0.01):
+            arguments[-1](0.5)
+        return find_clusters(*arguments)
+
+    monkeypatch.setattr(groups_view, "find_clusters", found_later)
+    page = pages.begin("groups")
+    button = page.stack.empty.button
+    await pages.until(lambda: page.is_empty() and bool(page.stack.empty.sentence()) and button.isVisible())
+    button.click()
+    assert not page.tasks.is_running("group") and page.is_empty()
+    may_end.set()
+    button.click()
+    await pages.until(lambda: not page.is_empty() and not page.tasks.running())
+
+
+async def test_scores_of_a_ranking_beside_similarities(pages: Pages) -> None:
+    driver = pages.driver
+    assert driver.page.compare_button.isHidden(), "there is no ranking"
     first, second = "Desk lamp of brass, number 0", "Garden hose with a nozzle, number 0"
     pairs = f'query,context\n"{first}","{second}"\n"{first}","Saucepan of steel, number 0"\n"{first}",elsewhere\n'
-    await pages.driver.finished(pairs, Kind.RANK, "Ranked")
-    assert pages.views.pages["versus"].has_something(pages.job)
-    page = await pages.open("versus")
-    found = page.versus
+    ranking = await driver.finished(pairs, Kind.RANK, "Ranked")
+    await driver.show(pages.job)
+    assert not driver.page.compare_button.isHidden()
+    driver.workspace.evaluating.compare(pages.job.id, ranking.id)
+    page = driver.workspace.evaluating.comparison
+    await pages.until(lambda: page.compared is not None and not page.tasks.running())
+    found = page.compared
     assert found is not None
-    assert found.scores == pytest.approx(found.similarities, abs=1e-3)  # the practice service scores by its own vectors
-    assert page.summary.whole_text().startswith("2 pairs of 3 have both texts here")
-    assert page._described(0)[:2] == (first, second)
-    assert page.panel.text() == second
-    assert [row[:2] for row in page.chart.data().rows] == [(first, second), (first, "Saucepan of steel, number 0")]
-    assert page.picture.isVisible()
-    await pages.driver.finished("query,context\nhere,there\n", Kind.RANK, "Other words")
-    page.arrived(is_first=False)
-    page.ranking.setCurrentText("Other words")
-    page.ranking.picked.emit(page.ranking.value())
-    await pages.until(lambda: page.summary.whole_text() == "0 pairs of 1 have both texts here")
-    assert not page.picture.isVisible()
+    own, scores = found.comparison.scores
+    assert own == pytest.approx(scores, abs=1e-3)  # the practice service scores by its own vectors
+    assert len(own) == 2 and found.comparison.runs[0].job.id == pages.job.id  # of three; the older one is A
+    page.tabs.choose("scores")
+    assert page.scores.chart.isVisible()
+    other = await driver.finished("query,context\nhere,there\n", Kind.RANK, "Other words")
+    driver.workspace.evaluating.compare(pages.job.id, other.id)
+    await pages.until(lambda: page.compared is None and not page.tasks.running())
 
 
 def offered(view: ResultView) -> dict[str, int]:
@@ -294,21 +331,14 @@ async def four(tmp_path: Path, until: Until) -> AsyncIterator[JobPageDriver]:
         yield driver
 
 
-async def test_texts_neighbours_and_checks_are_shown_and_a_vector_is_copied(four: JobPageDriver, until: Until) -> None:
+async def test_texts_and_checks_are_shown_and_a_vector_is_copied(four: JobPageDriver, until: Until) -> None:
     first = four.vectors.rows.row(0)
     assert (first.text.row, first.text.id, first.text.text) == (2, "0007", "Desk lamp of brass")
     assert four.vectors.count.text() == "4 texts"
 
-    await until(lambda: "dimensions" in four.vectors.foot.text())
-    assert "all of unit length" in four.vectors.foot.text()
+    await until(lambda: "numbers a text" in four.vectors.foot.text())
     assert "repeated: 1" in four.vectors.foot.text()
     assert "practice" in four.vectors.foot.text()
-
-    neighbours = four.vectors.near.rows
-    await until(lambda: neighbours.rowCount() == 3)
-    assert neighbours.row(0).text.id == "0010"
-    assert neighbours.text(0, 3) == "1.0000"
-    assert neighbours.row(2).text.text == "Garden hose"
 
     job = four.page.job()
     assert job is not None
@@ -319,15 +349,12 @@ async def test_texts_neighbours_and_checks_are_shown_and_a_vector_is_copied(four
     assert np.array_equal(copied, stored)
 
 
-async def test_a_search_hides_what_the_neighbours_of_a_text_bring_back(four: JobPageDriver, until: Until) -> None:
+async def test_a_search_leaves_the_texts_that_have_it(four: JobPageDriver, until: Until) -> None:
     QTest.keyClicks(four.vectors.find_field, "garden")
     await until(lambda: four.vectors.rows.rowCount() == 1)
     assert four.vectors.count.text() == "1 of 4 texts"
-    await until(lambda: four.vectors.near.title.whole_text() == "Nearest to “Garden hose”")
-    near = four.vectors.near
-    assert {near.rows.row(index).text.id for index in range(3)} == {"0007", "0008", "0010"}
-    near.table.selectRow(0)
-    wanted = near.rows.row(0).text.text
-    QTest.keyClick(near.table, Qt.Key.Key_Return)
+    assert four.vectors.panel.text() == "Garden hose"
+    four.vectors.find_field.setText("no such thing")
+    await until(lambda: four.vectors.panel.isHidden() or not four.vectors.panel.isVisible())
+    four.vectors.show_all()
     assert four.vectors.rows.rowCount() == 4
-    assert four.vectors.panel.text() == wanted

@@ -9,19 +9,19 @@ import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QAction, QGuiApplication, QImage, QTextDocument
 from PySide6.QtTest import QSignalSpy
-from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QSplitter, QWidget
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.errors import TokenRefused
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui.display import control_name, in_help
 from cfbatch_gui.ui.help import HelpWindow, Topic, diagnostics, licence_text
 from cfbatch_gui.ui.inputs.check_section import count_range, share_of_day
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots.plot import labels
 from cfbatch_gui.ui.tables.table_view import TableView
-from cfbatch_gui.ui.widgets import LinkButton, PrimaryButton
+from cfbatch_gui.ui.widgets import LinkButton, PrimaryButton, split
 from cfbatch_gui.ui.widgets.bars import FileDrag
 from cfbatch_gui.ui.window.main_window import MainWindow, NoticeListDialog
 from cfbatch_gui.words import figures
@@ -260,3 +260,17 @@ async def test_columns_that_gave_way_come_back_with_the_room(stage: Stage, until
     await until(lambda: table.columns() and any(table.isColumnHidden(at) for at in range(2, 5)))
     stage.workspace.window.resize(1280, 820)
     await until(lambda: not any(table.isColumnHidden(at) for at in range(5)))
+
+
+def test_a_splitter_is_where_the_user_left_it(qtbot: Any) -> None:
+    def shown() -> QSplitter:
+        splitter = split(QWidget(), QWidget(), name="here", sizes=(100, 300))
+        qtbot.addWidget(splitter)
+        splitter.resize(401, 100)
+        splitter.show()
+        return splitter
+
+    first = shown()
+    first.moveSplitter(250, 1)
+    first.splitterMoved.emit(250, 1)
+    assert shown().sizes() == first.sizes() != [100, 300]

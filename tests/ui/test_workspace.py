@@ -15,7 +15,8 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.system.paths import Paths, resource
+from cfbatch_gui.core.resources import resource
+from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, FolderUse, Settings
 from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.notices import Notices
@@ -243,7 +244,9 @@ async def open_settings(stage: Stage) -> SettingsPage:
     return shown
 
 
-async def test_the_language_is_kept_and_holds_from_the_next_start(stage: Stage, tmp_path: Path, until: Until) -> None:
+async def test_the_language_is_kept_and_the_window_opens_again_in_it(
+    stage: Stage, tmp_path: Path, until: Until
+) -> None:
     page = await open_settings(stage)
     page.choose(WINDOW)
     assert page.language.value() == ""
@@ -251,9 +254,11 @@ async def test_the_language_is_kept_and_holds_from_the_next_start(stage: Stage, 
     assert names == ["Match system", "English", "Deutsch"]
     page.language.setCurrentIndex(2)
     page.language.activated.emit(2)
-    assert stage.person.sees("From the next start on, CF Batch speaks Deutsch.")
     saved = Paths(tmp_path / "data").settings
     await until(lambda: Settings.load(saved).language == "de")
+    click(page.again_button)
+    await until(stage.workspace.closed.is_set)
+    assert stage.workspace.begins_again
 
 
 async def test_what_is_ticked_and_a_budget_are_kept(stage: Stage, tmp_path: Path, until: Until) -> None:

@@ -12,7 +12,7 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import STOPPED_HERE, BatchState, JobState
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui.jobs.library_list import Group, GroupEntry
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.theme import Theme

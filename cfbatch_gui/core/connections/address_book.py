@@ -104,12 +104,7 @@ class AddressBook:
                 made = self._made(each)
                 is_near = is_on_this_computer(made.base_url)  # which is asked as soon as the practice service
                 return replace(made, first_check=PRACTICE.first_check) if is_near else made
-        raise NotConnected(
-            message(
-                "The connection of this job was deleted. Its results can be collected through no other one; set up "
-                "the same account or Worker again, and add the job there by its request ID."
-            )
-        )
+        raise NotConnected(message("connection_job_was_deleted_results_can"))
 
     def is_counted_by_cloudflare(self, connection_id: str) -> bool:
         """Neither the practice service in the program nor one on this computer."""
@@ -127,7 +122,7 @@ class AddressBook:
         alike = [found for found, title in titles.items() if title.casefold() == words.strip().casefold()]
         if len(alike) != 1:
             known = ", ".join(f"“{found}” ({title})" for found, title in titles.items())
-            raise UsageError(message("There is no connection “{name}”. There are: {known}.", name=words, known=known))
+            raise UsageError(message("there_is_no_connection_name_there", name=words, known=known))
         return alike[0]
 
     @property
@@ -166,7 +161,7 @@ class AddressBook:
 
     async def summaries(self, look_at: str | None = None) -> tuple[ConnectionSummary, ...]:
         """All connections; the keyring is asked about `look_at` alone."""
-        words = message("On this computer; nothing leaves it.")
+        words = message("on_computer_nothing_leaves")
         practice = ConnectionSummary(PRACTICE.id, PRACTICE.title, PRACTICE.kind, True, words)
         saved = self.saved()
         return (practice, *[await self._summary(each, look=look_at in (None, each.id)) for each in saved])
@@ -175,12 +170,10 @@ class AddressBook:
         """A connection cleaned and with an id, as it can be saved. Raises NotConnected and UsageError."""
         name = record.name.strip()
         if not name:
-            raise UsageError(message("The connection needs a name."))
+            raise UsageError(message("connection_needs_name"))
         for each in (SavedConnection(PRACTICE.id, PRACTICE.title, "cloudflare"), *self.saved()):
             if each.id != record.id and name.casefold() in (each.id.casefold(), each.name.casefold()):
-                raise UsageError(
-                    message("There is a connection “{name}” already. Choose another name.", name=each.name)
-                )
+                raise UsageError(message("there_is_connection_name_already_choose", name=each.name))
         fresh = "".join(secrets.choice(_LETTERS) for _ in range(8))
         record = replace(record, id=record.id or fresh, name=name)
         made = self._made(record)
@@ -202,9 +195,7 @@ class AddressBook:
         if not text:
             return self._practice_times
         if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
-            raise UsageError(
-                message("{variable} must be a number of seconds, such as 0 or 2.5.", variable=PRACTICE_SECONDS_VARIABLE)
-            )
+            raise UsageError(message("variable_must_be_number_seconds_such", variable=PRACTICE_SECONDS_VARIABLE))
         return float(text), float(text)
 
     def _new_client(
@@ -236,12 +227,7 @@ class AddressBook:
             return PRACTICE_TOKEN
         found = await self._credentials.token(connection.id, check=self.check_of(connection.id))
         if found is None and connection.kind is not ConnectionKind.WORKER:
-            raise NotConnected(
-                message(
-                    "There is no API token for {connection}. Open the connection and enter it.",
-                    connection=connection.title,
-                )
-            )
+            raise NotConnected(message("there_is_no_api_token_connection", connection=connection.title))
         return found
 
     async def _gateway_token(self, connection: Connection) -> Token | None:
@@ -252,7 +238,7 @@ class AddressBook:
     async def _summary(self, record: SavedConnection, *, look: bool) -> ConnectionSummary:
         summary = ConnectionSummary(record.id, record.name, ConnectionKind(record.kind), True, "")
         if record.kind == "cloudflare" and not record.account_id:
-            return replace(summary, is_ready=False, sentence=message("Not connected yet."))
+            return replace(summary, is_ready=False, sentence=message("not_connected_yet"))
         try:
             self._made(record)
             if not look:
@@ -266,14 +252,9 @@ class AddressBook:
         if source is not None:
             secret = message("secret") if is_worker else message("token")
             return replace(summary, sentence=_SENTENCES[source].filled(secret=secret))
-        missing = message("No secret is set.") if is_worker else message("The API token is missing.")
+        missing = message("no_secret_is_set") if is_worker else message("api_token_is_missing")
         if self._credentials.state is KeyringState.ABSENT:
-            missing = message(
-                "{sentence} There is no keyring on this computer: it comes from {variable}, or is entered in the "
-                "window after each start.",
-                sentence=missing,
-                variable=variable_of(record.id),
-            )
+            missing = message("sentence_there_is_no_keyring_on", sentence=missing, variable=variable_of(record.id))
         return replace(summary, is_ready=is_worker, sentence=missing)
 
     def held_by_environment(self) -> frozenset[str]:
@@ -296,9 +277,9 @@ def gateway_secret_id(connection_id: str) -> str:
 
 
 _SENTENCES = {
-    TokenSource.KEYRING: message("The {secret} is in this computer's keyring."),
-    TokenSource.SESSION: message("There is no keyring here: the {secret} is kept until the program ends."),
-    TokenSource.ENVIRONMENT: message("The {secret} comes from an environment variable."),
+    TokenSource.KEYRING: message("secret_is_computer_keyring"),
+    TokenSource.SESSION: message("there_is_no_keyring_here_secret"),
+    TokenSource.ENVIRONMENT: message("secret_comes_from_environment_variable"),
 }
 
 

@@ -38,14 +38,10 @@ class KeyringState(StrEnum):
 SHUT = (KeyringState.LOCKED, KeyringState.REFUSED)
 PASSING = (*SHUT, KeyringState.SILENT)
 _SENTENCES = {
-    KeyringState.LOCKED: message("Your keyring is locked. Unlock it; what waits for it goes on by itself."),
-    KeyringState.REFUSED: message("Your keyring was not unlocked. Unlock it; what waits for it goes on by itself."),
-    KeyringState.SILENT: message(
-        "Your keyring does not answer. What waits for it goes on by itself as soon as it does."
-    ),
-    KeyringState.BROKEN: message(
-        "Your keyring cannot be used. The token in it is not lost; enter it anew to go on without."
-    ),
+    KeyringState.LOCKED: message("your_keyring_is_locked_unlock_what"),
+    KeyringState.REFUSED: message("your_keyring_was_not_unlocked_unlock"),
+    KeyringState.SILENT: message("your_keyring_does_not_answer_what"),
+    KeyringState.BROKEN: message("your_keyring_cannot_be_used_token"),
 }
 
 
@@ -268,13 +264,7 @@ class Credentials:
         removing = asyncio.ensure_future(self._answer(remove))
         if not await self._in_time(removing) or not removing.result():
             removing.cancel()
-            raise DataError(
-                message(
-                    "The system's keyring did not remove the token. Look for “{service}” in your keyring, or revoke "
-                    "the token in the Cloudflare dashboard.",
-                    service=SERVICE,
-                )
-            )
+            raise DataError(message("system_keyring_did_not_remove_token", service=SERVICE))
 
     async def token_source(
         self, connection_id: str, *, check: Callable[[str], Token] = check_form
@@ -295,11 +285,7 @@ class Credentials:
             return check(text)
         except NotConnected as error:
             raise NotConnected(
-                message(
-                    "{sentence} (It stands in the environment variable {variable}.)",
-                    sentence=error.message,
-                    variable=variable,
-                )
+                message("sentence_stands_environment_variable_variable", sentence=error.message, variable=variable)
             ) from error
 
     async def _fetch(self, connection_id: str, *, may_prompt: bool) -> None:

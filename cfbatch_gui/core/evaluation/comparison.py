@@ -106,20 +106,14 @@ class Comparison:
 def compare(runs: Sequence[Run]) -> Comparison:
     """Compare the runs with the first. Blocking. Raises UsageError for fewer than two or no common pair, DataError."""
     if len(runs) < 2:
-        raise UsageError(message("A comparison needs two jobs or more."))
+        raise UsageError(message("comparison_needs_two_jobs_or_more"))
     base, joined = runs[0].table, join(runs)
     there = np.ones(len(base), dtype=np.bool_)
     for run, each in zip(runs, joined, strict=True):
         there &= (each.pair_of != NOT_THERE) & run.table.has_score[np.maximum(each.pair_of, 0)]
     if not there.any():
         names = enumerated([f"“{run.job.name}”" for run in runs])
-        raise UsageError(
-            message(
-                "{names} have no query with a text in common that both have scored: neither texts nor ids are the "
-                "same.",
-                names=names,
-            )
-        )
+        raise UsageError(message("names_no_query_text_common_both", names=names))
     pairs = np.flatnonzero(there)
     asked = joined[0].query_of[pairs]
     used = np.flatnonzero(np.bincount(asked))

@@ -86,10 +86,10 @@ class Run:
 def read_run(folder: JobFolder, job: Job) -> Run:
     """Read a job's run. Blocking. Raises UsageError for embeddings and without scores, DataError."""
     if job.kind is not Kind.RANK:
-        raise UsageError(message("“{name}” made vectors and no scores. Compare jobs that rank texts.", name=job.name))
+        raise UsageError(message("name_made_vectors_no_scores_compare", name=job.name))
     table = read_score_table(folder)
     if not table.has_score.any():
-        raise UsageError(message("“{name}” has no scores yet. Compare it when the first batch is back.", name=job.name))
+        raise UsageError(message("name_no_scores_yet_compare_when", name=job.name))
     with folder.open(read_only=True) as database:
         labels, outside = read_labels(database, table.texts), read_outside_grades(database)
         is_shared = schema.metadata_value(database, "layout") == Layout.SHARED
@@ -102,7 +102,7 @@ def read_runs(folder_of: Callable[[str], JobFolder], jobs: Sequence[Job]) -> lis
     rankings = {job.id: read_run(folder_of(job.id), job) for job in jobs if job.kind is Kind.RANK}
     first = next(iter(rankings.values()), None)
     if first is None:
-        raise UsageError(message("Vectors can be compared with a ranking. Choose one job that ranks texts."))
+        raise UsageError(message("vectors_can_be_compared_ranking_choose"))
     return [rankings.get(job.id) or similarity_run(folder_of(job.id), job, first) for job in jobs]
 
 
@@ -131,11 +131,7 @@ def similarity_run(folder: JobFolder, job: Job, ranking: Run) -> Run:
         texts = vectors_of("SELECT text_no, text FROM texts WHERE text_no < ?", table.texts)
     pairs = np.flatnonzero((queries != NOT_THERE) & (texts != NOT_THERE))
     if not len(pairs):
-        raise UsageError(
-            message(
-                "“{name}” has no vectors of a query and a text of “{other}”.", name=job.name, other=ranking.job.name
-            )
-        )
+        raise UsageError(message("name_no_vectors_query_text_other", name=job.name, other=ranking.job.name))
     scores = np.full(len(table), np.nan)
     for start in range(0, len(pairs), _BLOCK):
         check_stopped()

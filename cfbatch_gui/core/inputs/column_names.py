@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache, partial
 
 from cfbatch_gui.core.messages import cut_list, quoted
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.resources import resource
 
 _SHOWN = 12
 _LONGEST_FIGURE = 60  # characters

@@ -12,34 +12,34 @@ from cfbatch_gui.core.messages import message
 
 # The encodings that the user may choose, the most likely first: Python codec and common name.
 CHOICES: tuple[tuple[str, str], ...] = (
-    ("utf-8", message("Unicode (UTF-8)")),
-    ("cp1252", message("Western European (Windows-1252)")),
-    ("cp1250", message("Central European (Windows-1250)")),
-    ("cp1251", message("Cyrillic (Windows-1251)")),
-    ("cp1253", message("Greek (Windows-1253)")),
-    ("cp1254", message("Turkish (Windows-1254)")),
-    ("cp1255", message("Hebrew (Windows-1255)")),
-    ("cp1256", message("Arabic (Windows-1256)")),
-    ("cp1257", message("Baltic (Windows-1257)")),
-    ("cp1258", message("Vietnamese (Windows-1258)")),
-    ("cp874", message("Thai (Windows-874)")),
-    ("cp932", message("Japanese (Shift-JIS)")),
-    ("euc_jp", message("Japanese (EUC-JP)")),
-    ("iso2022_jp", message("Japanese (ISO-2022-JP)")),
-    ("gb18030", message("Chinese, simplified (GB18030)")),
-    ("big5hkscs", message("Chinese, traditional (Big5)")),
-    ("cp949", message("Korean (Windows-949)")),
-    ("koi8_r", message("Cyrillic (KOI8-R)")),
-    ("koi8_u", message("Ukrainian (KOI8-U)")),
-    ("cp866", message("Cyrillic (CP866, DOS)")),
-    ("iso8859_5", message("Cyrillic (ISO 8859-5)")),
-    ("mac_roman", message("Western European (Mac Roman)")),
-    ("cp850", message("Western European (CP850, DOS)")),
-    ("iso8859_2", message("Central European (ISO 8859-2)")),
-    ("cp852", message("Central European (CP852, DOS)")),
-    ("iso8859_6", message("Arabic (ISO 8859-6)")),
-    ("utf-16-le", message("Unicode (UTF-16)")),
-    ("utf-16-be", message("Unicode (UTF-16, big-endian)")),
+    ("utf-8", message("unicode_utf_8")),
+    ("cp1252", message("western_european_windows_1252")),
+    ("cp1250", message("central_european_windows_1250")),
+    ("cp1251", message("cyrillic_windows_1251")),
+    ("cp1253", message("greek_windows_1253")),
+    ("cp1254", message("turkish_windows_1254")),
+    ("cp1255", message("hebrew_windows_1255")),
+    ("cp1256", message("arabic_windows_1256")),
+    ("cp1257", message("baltic_windows_1257")),
+    ("cp1258", message("vietnamese_windows_1258")),
+    ("cp874", message("thai_windows_874")),
+    ("cp932", message("japanese_shift_jis")),
+    ("euc_jp", message("japanese_euc_jp")),
+    ("iso2022_jp", message("japanese_iso_2022_jp")),
+    ("gb18030", message("chinese_simplified_gb18030")),
+    ("big5hkscs", message("chinese_traditional_big5")),
+    ("cp949", message("korean_windows_949")),
+    ("koi8_r", message("cyrillic_koi8_r")),
+    ("koi8_u", message("ukrainian_koi8_u")),
+    ("cp866", message("cyrillic_cp866_dos")),
+    ("iso8859_5", message("cyrillic_iso_8859_5")),
+    ("mac_roman", message("western_european_mac_roman")),
+    ("cp850", message("western_european_cp850_dos")),
+    ("iso8859_2", message("central_european_iso_8859_2")),
+    ("cp852", message("central_european_cp852_dos")),
+    ("iso8859_6", message("arabic_iso_8859_6")),
+    ("utf-16-le", message("unicode_utf_16")),
+    ("utf-16-be", message("unicode_utf_16_big_endian")),
 )
 
 _MARKS = (  # UTF-32's little-endian mark begins with UTF-16's
@@ -87,10 +87,7 @@ def known_encoding(name: str, head: bytes) -> str:
         codecs.getincrementaldecoder(name)
         b"text".decode(info.name, "replace")  # refuses codecs that are not encodings of text
     except (LookupError, UnicodeError, ValueError) as exc:
-        raise UsageError(
-            message("“{name}” is not the name of an encoding. Try utf-8, cp1252 or shift_jis.", name=name),
-            detail=str(exc),
-        ) from exc
+        raise UsageError(message("name_is_not_name_encoding_try", name=name), detail=str(exc)) from exc
     if info.name in ("utf-16", "utf-32") and marked_encoding(head) != info.name:
         return f"{info.name}-le"  # without a mark the plain names do not decode
     plain = info.name.replace("-", "_")
@@ -126,12 +123,7 @@ def not_utf8(sample: bytes, name: str, detail: str) -> EncodingUnknown:
     """The error for a file that was taken for UTF-8 until this sample from within it was read."""
     found = guess_encoding(sample, is_cut=True)
     return EncodingUnknown(
-        message(
-            "{name} is not UTF-8 as it begins, but perhaps {encoding}. Choose the encoding in which its text "
-            "looks right.",
-            name=name,
-            encoding=shown_name(found.codec),
-        ),
+        message("name_is_not_utf_8_begins", name=name, encoding=shown_name(found.codec)),
         file_name=name,
         guess=found.codec,
         others=found.other_codecs,

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 import msgspec
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.messages import Message, counted_message, message
+from cfbatch_gui.core.messages import Message, message
 
 
 class Kind(StrEnum):
@@ -206,13 +206,7 @@ class Candidate:
     def refuse_text_options(self, what: str) -> None:
         """Raise UsageError where the options ask for a separator, an encoding or a sheet."""
         if self.options.separator or self.options.encoding or self.options.sheet:
-            raise UsageError(
-                message(
-                    "{name} is {what}. It has no separator, encoding or sheet to choose.",
-                    name=self.path.name,
-                    what=what,
-                )
-            )
+            raise UsageError(message("name_is_what_no_separator_encoding", name=self.path.name, what=what))
 
 
 LONGEST_RAW = 20_000  # characters
@@ -319,14 +313,12 @@ def fitted(cells: Sequence[str], width: int) -> tuple[str, ...]:
 @lru_cache(maxsize=256)
 def width_problem(cells: int, columns: int) -> str:
     """The sentence for a row of so many cells in a table of so many columns."""
-    return message(
-        "This row has {cells}, but the file has {columns}.", cells=cells_text(cells), columns=columns_text(columns)
-    )
+    return message("row_cells_but_file_columns", cells=cells_text(cells), columns=columns_text(columns))
 
 
 def cells_text(count: int) -> Message:
-    return counted_message(count, "{n:,} cell", "{n:,} cells")
+    return message("n_cells", n=count)
 
 
 def columns_text(count: int) -> Message:
-    return counted_message(count, "{n:,} column", "{n:,} columns")
+    return message("n_columns", n=count)

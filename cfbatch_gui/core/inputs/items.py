@@ -192,10 +192,10 @@ def _several(layout: Layout, row: Row, columns: _Columns) -> Iterator[Item]:
         yield columns.query_of(row, filled)
         for position, context in enumerate(found if layout is Layout.NESTED else (), 1):
             if _is_empty(context.text):
-                reason = message("Item {position:,} of the list of contexts is empty.", position=position)
+                reason = message("item_position_list_contexts_is_empty", position=position)
                 yield _no_context(row, reason)
     elif len(columns.texts) > 1:
-        yield _no_context(row, message("The query has no context: all its columns are empty."))
+        yield _no_context(row, message("query_no_context_all_columns_are"))
     else:
         yield _no_context(row, _in_column(_NO_CONTEXT, columns.names[columns.texts[0]]))
 
@@ -221,9 +221,9 @@ def _candidate(texts: TextStore, row: Row, columns: _Columns) -> Iterator[Item]:
     if not name:
         yield _no_context(row, _in_column(_NO_ID, columns.names[columns.id]))
     elif text is None:
-        yield _no_context(row, message("The second file has no text with the id “{id}”.", id=name[:100]))
+        yield _no_context(row, message("second_file_no_text_id_id", id=name[:100]))
     elif _is_empty(text):
-        yield _no_context(row, message("The text with the id “{id}” is empty in the second file.", id=name[:100]))
+        yield _no_context(row, message("text_id_id_is_empty_second", id=name[:100]))
     else:
         context = Text(row.number, text, name, _cell(row, columns.label))
         yield columns.query_of(row, (context,), is_pair=True)
@@ -247,15 +247,15 @@ def _no_context(row: Row, reason: str) -> Problem:
     return Problem(row.number, ProblemKind.EMPTY_CONTEXT, reason)
 
 
-_NO_TEXT = message("There is no text in {column}.")
-_NO_QUERY = message("There is no query in {column}.")
-_NO_CONTEXT = message("The query has no context in {column}.")
-_NO_ID = message("There is no id in {column}.")
+_NO_TEXT = message("there_is_no_text_column")
+_NO_QUERY = message("there_is_no_query_column")
+_NO_CONTEXT = message("query_no_context_column")
+_NO_ID = message("there_is_no_id_column")
 
 
 @lru_cache(maxsize=256)
 def _in_column(template: Message, name: str) -> Message:
-    return template.filled(column=quoted(name) if name else message("any column of the template"))
+    return template.filled(column=quoted(name) if name else message("any_column_template"))
 
 
 _MAKERS: dict[Layout, Callable[[Row, _Columns], Iterator[Item]]] = {

@@ -9,7 +9,7 @@ from typing import Any
 from cfbatch_gui.core.inputs.column_names import index_of, listed
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, Role, Source, Text
 from cfbatch_gui.core.inputs.readers.json_shapes import cause_of, cell_text
-from cfbatch_gui.core.messages import counted_message, message
+from cfbatch_gui.core.messages import message
 
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
@@ -40,24 +40,16 @@ def read_template(text: str, columns: Sequence[str]) -> Template | str:
         if found[0] in ("{{", "}}"):
             pieces.append(found[0][0])
         elif found[1] is None:
-            return message(
-                "The template has a single “{sign}”. Write “{doubled}” for the sign itself.",
-                sign=found[0],
-                doubled=found[0] * 2,
-            )
+            return message("template_single_sign_write_doubled_sign", sign=found[0], doubled=found[0] * 2)
         else:
             index = index_of(found[1], columns)
             if index is None:
-                return message(
-                    "There is no column “{name}” for the template. The columns are {columns}.",
-                    name=found[1],
-                    columns=listed(columns),
-                )
+                return message("there_is_no_column_name_template", name=found[1], columns=listed(columns))
             pieces.append(index)
     pieces.append(_plain(text[end:]))
     template = Template(tuple(piece for piece in pieces if piece != ""))
     if not template.columns:
-        return message("The template names no column. Write a column's name in braces, such as {title}.")
+        return message("template_names_no_column_write_column")
     return template
 
 
@@ -87,13 +79,10 @@ def split_contexts(cell: str, row: int) -> list[Text] | str:
     try:
         values = json.loads(cell, parse_float=str)
     except (ValueError, RecursionError) as exc:
-        return message("The list of contexts is not valid JSON: {cause}.", cause=cause_of(exc))
+        return message("list_contexts_is_not_valid_json", cause=cause_of(exc))
     contexts = [_context(value, row) for value in values]
     if None in contexts:
-        return message(
-            "Item {position:,} of the list of contexts is neither a text nor an object with “text”.",
-            position=contexts.index(None) + 1,
-        )
+        return message("item_position_list_contexts_is_neither", position=contexts.index(None) + 1)
     return [context for context in contexts if context is not None]
 
 
@@ -183,25 +172,23 @@ def with_template(mapping: Mapping, template: str) -> Mapping:
 def check_mapping(mapping: Mapping, source: Source, second: Source | None = None) -> str:
     """Return "" if a job can be made, otherwise the sentence that says what to choose."""
     if len(mapping.roles) != len(source.columns):
-        return message("{name} has changed its columns. Choose the file again.", name=source.path.name)
+        return message("name_changed_columns_choose_file_again", name=source.path.name)
     if mapping.template and (wrong := _check_template(mapping, source, second)):
         return wrong
     if mapping.split and mapping.split.tokens < _LEAST_PART:
-        return message("A part must have room for at least {least} tokens. Choose a larger number.", least=_LEAST_PART)
+        return message("part_must_room_least_least_tokens", least=_LEAST_PART)
     if mapping.kind is Kind.EMBED:
         return _check_embedding(mapping, second)
     if mapping.layout in _TWO_FILES:
         return _check_two(mapping, second)
     if second is not None:
-        return message("Contexts come from the second file. Choose the columns again, or remove that file.")
+        return message("contexts_come_from_second_file_choose")
     return _check_ranking(mapping)
 
 
 def _check_template(mapping: Mapping, source: Source, second: Source | None) -> str:
     if mapping.layout in (Layout.WIDE, Layout.NESTED, Layout.JUDGED):
-        return message(
-            "A template joins columns to one text, and here a row has several. Choose another layout or no template."
-        )
+        return message("template_joins_columns_one_text_here")
     found = read_template(mapping.template, (second or source).columns)
     return found if isinstance(found, str) else ""
 
@@ -210,32 +197,32 @@ def _check_two(mapping: Mapping, second: Source | None) -> str:
     is_shared = mapping.layout is Layout.SHARED
     if second is None:
         if is_shared:
-            return message("Add the second file, which holds the contexts for all queries.")
-        return message("Add the second file, which holds the texts by their ids.")
+            return message("add_second_file_holds_contexts_all")
+        return message("add_second_file_holds_texts_their")
     if len(mapping.second_roles) != len(second.columns):
-        return message("{name} has changed its columns. Choose the file again.", name=second.path.name)
+        return message("name_changed_columns_choose_file_again", name=second.path.name)
     if Role.QUERY not in mapping.roles:
-        return message("Choose the column that holds the query.")
+        return message("choose_column_holds_query")
     if is_shared and _contexts(mapping.roles):
-        return message("Contexts come from the second file. Choose another role for that column of the first.")
+        return message("contexts_come_from_second_file")
     if is_shared and Role.QUERY in mapping.second_roles:
-        return message("Queries come from the first file. Choose another role for that column of the second.")
+        return message("queries_come_from_first_file_choose")
     if not is_shared and Role.ID not in mapping.roles:
-        return message("Choose the column of the first file that holds the ids of the texts.")
+        return message("choose_column_first_file_holds_ids")
     if not is_shared and Role.ID not in mapping.second_roles:
-        return message("Choose the column of the second file that holds the ids.")
+        return message("choose_column_second_file_holds_ids")
     if not _contexts(mapping.second_roles) and not mapping.template:
-        return message("Choose the column of the second file that holds the contexts.")
+        return message("choose_column_second_file_holds_contexts")
     return ""
 
 
 def _check_embedding(mapping: Mapping, second: Source | None) -> str:
     if second is not None:
-        return message("Turning texts into vectors takes one file. Remove the second, or rank instead.")
+        return message("turning_texts_into_vectors_takes_one")
     if Role.QUERY in mapping.roles:
-        return message("Only a ranking has a query. Choose text for that column, or rank instead.")
+        return message("only_ranking_query_choose_text_column")
     if not _contexts(mapping.roles) and not mapping.template:
-        return message("Choose the column that holds the text.")
+        return message("choose_column_holds_text")
     return ""
 
 
@@ -243,13 +230,13 @@ def _check_ranking(mapping: Mapping) -> str:
     contexts = len(_contexts(mapping.roles)) or bool(mapping.template)
     has_query = Role.QUERY in mapping.roles
     if not has_query and not contexts:
-        return message("Choose the column that holds the query, and the one that holds the contexts.")
+        return message("choose_column_holds_query_one_holds")
     if not has_query:
-        return message("Choose the column that holds the query, or add a second file with queries for all contexts.")
+        return message("choose_column_holds_query_or_add")
     if not contexts:
-        return message("Choose the column that holds the contexts, or add a second file with contexts for all queries.")
+        return message("choose_column_holds_contexts_or_add")
     if contexts > 1 and mapping.layout not in (Layout.WIDE, Layout.JUDGED):
-        return message("Choose one column of contexts only, or the layout with contexts in several columns.")
+        return message("choose_one_column_contexts_only_or")
     return ""
 
 
@@ -271,28 +258,22 @@ def _contexts(roles: tuple[Role, ...]) -> tuple[int, ...]:
 
 
 _SAID = {
-    Layout.LONG: message("Each row is a query with one context; rows with the same query are ranked together"),
-    Layout.NESTED: message("Each row is a query with its contexts in one cell"),
-    Layout.SHARED: message("Each row is a query; all contexts of the second file are ranked for each"),
-    Layout.JUDGED: message(
-        "Each row is a query with a list of contexts that fit (label 1) and one of others (label 0)"
-    ),
-    Layout.CANDIDATES: message("Each row is a query with the id of one context, whose text stands in the second file"),
+    Layout.LONG: message("each_row_is_query_one_context"),
+    Layout.NESTED: message("each_row_is_query_contexts_one"),
+    Layout.SHARED: message("each_row_is_query_all_contexts"),
+    Layout.JUDGED: message("each_row_is_query_list_contexts"),
+    Layout.CANDIDATES: message("each_row_is_query_id_one"),
 }
 
 
 def describe(mapping: Mapping, queries: int, texts: int) -> str:
     """The layout and the counts as a sentence; `texts` are pairs in a ranking, `queries` distinct queries."""
     if mapping.layout is Layout.TEXTS:
-        return counted_message(texts, "Each row is one text: {n:,} text.", "Each row is one text: {n:,} texts.")
-    start = _SAID.get(mapping.layout) or counted_message(
-        len(_contexts(mapping.roles)),
-        "Each row is a query with its contexts in {n:,} column",
-        "Each row is a query with its contexts in {n:,} columns",
-    )
+        return message("each_row_is_one_text_n", n=texts)
+    start = _SAID.get(mapping.layout) or message("each_row_is_query_contexts_n", n=len(_contexts(mapping.roles)))
     return message(
-        "{layout}: {queries}, {contexts}.",
+        "layout_queries_contexts",
         layout=start,
-        queries=counted_message(queries, "{n:,} query", "{n:,} queries"),
-        contexts=counted_message(texts, "{n:,} context", "{n:,} contexts"),
+        queries=message("n_queries", n=queries),
+        contexts=message("n_contexts", n=texts),
     )

@@ -33,14 +33,9 @@ def regular_file_size(path: Path) -> int:
     """The size in bytes. Raises InputError if it is missing, a folder, or not an ordinary file."""
     status = _status(path)
     if stat.S_ISDIR(status.st_mode):
-        raise InputError(message("{name} is a folder. Choose a file in it.", name=path.name or path), detail=str(path))
+        raise InputError(message("name_is_folder_choose_file", name=path.name or path), detail=str(path))
     if not stat.S_ISREG(status.st_mode):
-        raise InputError(
-            message(
-                "{name} is a device or a pipe, not a file. Save its data to a file and choose that.", name=path.name
-            ),
-            detail=str(path),
-        )
+        raise InputError(message("name_is_device_or_pipe_not", name=path.name), detail=str(path))
     return status.st_size
 
 
@@ -55,14 +50,7 @@ def check_name(path: Path) -> None:
         os.fspath(path).encode()
     except UnicodeEncodeError as exc:
         shown = path.name.encode("utf-8", "replace").decode()
-        raise InputError(
-            message(
-                "The name of “{name}”, or of a folder that it is in, is not in UTF-8, as from an old disk or archive. "
-                "Rename it, and open it again.",
-                name=shown,
-            ),
-            detail=ascii(str(path)),
-        ) from exc
+        raise InputError(message("name_name_or_folder_is_is", name=shown), detail=ascii(str(path))) from exc
 
 
 def _status(path: Path) -> os.stat_result:
@@ -118,11 +106,7 @@ def _unpacking(path: Path) -> Iterator[None]:
         yield
     except _DAMAGE as exc:
         raise InputError(
-            message(
-                "{name} is damaged or protected by a password. Unpack it yourself, and choose the file in it.",
-                name=path.name,
-            ),
-            detail=f"{type(exc).__name__}: {exc}",
+            message("name_is_damaged_or_protected_password", name=path.name), detail=f"{type(exc).__name__}: {exc}"
         ) from exc
 
 
@@ -154,11 +138,9 @@ def _the_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     if len(members) == 1:
         return members[0]
     raise InputError(
-        message(
-            "{name} holds {n:,} files. Unpack it, and choose a file that was in it.", name=path.name, n=len(members)
-        )
+        message("name_holds_n_files_unpack_choose", name=path.name, n=len(members))
         if members
-        else message("{name} holds no file. Unpack it, and choose a file that was in it.", name=path.name)
+        else message("name_holds_no_file_unpack_choose", name=path.name)
     )
 
 
@@ -208,14 +190,7 @@ class _Unpacked:
         data = self._file.read(size)
         self._position += len(data)
         if self._position > self._most:
-            raise InputError(
-                message(
-                    "{name} unpacks to more than {most:,.1f} GB, far more than a file of its size holds, so it was "
-                    "not read. If you trust it, unpack it yourself, and choose the file in it.",
-                    name=self._path.name,
-                    most=self._most / 1e9,
-                )
-            )
+            raise InputError(message("name_unpacks_more_than_most_gb", name=self._path.name, most=self._most / 1e9))
         return data
 
     def seek(self, position: int) -> int:
@@ -226,73 +201,64 @@ class _Unpacked:
 def _cannot_open(path: Path, exc: OSError | ValueError) -> InputError:
     action = Action.CHOOSE_FILE
     if isinstance(exc, FileNotFoundError | NotADirectoryError):
-        sentence = message("There is no file {name}. Was it moved or renamed? Choose it again.", name=path.name or path)
+        sentence = message("there_is_no_file_name_was", name=path.name or path)
     elif isinstance(exc, PermissionError):
-        sentence = message(
-            "{name} cannot be opened: this account may not read it, or another program holds it. Close it there, or "
-            "choose a copy.",
-            name=path.name or path,
-        )
+        sentence = message("name_cannot_be_opened_account_may", name=path.name or path)
     else:
         action = Action.RETRY
-        sentence = message(
-            "{name} cannot be read from its disk. Check that the disk is connected, then choose the file again.",
-            name=path.name,
-        )
+        sentence = message("name_cannot_be_read_from_disk", name=path.name)
     return InputError(sentence, detail=f"{path}: {exc}", action=action)
 
 
 OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of the container of old Office formats
 _DOCUMENTS = (".doc", ".dot", ".ppt", ".pps", ".msg")  # may hold a workbook within
-_SPREADSHEET = message("Open it in a spreadsheet program, save it as .xlsx or CSV, and choose that file.")
-CHOOSE_TABLE = message("Choose a text file, CSV, JSON Lines or .xlsx.")
-_UNPACK = message("Unpack it first, and choose the file that was in it.")
-_AS_CSV = message("Export them as CSV in your reference manager, and choose that file.")
+_SPREADSHEET = message("open_spreadsheet_program_save_xlsx_or")
+CHOOSE_TABLE = message("choose_text_file_csv_json_lines")
+_UNPACK = message("unpack_first_choose_file_was")
+_AS_CSV = message("export_them_csv_your_reference_manager")
 _WORKBOOKS = (".xls", ".xlsx", ".xlsm", ".slk", ".dif")
-_WEB_PAGE = message("a web page, whatever its name says")
+_WEB_PAGE = message("web_page_whatever_name_says")
 # Pictures, sounds, films, numbers, programs. A text may begin with the same letters, but has no such signs below.
 _NO_TEXT = (
     rb"\x89PNG\r\n|\xff\xd8\xff|II\*\0|MM\0\*|\x93NUMPY|\x89HDF\r\n|\x7fELF|MZ\x90\0"
     rb"|(?:GIF8[79]a|RIFF|ID3|OggS)(?s:.{0,60}?)[\0-\x08]"
 )
 _REFUSED: tuple[tuple[bytes, str, str], ...] = (
-    (rb"(?s:.{257})ustar", message("a tar archive"), _UNPACK),
-    (rb"%PDF-", message("a PDF document"), message("Copy its text to a text file, and choose that.")),
-    (_NO_TEXT, message("a picture, a program or other data"), CHOOSE_TABLE),
-    (rb"BZh[1-9]1AY&SY", message("compressed (bzip2)"), _UNPACK),
-    (rb"\xfd7zXZ\0", message("compressed (xz)"), _UNPACK),
-    (rb"\x28\xb5\x2f\xfd", message("compressed (zstd)"), _UNPACK),
-    (rb"7z\xbc\xaf\x27\x1c", message("a 7-Zip archive"), _UNPACK),
-    (rb"Rar!\x1a\x07", message("a RAR archive"), _UNPACK),
-    (rb"PK\x05\x06", message("an empty zip archive"), CHOOSE_TABLE),
-    (re.escape(OLE_MARK), message("a document in an old Office format"), _SPREADSHEET),
-    (rb"ARROW1\0", message("an Arrow file"), message("Export it as CSV or JSON Lines, and choose that.")),
-    (rb"SQLite format 3\0", message("a SQLite database"), message("Export a table from it as CSV, and choose that.")),
-    (rb"\{\\rtf", message("a formatted document (RTF)"), message("Save it as plain text, and choose that.")),
+    (rb"(?s:.{257})ustar", message("tar_archive"), _UNPACK),
+    (rb"%PDF-", message("pdf_document"), message("copy_text_text_file_choose")),
+    (_NO_TEXT, message("picture_program_or_other_data"), CHOOSE_TABLE),
+    (rb"BZh[1-9]1AY&SY", message("compressed_bzip2"), _UNPACK),
+    (rb"\xfd7zXZ\0", message("compressed_xz"), _UNPACK),
+    (rb"\x28\xb5\x2f\xfd", message("compressed_zstd"), _UNPACK),
+    (rb"7z\xbc\xaf\x27\x1c", message("7_zip_archive"), _UNPACK),
+    (rb"Rar!\x1a\x07", message("rar_archive"), _UNPACK),
+    (rb"PK\x05\x06", message("empty_zip_archive"), CHOOSE_TABLE),
+    (re.escape(OLE_MARK), message("document_old_office_format"), _SPREADSHEET),
+    (rb"ARROW1\0", message("arrow_file"), message("export_csv_or_json_lines_choose")),
+    (rb"SQLite format 3\0", message("sqlite_database"), message("export_table_from_csv_choose")),
+    (rb"\{\\rtf", message("formatted_document_rtf"), message("save_plain_text_choose")),
     (rb"(?i:<!doctype html|<html|MIME-Version:)", _WEB_PAGE, _SPREADSHEET),
-    (rb"(?i:<\?xml)", message("an XML file"), _SPREADSHEET),
-    (rb"ID;P[^\r\n]*\r?\n[BCFOP];", message("a table in an old form (SYLK)"), _SPREADSHEET),
-    (rb"TABLE\r?\n0,1\r?\n", message("a table in an old form (DIF)"), _SPREADSHEET),
-    (rb"TY  - |PMID- ?\d|(?i:@\w+\s*\{[^\s,{}]*,\s*\w+\s*=)", message("a list of references"), _AS_CSV),
+    (rb"(?i:<\?xml)", message("xml_file"), _SPREADSHEET),
+    (rb"ID;P[^\r\n]*\r?\n[BCFOP];", message("table_old_form_sylk"), _SPREADSHEET),
+    (rb"TABLE\r?\n0,1\r?\n", message("table_old_form_dif"), _SPREADSHEET),
+    (rb"TY  - |PMID- ?\d|(?i:@\w+\s*\{[^\s,{}]*,\s*\w+\s*=)", message("list_references"), _AS_CSV),
 )
 _CONTROLS = tuple(bytes([code]) for code in range(32) if code not in b"\t\n\r\f\v\x1b")
 
 
 def without_rows(path: Path) -> InputError:
-    return InputError(message("{name} is empty. Choose a file with at least one row.", name=path.name))
+    return InputError(message("name_is_empty_choose_file_least", name=path.name))
 
 
 def only_header(path: Path) -> InputError:
-    return InputError(
-        message("{name} has a header but no rows below it. Choose a file with at least one row.", name=path.name)
-    )
+    return InputError(message("name_header_but_no_rows_below", name=path.name))
 
 
 def damaged(path: Path, cause: BaseException | str, cure: Message) -> InputError:
     with open_raw(path):  # says what else may be wrong with the file
         pass
     detail = cause if isinstance(cause, str) else f"{type(cause).__name__}: {cause}"
-    return InputError(message("{name} is damaged or incomplete. {cure}", name=path.name, cure=cure), detail=detail)
+    return InputError(message("name_is_damaged_or_incomplete_cure", name=path.name, cure=cure), detail=detail)
 
 
 def refusal(path: Path, head: bytes) -> str:
@@ -301,7 +267,7 @@ def refusal(path: Path, head: bytes) -> str:
     _, what, cure = next((each for each in _REFUSED if re.match(each[0], beginning)), (b"", "", ""))
     if not what and path.suffix.lower() in _WORKBOOKS and beginning.startswith(b"<"):
         what, cure = _WEB_PAGE, _SPREADSHEET
-    return message("{name} is {what}. {cure}", name=path.name, what=what, cure=cure) if what else ""
+    return message("name_is_what_cure", name=path.name, what=what, cure=cure) if what else ""
 
 
 def is_old_workbook(path: Path, head: bytes) -> bool:

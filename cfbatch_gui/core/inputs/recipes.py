@@ -55,7 +55,7 @@ def fitted(recipe: Recipe, columns: tuple[str, ...], second_columns: tuple[str, 
     has_second = bool(second_columns and recipe.second_columns)
     second = _roles(recipe.second_columns, recipe.mapping.second_roles, second_columns) if has_second else ()
     if isinstance(second, str):
-        return message("In the second file: {sentence}", sentence=second)
+        return message("second_file_sentence", sentence=second)
     return replace(recipe.mapping, roles=roles, second_roles=second)
 
 
@@ -66,7 +66,7 @@ def _roles(known: tuple[str, ...], roles: tuple[Role, ...], columns: tuple[str, 
         if index is not None:
             found[index] = role
         elif role not in _NOT_NEEDED:
-            return message("There is no column “{name}”.", name=name)
+            return message("there_is_no_column_name", name=name)
     return tuple(found)
 
 
@@ -109,9 +109,9 @@ class RecipeBook:
         if self.damage and not known:
             raise UsageError(self.damage)
         raise UsageError(
-            message("There is no recipe “{name}”. There are {known}.", name=name, known=known)
+            message("there_is_no_recipe_name_there", name=name, known=known)
             if known
-            else message("There is no recipe “{name}”; none was saved yet. Recipes are saved in the window.", name=name)
+            else message("there_is_no_recipe_name_none", name=name)
         )
 
     def save(self, recipe: Recipe) -> None:
@@ -123,9 +123,7 @@ class RecipeBook:
         """Raises UsageError if there is none, or if the new name is in use; DiskFull, DataError."""
         recipe, new = self.recipe(old), _checked(new)
         if new.casefold() != recipe.name.casefold() and new.casefold() in _names(self._book):
-            raise UsageError(
-                message("There is a recipe “{new}” already. Choose another name, or delete that one first.", new=new)
-            )
+            raise UsageError(message("there_is_recipe_new_already_choose", new=new))
         named = replace(recipe, name=new)
         self._change(lambda book: replace(book, recipes=(*_without(book, recipe.name), named)))
 
@@ -163,7 +161,7 @@ class RecipeBook:
 
 def _checked(name: str) -> str:
     if not name.strip():
-        raise UsageError(message("The recipe needs a name."))
+        raise UsageError(message("recipe_needs_name"))
     return name.strip()
 
 
@@ -189,4 +187,4 @@ def _load(path: Path) -> tuple[_Book, str]:
     except (UnicodeDecodeError, msgspec.MsgspecError) as error:
         _log.warning("Recipes in %s cannot be read: %s", path, error)
     name = keep_aside(path) or path.name
-    return _Book(), message("Your recipes are damaged and cannot be used; “{name}” is the file as it was.", name=name)
+    return _Book(), message("your_recipes_are_damaged_cannot_be", name=name)

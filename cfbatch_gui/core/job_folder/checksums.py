@@ -16,7 +16,7 @@ from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import data_version, metadata_value, one_moment
 from cfbatch_gui.core.job_folder.vector_file import rows_apart
-from cfbatch_gui.core.messages import Message, counted_message, enumerated, message
+from cfbatch_gui.core.messages import Message, enumerated, message
 
 # An item as it is read with its score, or a part of one (then `query` is the part, `text` and `position` where it
 # begins and ends). -inf stands for no score, as an answer in JSON cannot hold an infinity; -1 for no batch and for no
@@ -67,7 +67,7 @@ def _read(database: sqlite3.Connection, statement: str, values: Sequence[object]
     try:
         return np.fromiter(database.execute(statement, values), dtype=ITEM_SCORE)
     except (TypeError, ValueError, OverflowError) as error:
-        raise DataError(message("This job's data is damaged."), detail=f"items: {error}") from error
+        raise DataError(message("job_data_is_damaged"), detail=f"items: {error}") from error
 
 
 def checksums_of(
@@ -143,14 +143,7 @@ def check_stored(folder: JobFolder, batches: Collection[int]) -> None:
         lacking = set(batches) - noted_checksums(database).keys()
     if lacking:
         raise ResultsDamaged(
-            counted_message(
-                len(lacking),
-                "The results of one batch that is done are missing from this job's folder, as when its data is put"
-                " back from an older copy. “cfbatch verify {id} --mend” says which, and asks for them again.",
-                "The results of {n:,} batches that are done are missing from this job's folder, as when its data is"
-                " put back from an older copy. “cfbatch verify {id} --mend” says which, and asks for them again.",
-                id=folder.path.name,
-            ),
+            message("results_n_batches_are_done_are", n=len(lacking), id=folder.path.name),
             detail=f"{folder.path.name}: batches {sorted(lacking)} are not in data.db",
         )
 
@@ -179,12 +172,7 @@ def results_damaged(database: sqlite3.Connection, path: Path, batches: Collectio
     """The user's sentence; `path` is the job's folder."""
     rows = rows_in_words(rows_of_items(database, items_of_batches(database, batches)))
     return ResultsDamaged(
-        message(
-            "The results of {rows} are damaged on the disk, so they are not shown. “cfbatch verify {id} --mend” puts"
-            " right what the answers that are kept still hold.",
-            rows=rows,
-            id=path.name,
-        ),
+        message("results_rows_are_damaged_on_disk", rows=rows, id=path.name),
         detail=f"{path.name}: batches {sorted(batches)} do not have the checksums they were stored with",
     )
 
@@ -239,13 +227,13 @@ _MOST_NAMED = 8  # ranges of rows in a sentence
 def rows_in_words(rows: list[int], *, most: int = _MOST_NAMED) -> Message:
     """ "row 3", "rows 3 to 7 and 12". Of more than `most` ranges only the first is named."""
     if not rows:
-        return message("some rows")
+        return message("some_rows")
     starts = [rows[0], *(after for before, after in pairwise(rows) if after != before + 1)]
     stops = [*(before for before, after in pairwise(rows) if after != before + 1), rows[-1]]
     ranges = [
-        message("{row:,}", row=start) if start == stop else message("{first:,} to {last:,}", first=start, last=stop)
+        message("row_alone", row=start) if start == stop else message("first_last", first=start, last=stop)
         for start, stop in zip(starts, stops, strict=True)
     ]
     if len(ranges) > most:
-        return message("{n:,} rows, the first {rows}", n=len(rows), rows=ranges[0])
-    return counted_message(len(rows), "row {rows}", "rows {rows}", rows=enumerated(ranges))
+        return message("n_rows_first_rows", n=len(rows), rows=ranges[0])
+    return message("rows_rows", n=len(rows), rows=enumerated(ranges))

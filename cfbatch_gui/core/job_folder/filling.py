@@ -144,7 +144,7 @@ def read_lengths(database: sqlite3.Connection) -> Lengths:
     found = database.execute("SELECT first, sizes, upper, lower FROM lengths ORDER BY first").fetchall()
     known = found[-1][0] - 1 + len(found[-1][1]) // _NUMBER.itemsize if found else 0
     if known < last:
-        raise DataError(message("This job's data is damaged."), detail=f"lengths: {known} of {last} texts")
+        raise DataError(message("job_data_is_damaged"), detail=f"lengths: {known} of {last} texts")
     return Lengths(*(np.frombuffer(b"".join(row[column] for row in found), _NUMBER) for column in (1, 2, 3)))
 
 

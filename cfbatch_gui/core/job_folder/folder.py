@@ -147,12 +147,7 @@ def forget_texts(folder: JobFolder, now: float) -> None:
 def check_has_texts(folder: JobFolder) -> None:
     """Raise UsageError where the texts were removed: what stands for them must never be sent as texts."""
     if texts_forgotten(folder) is not None:
-        raise UsageError(
-            message(
-                "The texts of this job were removed, so it cannot be sent again, copied or judged. Open its file in a"
-                " new job."
-            )
-        )
+        raise UsageError(message("texts_job_were_removed_cannot_be"))
 
 
 def texts_forgotten(folder: JobFolder) -> float | None:

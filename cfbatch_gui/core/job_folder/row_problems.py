@@ -11,7 +11,7 @@ from pathlib import Path
 from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, cells_sql, metadata_value
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import message, restored
 from cfbatch_gui.core.system.files import atomic_writer
 
 LINE_END, TAB = "↵", "→"  # signs for what is not printed
@@ -45,7 +45,7 @@ def problems(folder: JobFolder, *, kind: str = "", limit: int = -1) -> tuple[Sto
             (kind, limit),
         )
         return tuple(
-            StoredProblem(file, row, which, reason, tuple(json.loads(cells or "[]")), raw)
+            StoredProblem(file, row, which, restored(reason), tuple(json.loads(cells or "[]")), raw)
             for file, row, which, reason, cells, raw in found
         )
 
@@ -70,7 +70,7 @@ def row_problems(folder: JobFolder) -> Iterator[StoredProblem]:
             f"{item_row} JOIN requests r USING(request_no) WHERE r.state = 'failed' ORDER BY 1, 2"
         )
         for file, row, reason in refused:
-            yield StoredProblem(file, row, "", reason)
+            yield StoredProblem(file, row, "", restored(reason))
 
 
 def _item_row(layout: object, more: str = "") -> str:
@@ -95,8 +95,8 @@ def problem_columns(folder: JobFolder, *, file: int = 1) -> tuple[str, ...]:
     return tuple(str(name) for name in found) if isinstance(found, list) else ()
 
 
-_FILE, _ROW, _REASON = message("file"), message("row"), message("reason")
-_IN_THE_FILE = message("in the file")
+_FILE, _ROW, _REASON = message("column_file"), message("column_row"), message("reason")
+_IN_THE_FILE = message("in_the_file")
 
 
 def save_problems(folder: JobFolder, path: Path, *, kind: str = "", say: Callable[[str], str] = str) -> int:

@@ -18,8 +18,9 @@ import msgspec
 from cfbatch_gui.core.errors import DataError, DiskFull
 from cfbatch_gui.core.inputs.input_values import ProblemKind, Role
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system.databases import connect_durably
-from cfbatch_gui.core.system.paths import read_only_sentence, resource
+from cfbatch_gui.core.system.paths import read_only_sentence
 from cfbatch_gui.core.system.threads import check_stopped, current_stop
 
 VERSION = 1  # of the tables. Data of another version is refused; `_check_version` is where the first migration goes
@@ -73,7 +74,7 @@ def opened(path: Path, *, read_only: bool = False, must_exist: bool = True) -> I
     or of another version, and DiskFull.
     """
     if must_exist and not path.exists():
-        raise DataError(message("This job's data is missing from its folder."), detail=str(path))
+        raise DataError(message("job_data_is_missing_from_folder"), detail=str(path))
     try:
         database = connect_durably(path, read_only=read_only)
         try:
@@ -89,7 +90,7 @@ def opened(path: Path, *, read_only: bool = False, must_exist: bool = True) -> I
         check_stopped()
         raise translated(error, path) from error
     except UnicodeDecodeError as error:  # SQLite's messages quote what is damaged
-        raise DataError(message("This job's data is damaged."), detail=f"{path.name}: {error}") from error
+        raise DataError(message("job_data_is_damaged"), detail=f"{path.name}: {error}") from error
 
 
 @contextmanager
@@ -123,14 +124,12 @@ def translated(error: sqlite3.Error, path: Path) -> DataError:
     """The user's sentence for what SQLite says."""
     detail = f"{path.name}: {error}"
     if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL or "disk is full" in str(error):
-        return DiskFull(message("The disk is full. Nothing was lost; free some space and try again."), detail=detail)
+        return DiskFull(message("disk_is_full_nothing_was_lost"), detail=detail)
     if is_read_only(error, path):
         return DataError(read_only_sentence(path.parent), detail=detail)
     if isinstance(error, sqlite3.OperationalError):
-        return DataError(
-            message("The program's data could not be read or written. Is the disk full or read-only?"), detail=detail
-        )
-    return DataError(message("This job's data is damaged."), detail=detail)
+        return DataError(message("program_data_could_not_be_read"), detail=detail)
+    return DataError(message("job_data_is_damaged"), detail=detail)
 
 
 def is_read_only(error: sqlite3.Error, path: Path) -> bool:
@@ -153,7 +152,7 @@ def metadata_value(database: sqlite3.Connection, name: str, default: object = No
     try:
         return json.loads(found[0]) if found else default
     except (ValueError, TypeError, RecursionError) as error:  # SQLite does not see what has become of a value
-        raise DataError(message("This job's data is damaged."), detail=f"facts, {name}: {error}") from error
+        raise DataError(message("job_data_is_damaged"), detail=f"facts, {name}: {error}") from error
 
 
 def data_version(path: Path) -> bytes:
@@ -163,9 +162,7 @@ def data_version(path: Path) -> bytes:
     try:
         status = path.stat()
     except OSError as error:
-        raise DataError(
-            message("This job's data is missing from its folder."), detail=f"{path}: {error.strerror}"
-        ) from error
+        raise DataError(message("job_data_is_missing_from_folder"), detail=f"{path}: {error.strerror}") from error
     is_old = time.time_ns() - status.st_mtime_ns > _STEP
     return f"{status.st_ino} {status.st_size} {status.st_mtime_ns} {'' if is_old else next(_new)}".encode()
 
@@ -173,14 +170,10 @@ def data_version(path: Path) -> bytes:
 def _check_version(database: sqlite3.Connection, path: Path) -> None:
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if version < 1:
-        raise DataError(message("This job's data is damaged."), detail=f"{path.name}: version {version}")
+        raise DataError(message("job_data_is_damaged"), detail=f"{path.name}: version {version}")
     if version != VERSION:
         raise DataError(
-            message(
-                "This job's data was written by another version of CF Batch, which alone can open it; nothing was "
-                "changed. It is in “{folder}”.",
-                folder=path.parent,
-            ),
+            message("job_data_was_written_another_version", folder=path.parent),
             detail=f"{path.name}: version {version}",
         )
 

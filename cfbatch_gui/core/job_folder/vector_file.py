@@ -30,13 +30,7 @@ def stored_vectors(path: Path) -> np.memmap[tuple[int, int], np.dtype[np.float32
         if size != found.offset + found.nbytes:
             raise ValueError(f"{size} bytes, not {found.offset + found.nbytes}")  # noqa: TRY301
     except (OSError, ValueError, EOFError, OverflowError, SyntaxError, TokenError) as error:
-        raise DataError(
-            message(
-                "This job's vectors are damaged. “cfbatch verify --mend” puts right what the answers that are kept"
-                " still hold."
-            ),
-            detail=f"vectors.npy: {error}",
-        ) from error
+        raise DataError(message("job_vectors_are_damaged_cfbatch_verify"), detail=f"vectors.npy: {error}") from error
     return found
 
 

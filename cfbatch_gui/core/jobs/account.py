@@ -47,17 +47,9 @@ FIRST_WAIT = 60.0  # seconds until the account asks for the first time, as a bat
 NEAR = 2.0  # seconds; a connection that is asked sooner than this is a practice one, and so is its account
 _DAY = 86_400.0  # seconds
 
-STOPPED = message(
-    "Collecting in your account has stopped, so this program asks for the missing answers itself. Nothing was lost."
-)
-REMOVED = message(
-    "What was handed over is not in your account any more: another computer may have fetched and removed it. This "
-    "program asks for the missing answers itself."
-)
-NOT_HANDED_OVER = message(
-    "The batches could not be handed over to your account, so this program asks for their answers itself. Choose "
-    "“Collect in my account” to try again."
-)
+STOPPED = message("collecting_your_account_stopped_program_asks")
+REMOVED = message("what_was_handed_over_is_not")
+NOT_HANDED_OVER = message("batches_could_not_be_handed_over")
 
 _log = logging.getLogger(__name__)
 
@@ -305,7 +297,7 @@ class AccountCollection:
 
 
 def _unusable(detail: str) -> ReplyError:
-    return ReplyError(message("What was fetched of this answer cannot be read."), detail=detail)
+    return ReplyError(message("what_was_fetched_answer_cannot_be"), detail=detail)
 
 
 def _assigned(batch: Batch, *, shard: int) -> Batch:

@@ -16,8 +16,8 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.packing import body_of
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system.files import write_atomically
-from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.client import headers_of, run_url
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE_BASE_URL, Connection, ConnectionKind
@@ -47,9 +47,9 @@ def body_names(count: int) -> tuple[str, ...]:
 def save_bodies(folder: JobFolder, job: Job, target: Path) -> tuple[Path, ...]:
     """Write the exact bytes of every batch into a folder. Raises UsageError, ExportError, DiskFull."""
     if job.attached or job.has_named_texts:
-        raise UsageError(message("This job was made elsewhere, so what was sent is not here."))
+        raise UsageError(message("job_was_made_elsewhere_what_was"))
     if not job.batches:
-        raise UsageError(message("Nothing of this job is sent."))
+        raise UsageError(message("nothing_job_is_sent"))
     paths = tuple(target / name for name in body_names(len(job.batches)))
     for path, batch in zip(paths, job.batches, strict=True):
         write_atomically(path, body_of(folder, job, batch))

@@ -57,12 +57,12 @@ class EncodingDoubt:
     def error(self) -> EncodingUnknown:
         guess, *others = self.readings
         readings = [
-            message("{encoding} (“{example}”)", encoding=shown_name(each.codec), example=each.examples[0])
+            message("encoding_example", encoding=shown_name(each.codec), example=each.examples[0])
             for each in self.readings
         ]
-        named = reduce(lambda before, each: message("{before} or {last}", before=before, last=each), readings)
+        named = reduce(lambda before, each: message("before_or_last", before=before, last=each), readings)
         return EncodingUnknown(
-            message("{name} does not say its encoding, and may be {named}.", name=self.name, named=named),
+            message("name_does_not_say_encoding_may", name=self.name, named=named),
             file_name=self.name,
             guess=guess.codec,
             others=tuple(each.codec for each in others),
@@ -222,7 +222,7 @@ class Drafts:
         """A new draft with the same data, or with the first queries or texts of it, ready to be sent."""
         old = self._ledger.job(job_id)
         if old.has_named_texts:
-            raise UsageError(message("The texts of this job are not here, so it cannot be duplicated."))
+            raise UsageError(message("texts_job_are_not_here_cannot"))
         theirs = self.folder(job_id)
         check_has_texts(theirs)
         job = self.create(old.kind, name, old.model, old.connection)
@@ -252,7 +252,7 @@ def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 def _unsent(job: Job) -> Job:
     if job.is_sent:
-        raise UsageError(message("This job was sent already. Duplicate it to send it again."))
+        raise UsageError(message("job_was_sent_already_duplicate_send"))
     return job
 
 

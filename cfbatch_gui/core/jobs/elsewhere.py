@@ -50,9 +50,7 @@ from cfbatch_gui.core.workers_ai.collector import NO_ROOM_SENTENCE, NOT_THERE, A
 if TYPE_CHECKING:
     from cfbatch_gui.core.jobs.run.runner import Runner
 
-_NOT_THE_FILE = message(
-    "This is not the file that was sent, or it is read in another way. Choose that file, or add the job without one."
-)
+_NOT_THE_FILE = message("is_not_file_was_sent_or")
 _SHORTEST_ID: Final = 4  # characters of a pasted id
 
 
@@ -63,9 +61,7 @@ def read_pasted_job(text: str) -> Waiting:
     found, model = (re.search(rf'"{name}"\s*:\s*"([^"]+)"', text) for name in ("request_id", "model"))
     word = found[1] if found else text.strip().strip("\"'`“”‘’")
     if len(word) < _SHORTEST_ID or not is_request_id(word) or word.startswith(("{", "[", "<", "http://", "https://")):
-        raise UsageError(
-            message("This holds no request ID. Paste the id, or the whole answer that the service gave to the batch.")
-        )
+        raise UsageError(message("holds_no_request_id_paste_id"))
     return Waiting("queued", word, model[1] if found and model else "")
 
 
@@ -77,7 +73,7 @@ def lay_out(folder: JobFolder, job: Job, finished: Finished) -> tuple[Kind, list
     held = [what_it_holds(element) for element in elements]
     kinds = {answered.kind for answered in held if answered is not None}
     if len(kinds) > 1:
-        raise ReplyError(message("This answer has both scores and vectors. Such a job cannot be shown."))
+        raise ReplyError(message("answer_both_scores_vectors_such_job"))
     kind = kinds.pop() if kinds else job.kind
     if job.source_name and kind is not job.kind:
         raise ReplyError(_NOT_THE_FILE, detail=f"it was read for {job.kind}")
@@ -122,9 +118,7 @@ def _in_order(elements: Sequence[Element]) -> list[Element]:
     placed: dict[int, Element] = {}
     for element in elements:
         if element.id is None or not 0 <= element.id < len(elements) or element.id in placed:
-            raise ReplyError(
-                message("The results of this job do not say which request each belongs to, so they are not shown.")
-            )
+            raise ReplyError(message("results_job_do_not_say_request"))
         placed[element.id] = element
     return [placed[index] for index in range(len(elements))]
 
@@ -236,13 +230,9 @@ def read_layout(data: bytes) -> Layout:
     try:
         layout = _decoder.decode(unpacker.decompress(data, _MOST_BYTES))
     except (ValueError, RecursionError, zlib.error) as error:  # also of one that is too large, or not whole
-        raise ReplyError(
-            message("What was handed over with this job cannot be read, so it cannot be taken over."), detail=str(error)
-        ) from error
+        raise ReplyError(message("what_was_handed_over_job_cannot"), detail=str(error)) from error
     if layout.version != VERSION:
-        raise ReplyError(
-            message("This job was handed over by another version of CF Batch. Update this computer's, then try again.")
-        )
+        raise ReplyError(message("job_was_handed_over_another_version"))
     return layout
 
 
@@ -413,7 +403,7 @@ class JobsElsewhere:
         layout = _joined(found, layouts, self._runner.clock())
         theirs, items = layout.job, layout.items
         if inputs is not None and inputs.mapping.kind is not theirs.kind:
-            raise UsageError(message("The file is read for another kind of result than this job has."))
+            raise UsageError(message("file_is_read_another_kind_result"))
         names = theirs.kind, theirs.name, theirs.model
         job = await self._store.on_disk(self._drafts.create, *names, connection_id, found.id)
         return await self._begin(
@@ -447,7 +437,7 @@ class JobsElsewhere:
         except UsageError:
             return
         if known.is_sent:
-            raise UsageError(message("The job “{name}” is on this computer already.", name=known.name))
+            raise UsageError(message("job_name_is_on_computer_already", name=known.name))
         await self._store.on_disk(self._drafts.discard, job_id)  # an earlier call was cut short
 
     async def _fill(self, job: Job, layout: Layout, inputs: AttachedInput | None) -> None:
@@ -465,7 +455,7 @@ class JobsElsewhere:
 def check_is_new(store: JobStore, connection: str, request_id: str) -> None:
     """Raise UsageError for an id that another batch has already: the answer to one is not another's."""
     if job := store.job_with(connection, request_id):
-        raise UsageError(message("The job “{name}” has this request ID already.", name=job.name))
+        raise UsageError(message("job_name_request_id_already", name=job.name))
 
 
 async def _layout(room: AccountCollector, job_id: str, shard: int) -> Layout:
@@ -475,11 +465,9 @@ async def _layout(room: AccountCollector, job_id: str, shard: int) -> Layout:
     except ServiceRefused as error:
         if error.code != NOT_THERE:
             raise
-        raise UsageError(
-            message("This job is not in your account any more: another computer may have fetched and removed it.")
-        ) from error
+        raise UsageError(message("job_is_not_your_account_any")) from error
     if {(each.number, each.request_id) for each in layout.job.batches} != set(order.batches):
-        raise ReplyError(message("What was handed over with this job contradicts itself, so it cannot be taken."))
+        raise ReplyError(message("what_was_handed_over_job_contradicts"))
     return layout
 
 
@@ -504,12 +492,7 @@ def _joined(found: AccountJob, layouts: Sequence[Layout], now: float) -> Layout:
     requests: dict[int, Request] = {}
     for row in chain.from_iterable(layout.requests for layout in layouts):
         if requests.setdefault(row[0], row) != row:
-            raise UsageError(
-                message(
-                    "Parts of this job were refused and sent again, so only the computer that sent it can put its "
-                    "answers together."
-                )
-            )
+            raise UsageError(message("parts_job_were_refused_sent_again"))
     items = sorted(chain.from_iterable(layout.items for layout in layouts), key=lambda item: item[3] is not None)
     batches = {
         batch.number: replace(

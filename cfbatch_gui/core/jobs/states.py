@@ -19,8 +19,8 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, ConnectionKind
 
 # What `Job.paused_because` says when nobody but the user has paused it: the first while the service may be at work.
-STOPPED_BY_USER = message("You stopped watching. What was sent goes on at the service; carry on to collect it.")
-STOPPED_HERE = message("You stopped this job. It waits on this computer; carry on when you like.")
+STOPPED_BY_USER = message("you_stopped_watching_what_was_sent")
+STOPPED_HERE = message("you_stopped_job_waits_on_computer")
 STOPPED = (STOPPED_BY_USER, STOPPED_HERE)
 
 
@@ -69,6 +69,9 @@ class JobState(StrEnum):
 
 NEEDS_USER = frozenset({JobState.OUTCOME_UNKNOWN, JobState.FAILED, JobState.PARTLY_DONE, JobState.PAUSED})
 FORGETTABLE = frozenset({JobState.DONE, JobState.PARTLY_DONE})  # those whose texts can be removed
+
+
+SENTENCES = frozenset({"error", "paused_because", "account_problem"})  # fields of a job and of its batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,12 +302,7 @@ def goes_on_elsewhere(job: Job) -> bool:
 def check_is_worker(connection: Connection) -> None:
     """Raise UsageError unless it is a Worker, which alone can collect."""
     if connection.kind is not ConnectionKind.WORKER:
-        raise UsageError(
-            message(
-                "Only a Worker of your own can collect answers in your account. Send the job through one; the page of "
-                "connections shows how to set it up."
-            )
-        )
+        raise UsageError(message("only_worker_your_own_can"))
 
 
 def wants_account(job: Job, connection: Connection) -> bool:

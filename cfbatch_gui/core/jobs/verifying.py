@@ -117,13 +117,9 @@ def asked_for_again(job: Job, check: JobCheck) -> Job:
         if found is None or batch.state is not BatchState.DONE:
             return batch
         if found.may_ask:
-            because = message("Its results were damaged on the disk. The service is asked for them again.")
+            because = message("results_were_damaged_on_disk_service")
             return replace(batch, state=BatchState.QUEUED, next_check_at=0.0, error=because, error_detail="")
-        because = message(
-            "The results of {lost:,} of {all:,} requests were lost on the disk.",
-            lost=found.requests,
-            all=batch.requests,
-        )
+        because = message("results_lost_all_requests_were_lost", lost=found.requests, all=batch.requests)
         failed = min(batch.requests, batch.failed_requests + found.requests)
         return replace(batch, failed_requests=failed, error=because, error_detail="")
 
@@ -156,10 +152,7 @@ def verify_job(folder: JobFolder, job: Job, *, mend: bool = False) -> JobCheck:
 
 def _unreadable(detail: str) -> Finding:
     """What is beyond mending here; it says what can be done instead."""
-    words = message(
-        "This job's data cannot be read, or is damaged inside. Put data.db back from a backup, or get the results anew:"
-        " send the file as a new job, or add what was sent from elsewhere by its request ID once more."
-    )
+    words = message("job_data_cannot_be_read_or")
     return Finding(Damage.DATA, 0, (), Outcome.LOST, words, detail)
 
 
@@ -187,9 +180,9 @@ def _read_reply(folder: JobFolder, batch: Batch) -> bytes | str:
     try:
         return folder.read_reply(batch.number)
     except FileNotFoundError:
-        return message("is missing")
+        return message("is_missing")
     except (OSError, EOFError):
-        return message("is damaged")
+        return message("is_damaged")
 
 
 def _kept_answer(database: sqlite3.Connection, folder: JobFolder, job: Job, batch: Batch) -> Finished | str:
@@ -201,15 +194,15 @@ def _kept_answer(database: sqlite3.Connection, folder: JobFolder, job: Job, batc
     try:
         finished = read_run(raw) if batch.at_once else read_answer(raw)
         if not isinstance(finished, Finished):
-            return message("is not that of a finished batch")
+            return message("is_not_finished_batch")
         if not batch.at_once and finished.request_id not in ("", batch.request_id):
-            return message("is that of another batch")
+            return message("is_another_batch")
         finished = by_id_alone(finished) if job.attached else _without_moved(database, batch, finished)
         _, expected = sent_requests(database, job.kind, batch.number)
         for _ in match(finished, expected, dimension=dimension if isinstance(dimension, int) else None):
             pass
     except ReplyError:
-        return message("cannot be read, or does not belong to this batch")
+        return message("cannot_be_read_or_does_not")
     return finished
 
 
@@ -255,12 +248,7 @@ class _Verifying:
         for batch in done:
             if not _is_as_sent(self._database, self._job, batch):
                 items = items_of_batches(self._database, (batch.number,))
-                words = message(
-                    "Batch {number}: of {rows}, a text or the order is damaged; it is not what was sent. Its results"
-                    " are left as they are.",
-                    number=batch.number,
-                    rows=self._named(items),
-                )
+                words = message("batch_number_rows_text_or_order", number=batch.number, rows=self._named(items))
                 self._add(Damage.INPUTS, batch.number, items, Outcome.LOST, words)
 
     def _check_results(self, done: list[Batch], *, has_taken: bool) -> None:
@@ -280,11 +268,7 @@ class _Verifying:
             elif isinstance(answer, Finished):
                 self._put_right(batch, answer)
         if has_taken and noted.get(NOT_SENT) != found[NOT_SENT]:
-            self._lose(
-                NOT_SENT,
-                message("The results of {rows}, which were taken from an earlier job, are lost here. {cure}"),
-                may_ask=False,
-            )
+            self._lose(NOT_SENT, message("results_rows_were_taken_from_earlier"), may_ask=False)
 
     def _add(self, damage: Damage, batch: int, items: Collection[int], outcome: Outcome, words: str) -> None:
         rows = rows_of_items(self._database, items)
@@ -297,8 +281,8 @@ class _Verifying:
 
     def _ending(self) -> str:
         if self._mend:
-            return message("They were put right from the answer.")
-        return message("The answer is here: --mend puts them right.")
+            return message("they_were_put_right_from_answer")
+        return message("answer_is_here_mend_puts_them")
 
     def _check_vector_file(self) -> None:
         dimension = metadata_value(self._database, "dimension")
@@ -316,7 +300,7 @@ class _Verifying:
             self._database.execute("DELETE FROM facts WHERE name IN ('dimension', 'pooling')")
             with own_errors(self._folder.vectors):
                 remove_file(self._folder.vectors)
-        words = message("The file of the vectors, vectors.npy, is missing or damaged. {ending}", ending=self._ending())
+        words = message("file_vectors_vectors_npy_is_missing", ending=self._ending())
         self._add(Damage.VECTOR_FILE, 0, (), self._outcome, words)
 
     def _vectors(self) -> NDArray[np.float32] | None:
@@ -328,35 +312,31 @@ class _Verifying:
 
     def _put_right(self, batch: Batch, finished: Finished) -> None:
         items = items_of_batches(self._database, (batch.number,))
-        words = message(
-            "Batch {number}: the results of {rows} are not what was stored.",
-            number=batch.number,
-            rows=self._named(items),
-        )
+        words = message("batch_number_results_rows_are_not", number=batch.number, rows=self._named(items))
         if any(each.damage is Damage.INPUTS and each.batch == batch.number for each in self.findings):
             self._add(Damage.RESULTS, batch.number, items, Outcome.LOST, words)
             return
         if self._mend:
             store(self._database, self._folder, self._job.kind, batch.number, finished)
-        words = message("{sentence} {next}", sentence=words, next=self._ending())
+        words = message("sentence_next", sentence=words, next=self._ending())
         self._add(Damage.RESULTS, batch.number, items, self._outcome, words)
 
     def _without_answer(self, batch: Batch, problem: str, *, is_whole: bool) -> None:
         about = message(
-            "Batch {number}: its answer, replies/{name}, {problem}.",
+            "batch_number_answer_replies_name_problem",
             number=batch.number,
             name=self._folder.reply(batch.number).name,
             problem=problem,
         )
         if is_whole:
-            words = message("{sentence} {next}", sentence=about, next=message("The results are whole."))
+            words = message("sentence_next", sentence=about, next=message("results_are_whole"))
             self._add(Damage.ANSWER, batch.number, (), Outcome.WHOLE, words)
             return
         (requests,) = self._database.execute(
             "SELECT count(*) FROM requests WHERE batch = ?", (batch.number,)
         ).fetchone()
         may_ask = bool(batch.request_id) and not batch.at_once and requests == batch.requests
-        lost = message("{answer} The results of {rows} are lost here. {cure}")
+        lost = message("answer_results_rows_are_lost_here")
         self._lose(batch.number, lost, may_ask=may_ask, answer=about)
 
     def _lose(self, batch: int, sentence: Message, *, may_ask: bool, **parameters: object) -> None:
@@ -371,18 +351,12 @@ class _Verifying:
     def _way_out(self, may_ask: bool) -> str:
         job = self._job
         if not self._mend:
-            return message(
-                "--mend takes them out of the results, and has the service asked for them again where it can be."
-            )
+            return message("mend_takes_them_out_results_service")
         if may_ask:
-            return message(
-                "“cfbatch resume {id}” asks the service for the answer once more, which costs nothing; if it is "
-                "gone there, “cfbatch resume {id} --failed” sends the batch again, which is paid for again.",
-                id=job.id,
-            )
+            return message("cfbatch_resume_id_asks_service_answer", id=job.id)
         if job.attached or job.taken_over:
-            return message("They were sent from elsewhere, and cannot be sent again from here.")
-        return message("“cfbatch resume {id} --failed” sends these again, which is paid for again.", id=job.id)
+            return message("they_were_sent_from_elsewhere_cannot")
+        return message("cfbatch_resume_id_failed_sends_these", id=job.id)
 
 
 def complete_results(folder: JobFolder, job: Job) -> None:
@@ -410,7 +384,7 @@ def _forget_results(database: sqlite3.Connection, batch: int, *, is_failed: bool
     database.execute("UPDATE items SET score = NULL WHERE item_no IN (SELECT value FROM json_each(?))", (items,))
     of_batch = "request_no IN (SELECT request_no FROM requests WHERE batch = ?)"
     database.execute(f"UPDATE parts SET score = NULL WHERE {of_batch}", (batch,))  # noqa: S608 - a constant
-    lost = message("The results were damaged on the disk, and so was the answer.")
+    lost = message("results_were_damaged_on_disk_was")
     state, error, others = ("failed", lost, "failed") if is_failed else ("waiting", "", "")
     changed = database.execute(
         "UPDATE requests SET state = ?, error = ? WHERE batch = ? AND state <> ?", (state, error, batch, others)

@@ -18,7 +18,7 @@ from msgspec.structs import astuple
 from cfbatch_gui.core.errors import DataError, UsageError, UserError
 from cfbatch_gui.core.job_folder.schema import transaction, translated
 from cfbatch_gui.core.judgements.values import USUAL, Judgement, Scale, Source, Subject, decoded, encoded, text_digest
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import message, restored
 from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.system.files import move_file, write_own_file
 
@@ -82,12 +82,7 @@ def check_tables(database: sqlite3.Connection) -> None:
     """Raises DataError for a book of a newer version, and sqlite3.Error for what is damaged or no book."""
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if version > VERSION:
-        raise DataError(
-            message(
-                "This book of judgements was written by a newer version of CF Batch. Update to open it; nothing was "
-                "changed."
-            )
-        )
+        raise DataError(message("book_judgements_was_written_newer_version"))
     (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
     if version < VERSION or found != "ok":
         raise sqlite3.DatabaseError(f"version {version}: {found}")
@@ -108,9 +103,9 @@ def problem_of(judgement: Judgement) -> str:
     """Why it cannot be kept, "" if it can."""
     query, document, grade = judgement.query, judgement.document, judgement.grade
     if not (query.id or query.text) or not (document.id or document.text):
-        return message("has no query or no text")
+        return message("no_query_or_no_text")
     if grade is not None and abs(grade) >= _GRADES:
-        return message("its grade {grade} is too large", grade=grade)
+        return message("grade_grade_is_too_large", grade=grade)
     return ""
 
 
@@ -174,7 +169,7 @@ class Book:
         """Add these in one transaction: all are kept, or none. Raises UsageError, DataError, DiskFull."""
         for each in judgements:
             if problem := problem_of(each):
-                raise UsageError(message("A judgement cannot be kept: {problem}.", problem=problem))
+                raise UsageError(message("judgement_cannot_be_kept_problem", problem=problem))
         subjects = dict.fromkeys(subject for each in judgements for subject in (each.query, each.document))
         rows = ((_key(each.query), _key(each.document), *astuple(each)[2:]) for each in judgements)
         with self._lock, _translating(self.path), transaction(self._database):
@@ -242,13 +237,10 @@ class Book:
 
 def _judgement(query: Subject, document: Subject, row: Sequence[Any]) -> Judgement:
     grade, judge, source, time, again, taken_back, note = row
-    return Judgement(query, document, grade, judge, Source(source), time, bool(again), bool(taken_back), note)
+    return Judgement(query, document, grade, restored(judge), Source(source), time, bool(again), bool(taken_back), note)
 
 
-_RESTORED = message(
-    "The book of judgements “{name}” was damaged. The copy that was made when it was closed last took its place, with"
-    " {kept} judgements; what was judged since is only in “{aside}”, the damaged file."
-)
+_RESTORED = message("book_judgements_name_was_damaged_copy")
 
 
 def _put_copy_back(path: Path) -> str:
@@ -283,13 +275,7 @@ def _translating(path: Path) -> Iterator[None]:
     except (sqlite3.Error, msgspec.MsgspecError, UnicodeDecodeError) as error:
         if isinstance(error, sqlite3.Error) and not _is_damage(error):
             raise translated(error, path) from error
-        raise DataError(
-            message(
-                "This book of judgements is damaged. Where there is a copy of it, the window puts that in its place "
-                "when it opens it, and so does “cfbatch judgements import”; nothing was changed."
-            ),
-            detail=f"{path.name}: {error}",
-        ) from error
+        raise DataError(message("book_judgements_is_damaged_where_there"), detail=f"{path.name}: {error}") from error
 
 
 USUAL_NAME = "My judgements"
@@ -342,22 +328,14 @@ class Shelf:
         book = self.find(name)
         if book is None:
             known = ", ".join(f"“{each}”" for each in self.names()) or message("none")
-            raise UsageError(
-                message(
-                    "There is no book of judgements “{name}”. There are: {known}.",
-                    name=name or self.used_name(),
-                    known=known,
-                )
-            )
+            raise UsageError(message("there_is_no_book_judgements_name", name=name or self.used_name(), known=known))
         return book
 
     def book_or_new(self, name: str = "", scale: Scale = USUAL) -> Book:
         """The book with this name, made if there is none. Raises UsageError for an unusable name, DataError."""
         name = " ".join((name or self.used_name()).split())
         if not name or len(name) > _LONGEST_NAME or not name.isprintable():
-            raise UsageError(
-                message("A book of judgements needs a name of at most {most} characters.", most=_LONGEST_NAME)
-            )
+            raise UsageError(message("book_judgements_needs_name_most_most", most=_LONGEST_NAME))
         path = self._path(name)
         with self._lock:
             if path not in self._open and not path.exists():

@@ -21,7 +21,7 @@ from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.judgements.book import Book, newest, problem_of
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject, text_digest
-from cfbatch_gui.core.messages import comma_list, counted_message, message
+from cfbatch_gui.core.messages import comma_list, message
 from cfbatch_gui.core.results.exports.csv_tables import FORMULA
 from cfbatch_gui.core.results.labels import grade
 from cfbatch_gui.core.results.rankings import RetrievalIds, percent_encoded
@@ -153,12 +153,11 @@ def check_all_read(found: ReadFile) -> None:
     if not found.bad:
         return
     first = found.bad[:_MOST_NAMED]
-    named = [message("line {number:,}: {reason}", number=number, reason=reason) for number, reason in first]
+    named = [message("line_number_reason", number=number, reason=reason) for number, reason in first]
     raise InputError(
-        counted_message(
-            len(found.bad),
-            "{n:,} line is no judgement ({named}). Nothing was imported.",
-            "{n:,} lines are no judgement ({named}). Nothing was imported.",
+        message(
+            "n_lines_are_no_judgement_named",
+            n=len(found.bad),
             named=comma_list([*named, *(("…",) if len(found.bad) > _MOST_NAMED else ())]),
         )
     )
@@ -170,13 +169,7 @@ def _decoded(path: Path) -> str:
     try:
         return content.decode(marked_encoding(content[:4]) or "utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(
-            message(
-                "“{name}” is not in UTF-8. Save it as “CSV UTF-8”, or as Unicode text, and import it again.",
-                name=path.name,
-            ),
-            detail=f"byte {error.start:,}",
-        ) from error
+        raise InputError(message("name_is_not_utf_8_save", name=path.name), detail=f"byte {error.start:,}") from error
 
 
 def _of_lines(text: str) -> _Found:
@@ -185,7 +178,7 @@ def _of_lines(text: str) -> _Found:
             try:
                 yield number, _of_object(line)
             except (msgspec.MsgspecError, KeyError, RecursionError):
-                yield number, message("is no object with a grade, and query and text or their ids")
+                yield number, message("is_no_object_grade_query_text")
 
 
 def _of_qrels(text: str) -> _Found:
@@ -195,7 +188,7 @@ def _of_qrels(text: str) -> _Found:
             query, document = (Subject(original_id(found[part])) for part in (1, 2))
             yield number, Judgement(query, document, int(found[3]), "", Source.FILE, 0.0)
         elif line.strip():
-            yield number, message("is not “query 0 document grade”")
+            yield number, message("is_not_query_0_document_grade")
 
 
 def _of_table(text: str, name: str) -> tuple[Form, _Found]:
@@ -208,14 +201,7 @@ def _of_table(text: str, name: str) -> tuple[Form, _Found]:
         header = [cell.strip().casefold() for cell in next(reader, [])]
     columns = _columns(header)
     if columns is None:
-        raise InputError(
-            message(
-                "“{name}” is no file of judgements. There are five forms: TREC qrels, TSV with “query-id, "
-                "corpus-id, score”, CSV with “query, docid, rating”, CSV with “query, text, grade”, and JSON "
-                "Lines.",
-                name=name,
-            )
-        )
+        raise InputError(message("name_is_no_file_judgements_there", name=name))
 
     def rows() -> _Found:
         try:
@@ -223,7 +209,7 @@ def _of_table(text: str, name: str) -> tuple[Form, _Found]:
                 if any(cell.strip() for cell in cells):
                     yield reader.line_num, _of_row(cells, columns)
         except csv.Error as error:
-            yield reader.line_num, message("has quotes that do not fit ({error})", error=str(error))
+            yield reader.line_num, message("quotes_do_not_fit_error", error=str(error))
 
     if tuple(header[:3]) == QUEPID_COLUMNS:
         return Form.QUEPID, rows()
@@ -248,10 +234,10 @@ def _of_row(cells: Sequence[str], columns: dict[str, int]) -> Judgement | str:
     said = found["grade"].strip()
     value = grade(said)
     if value is None and said not in _UNTOLD:
-        return message("its grade “{grade}” is no whole number", grade=said[:40])
+        return message("grade_grade_is_no_whole_number", grade=said[:40])
     time = _time(found.get("time", ""))
     if time is None:
-        return message("its time “{time}” is none", time=found["time"][:40])
+        return message("time_time_is_none", time=found["time"][:40])
     query_id, text_id = (found.get(name, "").strip() for name in ("query_id", "text_id"))
     if "text" not in columns:
         query_id, text_id = original_id(query_id), original_id(text_id)
@@ -371,7 +357,7 @@ def write_judgements(
     """
     lines = list(_lines(book, form, job, labels))
     if not lines:
-        raise ExportError(message("There is no judgement to write. Nothing was written."))
+        raise ExportError(message("there_is_no_judgement_write_nothing"))
     write_atomically(path, b"".join((_HEADERS.get(form, b""), *lines)))
     return len(lines)
 

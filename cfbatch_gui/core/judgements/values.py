@@ -7,7 +7,7 @@ from enum import IntEnum
 import msgspec
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import message, restored, stored
 
 
 class Source(IntEnum):
@@ -19,7 +19,7 @@ class Source(IntEnum):
     SETTLED = 4  # the last word on a pair about which judges disagreed
 
 
-FROM_LABELS = message("from file")  # the judge of labels
+FROM_LABELS = message("from_file")  # the judge of labels
 
 
 class Subject(msgspec.Struct, frozen=True, gc=False):
@@ -77,21 +77,21 @@ class Scale:
         return self.grades[value].name if 0 <= value < len(self.grades) else str(value)
 
 
-_NOT_RELEVANT = Grade(0, message("Not relevant"), message("about something else"))
-TWO = Scale((_NOT_RELEVANT, Grade(1, message("Relevant"), message("helps to answer it"))))
+_NOT_RELEVANT = Grade(0, message("not_relevant"), message("about_something_else"))
+TWO = Scale((_NOT_RELEVANT, Grade(1, message("relevant"), message("helps_answer"))))
 THREE = Scale(
     (
         _NOT_RELEVANT,
-        Grade(1, message("Helps"), message("part of the answer")),
-        Grade(2, message("Answers it"), message("nothing more is needed")),
+        Grade(1, message("helps"), message("part_answer")),
+        Grade(2, message("answers"), message("nothing_more_is_needed")),
     )
 )
 FOUR = Scale(
     (
         _NOT_RELEVANT,
-        Grade(1, message("Touches it"), message("same topic, no answer")),
-        Grade(2, message("Helps"), message("part of the answer")),
-        Grade(3, message("Answers it"), message("nothing more is needed")),
+        Grade(1, message("touches"), message("same_topic_no_answer")),
+        Grade(2, message("helps"), message("part_answer")),
+        Grade(3, message("answers"), message("nothing_more_is_needed")),
     )
 )
 USUAL = FOUR
@@ -101,15 +101,16 @@ def own_scale(names: tuple[str, ...]) -> Scale:
     """A scale with these words, the least relevant first. Raises UsageError for fewer than two or more than ten."""
     words = tuple(name.strip() for name in names)
     if not 2 <= len(words) <= MOST_GRADES or not all(words) or len(set(words)) < len(words):
-        raise UsageError(message("A scale has two to {most} different grades, each with a word.", most=MOST_GRADES))
+        raise UsageError(message("scale_two_most_different_grades_each", most=MOST_GRADES))
     return Scale(tuple(Grade(value, word) for value, word in enumerate(words)))
 
 
 def encoded(scale: Scale) -> str:
-    grades = tuple(Grade(each.value, str(each.name), str(each.meaning)) for each in scale.grades)
+    grades = tuple(Grade(each.value, stored(each.name), stored(each.meaning)) for each in scale.grades)
     return msgspec.json.encode(Scale(grades)).decode()
 
 
 def decoded(text: str) -> Scale:
     """The scale that `encoded` has written. Raises msgspec.ValidationError, msgspec.DecodeError."""
-    return msgspec.json.decode(text, type=Scale)
+    grades = msgspec.json.decode(text, type=Scale).grades
+    return Scale(tuple(Grade(each.value, restored(each.name), restored(each.meaning)) for each in grades))

@@ -22,12 +22,7 @@ def serve(app: Application, port: int, *, listening: Callable[[str], None]) -> N
         listener = listen(port)
     except OSError as problem:
         raise UsageError(
-            message(
-                "Port {port} on this computer cannot be used. Another program may be listening there; choose "
-                "another port, or 0 for any free one.",
-                port=port,
-            ),
-            detail=f"{HOST}:{port}: {problem.strerror}",
+            message("port_port_on_computer_cannot_be", port=port), detail=f"{HOST}:{port}: {problem.strerror}"
         ) from problem
     with listener:
         port_taken = int(listener.getsockname()[1])

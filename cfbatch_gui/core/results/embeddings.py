@@ -167,8 +167,7 @@ class Embeddings:
         vectors = stored_vectors(self._folder.vectors)
         if len(vectors) != self.count:
             raise DataError(
-                message("This job's vectors are damaged."),
-                detail=f"vectors.npy: {vectors.shape} for {self.count} texts",
+                message("job_vectors_are_damaged"), detail=f"vectors.npy: {vectors.shape} for {self.count} texts"
             )
         return vectors
 

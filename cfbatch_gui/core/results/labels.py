@@ -15,7 +15,7 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.messages import Message, counted_message, message
+from cfbatch_gui.core.messages import Message, message
 
 _FACT = "grades"  # the name of the choice in the job's data
 _MOST_LABELS = 50
@@ -62,7 +62,7 @@ def parse_grades(said: str) -> dict[str, int]:
     for part in said.split(","):
         label, _, grade = part.rpartition("=")
         if not label.strip() or not re.fullmatch(r"\s*-?[0-9]{1,9}\s*", grade):
-            raise UsageError(message("“{word}” gives no label a grade; write them like yes=1,no=0.", word=part.strip()))
+            raise UsageError(message("word_gives_no_label_grade_write", word=part.strip()))
         grades[label.strip()] = int(grade)
     return grades
 
@@ -133,10 +133,9 @@ class UnusableLabels:
     @property
     def sentence(self) -> Message:
         """With the first of them."""
-        return counted_message(
-            self.count,
-            "{n} label is no whole number and is left out: “{label}” in row {row:,}.",
-            "{n:,} labels are no whole numbers and are left out, such as “{label}” in row {row:,}.",
+        return message(
+            "n_labels_are_no_whole_numbers",
+            n=self.count,
             label=" ".join(self.examples[0][:_LONGEST].split()),
             row=self.rows[0],
         )

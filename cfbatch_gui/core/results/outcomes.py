@@ -11,6 +11,7 @@ from cfbatch_gui.core.inputs.input_values import Layout, ProblemKind, Role
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT
+from cfbatch_gui.core.messages import restored
 
 _REQUESTS = """
 SELECT request_no, state, error, reference, batch FROM requests
@@ -76,9 +77,9 @@ def status_of(is_done: bool, sent: Sent, left_out: str | None, failed_batches: M
     if is_done:
         return Status.DONE, ""
     if sent.request is None or sent.batch is None:
-        return (Status.LEFT_OUT, left_out) if left_out is not None else (Status.WAITING, "")
+        return (Status.LEFT_OUT, restored(left_out)) if left_out is not None else (Status.WAITING, "")
     if sent.state == "failed":
-        return Status.FAILED, sent.error or ""
+        return Status.FAILED, restored(sent.error or "")
     if sent.batch in failed_batches:
         return Status.FAILED, failed_batches[sent.batch]
     return Status.WAITING, ""

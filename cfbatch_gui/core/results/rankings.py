@@ -38,6 +38,9 @@ SELECT EXISTS(SELECT 1 FROM queries WHERE query_id <> ''), EXISTS(SELECT 1 FROM 
 # Layouts in which a row of a file is one text; in the others a row has several.
 _ROW_IS_TEXT = frozenset({Layout.LONG, Layout.SHARED, Layout.CANDIDATES})
 
+# Those in which the order of a query's contexts in the file may be one that somebody chose.
+_ORDERED = frozenset({Layout.LONG, Layout.WIDE, Layout.NESTED, Layout.CANDIDATES})
+
 
 class RetrievalIds:
     """The ids of one export; it counts the ids that were encoded."""
@@ -296,7 +299,7 @@ class Rankings:
     """The results of a ranking job.
 
     Each call opens the data read-only, also while the job runs, and raises DataError; scores are kept until the data
-    changes.
+    changes. `was_ordered` says whether a context's place in the file can be compared with its rank.
     """
 
     def __init__(
@@ -307,6 +310,7 @@ class Rankings:
         self._known: Ranking | None = None
         with folder.open(read_only=True) as database:
             self._original: OriginalColumns = columns_of_rankings(database, reserved)
+            self.was_ordered = schema.metadata_value(database, "layout") in _ORDERED
         self._ids = RetrievalIds(folder)
         self._has_parts = has_parts(folder)
         self._details = _DETAILS.format(

@@ -3,7 +3,10 @@
 import sqlite3
 from pathlib import Path, PurePath
 
+from cfbatch_gui.core.messages import Message, stored
 from cfbatch_gui.core.system.files import OWN_FOLDER, create_own_file
+
+sqlite3.register_adapter(Message, stored)  # the disk keeps codes of sentences
 
 
 def address_of(path: PurePath) -> str:

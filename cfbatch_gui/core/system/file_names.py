@@ -39,9 +39,7 @@ def check_utf8(*names: str) -> None:
             name.encode()
         except UnicodeEncodeError as error:
             shown = name.encode(errors="backslashreplace").decode()
-            raise UsageError(
-                message("“{name}” is not UTF-8. Give it a name that is, and try again. Nothing was sent.", name=shown)
-            ) from error
+            raise UsageError(message("name_is_not_utf_8_give", name=shown)) from error
 
 
 def independent(argument: str) -> str:

@@ -30,15 +30,15 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 # Errors of file systems that cannot flush a folder. The file itself has been flushed by then.
 _FOLDER_NOT_FLUSHED = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM})
 _REASONS = {
-    errno.ENOENT: message("its folder does not exist"),
-    errno.ENOTDIR: message("its folder is not a folder"),
-    errno.EISDIR: message("there is a folder of that name"),
-    errno.EACCES: message("this user may not write there, or another program has it open"),
-    errno.EPERM: message("this user may not write there"),
-    errno.EROFS: message("the disk is read-only"),
-    errno.ENAMETOOLONG: message("its name is too long"),
-    errno.EIO: message("the disk reported an error"),
-    errno.EINVAL: message("its name is not allowed there"),
+    errno.ENOENT: message("folder_does_not_exist"),
+    errno.ENOTDIR: message("folder_is_not_folder"),
+    errno.EISDIR: message("there_is_folder_name"),
+    errno.EACCES: message("user_may_not_write_there_or"),
+    errno.EPERM: message("user_may_not_write_there"),
+    errno.EROFS: message("disk_is_read_only"),
+    errno.ENAMETOOLONG: message("name_is_too_long"),
+    errno.EIO: message("disk_reported_error"),
+    errno.EINVAL: message("name_is_not_allowed_there"),
 }
 
 
@@ -89,11 +89,7 @@ def own_errors(path: Path) -> Iterator[None]:
         failure = error if isinstance(error, ExportError) else _failure(path, error)
         if isinstance(failure, DiskFull):
             raise failure from error
-        words = message(
-            "“{name}” could not be written in the program's own folder. Is the disk read-only, is a permission missing "
-            "there, or has another program the file open? Nothing was lost; carry on once that is mended.",
-            name=path.name,
-        )
+        words = message("name_could_not_be_written_program", name=path.name)
         raise DataError(words, detail=failure.detail) from error
 
 
@@ -154,18 +150,10 @@ def _check_folder(path: Path, target: Path, is_ours: Callable[[str], bool]) -> N
     if not target.exists():
         return
     if not target.is_dir():
-        raise ExportError(
-            message("“{name}” is a file, and this format writes a folder. Choose another name.", name=path.name)
-        )
+        raise ExportError(message("name_is_file_format_writes_folder", name=path.name))
     others = [found for found in target.rglob("*") if not found.is_dir() or found.is_symlink()]
     if any(not is_ours(found.relative_to(target).as_posix()) for found in others):
-        raise ExportError(
-            message(
-                "The folder “{name}” holds other things, which would stand between the files of this format. "
-                "Nothing was written. Choose a new folder, or an empty one.",
-                name=path.name,
-            )
-        )
+        raise ExportError(message("folder_name_holds_other_things_would", name=path.name))
 
 
 def _move_into(part: Path, target: Path) -> None:
@@ -212,7 +200,7 @@ def sha256_of(path: Path) -> str:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise InputError(
-            message("“{name}” could not be read.", name=path.name), detail=f"{path}: {error.strerror}"
+            message("name_could_not_be_read", name=path.name), detail=f"{path}: {error.strerror}"
         ) from error
 
 
@@ -228,9 +216,7 @@ def _target(path: Path) -> Path:
     if stat.S_ISDIR(mode):
         raise _failure(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
     if not stat.S_ISREG(mode):
-        raise ExportError(
-            message("“{name}” could not be written: it is not an ordinary file.", name=path.name), detail=str(path)
-        )
+        raise ExportError(message("name_could_not_be_written_is", name=path.name), detail=str(path))
     return target
 
 
@@ -268,19 +254,9 @@ def _failure(path: Path, error: OSError) -> DiskFull | ExportError:
     """The UserError for an OSError: DiskFull for a full disk or quota, else ExportError with the reason."""
     detail = f"{path}: {error.strerror or error} ({errno.errorcode.get(error.errno or 0, error.errno)})"
     if error.errno in FULL:
-        return DiskFull(
-            message(
-                "The disk is full: “{name}” was not written. What was there before is intact; free some space and "
-                "try again.",
-                name=path.name,
-            ),
-            detail=detail,
-        )
-    reason = _REASONS.get(error.errno or 0, message("the system refused"))
-    return ExportError(
-        message("“{name}” could not be written: {reason}. Choose another place.", name=path.name, reason=reason),
-        detail=detail,
-    )
+        return DiskFull(message("disk_is_full_name_was_not", name=path.name), detail=detail)
+    reason = _REASONS.get(error.errno or 0, message("system_refused"))
+    return ExportError(message("name_could_not_be_written_reason", name=path.name, reason=reason), detail=detail)
 
 
 def move_file(source: Path, target: Path) -> None:

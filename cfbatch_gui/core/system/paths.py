@@ -17,13 +17,6 @@ OVERRIDE = "CFBATCH_DATA_DIR"
 _READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 
-_PACKAGE = Path(__file__).resolve().parents[2]
-_FOLDERS = (
-    _PACKAGE / "resources",  # in the wheel and in a frozen program
-    _PACKAGE.parent / "resources",  # in a checkout
-)
-
-
 class _Below:
     """An attribute: what has this name in the data folder."""
 
@@ -103,13 +96,7 @@ class Paths:
         if error.errno in _READ_ONLY and self.root.is_dir():
             return DataError(read_only_sentence(self.root), detail=detail)
         return DataError(
-            message(
-                "The folder for the program's data, “{folder}”, cannot be made or written. Choose another one with "
-                "--data-dir or {variable}.",
-                folder=self.root,
-                variable=OVERRIDE,
-            ),
-            detail=detail,
+            message("folder_program_data_folder_cannot_be", folder=self.root, variable=OVERRIDE), detail=detail
         )
 
     def _tighten(self) -> None:
@@ -123,13 +110,7 @@ class Paths:
 
 def read_only_sentence(folder: Path) -> Message:
     """What to say of a data folder in which nothing can be written."""
-    return message(
-        "The folder for the program's data, “{folder}”, is read-only here, so nothing new can be kept in it. Make it"
-        " writable, or choose another one with --data-dir or {variable}. In a terminal, “cfbatch jobs”, “cfbatch show”"
-        " and “cfbatch export” still read what is in it.",
-        folder=folder,
-        variable=OVERRIDE,
-    )
+    return message("folder_program_data_folder_is_read", folder=folder, variable=OVERRIDE)
 
 
 def default_root(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
@@ -158,12 +139,3 @@ def state_root(environ: Mapping[str, str], platform: str = sys.platform) -> Path
 
 def _xdg(environ: Mapping[str, str], name: str) -> str:
     return environ.get(name, "") if environ.get(name, "").startswith("/") else ""
-
-
-def resource(name: str) -> Path:
-    """The path below resources/, with forward slashes. Raises FileNotFoundError."""
-    for folder in _FOLDERS:
-        path = folder / name
-        if path.exists():
-            return path
-    raise FileNotFoundError(name)

@@ -124,7 +124,7 @@ class SettingsStore:
         self.damage: str = ""
         if is_damaged:
             name = keep_aside(path) or path.name
-            self.damage = message("The settings were damaged and begin anew; the file is kept as “{name}”.", name=name)
+            self.damage = message("settings_were_damaged_begin_anew_file", name=name)
         self._will_save = False
 
     async def keep(self, **changes: object) -> Settings:

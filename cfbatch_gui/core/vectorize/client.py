@@ -159,30 +159,22 @@ def _refusal_of(index: str, permission: str, refused: Refusal) -> UserError:
     if isinstance(usual, ServiceBusy):
         return ServiceBusy(without_going_on(usual.message), retry_after=usual.retry_after, detail=detail, code=code)
     if own is None and isinstance(usual, TokenRefused):
-        sentence = message(
-            "{service} does not let this API token use Vectorize: it lacks the permission {permission} for this "
-            "account, or was deleted or has expired. Edit it at {page}. What was sent before is kept.",
-            page=_TOKENS_PAGE,
-            service=service,
-            permission=permission,
-        )
+        sentence = message("service_does_not_let_api_token", page=_TOKENS_PAGE, service=service, permission=permission)
         return TokenRefused(sentence, detail=detail, code=code, status=usual.status)
     if code in (3000, 3005) or (own is None and index and status in (404, 410)):
-        sentence = message("There is no index “{index}” in the account. Choose another one, or create it.", index=index)
+        sentence = message("there_is_no_index_index_account", index=index)
         return IndexMissing(sentence, detail=detail, code=code)
     if code == 3002:
-        sentence = message("There is an index “{index}” already. Choose it, or another name.", index=index or "?")
+        sentence = message("there_is_index_index_already_choose", index=index or "?")
     elif code in (40006, 40012):
-        sentence = message("The vectors have another length than those of the index. Nothing of this part was taken.")
+        sentence = message("vectors_another_length_than_those_index")
     elif own is not None:
-        sentence = message("Vectorize refused this as it is, and took nothing of it. The details hold its reason.")
+        sentence = message("vectorize_refused_is_took_nothing_details")
     elif status == 404:
-        sentence = message("{service} does not know this account. Check the account ID.", service=service)
+        sentence = message("service_does_not_know_account_check", service=service)
         return ServiceRefused(sentence, detail=detail, code=code, action=Action.OPEN_CONNECTION)
     else:
-        sentence = message(
-            "{service} refused what it was asked about Vectorize. The details hold its reason.", service=service
-        )
+        sentence = message("service_refused_what_was_asked_about", service=service)
     return ServiceRefused(sentence, detail=detail, code=code)
 
 
@@ -266,23 +258,10 @@ class VectorizeIndexes:
 def check_connection_kind(connection: Connection) -> None:
     """Raise UsageError for a connection that has no way to Vectorize."""
     if connection.kind is ConnectionKind.WORKER:
-        raise UsageError(
-            message(
-                "{title} is a Worker, which only passes batches on. Vectorize is reached through the account: choose "
-                "a connection with the account's ID and an API token.",
-                title=connection.title,
-            )
-        )
+        raise UsageError(message("title_is_worker_only_passes_batches", title=connection.title))
 
 
 def check_index_name(name: str) -> None:
     """Raise UsageError for a name that no index can have."""
     if not _INDEX_NAME.fullmatch(name) or len(name.encode()) > MAX_INDEX_NAME_BYTES:
-        raise UsageError(
-            message(
-                "“{name}” is not the name of an index. It has letters, digits and “-”, at most {most} of them, such as "
-                "product-texts.",
-                name=name,
-                most=MAX_INDEX_NAME_BYTES,
-            )
-        )
+        raise UsageError(message("name_is_not_name_index_letters", name=name, most=MAX_INDEX_NAME_BYTES))

@@ -157,21 +157,21 @@ def _number(cell: str) -> int | float:
 ROWS_NAMED = 5  # rows that a problem names
 
 # What Vectorize would refuse of a row, and the most that it takes.
-_NO_ID: Final = (message("Rows without an id: {n:,}. Choose another column for the ids, or the row numbers."), 1)
+_NO_ID: Final = (message("rows_without_id_n_choose_another"), 1)
 _REPEATED: Final = (
-    message("Rows with the id of an earlier row: {n:,}. Choose another column for the ids, or the row numbers."),
+    message("rows_id_earlier_row_n_choose"),
     1,
 )
 _LONG_ID: Final = (
-    message("Rows with an id of more than {most} bytes: {n:,}. Choose another column for the ids, or the row numbers."),
+    message("rows_id_more_than_most_bytes"),
     MAX_VECTOR_ID_BYTES,
 )
 _LONG_NAMESPACE: Final = (
-    message("Rows with a namespace of more than {most:,} bytes: {n:,}. Choose a column with shorter cells, or none."),
+    message("rows_namespace_more_than_most_bytes"),
     MAX_NAMESPACE_BYTES,
 )
 _LARGE: Final = (
-    message("Rows with more than {most:,} bytes of metadata: {n:,}. Leave out the columns with long texts."),
+    message("rows_more_than_most_bytes_metadata"),
     MAX_METADATA_BYTES,
 )
 _Kind = tuple[Message, int]
@@ -228,20 +228,15 @@ def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tupl
 
 def _of_job(rows: PushRows, index: VectorizeIndex | None) -> Iterator[PushProblem]:
     if not rows.count:
-        yield PushProblem(message("This job has no vectors yet."))
+        yield PushProblem(message("job_no_vectors_yet"))
     if rows.dimension > MAX_INDEX_DIMENSIONS:
         yield PushProblem(
-            message(
-                "Vectorize takes vectors of at most {most:,} numbers, and these have {dimension:,}.",
-                most=MAX_INDEX_DIMENSIONS,
-                dimension=rows.dimension,
-            )
+            message("vectorize_takes_vectors_most_most_numbers", most=MAX_INDEX_DIMENSIONS, dimension=rows.dimension)
         )
     if index is not None and rows.dimension and index.dimensions not in (0, rows.dimension):
         yield PushProblem(
             message(
-                "{index} takes vectors of {wanted:,} numbers, and these have {dimension:,}. Choose another index, or "
-                "create one.",
+                "index_takes_vectors_wanted_numbers_these",
                 index=index.name,
                 wanted=index.dimensions,
                 dimension=rows.dimension,
@@ -254,17 +249,10 @@ def _of_keys(options: PushOptions) -> Iterator[PushProblem]:
     for each in options.metadata:
         if not each.key or "." in each.key or '"' in each.key or each.key.startswith("$"):
             yield PushProblem(
-                message(
-                    "Vectorize takes no “{key}” as a name in metadata: it may not be empty, hold “.” or a quotation "
-                    "mark, or begin with “$”. Send the column as “{usual}”.",
-                    key=each.key,
-                    usual=usual_key(each.column),
-                )
+                message("vectorize_takes_no_key_name_metadata", key=each.key, usual=usual_key(each.column))
             )
     for key in dict.fromkeys(key for key in keys if keys.count(key) > 1):
-        yield PushProblem(
-            message("Two columns are sent under the name “{key}”. Give one of them another name.", key=key)
-        )
+        yield PushProblem(message("two_columns_are_sent_under_name", key=key))
 
 
 @dataclass(frozen=True, slots=True)

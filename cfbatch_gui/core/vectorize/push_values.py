@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
-from cfbatch_gui.core.messages import Message, counted_message, message
+from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.vectorize.client import PART_BYTES
 from cfbatch_gui.core.workers_ai.client import Sleep
 from cfbatch_gui.core.workers_ai.limits import MAX_UPLOAD_VECTORS
@@ -77,14 +77,10 @@ class PushCheck:
     notes: tuple[str, ...] = ()
 
     def sentences(self) -> Iterator[Message]:
-        words = message("To send: {new:,} new and {changed:,} changed; {held:,} are in the index as they are.")
+        words = message("send_new_new_changed_changed_held")
         yield words.filled(new=self.new, changed=self.changed, held=self.unchanged)
         if self.without_vector:
-            yield counted_message(
-                self.without_vector,
-                "{n:,} text has no vector and is left out.",
-                "{n:,} texts have no vector and are left out.",
-            )
+            yield message("n_texts_no_vector_are_left", n=self.without_vector)
 
 
 class PushStage(StrEnum):
@@ -113,11 +109,11 @@ class PushProgress:
 
 
 _STAGES = {
-    PushStage.READING: message("Reading the vectors: {done:,} of {total:,}"),
-    PushStage.SENDING: message("Sending: {done:,} of {total:,} vectors"),
-    PushStage.DELETING: message("Deleting: {done:,} of {total:,} vectors"),
-    PushStage.PROCESSING: message("The index is taking in what it was sent"),
-    PushStage.COMPARING: message("Comparing with the index: {done:,} of {total:,} vectors"),
+    PushStage.READING: message("reading_vectors_done_total"),
+    PushStage.SENDING: message("sending_done_total_vectors"),
+    PushStage.DELETING: message("deleting_done_total_vectors"),
+    PushStage.PROCESSING: message("index_is_taking_what_was_sent"),
+    PushStage.COMPARING: message("comparing_index_done_total_vectors"),
 }
 
 
@@ -177,24 +173,20 @@ class Push(msgspec.Struct, frozen=True, omit_defaults=True):
         return _FINDINGS[self.outcome].filled(**read, found=self.in_index, expected=self.expected)
 
 
-_OTHER_VALUES = message(
-    "Of {n:,} read back {missing:,} are missing and {different:,} have other values. What is sent next is everything."
-)
+_OTHER_VALUES = message("n_read_back_missing_are_missing")
 _FINDINGS = {
-    PushOutcome.SENDING: message("What is missing can be sent later, and nothing goes twice."),
-    PushOutcome.SENT: message("Whether they are in it was not checked yet."),
-    PushOutcome.VERIFIED: message("It was counted, and {n:,} of the vectors were read back, all equal."),
-    PushOutcome.NOT_YET: message("That can take minutes; check again later."),
-    PushOutcome.DIFFERENT: message(
-        "It counts {found:,} vectors, and {expected:,} were sent. What is sent next is everything."
-    ),
+    PushOutcome.SENDING: message("what_is_missing_can_be_sent"),
+    PushOutcome.SENT: message("whether_they_are_was_not_checked"),
+    PushOutcome.VERIFIED: message("was_counted_n_vectors_were_read"),
+    PushOutcome.NOT_YET: message("can_take_minutes_check_again_later"),
+    PushOutcome.DIFFERENT: message("counts_found_vectors_expected_were_sent"),
 }
 _OUTCOMES = {
-    PushOutcome.SENDING: message("{done:,} of {total:,} were sent to “{index}”."),
-    PushOutcome.SENT: message("{total:,} were sent to “{index}”."),
-    PushOutcome.VERIFIED: message("{total:,} of {total:,} are in “{index}”."),
-    PushOutcome.NOT_YET: message("“{index}” has not taken in all {total:,} yet."),
-    PushOutcome.DIFFERENT: message("“{index}” does not hold what was sent."),
+    PushOutcome.SENDING: message("done_total_were_sent_index"),
+    PushOutcome.SENT: message("total_were_sent_index"),
+    PushOutcome.VERIFIED: message("total_total_are_index"),
+    PushOutcome.NOT_YET: message("index_not_taken_all_total_yet"),
+    PushOutcome.DIFFERENT: message("index_does_not_hold_what_was"),
 }
 
 
@@ -221,12 +213,9 @@ class SearchResult:
     @property
     def sentence(self) -> Message:
         if self.shared is None:
-            return message("{note}", note=self.note)
+            return message("note", note=self.note)
         return message(
-            "{shared} of its {found} are also among the {exact} nearest by exact comparison.",
-            shared=self.shared,
-            found=len(self.hits),
-            exact=len(self.exact),
+            "shared_found_are_also_among_exact", shared=self.shared, found=len(self.hits), exact=len(self.exact)
         )
 
 

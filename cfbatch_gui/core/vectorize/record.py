@@ -34,10 +34,7 @@ INSERT INTO jobs(job_id, name) VALUES(?, ?) ON CONFLICT(job_id) DO UPDATE SET na
 _PUT = "INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)"
 _CONFIRMED = f"FROM vectors WHERE checksum <> {NEVER_CONFIRMED}"
 _GONE = f"{_CONFIRMED} AND id NOT IN (SELECT id FROM seen)"  # noqa: S608 - constants
-_DAMAGED = message(
-    "What this program knew about the vectors in {index} was damaged, so all of them are sent again. Those of earlier "
-    "pushes that are gone are not known any more."
-)
+_DAMAGED = message("what_program_knew_about_vectors_index")
 
 
 class IndexRecord:

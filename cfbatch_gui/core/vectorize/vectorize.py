@@ -16,7 +16,7 @@ from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder, check_has_texts
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.messages import counted_message, message
+from cfbatch_gui.core.messages import message, restored, stored
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.nearest import Neighbour, embed_sentence, nearest_to
 from cfbatch_gui.core.system.files import write_own_file
@@ -56,7 +56,11 @@ _SAVING = threading.Lock()  # a job may go into two indexes at the same time
 def saved_pushes(folder: JobFolder) -> tuple[Push, ...]:
     """The pushes of a job, the newest first; none where the file is damaged."""
     try:
-        return msgspec.json.decode(_path(folder).read_bytes(), type=tuple[Push, ...])
+        pushes = msgspec.json.decode(_path(folder).read_bytes(), type=tuple[Push, ...])
+        return tuple(
+            msgspec.structs.replace(push, failure=restored(push.failure), notes=tuple(map(restored, push.notes)))
+            for push in pushes
+        )
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
         return ()
 
@@ -72,7 +76,7 @@ def save_push(folder: JobFolder, push: Push) -> None:
     key = (push.account_mark, push.index)
     with _SAVING:
         others = (each for each in saved_pushes(folder) if (each.account_mark, each.index) != key)
-        write_own_file(_path(folder), msgspec.json.encode((push, *others), enc_hook=str))
+        write_own_file(_path(folder), msgspec.json.encode((push, *others), enc_hook=stored))
 
 
 def _path(folder: JobFolder) -> Path:
@@ -83,11 +87,8 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0  # seconds between two questions
 # Seconds that an index is waited for. Mutations are usually processed within seconds, large ones within minutes.
 _WAITED_IN_ALL = 600.0
 _DIFFERENCES = 4  # comparisons with a difference, after which it is taken for one
-_OTHER_INDEX = message("The index was created anew since the last push, so everything is sent.")
-_CHANGED_ELSEWHERE = message(
-    "Something else has changed this index since the last push. What was not changed in the job is not sent again; "
-    "if vectors were replaced there, send everything."
-)
+_OTHER_INDEX = message("index_was_created_anew_since_last")
+_CHANGED_ELSEWHERE = message("something_else_changed_index_since_last")
 
 
 class _Pushing:
@@ -130,9 +131,7 @@ class _Pushing:
         if plan.check.problems:
             raise UsageError(plan.check.problems[0].sentence)
         if before.vector_count + plan.check.new > MAX_INDEX_VECTORS:
-            raise UsageError(
-                message("An index takes {most:,} vectors, and these would be more.", most=MAX_INDEX_VECTORS)
-            )
+            raise UsageError(message("index_takes_most_vectors_these_would", most=MAX_INDEX_VECTORS))
         notes = [*plan.check.notes]
         if is_other:
             notes.append(_OTHER_INDEX)
@@ -246,10 +245,7 @@ TOP_K: Final = 10
 _TIE: Final = 1e-6  # of cosine similarities: below it, rounding decides which text is nearer
 
 
-_PRACTICE_VECTORS = message(
-    "These vectors are practice results: they come from this computer, and cannot be searched with a model of "
-    "Cloudflare's."
-)
+_PRACTICE_VECTORS = message("these_vectors_are_practice_results_they")
 
 
 class Vectorize:
@@ -334,21 +330,12 @@ class Vectorize:
         job, calls = self._embedded(job_id), self.calls(connection_id)
         push = await asyncio.to_thread(saved_push, self._folder(job_id), calls.connection.account_mark, index)
         if push is None or not push.is_whole:
-            raise UsageError(
-                message("The vectors of this job were not all sent to {index} yet. Push them first.", index=index)
-            )
+            raise UsageError(message("vectors_job_were_not_all_sent", index=index))
         async with self._recorded(connection_id, index) as record:
             options = msgspec.structs.replace(push.options, everything=False)
             plan = await plan_push(self._folder(job_id), job, options, record, show=show)
             if to_send := int(plan.is_to_send.sum()):
-                raise UsageError(
-                    counted_message(
-                        to_send,
-                        "{n:,} vector of this job is not in {index} as it is now. Push the job again first.",
-                        "{n:,} vectors of this job are not in {index} as they are now. Push the job again first.",
-                        index=index,
-                    )
-                )
+                raise UsageError(message("n_vectors_job_are_not_index", n=to_send, index=index))
             push = msgspec.structs.replace(push, last_mutation=await asyncio.to_thread(lambda: record.last_mutation))
             verifying = _Pushing(calls, self._folder(job_id), job, record, push, settings=self._settings, show=show)
             return await verifying.verify(plan.rows)
@@ -370,7 +357,7 @@ class Vectorize:
         if found.dimensions not in (0, dimension):
             raise UsageError(
                 message(
-                    "{index} holds vectors of {wanted:,} numbers, and those of this job have {dimension:,}.",
+                    "index_holds_vectors_wanted_numbers_those",
                     index=index,
                     wanted=found.dimensions,
                     dimension=dimension,
@@ -385,9 +372,7 @@ class Vectorize:
     def _embedded(self, job_id: str, options: PushOptions | None = None) -> Job:
         job = self._job(job_id)
         if job.kind is not Kind.EMBED:
-            raise UsageError(
-                message("This job is a ranking and has no vectors. Vectorize takes those of an embedding.")
-            )
+            raise UsageError(message("job_is_ranking_no_vectors_vectorize"))
         if options is not None and (options.metadata or options.namespace or options.id_column):
             check_has_texts(self._folder(job_id))
         return job
@@ -399,7 +384,7 @@ class Vectorize:
         mark = self.calls(connection_id).connection.account_mark
         key = (mark, index)
         if key in self._running:
-            raise UsageError(message("A push into {index} is under way. Wait until it is done.", index=index))
+            raise UsageError(message("push_into_index_is_under_way", index=index))
         self._running.add(key)
         try:
             record = await asyncio.to_thread(IndexRecord, self._paths.vectorize_record(mark, index), index)
@@ -434,12 +419,9 @@ def _compare(
         for each in nearest
     )
     if index.metric != Metric.COSINE:
-        note = message(
-            "The index compares by {metric}, and the exact search by cosine: the two may differ for that reason alone.",
-            metric=index.metric,
-        )
+        note = message("index_compares_metric_exact_search_cosine", metric=index.metric)
         return SearchResult(hits, exact, None, note)
     if any(each.text is None for each in hits):
-        note = message("The index also holds vectors that are not of this job, so its search cannot be judged by it.")
+        note = message("index_also_holds_vectors_are_not")
         return SearchResult(hits, exact, None, note)
     return SearchResult(hits, exact, sum(each.is_exact for each in hits))

@@ -82,14 +82,7 @@ class Call:
 def names_of(worker: str = _WORKER) -> Names:
     """The names that go with a Worker's. Raises UsageError."""
     if not _NAME.fullmatch(worker):
-        raise UsageError(
-            message(
-                "“{name}” cannot be the name of the Worker. It has small letters, digits and “-”, at most {most} of"
-                " them, and begins and ends with a letter or a digit.",
-                name=worker,
-                most=_MOST_OF_A_NAME,
-            )
-        )
+        raise UsageError(message("name_cannot_be_name_worker_small", name=worker, most=_MOST_OF_A_NAME))
     if worker == _WORKER:
         return Names(worker, "cf-batch-collect", "cf-batch-answers")
     return Names(worker, f"{worker}-workflow", f"{worker}-bucket")  # never those of another Worker's name
@@ -99,9 +92,7 @@ def names_at(url: str) -> Names:
     """The names that go with a Worker's address of workers.dev. Raises UsageError for any other address."""
     found = _ADDRESS.fullmatch(urlsplit(url).hostname or "")
     if found is None:
-        raise UsageError(
-            message("The address of this connection does not tell what its Worker is called. Give the Worker's name.")
-        )
+        raise UsageError(message("address_connection_does_not_tell_what"))
     return names_of(found["worker"])
 
 
@@ -121,19 +112,19 @@ def another_name(worker: str) -> str:
 
 
 _SENTENCES: Final = {
-    Step.READ_ADDRESS: message("Reads the account's address at workers.dev."),
-    Step.READ_WORKER: message("Looks whether there is a Worker “{worker}”, and whose it is."),
-    Step.READ_WORKFLOW: message("Looks whether there is a Workflow “{workflow}”, and whose it is."),
-    Step.READ_BUCKET: message("Looks whether there is a bucket “{bucket}” in R2."),
-    Step.MAKE_BUCKET: message("Makes the bucket “{bucket}” for the answers, if there is none."),
-    Step.PUT_WORKER: message("Puts the Worker “{worker}” there, with its secret."),
-    Step.PUT_WORKFLOW: message("Makes the Workflow “{workflow}”, which collects answers."),
-    Step.OPEN_ADDRESS: message("Opens the Worker's address at workers.dev."),
-    Step.DELETE_WORKER: message("Deletes the Worker “{worker}”; nothing is collected any more."),
-    Step.DELETE_WORKFLOW: message("Deletes the Workflow “{workflow}” with all that it has under way."),
-    Step.LIST_ANSWERS: message("Lists what this program has stored in the bucket “{bucket}”."),
-    Step.DELETE_ANSWER: message("Deletes it, one answer after the other. What was not collected before is lost."),
-    Step.DELETE_BUCKET: message("Deletes the bucket “{bucket}”."),
+    Step.READ_ADDRESS: message("reads_account_address_workers_dev"),
+    Step.READ_WORKER: message("looks_whether_there_is_worker_worker"),
+    Step.READ_WORKFLOW: message("looks_whether_there_is_workflow_workflow"),
+    Step.READ_BUCKET: message("looks_whether_there_is_bucket_bucket"),
+    Step.MAKE_BUCKET: message("makes_bucket_bucket_answers_if_there"),
+    Step.PUT_WORKER: message("puts_worker_worker_there_secret"),
+    Step.PUT_WORKFLOW: message("makes_workflow_workflow_collects_answers"),
+    Step.OPEN_ADDRESS: message("opens_worker_address_workers_dev"),
+    Step.DELETE_WORKER: message("deletes_worker_worker_nothing_is_collected"),
+    Step.DELETE_WORKFLOW: message("deletes_workflow_workflow_all_under_way"),
+    Step.LIST_ANSWERS: message("lists_what_program_stored_bucket_bucket"),
+    Step.DELETE_ANSWER: message("deletes_one_answer_after_other_what"),
+    Step.DELETE_BUCKET: message("deletes_bucket_bucket"),
 }
 _SETTING_UP: Final = (
     *(Step.READ_ADDRESS, Step.READ_WORKER, Step.READ_WORKFLOW, Step.READ_BUCKET),
@@ -178,8 +169,8 @@ class UploadBody(bytes):
 
 _R2_NOT_ACTIVATED: Final = 10042
 _ADDRESS_NEEDED: Final = 10063  # an upload to an account that has no address at workers.dev
-THERE: Final = message("It is there already.")
-GONE: Final = message("It is not there.")
+THERE: Final = message("is_there_already")
+GONE: Final = message("is_not_there")
 _NOT_THERE: Final = frozenset({10006, 10007, 10200})  # of buckets; of Workers and of keys in a bucket; of Workflows
 _WRONG_ACCOUNT: Final = frozenset({7000, 7003})  # no such address: the account's id is in each
 _BUCKET_NOT_SEEN: Final = 10085  # by an upload, for some seconds after the bucket was made
@@ -198,22 +189,10 @@ class AddressMissing(ServiceRefused):
     """The account has no address at workers.dev yet."""
 
 
-_ACTIVATE_R2: Final = message(
-    "R2 is not activated in this account. Open R2 Object Storage in the dashboard once and activate it: it asks for a"
-    " means of payment, and the first 10 GB a month are free."
-)
-_NO_ADDRESS: Final = message(
-    "The account has no address at workers.dev yet. Open Workers & Pages in the dashboard once: it gives the account"
-    " one."
-)
-_NOT_ALLOWED: Final = message(
-    "{service} does not let this token make the call “{call}”: it lacks the permission {permission} for this account,"
-    " or was deleted, has expired or was not copied whole. Make a new one with it."
-)
-_NOT_EMPTY: Final = message(
-    "The bucket was kept: R2 deletes only empty ones, and this one has something in it that is not this program's, or"
-    " an upload under way. Empty it in the dashboard, then take it away again."
-)
+_ACTIVATE_R2: Final = message("r2_is_not_activated_account_open")
+_NO_ADDRESS: Final = message("account_no_address_workers_dev_yet")
+_NOT_ALLOWED: Final = message("service_does_not_let_token_make")
+_NOT_EMPTY: Final = message("bucket_was_kept_r2_deletes_only")
 
 
 def refusal_of(call: Call, refused: Refusal) -> UserError:
@@ -233,17 +212,17 @@ def refusal_of(call: Call, refused: Refusal) -> UserError:
         sentence = _NOT_ALLOWED.filled(service=service, call=call.words, permission=call.permission)
         return TokenRefused(sentence, detail=detail, code=code, status=status)
     if _BUCKET_NOT_SEEN in codes:
-        unseen = message("{service} does not see the new bucket yet.", service=service)
+        unseen = message("service_does_not_see_new_bucket", service=service)
         return ServiceBusy(unseen, retry_after=_BUCKET_WAIT, detail=detail, code=code)
     if isinstance(usual, ServiceBusy):
         alone = without_going_on(usual.message)
         return ServiceBusy(alone, retry_after=usual.retry_after, detail=detail, code=code)
     if codes & _WRONG_ACCOUNT:
-        sentence = message("{service} does not know this account. Check the account ID.", service=service)
+        sentence = message("service_does_not_know_account_check", service=service)
     elif call.step is Step.DELETE_BUCKET and status == 409:
         sentence = _NOT_EMPTY
     else:
-        sentence = message("{service} refused “{call}”. The details hold its reason.", service=service, call=call.words)
+        sentence = message("service_refused_call_details_hold_reason", service=service, call=call.words)
     return ServiceRefused(sentence, detail=detail, code=code)
 
 
@@ -259,11 +238,11 @@ T = TypeVar("T")
 class State(Enum):
     """How far a call is."""
 
-    RUNNING = message("Under way.")
-    WAITING = message("Waits.")  # before it is made again
-    DONE = message("Done.")
-    NOT_NEEDED = message("Not needed.")  # there already, or not there any more
-    FAILED = message("Failed.")
+    RUNNING = message("under_way")
+    WAITING = message("waits")  # before it is made again
+    DONE = message("done_3")
+    NOT_NEEDED = message("not_needed")  # there already, or not there any more
+    FAILED = message("failed_3")
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +293,7 @@ class Account:
         if not _LABEL.fullmatch(name):
             self.tell(Step.READ_ADDRESS, State.FAILED)
             raise AddressMissing(_NO_ADDRESS, detail=f"subdomain {name[:80]!r}", code=0)
-        self.tell(Step.READ_ADDRESS, State.DONE, message("It is {address}.", address=f"{name}.workers.dev"))
+        self.tell(Step.READ_ADDRESS, State.DONE, message("is_address", address=f"{name}.workers.dev"))
         return name
 
     async def is_worker_ours(self) -> bool | None:
@@ -322,14 +301,14 @@ class Account:
         if (found := await self._read(Step.READ_WORKER, _facts)) is None:
             return None
         ours = TAG in (found.tags or ())
-        note = THERE if ours else message("There is one that this program did not put there.")
+        note = THERE if ours else message("there_is_one_program_did_not")
         self.tell(Step.READ_WORKER, State.DONE, note)
         return ours
 
     async def worker_of_workflow(self) -> str | None:
         if (found := await self._read(Step.READ_WORKFLOW, _facts)) is None:
             return None
-        note = message("There is one of the Worker “{name}”.", name=found.script_name)
+        note = message("there_is_one_worker_name", name=found.script_name)
         self.tell(Step.READ_WORKFLOW, State.DONE, note)
         return found.script_name
 
@@ -345,7 +324,7 @@ class Account:
         try:
             return await self._make(step, decoder)
         except NotThere:
-            self.tell(step, State.DONE, message("There is none yet."))
+            self.tell(step, State.DONE, message("there_is_none_yet"))
             return None
 
     async def put(
@@ -415,7 +394,7 @@ class Account:
             return decode(decoder, answer.result, step)
 
         def waiting(error: UserError, seconds: float) -> None:
-            note = message("{reason} It is tried again in {n:.0f} s.", reason=error.message, n=seconds)
+            note = message("reason_is_tried_again_n_s", reason=error.message, n=seconds)
             self.tell(step, State.WAITING, note)
 
         try:

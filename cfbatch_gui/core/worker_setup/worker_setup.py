@@ -19,9 +19,9 @@ from cfbatch_gui.core.connections.address_book import AddressBook, free_name
 from cfbatch_gui.core.connections.credentials import Credentials, KeyringState
 from cfbatch_gui.core.connections.user_connections import Connections
 from cfbatch_gui.core.errors import ExportError, ReplyError, ServiceRefused, UsageError, UserError
-from cfbatch_gui.core.messages import Message, counted_message, message
+from cfbatch_gui.core.messages import Message, message
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system.files import write_atomically
-from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.account import (
     GONE,
@@ -87,12 +87,7 @@ def upload(files: WorkerFiles, names: Names, secret: Token, *, keep_variables: b
 
 
 # Prices of https://developers.cloudflare.com/r2/pricing/ and https://developers.cloudflare.com/workflows/reference/pricing/
-COSTS = message(
-    "Prices as of November 2026. R2: 10 GB a month are free, then $0.015 for a GB and month; writing costs $4.50 and"
-    " reading $0.36 a million, of which one million and ten million a month are free; taking data out costs nothing."
-    " Workflows: 3,000 steps a day on the Workers Free plan; on the Paid plan 500,000 a month, then $0.80 for 100,000."
-    " Answers to five million texts are 60 to 110 GB until they are collected."
-)
+COSTS = message("prices_november_2026_r2_10_gb")
 
 
 def new_secret() -> str:
@@ -127,9 +122,7 @@ def _refused(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        sentence = message(
-            "The Worker could not be saved in “{name}”: the system refused. Choose another folder.", name=folder.name
-        )
+        sentence = message("worker_could_not_be_saved_name", name=folder.name)
         raise ExportError(sentence, detail=f"{error.filename or folder}: {error.strerror}") from error
 
 
@@ -251,12 +244,7 @@ class WorkerSetup:
         with _stopping(_NOTHING_TAKEN):
             if await account.is_worker_ours() is False:
                 raise NotOurs(
-                    message(
-                        "The Worker “{name}” was not put there by this program, so it does not take it away. Delete it"
-                        " in the dashboard, or with “npx wrangler delete”.",
-                        name=names.worker,
-                    ),
-                    other_name=another_name(names.worker),
+                    message("worker_name_was_not_put_there", name=names.worker), other_name=another_name(names.worker)
                 )
             owner = await account.worker_of_workflow()
             has_bucket = not keep_bucket and await _has_bucket(account)
@@ -265,7 +253,7 @@ class WorkerSetup:
             if owner in (None, names.worker):
                 workflow = await account.delete(Step.DELETE_WORKFLOW)
             else:
-                sentence = message("It belongs to the Worker “{name}” and stays.", name=owner)
+                sentence = message("belongs_worker_name_stays", name=owner)
                 account.tell(Step.DELETE_WORKFLOW, State.NOT_NEEDED, sentence)
             if has_bucket:
                 answers = await _empty(account)
@@ -280,12 +268,7 @@ class WorkerSetup:
         if record is not None and known is not None:
             return known
         if must_keep and self._credentials.state is KeyringState.ABSENT:
-            raise SecretWouldBeLost(
-                message(
-                    "There is no keyring on this computer, so a secret that is made now would be lost at once. Give the"
-                    " Worker one of your own."
-                )
-            )
+            raise SecretWouldBeLost(message("there_is_no_keyring_on_computer"))
         return None
 
     def _record(self, url: str) -> SavedConnection | None:
@@ -293,14 +276,11 @@ class WorkerSetup:
         return next((each for each in workers if each.url.rstrip("/").lower() == url), None)
 
 
-_NOTHING_CHANGED: Final = message("{reason} Nothing was changed in the account.")
-_BEGUN: Final = message("{reason} It was begun: set it up again, and it goes on from there.")
-_NOT_SAVED: Final = message(
-    "The Worker is set up, but the connection to it could not be saved. {reason} Set it up again once that is put"
-    " right."
-)
-_NOTHING_TAKEN: Final = message("{reason} Nothing was taken away.")
-_TAKEN: Final = message("{reason} It was begun: take it away again, and it goes on from there.")
+_NOTHING_CHANGED: Final = message("reason_nothing_was_changed_account")
+_BEGUN: Final = message("reason_was_begun_set_up_again")
+_NOT_SAVED: Final = message("worker_is_set_up_but_connection")
+_NOTHING_TAKEN: Final = message("reason_nothing_was_taken_away")
+_TAKEN: Final = message("reason_was_begun_take_away_again")
 
 
 @contextmanager
@@ -315,21 +295,10 @@ def _stopping(sentence: Message) -> Iterator[None]:
 def _check_owners(names: Names, is_ours: bool | None, owner: str | None) -> None:
     other = another_name(names.worker)
     if is_ours is False:
-        sentence = message(
-            "There is a Worker “{name}” in the account that this program did not put there. Take another name, such"
-            " as “{other}”, or agree to its being replaced.",
-            name=names.worker,
-            other=other,
-        )
+        sentence = message("there_is_worker_name_account_program", name=names.worker, other=other)
         raise NotOurs(sentence, other_name=other)
     if owner not in (None, names.worker):
-        sentence = message(
-            "There is a Workflow “{name}” in the account, of the Worker “{owner}”. Take another name for the Worker"
-            " here, such as “{other}”, or agree to its being replaced.",
-            name=names.workflow,
-            owner=owner,
-            other=other,
-        )
+        sentence = message("there_is_workflow_name_account_worker", name=names.workflow, owner=owner, other=other)
         raise NotOurs(sentence, other_name=other)
 
 
@@ -350,7 +319,7 @@ async def _has_bucket(account: Account) -> bool:
     try:
         return await account.has_bucket()
     except StorageNotActivated:
-        note = message("R2 is not activated in this account, so there is none.")
+        note = message("r2_is_not_activated_account_there")
         account.tell(Step.READ_BUCKET, State.NOT_NEEDED, note)
         return False
 
@@ -361,13 +330,13 @@ async def _empty(account: Account) -> int:
     for prefix in _PREFIXES:
         while keys := [key for key in await account.keys(prefix) if _KEY.fullmatch(key)]:
             if not deleted.isdisjoint(keys):
-                sentence = message("R2 still lists what it said was deleted. Take it away again in a minute.")
+                sentence = message("r2_still_lists_what_said_was")
                 raise ReplyError(sentence, detail=f"{len(keys)} keys")
             for key in keys:
                 await account.delete_key(key)
                 deleted.add(key)
-                note = counted_message(len(deleted), "{n:,} is deleted.", "{n:,} are deleted.")
+                note = message("n_are_deleted", n=len(deleted))
                 account.tell(Step.DELETE_ANSWER, State.DONE, note)
     if not deleted:
-        account.tell(Step.DELETE_ANSWER, State.NOT_NEEDED, message("There is nothing in it."))
+        account.tell(Step.DELETE_ANSWER, State.NOT_NEEDED, message("there_is_nothing"))
     return len(deleted)

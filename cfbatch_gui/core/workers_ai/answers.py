@@ -40,10 +40,7 @@ def decode(decoder: msgspec.json.Decoder[Decoded], data: bytes | memoryview | ms
                 raise
             return decoder.decode(whole)
     except (ValueError, RecursionError) as error:  # msgspec's own errors and UnicodeDecodeError are ValueErrors
-        raise ReplyError(
-            message("The service sent an answer that this program cannot read. It was put aside."),
-            detail=f"{what}: {error}",
-        ) from error
+        raise ReplyError(message("service_sent_answer_program_cannot_read"), detail=f"{what}: {error}") from error
 
 
 def without_lone_surrogates(data: bytes) -> bytes | None:
@@ -57,9 +54,7 @@ def is_null(raw: msgspec.Raw) -> bool:
 
 def breach(reason: str, detail: str = "", /, **parameters: object) -> ReplyError:
     """The error for an answer that contradicts itself or the request; `reason` is a message that ends the sentence."""
-    sentence = message(
-        "The answer to this batch cannot be trusted and was put aside: {reason}.", reason=message(reason, **parameters)
-    )
+    sentence = message("answer_batch_cannot_be_trusted_was", reason=message(reason, **parameters))
     return ReplyError(sentence, detail=detail)
 
 
@@ -244,18 +239,18 @@ def read_answer(data: bytes | msgspec.Raw) -> Answer:
     """The answer to a submit or a poll. Raises ReplyError. Vectors and scores stay undecoded views of `data`."""
     frame = decode(_frame_decoder, data, "answer")
     if frame.success is False:
-        raise breach("the service reports a failure where an answer was expected")
+        raise breach("service_reports_failure_where_answer_was")
     body = frame if frame.result is None else frame.result
     request_id = body.request_id or frame.request_id or ""
     if frame.request_id and frame.request_id != request_id:
-        raise breach("it names two batches")
+        raise breach("names_two_batches")
     elements = _elements(body)
     if elements or (elements is not None and body.status is None):
         return Finished(tuple(elements), _counted(body.usage), request_id)
     status = (body.status or "")[:MAX_STATUS]
     if status or request_id:
         return Waiting(status or "queued", request_id, decode(_model_decoder, body.model, "model") or "")
-    raise breach("it says neither that the batch is waiting nor what came out")
+    raise breach("says_neither_batch_is_waiting_nor")
 
 
 def is_request_id(text: str) -> bool:
@@ -265,7 +260,7 @@ def is_request_id(text: str) -> bool:
 
 def _elements(body: _Body) -> list[Element] | None:
     if body.responses and body.results:
-        raise breach("it holds two lists of results")
+        raise breach("holds_two_lists_results")
     return body.responses or body.results or (body.responses if body.responses is not None else body.results)
 
 
@@ -294,10 +289,10 @@ def read_run(data: bytes) -> Finished:
     """The answer to a synchronous call, as that of a batch of one request. Raises ReplyError."""
     frame = decode(_run_decoder, data, "answer")
     if frame.success is False:
-        raise breach("the service reports a failure where an answer was expected")
+        raise breach("service_reports_failure_where_answer_was")
     output = frame if frame.success is None else decode(_run_decoder, frame.result, "answer")
     if not all(map(is_null, (frame.request_id, output.request_id, output.responses, output.results))):
-        raise breach("it is the answer to a batch, and this was a single request")
+        raise breach("is_answer_batch_was_single_request")
     element = Element(id=0, result=output, success=True)
     return Finished((element,), _counted(output.usage), is_synchronous=True)
 
@@ -322,18 +317,14 @@ def read_scores(output: Output, count: int, where: str) -> NDArray[np.float64]:
     values: list[float | None] = [None] * count
     for entry in scores:
         if not 0 <= entry.id < count:
-            raise breach(
-                "{where} has a score for a context that was not sent", f"context id {entry.id} of {count}", where=where
-            )
+            raise breach("where_score_context_was_not_sent", f"context id {entry.id} of {count}", where=where)
         if values[entry.id] is not None:
-            raise breach("{where} has two scores for one context", f"context id {entry.id}", where=where)
+            raise breach("where_two_scores_one_context", f"context id {entry.id}", where=where)
         if not abs(entry.score) <= MAX_SCORE:
-            raise breach(
-                "{where} has a score that is out of bounds", f"context id {entry.id}: {entry.score:g}", where=where
-            )
+            raise breach("where_score_is_out_bounds", f"context id {entry.id}: {entry.score:g}", where=where)
         values[entry.id] = entry.score
     if len(scores) != count:
-        raise breach("{where} has {scores} scores for {count} contexts", where=where, scores=len(scores), count=count)
+        raise breach("where_scores_scores_count_contexts", where=where, scores=len(scores), count=count)
     return np.array(values, dtype=np.float64)
 
 
@@ -344,22 +335,22 @@ def read_vectors(output: Output, count: int, dimension: int | None, where: str) 
     and for a vector of nothing but zeros.
     """
     if is_null(output.response) == is_null(output.data):
-        raise breach("{where} has no vectors, or two sets of them", where=where)
+        raise breach("where_no_vectors_or_two_sets", where=where)
     rows = decode(_rows_decoder, output.response if is_null(output.data) else output.data, where)
     if len(rows) != count:
-        raise breach("{where} has {vectors} vectors for {count} texts", where=where, vectors=len(rows), count=count)
+        raise breach("where_vectors_vectors_count_texts", where=where, vectors=len(rows), count=count)
     lengths = {len(row) for row in rows} | {dimension or len(rows[0])}
     if len(lengths) > 1:
-        raise breach("{where} has a vector of another length", f"{sorted(lengths)} numbers", where=where)
+        raise breach("where_vector_another_length", f"{sorted(lengths)} numbers", where=where)
     shape = decode(_shape_decoder, output.shape, f"{where}, shape")
     if shape not in (None, (count, *lengths)):
-        raise breach("{where} declares another shape than was asked for", f"shape {shape}", where=where)
+        raise breach("where_declares_another_shape_than_was", f"shape {shape}", where=where)
     with np.errstate(over="ignore"):
         vectors = np.array(rows, np.float32)
     if not np.isfinite(vectors).all():
-        raise breach("{where} has a number that is out of bounds", where=where)
+        raise breach("where_number_is_out_bounds", where=where)
     if not vectors.any(axis=1).all():
-        raise breach("{where} has a vector of nothing but zeros", where=where)
+        raise breach("where_vector_nothing_but_zeros", where=where)
     return vectors
 
 
@@ -403,13 +394,13 @@ _entries_decoder: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 def what_it_holds(element: Element) -> Expected | None:
     """Without knowledge of the request; None if the element failed. Raises ReplyError."""
-    where = message("the result for request {number}", number=(element.id or 0) + 1)
+    where = message("result_request_number", number=(element.id or 0) + 1)
     output = _output(element, where)
     if output is None:
         return None
     entries = decode(_entries_decoder, output.response if is_null(output.data) else output.data, where)
     if not entries:
-        raise breach("{where} is empty", where=where)
+        raise breach("where_is_empty", where=where)
     return Expected("", Kind.RANK if bytes(entries[0]).startswith(b"{") else Kind.EMBED, len(entries))
 
 
@@ -426,7 +417,7 @@ def match(
     _check_references(ordered, required=references_required and not finished.is_synchronous)
     poolings = set[str]()
     for number, (element, wanted) in enumerate(zip(ordered, expected, strict=True), start=1):
-        where = message("the result for request {number}", number=number)
+        where = message("result_request_number", number=number)
         output = _output(element, where)
         if output is None:
             yield Refused(_reason(element))
@@ -437,7 +428,7 @@ def match(
             pooling = decode(_pooling_decoder, output.pooling, f"{where}, pooling") or ""
             poolings |= {pooling} - {""}
             if len(poolings) > 1:
-                raise breach("it mixes vectors of different kinds", "pooling differs between elements")
+                raise breach("mixes_vectors_different_kinds", "pooling differs between elements")
             dimension = vectors.shape[1]
             yield Embedded(vectors, pooling)
 
@@ -450,12 +441,12 @@ def _in_order(elements: Sequence[Element], expected: Sequence[Wanted]) -> list[E
     for element in elements:
         index = _index(element, expected, by_reference)
         if ordered[index] is not None:
-            raise breach("the result for request {number} is there twice", number=index + 1)
+            raise breach("result_request_number_is_there_twice", number=index + 1)
         ordered[index] = element
     missing = [index + 1 for index, element in enumerate(ordered) if element is None]
     if missing:
         raise breach(
-            "{missing} of {expected} results are missing",
+            "missing_expected_results_are_missing",
             f"first missing: request {missing[0]}",
             missing=len(missing),
             expected=len(expected),
@@ -467,22 +458,21 @@ def _index(element: Element, expected: Sequence[Wanted], by_reference: dict[str,
     reference = element.external_reference or None
     if reference is not None and reference not in by_reference:
         raise ForeignReply(
-            message("The service sent the answer of another job. It was put aside."),
-            detail=f"unknown external_reference {reference[:80]!r}",
+            message("service_sent_answer_another_job_was"), detail=f"unknown external_reference {reference[:80]!r}"
         )
     if element.id is not None:
         if not 0 <= element.id < len(expected):
-            raise breach("it has a result for a request that was not sent", f"id {element.id} of {len(expected)}")
+            raise breach("result_request_was_not_sent", f"id {element.id} of {len(expected)}")
         if reference is not None and reference != expected[element.id].reference:
             raise breach(
-                "the result for request {number} carries the mark of another",
+                "result_request_number_carries_mark_another",
                 f"id {element.id}, external_reference {reference[:80]!r}",
                 number=element.id + 1,
             )
         return element.id
     index = None if reference is None else by_reference[reference]
     if index is None:
-        raise breach("a result does not say which request it belongs to", f"external_reference {reference!r}")
+        raise breach("result_does_not_say_request_belongs", f"external_reference {reference!r}")
     return index
 
 
@@ -491,7 +481,7 @@ def _check_references(elements: Sequence[Element], *, required: bool) -> None:
     lacking = sum(not element.external_reference and not _has_failed(element) for element in elements)
     if (lacking and (have_any or required)) or (required and not have_any):
         raise ForeignReply(
-            message("The answer to this batch lacks the references that would show whose it is. It was put aside."),
+            message("answer_batch_lacks_references_would_show"),
             detail=f"{lacking} of {len(elements)} results without external_reference",
         )
 
@@ -509,9 +499,9 @@ def _output(element: Element, where: str) -> Output | None:
     if _has_failed(element):
         return None
     if result is None:
-        raise breach("{where} is empty", where=where)
+        raise breach("where_is_empty", where=where)
     if not isinstance(result, Output):
-        raise breach("{where} is of an unknown form", where=where)
+        raise breach("where_is_unknown_form", where=where)
     return result
 
 

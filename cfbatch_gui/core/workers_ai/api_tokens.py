@@ -41,17 +41,12 @@ class Token:
 
 
 _NO_TOKENS: Final = {  # by what the text looks like
-    r"(?!.)": message("There is no API token yet. Create one in the Cloudflare dashboard and paste it here."),
-    r"(?![!-~]+\Z)": message(
-        "This is not an API token: it holds a space, a line break or a letter no token has. Copy it once more."
-    ),
-    r"cfk_|[0-9a-f]{37}\Z": message(
-        "This is a global API key, which may do everything in your account. Create an API token with the "
-        "permissions Workers AI Read and Workers AI Edit instead."
-    ),
-    r"v1\.0-": message("This is an Origin CA key. Create an API token in the Cloudflare dashboard instead."),
-    f"(?!.{{{MIN_LENGTH}}})": message("This is too short for an API token. Copy the whole token, and nothing else."),
-    f".{{{MAX_LENGTH + 1}}}": message("This is too long for an API token. Copy the whole token, and nothing else."),
+    r"(?!.)": message("there_is_no_api_token_yet"),
+    r"(?![!-~]+\Z)": message("is_not_api_token_holds_space"),
+    r"cfk_|[0-9a-f]{37}\Z": message("is_global_api_key_may_do"),
+    r"v1\.0-": message("is_origin_ca_key_create_api"),
+    f"(?!.{{{MIN_LENGTH}}})": message("is_too_short_api_token_copy"),
+    f".{{{MAX_LENGTH + 1}}}": message("is_too_long_api_token_copy"),
 }
 
 
@@ -68,15 +63,9 @@ def check_secret(text: str) -> Token:
     """The user's own secret for a Worker or a gateway, from a pasted text. Raises NotConnected."""
     cleaned = _cleaned(text)
     if not cleaned:
-        raise NotConnected(message("There is no secret yet. Paste the one that the Worker was given."))
+        raise NotConnected(message("there_is_no_secret_yet_paste"))
     if not re.fullmatch(r"[!-~]{8,}", cleaned) or len(cleaned) > MAX_LENGTH or not cleaned.strip("0123456789eE+-."):
-        raise NotConnected(
-            message(
-                "This cannot be sent as a secret. It has 8 to {most:,} letters, digits and signs, not digits alone and "
-                "no spaces.",
-                most=MAX_LENGTH,
-            )
-        )
+        raise NotConnected(message("cannot_be_sent_secret_8_most", most=MAX_LENGTH))
     return Token(cleaned)
 
 

@@ -58,7 +58,7 @@ class ModelMetadata:
 def _english(size: str, *, dimension: int, neurons_per_million: float, dollars_per_million: float) -> ModelMetadata:
     return ModelMetadata(
         f"@cf/baai/bge-{size}-en-v1.5",
-        message("BGE {size} (English)", size=size),
+        message("bge_size_english", size=size),
         can_rank=False,
         dimension=dimension,
         max_tokens=BGE_ENGLISH_TEXT_TOKENS,
@@ -74,7 +74,7 @@ def _english(size: str, *, dimension: int, neurons_per_million: float, dollars_p
 MODELS: Final = (
     ModelMetadata(
         DEFAULT_MODEL,
-        message("BGE-M3 (100+ languages)"),
+        message("bge_m3_100_languages"),
         can_rank=True,
         dimension=1_024,
         max_tokens=BGE_M3_TEXT_TOKENS,

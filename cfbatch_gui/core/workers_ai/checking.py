@@ -19,7 +19,7 @@ from cfbatch_gui.core.errors import (
     TokenRefused,
     UserError,
 )
-from cfbatch_gui.core.messages import counted_message, message
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import decode
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.collector import NO_ROOM, NO_ROOM_SENTENCE, AccountCollector
@@ -28,39 +28,30 @@ from cfbatch_gui.core.workers_ai.model_listing import is_marked_for_batches, rea
 from cfbatch_gui.core.workers_ai.refusals import without_going_on
 
 TITLES: Final = (
-    message("Service reached"),
-    message("Token accepted"),
-    message("Account found"),
-    message("Model takes batches"),
+    message("service_reached"),
+    message("token_accepted"),
+    message("account_found"),
+    message("model_takes_batches"),
 )
 WORKER_TITLES: Final = (
-    message("Worker reached"),
-    message("Secret accepted"),
-    message("Workers AI answers"),
-    message("Model takes batches"),
+    message("worker_reached"),
+    message("secret_accepted"),
+    message("workers_ai_answers"),
+    message("model_takes_batches"),
 )
-COLLECTING_TITLE: Final = message("Collects answers")
+COLLECTING_TITLE: Final = message("collects_answers")
 _REACHED, _TOKEN, _ACCOUNT, _BATCHES = range(4)
 
 _JUNK = (9106, 6003, 6111)  # the Authorization header does not hold a token
-_JUNK_SENT = message("{service} says that this is no API token. Copy it once more, or create a new one.")
-_NOT_KNOWN = message(
-    "{service} does not know this token: it was deleted or replaced, or not copied whole. Copy it once more, or "
-    "create a new one."
-)
-_WITHOUT_PERMISSION = message(
-    "The token is valid, but it may not use Workers AI in this account. Edit it in the dashboard: it needs the "
-    "permissions Workers AI Read and Workers AI Edit, for this account."
-)
-_OTHER_ACCOUNT = message(
-    "The token is not for this account. Check that the account ID and the token belong together; the dashboard "
-    "shows the id beside the account's name."
-)
-_WRONG_ID = message("{service} has no account with this id. Copy it from the dashboard once more.")
-_EXPIRED = message("The token expired on {day}. Create a new one, or give this one more time, in the dashboard.")
-_DISABLED = message("The token has been switched off. Switch it on in the dashboard, or create a new one.")
-_NOT_YET = message("The token is valid from {day} on. Wait until then, or create another one.")
-_CAN_COLLECT = message("It can. Switch “Collect answers in my account” on to use it.")
+_JUNK_SENT = message("service_says_is_no_api_token")
+_NOT_KNOWN = message("service_does_not_know_token_was")
+_WITHOUT_PERMISSION = message("token_is_valid_but_may_not")
+_OTHER_ACCOUNT = message("token_is_not_account_check_account")
+_WRONG_ID = message("service_no_account_id_copy_from")
+_EXPIRED = message("token_expired_on_day_create_new")
+_DISABLED = message("token_been_switched_off_switch_on")
+_NOT_YET = message("token_is_valid_from_day_on")
+_CAN_COLLECT = message("can_switch_collect_answers_my_account")
 
 
 class TokenStatus(msgspec.Struct):
@@ -124,7 +115,7 @@ async def check_connection(client: WorkersAI, model: str) -> tuple[CheckResult, 
     status = await token_status(client)
     good = [CheckResult(title, True) for title in TITLES[:3]]
     if status is not None and status.expires_on is not None:
-        good[_TOKEN] = CheckResult(TITLES[_TOKEN], True, message("Valid until {day}.", day=_day(status.expires_on)))
+        good[_TOKEN] = CheckResult(TITLES[_TOKEN], True, message("valid_until_day", day=_day(status.expires_on)))
     last = _model_result(answer.result, model)
     if client.connection.kind is ConnectionKind.GATEWAY and last.ok is not False:
         last = await _gateway_result(client, model)
@@ -135,15 +126,13 @@ async def _check_worker(client: WorkersAI, model: str) -> tuple[CheckResult, ...
     try:
         await client.probe(model)
     except TokenRefused as error:
-        wrong = message("The Worker refused the secret. Enter the one that it was given as SHARED_SECRET.")
+        wrong = message("worker_refused_secret_enter_one_was")
         return _failed_at(_TOKEN, wrong if error.status == 401 else error.message, titles=WORKER_TITLES)
     except (QueueNotSupported, ServiceRefused) as error:
         question = _BATCHES if error.code in (5006, 5007, 5018, 5028, 3041, 3042, 8007) else _ACCOUNT
         sentence = _busy(error) if isinstance(error, ServiceBusy) else error.message
         if error.code in (7000, 7003):
-            sentence = message(
-                "This address answers, but it is not the Worker's. Check it; the Worker's guide says how it looks."
-            )
+            sentence = message("address_answers_but_is_not_worker")
             question = _REACHED
         ok = None if isinstance(error, ServiceBusy) else False
         return _failed_at(question, sentence, ok=ok, titles=WORKER_TITLES)
@@ -201,17 +190,14 @@ async def _gateway_result(client: WorkersAI, model: str) -> CheckResult:
         return CheckResult(TITLES[_BATCHES], None, _busy(error))
     except UserError as error:
         return CheckResult(TITLES[_BATCHES], False, error.message)
-    sentence = message(
-        "The gateway answers. Cloudflare does not say that batches go through a gateway; a small job will show."
-    )
+    sentence = message("gateway_answers_cloudflare_does_not_say")
     return CheckResult(TITLES[_BATCHES], None, sentence)
 
 
 def _busy(error: ServiceBusy) -> str:
-    return counted_message(
-        max(1, math.ceil(error.retry_after / 60)),
-        "{sentence} Test again in a minute.",
-        "{sentence} Test again in {n} minutes.",
+    return message(
+        "sentence_test_again_n_minutes",
+        n=max(1, math.ceil(error.retry_after / 60)),
         sentence=without_going_on(error.message),
     )
 
@@ -225,16 +211,16 @@ def _failed_at(
 
 
 def _model_result(result: msgspec.Raw, model: str) -> CheckResult:
-    ok, sentence = None, message("The list of models could not be read; sending will show.")
+    ok, sentence = None, message("list_models_could_not_be_read")
     with suppress(ReplyError):
         found = next((each for each in read_entries(result) if each.name == model), None)
         if found is None:
-            ok, sentence = False, message("{model} is not in the account's list of models.", model=model)
+            ok, sentence = False, message("model_is_not_account_list_models", model=model)
         elif is_marked_for_batches(found):
             return CheckResult(TITLES[_BATCHES], True)
         else:
             # The catalogue has at times not marked bge-m3 for batches, while the pages about batches still used it.
-            sentence = message("Cloudflare's list does not mark it for batches just now; it may work all the same.")
+            sentence = message("cloudflare_list_does_not_mark_batches")
     return CheckResult(TITLES[_BATCHES], ok, sentence)
 
 

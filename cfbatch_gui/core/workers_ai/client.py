@@ -156,10 +156,7 @@ class WorkersAI:
             raise UnreadableReply(error.message, raw=body, detail=error.detail) from error
         if read.request_id not in ("", request_id):
             title = self.connection.title
-            sentence = message(
-                "{title} answered about another batch than the one it was asked for. The answer was not used.",
-                title=title,
-            )
+            sentence = message("title_answered_about_another_batch_than", title=title)
             raise UnreadableReply(sentence, raw=body, detail=f"request_id {read.request_id[:80]!r}")
         return Reply(body, read) if isinstance(read, Finished) else read
 
@@ -186,7 +183,7 @@ class WorkersAI:
         """
         here, headers = self.connection, {"content-type": content_type}
         if here.kind is ConnectionKind.WORKER:
-            raise UsageError(message("{title} leads to no account's API.", title=here.title))
+            raise UsageError(message("title_leads_no_account_api", title=here.title))
         url, limit = f"{here.api_base_url}/{rest}", limit or self._limits.check
         answer = await self._exchange(what, url, body, limit, method=method, headers=headers, hidden=hidden)
         if method == "DELETE" and not answer.body and 200 <= answer.status < 300:  # as Workers documents it
@@ -202,7 +199,7 @@ class WorkersAI:
         """
         here = self.connection
         if here.kind is not ConnectionKind.WORKER:
-            raise UsageError(message("{title} is not a Worker of your own.", title=here.title))
+            raise UsageError(message("title_is_not_worker_your_own", title=here.title))
         url = f"{here.base_url}/{rest}"
         limit = self._limits.submit if body else self._limits.check
         if kind != "json":
@@ -281,7 +278,7 @@ class WorkersAI:
         title = self.connection.title
         found = refuse(Refusal(answer.status, envelope.errors, retry_after, self.now(), title))
         if isinstance(found, TokenRefused) and self.connection.kind is ConnectionKind.WORKER:
-            sentence = message("{title} refused the secret. Sending has stopped; nothing was lost.", title=title)
+            sentence = message("title_refused_secret_sending_stopped_nothing", title=title)
             return TokenRefused(sentence, detail=found.detail, code=found.code, status=found.status)
         return found
 
@@ -289,9 +286,7 @@ class WorkersAI:
         found = self._refusal(answer, envelope)
         if not isinstance(found, ServiceBusy) or answer.status == 429:
             return found
-        sentence = message(
-            "{title} stopped in the middle of this request, and there is no result.", title=self.connection.title
-        )
+        sentence = message("title_stopped_middle_request_there_is", title=self.connection.title)
         return ServiceRefused(sentence, detail=found.detail, code=found.code, action=Action.RETRY)
 
     def _unreachable(self, error: ExchangeError) -> Unreachable:
@@ -342,7 +337,7 @@ def run_url(connection: Connection, model: str, *, queued: bool) -> str:
     runs of models alone.
     """
     if not _MODEL.fullmatch(model):
-        raise UsageError(message("“{model}” is not the name of a model. Names look like @cf/baai/bge-m3.", model=model))
+        raise UsageError(message("model_is_not_name_model_names", model=model))
     match connection.kind:
         case ConnectionKind.WORKER:
             base = f"{connection.base_url}/ai/run"

@@ -89,25 +89,21 @@ _greeting: Final = msgspec.json.Decoder(Greeting)
 def check_done(data: bytes) -> None:
     """ReplyError unless the room has confirmed a call: something on the way may answer in its place."""
     if not decode(_greeting, data, "confirmation").ok:
-        raise breach("it confirms nothing")
+        raise breach("confirms_nothing")
 
 
 def read_status(data: bytes) -> ShardStatus:
     """ReplyError for an answer that is none, names a batch twice, or has impossible figures."""
     status = decode(_status, data, "status of a shard")
     if len({each.number for each in status.batches}) != len(status.batches):
-        raise breach("a batch stands in it twice")
+        raise breach("batch_stands_twice")
     if any(not (each.refused or each.size) or not 0 <= each.size <= _MOST_ANSWER_BYTES for each in status.batches):
-        raise breach("the size of an answer is impossible")
+        raise breach("size_answer_is_impossible")
     return status
 
 
 NO_ROOM: Final = 7003  # the Worker's code for an address that it does not have
-NO_ROOM_SENTENCE: Final = message(
-    "This Worker has no collecting room, so your account keeps no answers, and this program asks for them itself. In "
-    "the Worker's folder enter “npx wrangler r2 bucket create cf-batch-answers”, then “npx wrangler deploy --config "
-    "collect.jsonc”, and try again."
-)
+NO_ROOM_SENTENCE: Final = message("worker_no_collecting_room_your_account")
 NOT_THERE: Final = 10404  # its code for something that is not in the account
 OTHER_ORDER: Final = 10409  # its code for a shard that was handed over with other batches
 _JOB: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
@@ -146,7 +142,7 @@ class AccountCollector:
         """
         body = await self._client.call_worker("GET", f"{_path(job_id, shard)}/{batch}", kind="")
         if len(body) != size:
-            raise Unreachable(message("The copy of an answer in your account is incomplete."))
+            raise Unreachable(message("copy_answer_your_account_is_incomplete"))
         return body
 
     async def layout(self, job_id: str, shard: int) -> bytes:

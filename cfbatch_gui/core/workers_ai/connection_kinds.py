@@ -79,7 +79,7 @@ class Connection:
 
 PRACTICE = Connection(
     id="practice",
-    title=message("Practice service"),
+    title=message("practice_service"),
     kind=ConnectionKind.PRACTICE,
     base_url=PRACTICE_BASE_URL,
     account_id=PRACTICE_ACCOUNT,
@@ -96,7 +96,7 @@ def connection_of(record: SavedConnection, api_base_url: str = CLOUDFLARE_BASE_U
     made = Connection(record.id, record.name, ConnectionKind(record.kind), "")
     if record.kind == "worker":
         if not record.url.strip():
-            raise NotConnected(message("The Worker's address is missing. Open the connection and enter it."))
+            raise NotConnected(message("worker_address_is_missing_open_connection"))
         address = check_base_url(record.url.partition("?")[0], example="https://batch.example.workers.dev")
         return replace(
             made,
@@ -107,14 +107,12 @@ def connection_of(record: SavedConnection, api_base_url: str = CLOUDFLARE_BASE_U
         )
     if record.kind == "cloudflare":
         if not record.account_id:
-            raise NotConnected(
-                message("No Cloudflare account is connected. Open the connection and enter account ID and token.")
-            )
+            raise NotConnected(message("no_cloudflare_account_is_connected_open"))
         address = check_base_url(record.url or api_base_url)
         account = clean_account_id(record.account_id)
         return replace(made, base_url=address, api_base_url=address, account_id=account)
     if not _GATEWAY.fullmatch(record.gateway.strip()):
-        raise NotConnected(message("That is not the name of a gateway. It has letters, digits, “-” and “_” only."))
+        raise NotConnected(message("is_not_name_gateway_letters_digits"))
     return replace(
         made,
         base_url=check_base_url(record.url or GATEWAY_BASE_URL),
@@ -132,8 +130,8 @@ def clean_account_id(text: str) -> str:
     if found:
         return found[0]
     if not _UNSEEN.sub("", pasted):
-        raise NotConnected(message("The account ID is missing. Open the connection and enter it."))
-    raise NotConnected(message("That is not an account ID. It has 32 characters, the digits 0–9 and the letters a–f."))
+        raise NotConnected(message("account_id_is_missing_open_connection"))
+    raise NotConnected(message("is_not_account_id_32_characters"))
 
 
 def check_base_url(text: str, *, example: str = "https://api.cloudflare.com/client/v4") -> str:
@@ -145,21 +143,11 @@ def check_base_url(text: str, *, example: str = "https://api.cloudflare.com/clie
     except ValueError:
         is_address = False
     if not is_address or not text.isascii() or not text.isprintable() or " " in text:
-        raise NotConnected(
-            message("“{text}” is not an address. It should look like {example}.", text=text, example=example)
-        )
+        raise NotConnected(message("text_is_not_address_should_look", text=text, example=example))
     if parts.username is not None or parts.query or parts.fragment:
-        raise NotConnected(
-            message("The service's address may not hold a user name, a password, “?” or “#”. Give host and path only.")
-        )
+        raise NotConnected(message("service_address_may_not_hold_user"))
     if parts.scheme == "http" and not is_on_this_computer(text):
-        raise NotConnected(
-            message(
-                "“{text}” is not safe: over http the token could be read on the way. Use https; http is for this "
-                "computer only.",
-                text=text,
-            )
-        )
+        raise NotConnected(message("text_is_not_safe_over_http", text=text))
     return text.rstrip("/")
 
 

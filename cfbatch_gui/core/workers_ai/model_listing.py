@@ -116,7 +116,7 @@ class ModelLists:
             if len(entries) < PER_PAGE:
                 break
         if not models:
-            raise ReplyError(message("The list of models has none that makes vectors. The program's own list is used."))
+            raise ReplyError(message("list_models_none_makes_vectors_program"))
         catalogue = Catalogue(tuple(models.values()), self._clock(), True)
         self._known[connection_id] = catalogue
         path = self._path_of(connection_id)

@@ -34,8 +34,8 @@ from cfbatch_gui.core.errors import (
     Unreachable,
     UserError,
 )
-from cfbatch_gui.core.messages import Message, message, stored_message
-from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.messages import Message, literal, message
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.workers_ai.answers import Embedded, Finished, Matched, Scored, Waiting, match, read_run
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, price
 from cfbatch_gui.core.workers_ai.client import NO_REQUEST, Reply, WorkersAI, is_passing
@@ -92,7 +92,7 @@ def all_assumptions() -> tuple[Assumption, ...]:
         if line.startswith("# "):
             area = line[2:]
             continue
-        id_, sentence, source, otherwise, reason = (stored_message(cell.strip()) for cell in line.split("|"))
+        id_, sentence, source, otherwise, reason = (literal(cell.strip()) for cell in line.split("|"))
         found.append(Assumption(str(id_), area, sentence, source, otherwise, reason))
     return tuple(found)
 
@@ -120,9 +120,9 @@ class Finding:
 class Form(StrEnum):
     """The forms of a request; a batch of a probe has one alone."""
 
-    SCORES = message("query and contexts")
+    SCORES = message("query_contexts")
     CONTEXTS = message("contexts")
-    TEXT = message("text")
+    TEXT = message("plain_text")
 
 
 @dataclass(slots=True)
@@ -169,13 +169,7 @@ def plan_probe(model: ModelMetadata, mark: str) -> ProbePlan:
     cost = price(_MARGIN * sum(each.tokens[1] for each in (*batches, once_more)), model)
     if cost.dollars >= MOST_DOLLARS:
         raise OverBudget(
-            message(
-                "A check of {name} may cost ${dollars:.3f}, and a check must cost less than ${most}. "
-                "Nothing was sent. Choose another model.",
-                name=model.name,
-                dollars=cost.dollars,
-                most=MOST_DOLLARS,
-            )
+            message("check_name_may_cost_dollars_check", name=model.name, dollars=cost.dollars, most=MOST_DOLLARS)
         )
     return ProbePlan(model, tuple(batches), cost)
 
@@ -342,11 +336,11 @@ def _judged(assumption: Assumption, seen: ProbeResult) -> tuple[Outcome, str]:
     wrong = [found for found, is_right in samples if not is_right]
     if not samples:
         paid = seen.errors(Step.SUBMIT, Step.POLL, Step.RUN)
-        return Outcome.NOT_SEEN, seen.sentence_of(paid[-1]) if paid else message("Nothing that came back tells.")
+        return Outcome.NOT_SEEN, seen.sentence_of(paid[-1]) if paid else message("nothing_came_back_tells")
     outcome, found = (Outcome.NOT_HELD, wrong) if wrong else (Outcome.HELD, [found for found, _ in samples])
     if isinstance(found[0], bool):
-        return outcome, message("So in {n} of {all} answers.", n=len(samples) - len(wrong), all=len(samples))
-    return outcome, message("From {least:.4f} to {most:.4f}.", least=min(found), most=max(found))
+        return outcome, message("n_all_answers", n=len(samples) - len(wrong), all=len(samples))
+    return outcome, message("from_least_most", least=min(found), most=max(found))
 
 
 # The calls
@@ -385,7 +379,7 @@ class Probe:
 
     async def run(self) -> ProbeResult:
         """Raises NotConnected, TokenRefused, ServiceBusy and Unreachable from the first, free call."""
-        self._show(message("Asking for a batch that does not exist…"))
+        self._show(message("asking_batch_does_not_exist"))
         await self._call(Step.UNKNOWN_ID, None, self._ask(NO_REQUEST), shut=_SHUT)
         for batch in self._plan.batches:
             await self._submit(batch)
@@ -393,7 +387,7 @@ class Probe:
                 break
         await self._wait()
         if not any(isinstance(each, OutcomeUnknown | Unreachable) for each in self._result.errors(Step.SUBMIT)):
-            self._show(message("Sending one request without the queue…"))  # the connection has not broken
+            self._show(message("sending_one_request_without_queue"))  # the connection has not broken
             self._result.direct = await self._call(Step.RUN, None, self._run())
         found = (each for each in all_assumptions() if each.is_visible)
         self._result.findings = tuple(Finding(each, *_judged(each, self._result)) for each in found)
@@ -418,7 +412,7 @@ class Probe:
 
     async def _submit(self, batch: ProbeBatch) -> None:
         """Send a batch, once, not cut off."""
-        self._show(message("Sending a batch of the form “{form}”…", form=stored_message(batch.form)))
+        self._show(message("sending_batch_form_form", form=literal(batch.form)))
         sending = asyncio.create_task(self._call(Step.SUBMIT, batch.form, self._send(batch)))
         try:
             await asyncio.shield(sending)
@@ -431,21 +425,19 @@ class Probe:
     async def _send(self, batch: ProbeBatch) -> None:
         body, attempt = encode_batch(map(encode_request, batch.requests)), uuid.uuid4().hex
         batch.request_id = (await self._client.submit(self._plan.model.name, body)).request_id
-        batch.sentence = message("It was accepted.")
+        batch.sentence = message("was_accepted")
         digest = hashlib.sha256(body).hexdigest()
         try:
             await self._keep(Accepted(batch.form, attempt, batch.request_id, digest, self._client.now()))
         except DataError as error:
-            self._show(
-                message("Its id could not be written down, so keep it yourself. {sentence}", sentence=error.message)
-            )
-        self._show(message("Accepted as {request_id}.", request_id=batch.request_id))
+            self._show(message("id_could_not_be_written_down", sentence=error.message))
+        self._show(message("accepted_request_id", request_id=batch.request_id))
 
     async def _wait(self) -> None:
         waiting = [batch for batch in self._plan.batches if batch.request_id]
         until, pause = self._client.now() + self._wait_seconds, self._client.connection.first_check
         if waiting:
-            self._show(message("Waiting for the results…"))
+            self._show(message("waiting_results"))
         while waiting:
             waiting = [batch for batch in waiting if not await self._is_over(batch)]
             if not waiting or self._client.now() + pause > until:
@@ -453,7 +445,7 @@ class Probe:
             await self._sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
         for batch in waiting:
-            batch.sentence = message("It was accepted, and was not finished in the time that the check waits.")
+            batch.sentence = message("was_accepted_was_not_finished_time")
         for batch, _ in self._result.answered[:1]:
             found = await self._call(Step.AGAIN, batch.form, self._ask(batch.request_id))
             batch.again = found.finished if isinstance(found, Reply) else None
@@ -464,7 +456,7 @@ class Probe:
             if not isinstance(answer, Reply):
                 return False
             batch.results, batch.answer = list(match(answer.finished, batch.requests)), answer.finished
-            batch.sentence = message("It is finished.")
+            batch.sentence = message("is_finished")
         except UserError as error:
             self._result.failures.append(Failure(Step.POLL, batch.form, error))
             if is_passing(error):
@@ -483,7 +475,7 @@ def counts_sentence(findings: tuple[Finding, ...]) -> Message:
     """ "15 held, 1 not held, 2 not seen." """
     outcomes = [each.outcome for each in findings]
     held, broken, unseen = map(outcomes.count, (Outcome.HELD, Outcome.NOT_HELD, Outcome.NOT_SEEN))
-    words = message("{held} held, {broken} not held, {unseen} not seen.")
+    words = message("held_held_broken_not_held_unseen")
     return words.filled(held=held, broken=broken, unseen=unseen)
 
 

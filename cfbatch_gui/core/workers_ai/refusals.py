@@ -45,132 +45,61 @@ class Rule:
 
 
 _MODEL_FAILED: Final = 5001  # the one code that is documented with HTTP 500
-TOKEN_REFUSED: Final = message("{service} refused the API token. Sending has stopped; nothing was lost.")
-_GOES_ON: Final = message("{sentence} The program goes on by itself.")
-_NOT_KNOWN: Final = Rule(
-    (7000, 7003),
-    message("{service} does not know this account or this model. Check the account ID and the model's name."),
-    action=Action.OPEN_CONNECTION,
-)
-_RETIRED: Final = Rule((5028,), message("{service} has retired this model. Choose another model."))
-_TOO_LARGE: Final = Rule(
-    (3006,), message("The batch is too large for {service}. Send it in smaller batches."), action=Action.SMALLER_BATCHES
-)
+TOKEN_REFUSED: Final = message("service_refused_api_token_sending_stopped")
+_GOES_ON: Final = message("sentence_program_goes_on_itself")
+_NOT_KNOWN: Final = Rule((7000, 7003), message("service_does_not_know_account_or"), action=Action.OPEN_CONNECTION)
+_RETIRED: Final = Rule((5028,), message("service_retired_model_choose_another_model"))
+_TOO_LARGE: Final = Rule((3006,), message("batch_is_too_large_service_send"), action=Action.SMALLER_BATCHES)
 
 # The first rule that applies is used. The service's own message is never part of a sentence, only of the detail.
 RULES: Final = (
-    Rule(
-        (),
-        message("A text is too long for the model. Shorten it, or let long texts be cut off."),
-        words="sequence too long",
-    ),
-    Rule(
-        (),
-        message("The texts of a request are too long together for the model. Sent again, requests have half as many."),
-        TooManyTexts,
-        words="max context reached",
-    ),
+    Rule((), message("text_is_too_long_model_shorten"), words="sequence too long"),
+    Rule((), message("texts_request_are_too_long_together"), TooManyTexts, words="max context reached"),
     Rule(
         (5006, 3030, 5004, 3003),
-        message(
-            "The model takes fewer texts in one request than this one has. Sent again, requests have half as many."
-        ),
+        message("model_takes_fewer_texts_one_request"),
         TooManyTexts,
         words=r"maxitems|\barray\b[^,;]*(?:<=|at most|too long)|(?:<=|at most|more than) \d+ (?:items|strings|texts)"
         r"|length of '[^']*/(?:text|documents|queries)' must be <=",
     ),
     # 6003 and 6111: the Authorization header has the wrong form; 9109: the token is not valid.
     Rule((10000, 1000, 9106, 9109, 6003, 6111), TOKEN_REFUSED, TokenRefused),
-    Rule(
-        (3036, 4006),
-        message(
-            "Today's free neurons are used up. The program goes on by itself with tomorrow's; a paid plan goes on "
-            "at once."
-        ),
-        ServiceBusy,
-        wait=None,
-    ),
-    Rule((3021,), message("{service} takes no more requests in this minute."), ServiceBusy, wait=60.0),
-    Rule((3040,), message("{service} has no capacity for this model just now."), ServiceBusy, wait=15.0),
+    Rule((3036, 4006), message("today_free_neurons_are_used_up"), ServiceBusy, wait=None),
+    Rule((3021,), message("service_takes_no_more_requests_minute"), ServiceBusy, wait=60.0),
+    Rule((3040,), message("service_no_capacity_model_just_now"), ServiceBusy, wait=15.0),
     _NOT_KNOWN,
-    Rule((5007, 3042), message("{service} has no model of this name. Choose another model.")),
+    Rule((5007, 3042), message("service_no_model_name_choose_another")),
     _RETIRED,
-    Rule(
-        (8007,),
-        message("This model takes no batches at present. The texts can be sent one request at a time instead."),
-        QueueNotSupported,
-        words="support request queu",
-    ),
-    Rule(
-        (5504,),
-        message(
-            "{service} does not know this batch, or no longer. Its results cannot be collected; the batch can be "
-            "sent again, which is paid for again."
-        ),
-        RequestGone,
-    ),
+    Rule((8007,), message("model_takes_no_batches_present_texts"), QueueNotSupported, words="support request queu"),
+    Rule((5504,), message("service_does_not_know_batch_or"), RequestGone),
     _TOO_LARGE,
-    Rule(
-        (5006, 3030, 5004, 3003),
-        message("{service} did not accept the texts as they are. The details hold its reason."),
-    ),
-    Rule(
-        (3007, 3008, 3046),
-        message("The model took too long at {service}, and the work was stopped there."),
-        action=Action.RETRY,
-    ),
-    Rule((5018, 3041), message("This account may not use this model. Choose another model, or another account.")),
-    Rule(
-        (5016,),
-        message("The terms of this model have not been accepted yet. Accept them on {service}'s page of the model."),
-    ),
-    Rule((3023,), message("{service} has blocked this account. Only its support can help.")),
-    Rule((5035,), message("This model needs a paid plan at {service}.")),
-    Rule(
-        (_MODEL_FAILED,),
-        message("The model failed at {service}, and no part of the batch has a result."),
-        action=Action.RETRY,
-    ),
-    Rule(
-        (2009,),
-        message("The AI Gateway asks for a token of its own, or refused the one it got. Enter the gateway's token."),
-        TokenRefused,
-    ),
-    Rule(
-        (2001,),
-        message("There is no AI Gateway of this name in the account. Check the gateway's name."),
-        action=Action.OPEN_CONNECTION,
-    ),
+    Rule((5006, 3030, 5004, 3003), message("service_did_not_accept_texts_they")),
+    Rule((3007, 3008, 3046), message("model_took_too_long_service_work"), action=Action.RETRY),
+    Rule((5018, 3041), message("account_may_not_use_model_choose")),
+    Rule((5016,), message("terms_model_not_been_accepted_yet")),
+    Rule((3023,), message("service_blocked_account_only_support_can")),
+    Rule((5035,), message("model_needs_paid_plan_service")),
+    Rule((_MODEL_FAILED,), message("model_failed_service_no_part_batch"), action=Action.RETRY),
+    Rule((2009,), message("ai_gateway_asks_token_own_or"), TokenRefused),
+    Rule((2001,), message("there_is_no_ai_gateway_name"), action=Action.OPEN_CONNECTION),
 )
 
 # Refusals without a known code, by HTTP status; 0 is any other.
 STATUS_RULES: Final = {
     401: Rule((), TOKEN_REFUSED, TokenRefused),
-    403: Rule(
-        (),
-        message("{service} does not let this API token use the account. Sending has stopped; nothing was lost."),
-        TokenRefused,
-    ),
+    403: Rule((), message("service_does_not_let_api"), TokenRefused),
     404: _NOT_KNOWN,
-    408: Rule((), message("{service} stopped waiting for the request."), ServiceBusy),
+    408: Rule((), message("service_stopped_waiting_request"), ServiceBusy),
     410: _RETIRED,
     413: _TOO_LARGE,
-    429: Rule(
-        (),
-        message("{service} was asked too often, by this program or by others with the same account."),
-        ServiceBusy,
-        wait=BLOCK_SECONDS,
-    ),
-    500: Rule((), message("{service} has a fault of its own just now."), ServiceBusy),
-    0: Rule((), message("{service} refused the request. The details hold its reason.")),
+    429: Rule((), message("service_was_asked_too_often_program"), ServiceBusy, wait=BLOCK_SECONDS),
+    500: Rule((), message("service_fault_own_just_now"), ServiceBusy),
+    0: Rule((), message("service_refused_request_details_hold_reason")),
 }
 
 # Code 8007 in answer to a poll concerns the model, not the batch, which was accepted while the model took batches and
 # may have been billed: the batch stays queued, and no other way of sending it is offered.
-_QUEUE_REFUSED_TO_POLL: Final = message(
-    "{service} says that this model takes no batches at present, and nothing about this one, which it has "
-    "accepted. Nothing was given up; carry on later to ask again."
-)
+_QUEUE_REFUSED_TO_POLL: Final = message("service_says_model_takes_no_batches")
 
 
 class Refusal(NamedTuple):
@@ -250,50 +179,25 @@ def _detail(status: int, errors: Sequence[ServiceError]) -> str:
     return "; ".join([*words, f"HTTP {status}"])
 
 
-NO_CLEAR_ANSWER: Final = message(
-    "This batch was sent to {title}, but no clear answer came back. It may have been accepted and billed, so it is not "
-    "sent again by itself."
-)
-BROKEN: Final = message("The connection to {title} broke.")
+NO_CLEAR_ANSWER: Final = message("batch_was_sent_title_but_no")
+BROKEN: Final = message("connection_title_broke")
 NOT_REACHED: Final = {  # by the reason of an ExchangeError
-    "name": message("{title} could not be found. Check that this computer is connected to the internet."),
-    "refused": message("{title} could not be reached. Check that this computer is connected to the internet."),
-    "address": message(
-        "The address of {title} cannot be used, so nothing was sent. Open the connection and check its address."
-    ),
-    "tls": message(
-        "The connection to {title} is not trusted by this computer, so nothing was sent. In a company's network, "
-        "its own certificate may have to be installed on this computer."
-    ),
-    "time": message("{title} did not answer in time."),
-    "clock": message(
-        "The certificate of {title} is not valid at {now}, which is what this computer's clock shows. Nothing was "
-        "sent. Set the clock, then try again."
-    ),
-    "proxy": message(
-        "This computer's proxy, {proxy}, does not let the connection to {title} through. Nothing was sent. Check "
-        "the system's proxy settings."
-    ),
-    "proxy_address": message(
-        "This computer's proxy cannot be used: its address cannot be read, or it is not an HTTP proxy. Nothing was "
-        "sent. Set an HTTP proxy in the system's settings, or none."
-    ),
-    "mixed": message(
-        "The connection to {title} held more than one answer, so none of it was used. Something on the way, such as "
-        "a proxy, mixes answers up."
-    ),
-    "too_large": message("{title} sent far more than an answer can hold, so it was not read."),
+    "name": message("title_could_not_be_found_check"),
+    "refused": message("title_could_not_be_reached_check"),
+    "address": message("address_title_cannot_be_used_nothing"),
+    "tls": message("connection_title_is_not_trusted_computer"),
+    "time": message("title_did_not_answer_time"),
+    "clock": message("certificate_title_is_not_valid_now"),
+    "proxy": message("computer_proxy_proxy_does_not_let"),
+    "proxy_address": message("computer_proxy_cannot_be_used_address"),
+    "mixed": message("connection_title_held_more_than_one"),
+    "too_large": message("title_sent_far_more_than_answer"),
 }
 
-_OTHER: Final = message(
-    "Something other than {title} answered. If this network wants you to sign in first, do so in a browser."
-)
-_FAULT: Final = message("{title}, or something on the way to it, has a fault just now.")
+_OTHER: Final = message("something_other_than_title_answered_if")
+_FAULT: Final = message("title_or_something_on_way_fault")
 # With its page 1027: https://developers.cloudflare.com/workers/platform/limits/#daily-requests
-_DAY_USED_UP: Final = message(
-    "Cloudflare lets no calls through to {title} just now. On the Workers Free plan a Worker may be called 100,000 "
-    "times a day, and a day ends at midnight UTC."
-)
+_DAY_USED_UP: Final = message("cloudflare_lets_no_calls_through_title")
 _SIGN_IN_FIRST: Final = 511  # HTTP's own status for a captive portal
 
 

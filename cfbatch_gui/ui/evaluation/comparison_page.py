@@ -39,7 +39,7 @@ from cfbatch_gui.ui.display import control_name
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Band, Bars, Chart, Diagonal, Dots, PictureButtons, PlotData
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
-from cfbatch_gui.ui.tables.table_view import TableView, say_too_much
+from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
@@ -161,8 +161,6 @@ class ComparisonPage(QWidget):
             self._pages.addWidget(page)
         self.tabs.chosen.connect(lambda key: self._pages.setCurrentWidget(shown[key][1]))
         self.queries.queries.picked.connect(self._query_picked)
-        for table in (self.queries.queries, self.queries.texts):
-            table.too_much_to_copy.connect(partial(say_too_much, self._notices))
         self._foot = widgets.IconLine("", wrap=True)
         choices = widgets.row(self.others, self.tops, margins=(0, 0, WIDE, 0))
         tabs = widgets.row((self.tabs, 1), widgets.column(None, choices, None, widgets.line(), gap=0), gap=0)
@@ -599,8 +597,8 @@ class QueriesTab(QWidget):
         right = widgets.column(self.texts, widgets.column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)), gap=0)
         self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
         self.texts.setMinimumWidth(scaled(_LEAST_TEXTS))
-        sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
-        self.setLayout(widgets.column(widgets.split(self.queries, widgets.boxed(right), sizes=sizes, stretched=1)))
+        parts, sizes = (self.queries, widgets.boxed(right)), (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
+        self.setLayout(widgets.column(widgets.split(*parts, name="comparison/queries", sizes=sizes, stretched=1)))
 
     def show_moves(self, compared: Compared, other: int) -> None:
         self._queries, self._letter = compared.comparison.queries, quality.letter(other)

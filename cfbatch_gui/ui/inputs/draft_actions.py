@@ -20,8 +20,8 @@ from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import over_budget
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system.files import write_own_file
-from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, ConnectionKind
 from cfbatch_gui.ui import dialogs
@@ -34,7 +34,7 @@ from cfbatch_gui.words.figures import one_line, plural
 from cfbatch_gui.words.languages import said
 
 FIRST = 5  # how many queries or texts "Try the first 5" takes
-NOTHING_TO_PASTE = message("There is no text on the clipboard. Copy cells or lines first.")
+NOTHING_TO_PASTE = message("there_is_no_text_on_clipboard")
 EXAMPLES = {Kind.RANK: "examples/help-centre-ranking.csv", Kind.EMBED: "examples/product-texts.csv"}
 _SAMPLE = 64 * 1024  # characters
 _WITH_LIST = (ConnectionKind.CLOUDFLARE, ConnectionKind.GATEWAY)  # a Worker has none, and practice the program's own

@@ -29,14 +29,14 @@ _NARROWEST = 64
 
 
 ROLES = {
-    Role.QUERY: ("circle-help", message("Query"), message("what is asked")),
-    Role.CONTEXT: ("text-align-start", message("Context"), message("ranked against the query")),
-    Role.TEXT: ("text-align-start", message("Text"), message("becomes a vector")),
-    Role.ID: ("tag", message("ID"), message("names the row in the results")),
-    Role.QUERY_ID: ("tag", message("Query ID"), message("names the query in the results")),
-    Role.LABEL: ("star", message("Label"), message("a judgement or a class, not sent")),
-    Role.KEEP: ("bookmark", message("Keep"), message("not sent, but in the results again")),
-    Role.IGNORE: ("eye-off", message("Leave out"), message("neither sent nor in the results")),
+    Role.QUERY: ("circle-help", message("query"), message("what_is_asked")),
+    Role.CONTEXT: ("text-align-start", message("context"), message("ranked_against_query")),
+    Role.TEXT: ("text-align-start", message("text"), message("becomes_vector")),
+    Role.ID: ("tag", message("id"), message("names_row_results")),
+    Role.QUERY_ID: ("tag", message("query_id"), message("names_query_results")),
+    Role.LABEL: ("star", message("label"), message("judgement_or_class_not_sent")),
+    Role.KEEP: ("bookmark", message("keep"), message("not_sent_but_results_again")),
+    Role.IGNORE: ("eye-off", message("leave_out"), message("neither_sent_nor_results")),
 }
 """Icon, name and meaning of each role."""
 

@@ -25,8 +25,8 @@ from cfbatch_gui.words.languages import said, tr
 CHANGES = {
     Change.ADDED: ("done", message("new")),
     Change.CHANGED: ("accent", message("changed")),
-    Change.MOVED: ("accent", message("other ID")),
-    Change.UNCHANGED: ("quiet", message("as before")),
+    Change.MOVED: ("accent", message("other_id")),
+    Change.UNCHANGED: ("quiet", message("before")),
     Change.REMOVED: ("quiet", message("gone")),
 }
 """Colour and name of each change."""

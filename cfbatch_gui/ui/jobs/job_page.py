@@ -16,7 +16,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import made_once
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs
-from cfbatch_gui.ui.job_actions import JobActions, can_be_compared, can_be_forgotten, can_be_judged
+from cfbatch_gui.ui.job_actions import JobActions, can_be_forgotten
 from cfbatch_gui.ui.jobs.job_summary import (
     can_change_account,
     can_clear_account,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _NOT_READ = Planned()
 PROGRESS, RANKING, QUALITY, OVERVIEW = "progress", "ranking", "quality", "overview"
 VECTORS, DETAILS = "vectors", "details"
-MAP, SIMILAR, DUPLICATES, CLUSTERS, VERSUS = "map", "similar", "duplicates", "clusters", "versus"
+SEARCH, MAP, GROUPS, DUPLICATES = "search", "map", "groups", "duplicates"
 VECTORIZE = "vectorize"
 
 
@@ -175,12 +175,7 @@ class JobPage(QWidget):
         self.carry_on_button.setVisible(is_paused)
         self.export_button.setVisible(over)
         self.export_button.set_possible("" if job.has_results else self.tr("Nothing came back that could be written."))
-        self.compare_button.setVisible(over and self._has_others(job))
-
-    def _has_others(self, job: Job) -> bool:
-        """Whether it may be compared: vectors only where there is a ranking."""
-        jobs = self._program.ledger.jobs() if job.kind is Kind.EMBED else [job]
-        return can_be_compared(job) and any(can_be_judged(each) for each in jobs)
+        self.compare_button.setVisible(self._actions.can_be_compared(job) and over)
 
     async def _clear(self, job_id: str) -> None:
         await self._program.runner.account.clear(job_id, at_once=True)
@@ -235,11 +230,10 @@ class JobPage(QWidget):
             QUALITY: self.tr("Quality"),
             OVERVIEW: self.tr("Overview"),
             VECTORS: self.tr("Vectors"),
+            SEARCH: self.tr("Search"),
             MAP: self.tr("Map"),
-            SIMILAR: self.tr("Similar"),
+            GROUPS: self.tr("Groups"),
             DUPLICATES: self.tr("Duplicates"),
-            CLUSTERS: self.tr("Clusters"),
-            VERSUS: self.tr("Compare with a ranking"),
             VECTORIZE: self.tr("Vectorize"),
             DETAILS: self.tr("Details"),
         }

@@ -30,7 +30,7 @@ from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice
-from cfbatch_gui.ui.results.results_page import LimitsBar, failed_batches, labelled
+from cfbatch_gui.ui.results.results_page import LimitsBar, labelled
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
@@ -78,7 +78,7 @@ def read_extent(folder: JobFolder, job: Job, options: ExportOptions) -> Extent:
     """Count what can be written, within the limits and the items of the options. Blocking. Raises DataError."""
     names = columns_of(folder, job.kind)
     if job.kind is Kind.EMBED:
-        embeddings = Embeddings(folder, failed_batches(job))
+        embeddings = Embeddings(folder, job.failed_batches)
         counts = embeddings.outcome_counts()
         failed, rows = counts.failed + counts.left_out + counts.skipped, counts.done
         if options.items is not None:
@@ -86,7 +86,7 @@ def read_extent(folder: JobFolder, job: Job, options: ExportOptions) -> Extent:
             rows = int(there.sum())
             failed = min(len(there) - rows, counts.failed + counts.left_out)
         return Extent(counts, names, rows, rows, failed, dimension=embeddings.dimension)
-    rankings = Rankings(folder, failed_batches(job))
+    rankings = Rankings(folder, job.failed_batches)
     counts = rankings.outcome_counts()
     if options.items is None:
         scores, _ = rankings.counts(options.top_k, options.threshold)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QDoubleSpinBox, QSizePolicy, QSpinBox
 
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.embeddings import EmbeddedText
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Progress
 from cfbatch_gui.core.results.groups import (
     MOST_CLUSTERS,
     UNASKED_TEXTS,
@@ -22,6 +22,7 @@ from cfbatch_gui.core.results.groups import (
     find_duplicates,
     usual_number,
 )
+from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.results_page import (
@@ -36,7 +37,7 @@ from cfbatch_gui.ui.results.results_page import (
 )
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import PagedRows, Rows, TableView
-from cfbatch_gui.ui.widgets import Choice, Flow, IconButton, Label, MaybeEmpty, QuietButton, boxed, row, split
+from cfbatch_gui.ui.widgets import Choice, Flow, IconButton, Label, QuietButton, boxed, row, split
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import tr
 
@@ -55,34 +56,32 @@ class ClusterRow:
 
 
 class ClustersView(VectorPage):
-    """Computes the clusters again whenever their number changes."""
+    """Computes the clusters again whenever their number changes, which is remembered by job."""
 
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "layers")
         self.found: Clusters | None = None
         self.number = QSpinBox()
         self.number.setRange(2, MOST_CLUSTERS)
-        self.number.setAccessibleName(self.tr("Number of clusters"))
+        self.number.setAccessibleName(self.tr("Number of groups"))
         self.number.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.number.valueChanged.connect(lambda _: self.tasks.start("group", self._group(_RESTING)))
+        self.number.valueChanged.connect(self._number_chosen)
         self.count = Label("", "quiet")
         self.rows: Rows[ClusterRow] = Rows(_cluster_columns(), key=lambda each: each.number, parent=self)
-        self.table = TableView("vectors/clusters", self.tr("Clusters"), self.rows, on_picked=self._picked)
+        self.table = TableView("vectors/clusters", self.tr("Groups"), self.rows, on_picked=self._picked)
         self.table.cells.sample = "0,000"
-        self.members = TextList(self, "vectors/cluster", self.tr("Texts of the cluster"))
-        body = split(self.table, self.members, sizes=(560, 440))
-        self.lay_out_content(body, Flow(labelled(self.tr("Number of clusters"), self.number), self.count))
+        self.members = TextList(self, "vectors/cluster", self.tr("Texts of the group"))
+        body = split(self.table, self.members, sizes=(560, 440), name="groups")
+        self.lay_out(body, Flow(labelled(self.tr("Number of groups"), self.number), self.count))
 
     def clear(self) -> None:
         self.found = None
-        self.rows.set_rows(())
-        self.members.show_items(())
         self.count.setText("")
 
     def arrived(self, *, is_first: bool) -> None:
-        if is_first:
-            with QSignalBlocker(self.number):
-                self.number.setValue(usual_number(self.embeddings.count))
+        kept = memory.get(self._key())
+        with QSignalBlocker(self.number):
+            self.number.setValue(int(kept) if kept.isdigit() else usual_number(self.embeddings.count))
         self.tasks.start("group", self._group(0.0))
 
     def row_choices(self) -> tuple[RowChoice, ...]:
@@ -90,33 +89,46 @@ class ClustersView(VectorPage):
             return ()
         clusters = [self.rows.row(index).number for index in self.table.selected_rows()]
         items = [item for number in clusters for item in self.found.items_of(number - 1).tolist()]
-        one = self.tr("cluster {n}").format(n=clusters[0]) if clusters else ""
-        name = one if len(clusters) == 1 else self.tr("selected clusters")
+        one = self.tr("group {n}").format(n=clusters[0]) if clusters else ""
+        name = one if len(clusters) == 1 else self.tr("selected groups")
         return row_choices((name, items), self.members.selected())
+
+    def _key(self) -> str:
+        return f"groups/{self.job.id}"
+
+    def _number_chosen(self, number: int) -> None:
+        if self.vectors_read is not None:
+            memory.set(self._key(), str(number))
+            self.tasks.start("group", self._group(_RESTING))
 
     async def _group(self, resting: float) -> None:
         await asyncio.sleep(resting)
         embeddings, number = self.embeddings, self.number.value()
-        found = await self.worked_out(
-            self.tr("Grouping the texts…"), lambda tell: find_clusters(embeddings, number, _TYPICAL, tell)
-        )
-        typical = [await asyncio.to_thread(embeddings.texts, each.typical) for each in found.clusters]
+
+        def work(tell: Progress) -> tuple[Clusters, list[tuple[EmbeddedText, ...]]]:
+            found = find_clusters(embeddings, number, _TYPICAL, tell)
+            return found, [embeddings.texts(each.typical) for each in found.clusters]
+
+        found, typical = await self.worked_out(self.tr("Grouping the texts…"), work)
         self.found = found
         self.rows.set_rows(
-            tuple(
+            [
                 ClusterRow(cluster_no, cluster, texts, cluster.size / len(found.item_numbers))
                 for cluster_no, (cluster, texts) in enumerate(zip(found.clusters, typical, strict=True), 1)
-            )
+            ]
         )
         texts = figures.plural(len(found.item_numbers), "{n} text", "{n} texts")
-        clusters = figures.plural(len(found.clusters), "{n} cluster", "{n} clusters")
-        fewer = self.tr("no more different directions") if len(found.clusters) < number else ""
+        clusters = figures.plural(len(found.clusters), "{n} group", "{n} groups")
+        fewer = self.tr("no more texts that differ") if len(found.clusters) < number else ""
         self.count.setText(" · ".join(filter(None, (texts, clusters, fewer))))
+        self.stack.show_content()
         self.table.selectRow(0)
         if found.clusters:
             self._picked(0)  # also where it was the chosen one
         self.show_foot(
-            self.tr("Typical texts are those nearest to the middle of their cluster. The grouping is repeatable."),
+            self.tr(
+                "Typical texts are those most like the others of their group. The same number gives the same groups."
+            ),
             without_direction=found.without_direction,
         )
 
@@ -127,7 +139,7 @@ class ClustersView(VectorPage):
         items = found.items_of(number - 1)
         similarities = found.similarities[found.item_numbers.searchsorted(items)]
         count = figures.plural(len(items), "{n} text", "{n} texts")
-        name = self.tr("Cluster {n}: {texts}").format(n=number, texts=count)
+        name = self.tr("Group {n}: {texts}").format(n=number, texts=count)
         self.members.show_items(items.tolist(), similarities.tolist(), name=name)
 
 
@@ -157,7 +169,7 @@ def _cluster_columns() -> tuple[Column[ClusterRow], ...]:
             key="similarity",
             width=90,
             gives_way=True,
-            tip=tr("The mean similarity of its texts to its middle: 1 is the same direction."),
+            tip=tr("How much alike its texts are: 1 would be all the same."),
         ),
     )
 
@@ -199,25 +211,23 @@ class DuplicatesView(VectorPage):
         self.group_table = TableView("vectors/groups", self.tr("Groups"), self.groups, on_picked=self._picked)
         title = self.tr("Texts of the group")
         self.members = TextList(self, "vectors/members", title, columns=_member_columns())
-        self._body = MaybeEmpty("copy", split(self.group_table, self.members, sizes=(420, 580)))
-        self._body.empty.pressed.connect(lambda: self._look_again(0.0))
         fields = labelled(self.tr("Similar from"), self.threshold, self.keep)
         buttons = boxed(row(self.table_button, self.save_button))
-        self.lay_out_content(self._body, Flow(fields, self.count, buttons))
+        content = split(self.group_table, self.members, sizes=(420, 580), name="duplicates")
+        self.lay_out(content, Flow(fields, self.count, buttons))
 
     def clear(self) -> None:
         self.found, self._groups = None, ()
         with QSignalBlocker(self.threshold):
             self.threshold.setValue(USUAL_THRESHOLD)
         self.count.setText("")
-        self._body.show_sentence("")
 
     def arrived(self, *, is_first: bool) -> None:
         if self.embeddings.count <= UNASKED_TEXTS or self.found is not None:
             self._look_again(0.0)
         else:
             sentence = self.tr("Comparing so many texts takes a while: every text is compared with every other.")
-            self._body.show_sentence(sentence, self.tr("Look for near duplicates"))
+            self.say(sentence, self.tr("Look for near duplicates"), lambda: self._look_again(0.0))
             self.show_foot()
 
     def row_choices(self) -> tuple[RowChoice, ...]:
@@ -242,22 +252,23 @@ class DuplicatesView(VectorPage):
     async def _look(self, resting: float) -> None:
         await asyncio.sleep(resting)
         embeddings, threshold, keep = self.embeddings, self.threshold.value(), Keep(str(self.keep.value()))
-        found = await self.worked_out(
-            self.tr("Comparing every text with every other…"),
-            lambda tell: find_duplicates(embeddings, threshold, keep, tell),
-        )
-        self.found, self._groups = found, await asyncio.to_thread(found.groups)
-        self.groups.refresh(len(self._groups))
-        if self._groups:
-            self._body.show_content()
+
+        def work(tell: Progress) -> tuple[Duplicates, tuple[Group, ...]]:
+            found = find_duplicates(embeddings, threshold, keep, tell)
+            return found, found.groups()
+
+        found, groups = await self.worked_out(self.tr("Comparing every text with every other…"), work)
+        self.found, self._groups = found, groups
+        self.groups.refresh(len(groups))
+        if groups:
+            self.stack.show_content()
         else:
-            sentence = self.tr("No two texts are as similar as {n}.")
-            self._body.show_sentence(sentence.format(n=self.threshold.text()))
-        groups = figures.plural(len(self._groups), "{n} group", "{n} groups")
+            self.say(self.tr("No two texts are as similar as {n}.").format(n=self.threshold.text()))
         goes = figures.plural(found.gone, "{n} would go", "{n} would go")
-        self.count.setText(f"{goes} · {groups}" if self._groups else self.tr("no near duplicates"))
-        self.save_button.set_possible("" if self._groups else self.tr("There is nothing to leave out."))
-        self.table_button.setEnabled(bool(self._groups))
+        words = figures.plural(len(groups), "{n} group", "{n} groups")
+        self.count.setText(f"{goes} · {words}" if groups else self.tr("no near duplicates"))
+        self.save_button.set_possible("" if groups else self.tr("There is nothing to leave out."))
+        self.table_button.setEnabled(bool(groups))
         self.group_table.selectRow(0)
         self.show_foot(
             self.tr("Every text that goes is at least so similar to the one that stays. Nothing in the job changes."),

@@ -2,8 +2,6 @@
 ranking versus the similarities of the vectors.
 """
 
-import asyncio
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,39 +9,30 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtWidgets import QSizePolicy
 
-from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.groups import find_clusters, usual_number
-from cfbatch_gui.core.results.nearest import VersusScores, scores_versus_similarities, texts_of_pairs
 from cfbatch_gui.core.results.text_map import Layout, TextMap, make_map, tsne_map
 from cfbatch_gui.core.system.settings import FolderUse
+from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.plots import Chart, DotMap, Dots, PictureButtons, PlotData
+from cfbatch_gui.ui.plots import DotMap, PictureButtons, PlotData
 from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, by_category, by_cells, plain
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.results_page import TextList, VectorPage
-from cfbatch_gui.ui.theme import LARGE, SMALL, scaled
+from cfbatch_gui.ui.theme import scaled
 from cfbatch_gui.ui.widgets import (
     Choice,
     ElidedLabel,
     Flow,
     IconButton,
     LinkButton,
-    MaybeEmpty,
     QuietButton,
-    boxed,
-    column,
-    row,
     split,
 )
-from cfbatch_gui.ui.widgets.text_panel import TextPanel
 from cfbatch_gui.words import figures
-from cfbatch_gui.words.figures import score_text
 from cfbatch_gui.words.languages import tr
 
 ONE, CLUSTERS, COLUMN = "one", "clusters", "column/"
@@ -63,7 +52,7 @@ class MapColours:
 def colour_choices(embeddings: Embeddings) -> tuple[tuple[tuple[str, str], ...], str]:
     """Titles and keys of what can be chosen, and the key to begin with: a column with a few different cells."""
     sample = embeddings.page(0, _SAMPLE)
-    choices = [(tr("One colour"), ONE), (tr("Colour by cluster"), CLUSTERS)]
+    choices = [(tr("One colour"), ONE), (tr("Colour by group"), CLUSTERS)]
     first = ""
     for index, name in enumerate(embeddings.columns()):
         cells = [text.cells[index] for text in sample if index < len(text.cells)]
@@ -93,7 +82,7 @@ def _of_clusters(embeddings: Embeddings, item_numbers: NDArray[np.int64]) -> Map
     names = [f"{number} · {figures.one_line(text.text, _NAME)}" for number, text in enumerate(typical, 1)]
     indices = np.searchsorted(found.item_numbers, item_numbers)
     members = found.members[np.minimum(indices, max(0, len(found.members) - 1))]
-    return MapColours(by_category(members, names), tr("cluster"), [str(member + 1) for member in members.tolist()])
+    return MapColours(by_category(members, names), tr("group"), [str(member + 1) for member in members.tolist()])
 
 
 _LEAST_LIST = 160  # pixels
@@ -136,13 +125,12 @@ class MapView(VectorPage):
             self.tr("Colour of the dots"), on_picked=lambda _: self.tasks.start("colour", self._colour())
         )
         self.colour_choice.setMaximumWidth(scaled(236))
-        layouts = ((self.tr("By direction"), Layout.DIRECTION), (self.tr("By neighbours"), Layout.NEIGHBOURS))
+        layouts = ((self.tr("Rough map"), Layout.DIRECTION), (self.tr("Fine map"), Layout.NEIGHBOURS))
         self.layout_choice = Choice(self.tr("What decides where a text stands"), layouts, self._layout_picked)
         self.layout_choice.setToolTip(
             self.tr(
-                "By direction: all directions of the vectors, seen from the side on which the texts differ most; there"
-                " at once.\nBy neighbours: each text stands beside those that are most like it, so that groups can be"
-                " seen; takes seconds."
+                "Rough map: there at once; what differs most is farthest apart.\nFine map: each text stands beside"
+                " those that are most like it, so that groups can be seen; takes seconds."
             )
         )
         self.lasso_button = QuietButton(
@@ -160,7 +148,7 @@ class MapView(VectorPage):
         self.dots.lassoed.connect(self._lassoed)
         self.close_button = IconButton("x", self.tr("Close the list"), lambda: self._picked(-1))
         title = self.tr("Listed texts")
-        self.list = TextList(self, "vectors/near", title, beside=self.close_button, has_panel=False)
+        self.list = TextList(self, "vectors/near", title, self.close_button, has_panel=False)
         self.list.setMinimumHeight(_LEAST_LIST)
         self.list.hide()
         self.find_field = self.add_search(self.tr("Find a text"), self.list.table)
@@ -179,17 +167,17 @@ class MapView(VectorPage):
             self.summary,
             self.picture,
         )
-        body = split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True)
-        self.lay_out_content(body, bar)
+        self.lay_out(split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True, name="map"), bar)
 
     # Reading
 
     async def _begin_map(self) -> None:
         """Show the map that is there at once; the colours, and the other layout if it is wanted, follow."""
-        choices, first = await asyncio.to_thread(colour_choices, self.embeddings)
+        choices, first = await in_thread(colour_choices, self.embeddings)
         self.colour_choice.refill(choices, first)
         self.map = made = await self._made(Layout.DIRECTION)
         self._colours = MapColours(plain(len(made.points)), "", ())
+        self.stack.show_content()
         self.dots.show_points(made.points, self._describe, self._data, self._colours.dots)
         self.list.hide()
         self._say()
@@ -228,22 +216,16 @@ class MapView(VectorPage):
         made = self.map
         if made is None:
             return
-        summary = figures.plural(len(made.points), "{n} text", "{n} texts")
-        sentences = [self.tr("Texts stand beside those most like them; distances between islands mean little.")]
+        self.summary.setText(figures.plural(len(made.points), "{n} text", "{n} texts"))
+        sentence = self.tr("Texts stand beside those most like them; distances between islands mean little.")
         if made.layout is Layout.DIRECTION:
-            share = self.tr("{share} % of the spread").format(share=round(made.share * 100))
-            summary = f"{summary} · {share}"
-            sentences = [
-                self.tr("2 of {n} directions are seen.").format(n=figures.number(made.dimension)),
-                self.tr("Similar texts are near each other, but nearby dots are not always similar."),
-            ]
-        self.summary.setText(summary)
-        self.show_foot(*sentences, without_direction=made.without_direction)
+            sentence = self.tr("Similar texts are near each other, but nearby dots are not always similar.")
+        self.show_foot(sentence, without_direction=made.without_direction)
 
     async def _colour(self) -> None:
         if self.map is not None:
             items, key = self.map.item_numbers, str(self.colour_choice.value())
-            self._colours = await asyncio.to_thread(read_colours, self.embeddings, items, key)
+            self._colours = await in_thread(read_colours, self.embeddings, items, key)
             self.dots.set_colours(self._colours.dots)
 
     async def find_text(self, text: str) -> None:
@@ -253,7 +235,7 @@ class MapView(VectorPage):
             self.dots.mark(None)
             self.list.hide()
             return
-        found = np.array(await asyncio.to_thread(self.embeddings.find, text), dtype=np.int64)
+        found = np.array(await in_thread(self.embeddings.find, text), dtype=np.int64)
         self._show_list(np.flatnonzero(np.isin(self.map.item_numbers, found)), self.tr("“{text}”").format(text=text))
 
     # Showing
@@ -319,100 +301,3 @@ def _rows(embeddings: Embeddings, made: TextMap, colours: MapColours) -> Iterato
         for index, text in enumerate(embeddings.texts(items), start):
             cell = (colours.cells[index],) if colours.title else ()
             yield (text.row, text.id, text.text, *made.points[index].tolist(), *cell)
-
-
-class VersusScoresView(VectorPage):
-    def __init__(self, program: Program, notices: Notices) -> None:
-        super().__init__(program, notices, "chart-scatter")
-        self.versus: VersusScores | None = None  # the pairs that are shown
-        self._folder: JobFolder | None = None
-        self.ranking = Choice(self.tr("Ranking to look at"), on_picked=lambda _: self._look())
-        self.ranking.setMinimumWidth(210)
-        self.summary = ElidedLabel("", "quiet")
-        self.chart = Chart(self.tr("Scores and similarities"))
-        self.chart.picked.connect(self._picked)
-        folder = program.remembered_folder(FolderUse.PICTURES)
-        self.picture = PictureButtons(self.chart, notices, self.tasks, folder, self.tr("scores and similarities"))
-        self.panel = TextPanel(lines=4)
-        below = column(self.panel, margins=(LARGE, SMALL, LARGE, SMALL))
-        self._body = MaybeEmpty("chart-scatter", boxed(column((self.chart, 1), below, gap=0)))
-        self.lay_out_content(self._body, row(self.ranking, 4, (self.summary, 1), self.picture))
-
-    def clear(self) -> None:
-        self.versus, self._folder = None, None
-        self.summary.setText("")
-        self.picture.hide()
-        self._body.show_sentence("")
-
-    def arrived(self, *, is_first: bool) -> None:
-        jobs = self.program.ledger.jobs()
-        rankings = (job for job in jobs if job.kind is Kind.RANK and job.has_results)
-        self.ranking.refill((figures.one_line(job.name, 60), job.id) for job in rankings)
-        self._look()
-
-    def _look(self) -> None:
-        if self.ranking.count():
-            self.tasks.start("look", self._read_ranking(str(self.ranking.value())))
-
-    async def _read_ranking(self, job_id: str) -> None:
-        embeddings, folder = self.embeddings, self.program.folder(job_id)
-        found = await self.worked_out(
-            self.tr("Looking for texts that both jobs have…"),
-            lambda tell: scores_versus_similarities(folder, embeddings, tell),
-        )
-        self.versus, self._folder = found, folder
-        self._show(found, folder)
-
-    def _show(self, found: VersusScores, folder: JobFolder) -> None:
-        pairs = figures.plural(len(found.scores), "{n} pair", "{n} pairs")
-        said = [self.tr("{pairs} of {all} have both texts here").format(pairs=pairs, all=figures.number(found.of))]
-        if not math.isnan(found.correlation):
-            said.append(self.tr("correlation {n}").format(n=figures.number(found.correlation, ".2f")))
-        if found.queries:
-            pattern = self.tr("same first text for {n} of {all} queries")
-            said.append(pattern.format(n=figures.number(found.same_first), all=figures.number(found.queries)))
-        self.summary.setText(" · ".join(said))
-        if len(found.scores):
-
-            def describe(index: int) -> str:
-                return "\n".join(figures.one_line(part, _LONGEST) for part in self._described(index))
-
-            dots = Dots(found.scores, found.similarities, describe=describe)
-            titles = self.tr("Score"), self.tr("Similarity of the vectors")
-            summary, data = self.summary.whole_text(), lambda: _pairs_data(folder, found)
-            self.chart.show_layers((dots,), across=titles[0], up=titles[1], data=data, summary=summary)
-            self._picked(0)
-            self._body.show_content()
-        else:
-            self._body.show_sentence(
-                self.tr("No pair of this ranking has both its query and its text among the texts of this job.")
-            )
-        self.picture.setVisible(len(found.scores) > 0)
-        self.show_foot(
-            self.tr("A dot is a query with a context. Texts are the same when they are equal letter by letter.")
-        )
-
-    def _described(self, index: int) -> tuple[str, str, str]:
-        """The query, the text, and both numbers of a pair; empty, after a notice, if it cannot be read."""
-        found = self.versus
-        if found is None or self._folder is None:
-            return "", "", ""
-        try:
-            ((query, text),) = texts_of_pairs(self._folder, found.item_numbers[index : index + 1])
-        except UserError as error:  # also raised while the mouse moves, outside any task
-            self.notices.show_error(error)
-            return "", "", ""
-        score, similarity = score_text(found.scores[index]), score_text(found.similarities[index])
-        numbers = self.tr("score {score}, similarity {similarity}").format(score=score, similarity=similarity)
-        return query, text, numbers
-
-    def _picked(self, index: int) -> None:
-        query, text, numbers = self._described(index)
-        self.panel.show_text(figures.one_line(query, 100), text, about=numbers)
-
-
-def _pairs_data(folder: JobFolder, versus: VersusScores) -> PlotData:
-    texts = texts_of_pairs(folder, versus.item_numbers)
-    numbers = zip(versus.scores.tolist(), versus.similarities.tolist(), strict=True)
-    rows = ((*pair, *both) for pair, both in zip(texts, numbers, strict=True))
-    return PlotData(("query", "text", "score", "similarity"), rows)

@@ -5,12 +5,10 @@ distribution of its scores, as a chart and as quantiles.
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 
 from PySide6.QtCore import Signal
 
-from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports.base import ExportOptions
@@ -19,6 +17,7 @@ from cfbatch_gui.core.results.rankings import RankedContext, RankedQuery, Rankin
 from cfbatch_gui.core.results.score_table import ScoreFigures, score_figures
 from cfbatch_gui.core.results.text_search import TextSearch
 from cfbatch_gui.core.system.settings import FolderUse
+from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, PlotData, Steps
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
@@ -26,20 +25,14 @@ from cfbatch_gui.ui.results.results_page import (
     TYPING,
     LimitsBar,
     ResultsPage,
-    baseline_line,
-    failed_batches,
+    below,
     named_cells,
-    nothing_yet,
     original_columns,
-    others_name,
-    partial_line,
-    reading_line,
-    scores_line,
     status_words,
 )
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
-from cfbatch_gui.ui.tables.table_view import ColumnsButton, Rows, TableView, say_too_much
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
+from cfbatch_gui.ui.tables.table_view import ColumnsButton, Rows, TableView
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
     Card,
@@ -62,6 +55,50 @@ from cfbatch_gui.ui.widgets.text_panel import TextPanel
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import score_text
 from cfbatch_gui.words.languages import tr
+from cfbatch_gui.words.states import is_practice
+
+
+def others_name() -> str:
+    return tr("Texts that suit another question better")
+
+
+def baseline_line(scores: ScoreFigures) -> str:
+    if scores.others is None:
+        return ""
+    pattern = tr("Texts that suit another question better have a mean score of {mean}; 9 in 10 stay below {high}.")
+    return pattern.format(mean=score_text(scores.others.mean), high=score_text(scores.others.ninetieth))
+
+
+def reading_line(scores: ScoreFigures) -> str:
+    if scores.others is None:
+        return tr(
+            "Not enough data to show a typical unrelated score: that takes ten questions, and texts that were ranked"
+            " for several of them. Compare scores within one query, not with a fixed number."
+        )
+    return tr(
+        "How to read it: a text that was ranked for several questions fits one of them best, and is compared with the"
+        " others. 9 in 10 of these {pairs} score below {high}, and {above} of all {all} scores lie above. Texts that"
+        " were not picked for any of your questions would score lower still."
+    ).format(
+        pairs=figures.plural(scores.other_pairs, "{n} pair", "{n} pairs"),
+        high=score_text(scores.others.ninetieth),
+        above=figures.number(scores.above),
+        all=figures.number(scores.scored),
+    )
+
+
+def partial_line(scored: int, candidates: int) -> str:
+    if scored >= candidates:
+        return ""
+    return tr("Partial: {scored} of {all} candidates have a score.").format(
+        scored=figures.number(scored), all=figures.number(candidates)
+    )
+
+
+def scores_line(job: Job) -> str:
+    if is_practice(job):
+        return tr("Practice scores, from a small model on this computer; they are not percentages.")
+    return tr("Compare scores within one query; they are not percentages.")
 
 
 def share(context: RankedContext) -> float | None:
@@ -90,10 +127,23 @@ def query_columns() -> tuple[Column[RankedQuery], ...]:
     )
 
 
-def context_columns(original: Sequence[str], most: int) -> tuple[Column[RankedContext], ...]:
+def context_columns(original: Sequence[str], most: int, *, was_ordered: bool) -> tuple[Column[RankedContext], ...]:
     """`most` is how many texts the longest query has."""
     wider = 16 if most >= 1_000 else 0  # pixels
     was = tr("Its place in your file.")
+    before: tuple[Column[RankedContext], ...] = (
+        NumberColumn(tr("Was"), lambda row: row.initial_rank, key="was", width=50 + wider, gives_way=True, tip=was),
+        Column(
+            tr("Moved"),
+            lambda row: row.rank_change,
+            figures.moved,
+            key="moved",
+            width=66 + wider,
+            gives_way=True,
+            tip=tr("How far it rose or fell by its score."),
+            colour=lambda row: "text" if row.rank_change else "quiet",
+        ),
+    )
     return (
         NumberColumn(
             "#",
@@ -115,17 +165,7 @@ def context_columns(original: Sequence[str], most: int) -> tuple[Column[RankedCo
             colour=lambda row: "quiet" if row.score is None else "text",
         ),
         Column(tr("Text"), lambda row: row.text, key="text", stretch=True, is_searched=True),
-        NumberColumn(tr("Was"), lambda row: row.initial_rank, key="was", width=50 + wider, gives_way=True, tip=was),
-        Column(
-            tr("Moved"),
-            lambda row: row.rank_change,
-            figures.moved,
-            key="moved",
-            width=66 + wider,
-            gives_way=True,
-            tip=tr("How far it rose or fell by its score."),
-            colour=lambda row: "text" if row.rank_change else "quiet",
-        ),
+        *(before if was_ordered else ()),
         Column(tr("ID"), lambda row: row.id, key="id", width=96, hidden=True),
         Column(tr("Label"), lambda row: row.label, key="label", width=64, hidden=True),
         *original_columns(original, lambda row: row.cells, width=120),
@@ -143,10 +183,11 @@ _LEAST_QUERIES, _LEAST_CONTEXTS = 200, 366  # pixels, all that the smallest wind
 
 @dataclass(frozen=True, slots=True)
 class RankingRead:
-    """`scored` and `contexts` count over all queries."""
+    """All but the texts of the contexts; `scored` and `contexts` count over all queries."""
 
     rankings: Rankings
     queries: tuple[RankedQuery, ...]
+    search: TextSearch  # over all texts of the job, with or without a score
     scored: int
     contexts: int
 
@@ -163,12 +204,11 @@ class RankingView(ResultsPage[RankingRead]):
         super().__init__(program, notices, "list-ordered")
         self._baseline = ""
         self._read: RankingRead | None = None
-        self._search: TextSearch | None = None  # over all texts of the job, with or without a score
         self._found: frozenset[int] | None = None  # numbers of queries
         self._sought, self._found_items = "", frozenset[int]()  # what was found last, and the contexts that have it
         self._query_no = self._item_no = 0
         self._ranked: tuple[RankedContext, ...] = ()
-        self._limits_of: dict[str, ExportOptions] = {}
+        self._limits_of: dict[str, ExportOptions] = {}  # by the id of the job
         self._make_widgets()
         self._lay_out()
 
@@ -210,31 +250,25 @@ class RankingView(ResultsPage[RankingRead]):
         self.contexts_model: Rows[RankedContext] = Rows(())
         hint = self.tr("Find in queries and texts")
         self.find_field = self.add_search(hint, self.queries, self.contexts, self.panel)
-        for table in (self.queries, self.contexts):
-            table.too_much_to_copy.connect(partial(say_too_much, self.notices))
         self.score_link = LinkButton(self.tr("What is a score?"), on_click=self.score_help_wanted.emit)
 
     def _lay_out(self) -> None:
         bar = Flow(self.find_field, self.limits_bar, self.kept, None, ColumnsButton(self.contexts))
         self._contexts_stack = MaybeEmpty("funnel", self.contexts)
-        right = column(self._contexts_stack, column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)), gap=0)
+        self._below = below(self.panel)
+        right = boxed(column((self._contexts_stack, 1), self._below, gap=0))
         self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
         self._contexts_stack.setMinimumWidth(scaled(_LEAST_CONTEXTS))
         sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
-        content = split(self.queries, boxed(right), sizes=sizes, stretched=1)
-        self.lay_out(content, bar, beside_foot=[self.score_link])
+        self.lay_out(split(self.queries, right, sizes=sizes, name="ranking"), bar, beside_foot=[self.score_link])
 
     # Reading
 
     def begin(self, job: Job) -> None:
         super().begin(job)
-        if self.shown is not None:
-            self._limits_of[self.shown.id] = self.limits()
         self.limits_bar.show_limits(self._limits_of.get(job.id, ExportOptions()))
-        self.find_field.clear()
-        self.tasks.cancel("find")
-        self._read, self._found, self._found_items = None, None, frozenset()
-        self._search = TextSearch(self.program.folder(job.id))
+        self.find_field.reset()
+        self._read, self._found, self._sought, self._found_items = None, None, "", frozenset()
         self._query_no, self._item_no, self._ranked = 0, 0, ()
         self._baseline = ""
         self.queries_model.set_rows(())
@@ -242,53 +276,57 @@ class RankingView(ResultsPage[RankingRead]):
         self.panel.set_open(False)
 
     async def read(self, job: Job) -> RankingRead:
-        return await asyncio.to_thread(read_ranking, self.program.folder(job.id), failed_batches(job))
+        folder, before = self.program.folder(job.id), self._read
+
+        def read() -> RankingRead:
+            rankings = Rankings(folder, job.failed_batches)
+            queries = rankings.queries()
+            counts = sum(query.scored for query in queries), sum(query.contexts for query in queries)
+            return RankingRead(rankings, queries, before.search if before else TextSearch(folder), *counts)
+
+        return await in_thread(read)
 
     async def show_read(self, job: Job, read: RankingRead) -> None:
         is_first = self._read is None
         self._read = read
         if not read.scored:
-            self.stack.show_sentence(nothing_yet(job))
+            self.say_nothing_yet(job)
             return
         if is_first:
             most = max(query.contexts for query in read.queries)
-            columns = context_columns(read.rankings.columns(), most)
+            columns = context_columns(read.rankings.columns(), most, was_ordered=read.rankings.was_ordered)
             self.contexts_model = Rows(columns, key=lambda each: each.item_no, parent=self)
             self.contexts.show_rows(self.contexts_model)
-        if self.find_field.text() and not is_first:
-            await self._look_for(self.find_field.text())
+        self.stack.show_content()
+        if self.find_field.text():
+            await self.find_text(self.find_field.text())
         self._fill_queries()
         if self._query_no:
             await self._read_contexts(self._query_no)
-        self.stack.show_content()
         self.tasks.start("count", self._count())
-        self.tasks.start("figures", self._read_the_rest(job))
+        self.tasks.start("figures", self._read_the_rest(job, read))
 
-    async def _read_the_rest(self, job: Job) -> None:
+    async def _read_the_rest(self, job: Job, read: RankingRead) -> None:
         await asyncio.sleep(TYPING)  # the texts of the first query come before
-        if self._search is not None:
-            await asyncio.to_thread(self._search.prepare)
-        self._baseline = baseline_line(await asyncio.to_thread(score_figures, self.program.folder(job.id)))
+        await in_thread(read.search.prepare)
+        self._baseline = baseline_line(await in_thread(score_figures, self.program.folder(job.id)))
         self._show_foot()
 
     async def find_text(self, text: str) -> None:
-        if self._read is not None:
-            await self._look_for(text)
-            self._fill_queries()
-            self._fill_contexts()
-            await self._count()
-            found = await asyncio.to_thread(self._search.items, text) if text and self._search is not None else ()
-            self._sought, self._found_items = text, frozenset(found)
-
-    async def _look_for(self, text: str) -> None:
-        search = self._search
-        self.kept.setText(self.tr("looking…") if text else "")
-        found = await asyncio.to_thread(search.queries, text) if text and search is not None else None
-        self._found = frozenset(found.tolist()) if found is not None else None
+        if self._read is None:
+            return
+        self._found, self._sought, self._found_items = None, text, frozenset()
+        if text:
+            self.kept.setText(self.tr("looking…"))
+            self._found = frozenset((await in_thread(self._read.search.queries, text)).tolist())
+            self._found_items = await in_thread(self._read.search.items, text)
+        self._fill_queries()
+        self._fill_contexts()
+        await self._count()
 
     async def _read_contexts(self, query_no: int) -> None:
         if self._read is not None:
-            found = await asyncio.to_thread(self._read.rankings.contexts, query_no, 0, MOST_CONTEXTS)
+            found = await in_thread(self._read.rankings.contexts, query_no, 0, MOST_CONTEXTS)
             if query_no != self._query_no:
                 self._item_no = 0
             self._query_no, self._ranked = query_no, found
@@ -300,7 +338,7 @@ class RankingView(ResultsPage[RankingRead]):
         limits = self.limits()
         if self._read is not None and limits != ExportOptions():
             await asyncio.sleep(TYPING)
-            kept, total = await asyncio.to_thread(self._read.rankings.counts, limits.top_k, limits.threshold)
+            kept, total = await in_thread(self._read.rankings.counts, limits.top_k, limits.threshold)
             pattern = self.tr("keeps {kept} of {total}")
             parts.append(pattern.format(kept=figures.number(kept), total=figures.number(total)))
         if self._found is not None:
@@ -326,10 +364,9 @@ class RankingView(ResultsPage[RankingRead]):
         limits, before = self.limits(), self._item_no
         shown = self._matching([each for each in self._ranked if keeps(each, limits)])
         self.contexts_model.set_rows(shown)
-        self.panel.setVisible(bool(shown))
+        self._below.setVisible(bool(shown))
         if not shown:
             self._contexts_stack.show_sentence(self._why_none())
-            self.panel.show_text("", "")
             return
         self._contexts_stack.show_content()
         items = [self.contexts_model.row(index).item_no for index in range(len(shown))]
@@ -348,6 +385,8 @@ class RankingView(ResultsPage[RankingRead]):
         return self.tr("No text of this query scores as high as that.")
 
     def _limits_changed(self) -> None:
+        if self.shown is not None:
+            self._limits_of[self.shown.id] = self.limits()
         self._fill_contexts()
         self.tasks.start("count", self._count())
 
@@ -363,38 +402,27 @@ class RankingView(ResultsPage[RankingRead]):
     def _show_context(self, index: int) -> None:
         context = self.contexts_model.row(index)
         self._item_no = context.item_no
+        heading = self.tr("Without a score")
+        if context.score is not None:
+            pattern = self.tr("Rank {rank}, score {score}")
+            heading = pattern.format(rank=rank_text(context), score=score_text(context.score))
         label = self.tr("label {label}").format(label=context.label) if context.label else ""
         self.panel.show_text(
-            self._heading(context),
+            heading,
             context.text,
             about=" · ".join(filter(None, (context.id, label))),
             problem=status_words(context.status, context.error),
             rest=named_cells(self._read.rankings.columns() if self._read else (), context.cells),
         )
 
-    def _heading(self, context: RankedContext) -> str:
-        if context.score is None:
-            return self.tr("Without a score")
-        return self.tr("Rank {rank}, score {score}").format(rank=rank_text(context), score=score_text(context.score))
-
     def _show_foot(self) -> None:
-        partial = partial_line(self._read.scored, self._read.contexts) if self._read is not None else ""
-        sentences = [partial, self._baseline, scores_line(self.shown) if self.shown is not None else ""]
+        if self._read is None or self.shown is None:
+            return
+        sentences = [partial_line(self._read.scored, self._read.contexts), self._baseline, scores_line(self.shown)]
         if len(self._ranked) >= MOST_CONTEXTS:
-            sentences.append(
-                self.tr("The first {n} contexts of this query are shown; an export has all of them.").format(
-                    n=figures.number(MOST_CONTEXTS)
-                )
-            )
-        self.foot.set_line(" ".join(filter(None, sentences)))
-
-
-def read_ranking(folder: JobFolder, failed: dict[int, str]) -> RankingRead:
-    """Read all but the texts of the contexts. Blocking. Raises DataError."""
-    rankings = Rankings(folder, failed)
-    queries = rankings.queries()
-    scored, contexts = sum(query.scored for query in queries), sum(query.contexts for query in queries)
-    return RankingRead(rankings, queries, scored, contexts)
+            pattern = self.tr("The first {n} candidates of this query are shown; an export has all of them.")
+            sentences.append(pattern.format(n=figures.number(MOST_CONTEXTS)))
+        self.foot.set_line(" ".join(filter(None, sentences)), "info")
 
 
 _CHART_HEIGHT = 300
@@ -429,16 +457,16 @@ class OverviewView(ResultsPage[ScoreFigures]):
         card = Card(head, self.chart, line(), self.spread, gap=MEDIUM, margins=(20, MEDIUM, 20, LARGE))
         figures = boxed(Flow(self.queries, self.scores, self.ties, gap=WIDE + WIDE))
         content = column(self.partial_bar, figures, card, self.reading, None, gap=LARGE, margins=PAGE_MARGINS)
-        self.lay_out(scrolled(boxed(content)), beside_foot=[self.score_link])
+        self.lay_out(scrolled(boxed(content)), beside_foot=[self.score_link], side=0)
 
     # Reading and showing
 
     async def read(self, job: Job) -> ScoreFigures:
-        return await asyncio.to_thread(score_figures, self.program.folder(job.id))
+        return await in_thread(score_figures, self.program.folder(job.id))
 
     async def show_read(self, job: Job, found: ScoreFigures) -> None:
         if found.spread is None:
-            self.stack.show_sentence(nothing_yet(job))
+            self.say_nothing_yet(job)
             return
         self.partial_bar.say(partial_line(found.scored, found.contexts))
         tied = (self.tr("query with a tie at the first place"), self.tr("queries with a tie at the first place"))
@@ -461,7 +489,7 @@ class OverviewView(ResultsPage[ScoreFigures]):
             bars.append(Steps(found.edges, found.other_counts, others_name()))
             name = self.tr("9 in 10 with other questions stay below {score}")
             marks.append(Mark(found.others.ninetieth, name.format(score=score_text(found.others.ninetieth))))
-        across, up = self.tr("Score"), self.tr("Contexts")
+        across, up = self.tr("Score"), self.tr("Candidates")
         columns, rows = (self.tr("series"), self.tr("from"), self.tr("to"), up), []
         for each in bars:
             heights = zip(pairwise(found.edges.tolist()), each.heights.tolist(), strict=True)

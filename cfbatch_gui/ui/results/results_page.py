@@ -1,9 +1,10 @@
-"""What pages of results share: when they read those of their job, what they show while there are none, the limits of a
-ranking and the figures over all its scores; and those about vectors the progress of work, lists of texts and columns.
+"""The few parts that pages of results are made of: reading, search, foot, and what stands there while there is
+nothing; the limits of a ranking; and for pages about vectors the lists of texts and their columns.
 """
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -12,7 +13,6 @@ from PySide6.QtGui import QRegularExpressionValidator
 from PySide6.QtWidgets import QLayout, QLineEdit, QSpinBox, QWidget
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.program import Program
@@ -20,14 +20,14 @@ from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, Progre
 from cfbatch_gui.core.results.exports.base import ExportOptions
 from cfbatch_gui.core.results.nearest import Neighbour, nearest
 from cfbatch_gui.core.results.outcomes import Status
-from cfbatch_gui.core.results.score_table import ScoreFigures
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import PagedRows, TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, WIDE, scaled
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     ElidedLabel,
     Flow,
@@ -49,10 +49,13 @@ from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.states import is_practice, short_model
 
 T = TypeVar("T")
+W = TypeVar("W")
 Version = tuple[object, ...]
 
 LOADING = "load"  # the name of the reading among a page's tasks
 TYPING = 0.12  # seconds; a search begins when the keys rest
+_PATIENCE = 0.3  # seconds before a page says what takes long
+_SIDE = WIDE - CELL_MARGIN  # pixels behind a table, as the stylesheet has them before it
 
 
 class ResultsPage(ResultView, Generic[T]):
@@ -65,14 +68,26 @@ class ResultsPage(ResultView, Generic[T]):
         self.shown: Job | None = None
         self.loaded: Version = ()  # of what was read last
         self.foot = IconLine("", wrap=True)
+        self.stop_link = LinkButton(tr("Stop"), "x", self.stop)
+        self.stop_link.hide()
+        self.progress = ThinProgress()
+        self.progress.hide()
+        size_policy = self.progress.sizePolicy()
+        size_policy.setRetainSizeWhenHidden(True)  # the content above must not move
+        self.progress.setSizePolicy(size_policy)
         self.stack = MaybeEmpty(icon)
+        self.stack.empty.pressed.connect(self._pressed)
+        self._on_pressed: Callable[[], object] = self.read_again
 
-    def lay_out(self, content: QWidget, above: QLayout | None = None, *, beside_foot: Sequence[QWidget] = ()) -> None:
-        """`above` the content are its fields, below it the foot."""
+    def lay_out(
+        self, content: QWidget, above: QLayout | None = None, *, beside_foot: Sequence[QWidget] = (), side: int = _SIDE
+    ) -> None:
+        """`above` the content are its fields, below it the foot; `side` is left free beside the content, in pixels."""
         fields = [column(boxed(above), margins=(WIDE, SMALL, MEDIUM, SMALL))] if above is not None else []
-        foot = row((self.foot, 1), *beside_foot, margins=(WIDE, SMALL, MEDIUM, MEDIUM))
-        self.stack.addWidget(boxed(column(*fields, (content, 1), line(), foot, gap=0)))
-        self.setLayout(column(self.stack, gap=0))
+        foot = row((self.foot, 1), self.stop_link, *beside_foot, margins=(WIDE, SMALL, MEDIUM, MEDIUM))
+        self.stack.addWidget(boxed(column(content, margins=(0, 0, side, 0))))
+        self._around = boxed(column(*fields, gap=0)), boxed(column(line(), foot, gap=0))
+        self.setLayout(column(self._around[0], (self.stack, 1), self.progress, self._around[1], gap=0))
 
     def add_search(self, hint: str, *marked: TableView | TextPanel) -> SearchField:
         """A field for what `find_text` looks for once the keys rest, and what is marked in these parts at once."""
@@ -93,7 +108,7 @@ class ResultsPage(ResultView, Generic[T]):
 
     def begin(self, job: Job) -> None:
         """Before another job is shown, while `shown` is still the one before."""
-        self.stack.show_sentence("")
+        self.say("")
 
     def version(self, job: Job) -> Version:
         """Changes exactly when there may be other results to read: an answer came, a batch ended without one, or the
@@ -111,24 +126,95 @@ class ResultsPage(ResultView, Generic[T]):
 
     def show_job(self, job: Job) -> None:
         if self.shown is None or job.id != self.shown.id:
-            for name in self.tasks.running():
-                self.tasks.cancel(name)
+            self._cancel_all()
             self.loaded = ()
             self.begin(job)
         self.shown = job
         if self.version(job) != self.loaded and not self.tasks.is_running(LOADING):
             self.tasks.start(LOADING, self._load())
 
-    def show_error(self, error: UserError) -> None:
-        self.stack.show_sentence(said(error.message))
+    def read_again(self) -> None:
+        self.loaded = ()
+        if self.shown is not None:
+            self.show_job(self.shown)
 
     async def _load(self) -> None:
         while (job := self.shown) is not None and self.loaded != (version := self.version(job)):
-            if job.has_results:
-                await asyncio.to_thread(complete_results, self.program.folder(job.id), job)
-            read = await self.read(job)
+            with self.waiting(tr("Reading the results…")):
+                if job.has_results:
+                    await in_thread(complete_results, self.program.folder(job.id), job)
+                read = await self.read(job)
             self.loaded = version
+            for part in self._around:
+                part.show()
             await self.show_read(job, read)
+
+    # What stands there instead of the content
+
+    def say(self, sentence: str, button: str = "", on_pressed: Callable[[], object] = lambda: None) -> None:
+        self._on_pressed = on_pressed
+        self.stack.show_sentence(sentence, button)
+
+    def _pressed(self) -> None:
+        self._on_pressed()
+
+    def say_nothing_yet(self, job: Job) -> None:
+        self.say(nothing_yet(job))
+        for part in self._around:
+            part.hide()
+
+    def show_error(self, error: UserError) -> None:
+        """Where the content is, unless this is there and can still be read."""
+        if self.is_empty():
+            self.say(said(error.message))
+        else:
+            self.foot.set_line("")
+            self.notices.show_error(error)
+
+    def is_empty(self) -> bool:
+        return self.stack.currentIndex() == 0
+
+    @contextmanager
+    def waiting(self, sentence: str) -> Iterator[None]:
+        """What takes longer than a moment is named, where the content is to be or in the foot, and can be stopped."""
+        named = asyncio.get_running_loop().call_later(_PATIENCE, self._say_waiting, sentence)
+        try:
+            yield
+        finally:
+            named.cancel()
+            self.stop_link.hide()
+            self.progress.hide()
+
+    def _say_waiting(self, sentence: str) -> None:
+        if self.is_empty():
+            self.say(sentence, tr("Stop"), self.stop)
+        else:
+            self.foot.set_line(sentence, "hourglass")
+            self.stop_link.show()
+
+    async def worked_out(self, sentence: str, function: Callable[[Progress], W]) -> W:
+        """Run `function` in a thread, its progress below; a cancel stops it when it reports progress next."""
+        loop = asyncio.get_running_loop()
+
+        def tell(share: float) -> None:
+            check_stopped()
+            loop.call_soon_threadsafe(self.progress.set_parts, round(share * 1000), 1000)
+
+        self.progress.set_parts(0, 1000)
+        self.progress.show()
+        with self.waiting(sentence):
+            return await in_thread(function, tell)
+
+    def stop(self) -> None:
+        self._cancel_all()
+        if self.is_empty():
+            self.say(tr("Stopped."), tr("Go on"), self.read_again)
+        else:
+            self.foot.set_line(tr("Stopped."), "info")
+
+    def _cancel_all(self) -> None:
+        for name in self.tasks.running():
+            self.tasks.cancel(name)
 
 
 def labelled(words: str, *fields: QWidget) -> QWidget:
@@ -177,10 +263,6 @@ class LimitsBar(QWidget):
             self.threshold.setText("" if limits.threshold is None else score_text(limits.threshold))
 
 
-def failed_batches(job: Job) -> dict[int, str]:
-    return job.failed_batches
-
-
 def nothing_yet(job: Job) -> str:
     if job.state is JobState.FAILED:
         return tr("Nothing came back from this job. “Progress” says why.")
@@ -218,49 +300,6 @@ def status_words(status: Status, why: str) -> str:
     return f"{word}: {said(why)}" if why else word
 
 
-def others_name() -> str:
-    return tr("Texts that suit another question better")
-
-
-def baseline_line(scores: ScoreFigures) -> str:
-    if scores.others is None:
-        return ""
-    pattern = tr("Texts that suit another question better have a mean score of {mean}; 9 in 10 stay below {high}.")
-    return pattern.format(mean=score_text(scores.others.mean), high=score_text(scores.others.ninetieth))
-
-
-def reading_line(scores: ScoreFigures) -> str:
-    if scores.others is None:
-        return tr(
-            "Not enough data to show a typical unrelated score: that takes ten questions, and texts that were ranked"
-            " for several of them. Compare scores within one query, not with a fixed number."
-        )
-    return tr(
-        "How to read it: a text that was ranked for several questions fits one of them best, and is compared with the"
-        " others. 9 in 10 of these {pairs} score below {high}, and {above} of all {all} scores lie above. Texts that"
-        " were not picked for any of your questions would score lower still."
-    ).format(
-        pairs=figures.plural(scores.other_pairs, "{n} pair", "{n} pairs"),
-        high=score_text(scores.others.ninetieth),
-        above=figures.number(scores.above),
-        all=figures.number(scores.scored),
-    )
-
-
-def partial_line(scored: int, contexts: int) -> str:
-    if scored >= contexts:
-        return ""
-    return tr("Partial: {scored} of {all} contexts have a score.").format(
-        scored=figures.number(scored), all=figures.number(contexts)
-    )
-
-
-def scores_line(job: Job) -> str:
-    if is_practice(job):
-        return tr("Practice scores, from a small model on this computer; they are not percentages.")
-    return tr("Compare scores within one query; they are not percentages.")
-
-
 _SAMPLE = 200  # texts in which a label is looked for
 _NEIGHBOURS = 25
 
@@ -273,23 +312,12 @@ class VectorsRead:
 
 
 class VectorPage(ResultsPage[VectorsRead]):
-    """`arrived` is called with vectors that can be shown, and again when more have come. `rows_wanted` brings item
-    numbers to be shown in the table, and what they are called there.
+    """`arrived` is called with vectors that can be shown, and again when more have come; the page then shows its
+    content. `rows_wanted` brings item numbers to be shown in the table, and what they are called there.
     """
 
     rows_wanted = Signal(object, str)
-
-    def __init__(self, program: Program, notices: Notices, icon: str) -> None:
-        super().__init__(program, notices, icon)
-        self.vectors_read: VectorsRead | None = None
-        self._progress = ThinProgress()
-        self._progress.setVisible(False)
-        size_policy = self._progress.sizePolicy()
-        size_policy.setRetainSizeWhenHidden(True)  # the content above must not move
-        self._progress.setSizePolicy(size_policy)
-
-    def lay_out_content(self, body: QWidget, above: QLayout) -> None:
-        self.lay_out(boxed(column((body, 1), self._progress, gap=0)), above)
+    vectors_read: VectorsRead | None = None
 
     # For the pages
 
@@ -317,72 +345,43 @@ class VectorPage(ResultsPage[VectorsRead]):
             self.notices.show_error(error)
             return [EmbeddedText(number, "", "", "", number, (), Status.FAILED, "", 0) for number in items]
 
-    async def worked_out(self, sentence: str, function: Callable[[Progress], T]) -> T:
-        """Run `function` in a thread, its progress below; a cancel stops it when it reports progress next."""
-        loop = asyncio.get_running_loop()
-
-        def tell(share: float) -> None:
-            check_stopped()
-            loop.call_soon_threadsafe(self._progress.set_parts, round(share * 1000), 1000)
-
-        self.foot.set_line(sentence, "hourglass")
-        self._progress.set_parts(0, 1000)
-        self._progress.setVisible(True)
-        try:
-            return await in_thread(function, tell)
-        finally:
-            self._progress.setVisible(False)
-
-    def show_foot(self, *sentences: str, without_direction: int = 0) -> None:
+    def show_foot(self, sentence: str = "", *, without_direction: int = 0) -> None:
         read = self.vectors_read
         if read is None:
             return
-        said = []
-        missing = read.embeddings.count - read.done
-        if missing:
-            pattern = self.tr("So far: {n} of {total} texts have a vector.")
-            said.append(pattern.format(n=figures.number(read.done), total=figures.number(read.embeddings.count)))
+        sentences = []
+        if read.done < read.embeddings.count:
+            pattern = tr("So far: {n} of {total} texts have a vector.")
+            sentences.append(pattern.format(n=figures.number(read.done), total=figures.number(read.embeddings.count)))
         if without_direction:
-            pattern = self.tr("Vectors that are zero or not finite, left out: {n}.")
-            said.append(pattern.format(n=figures.number(without_direction)))
+            pattern = tr("Vectors that are empty or broken, left out: {n}.")
+            sentences.append(pattern.format(n=figures.number(without_direction)))
+        look = ("triangle-alert", "attention") if sentences else ("info", "quiet")
         if is_practice(self.job):
-            said.append(self.tr("Practice vectors, not of {model}.").format(model=short_model(self.job)))
-        needs_attention = bool(missing or without_direction)
-        self.foot.set_line(
-            " ".join([*said, *filter(None, sentences)]),
-            "triangle-alert" if needs_attention else "info",
-            "attention" if needs_attention else "quiet",
-        )
-
-    def show_error(self, error: UserError) -> None:
-        if self.vectors_read is None:
-            super().show_error(error)
-        else:
-            self.foot.set_line("")
-            self.notices.show_error(error)
+            sentences.append(tr("Practice vectors, not of {model}.").format(model=short_model(self.job)))
+        self.foot.set_line(" ".join(filter(None, [*sentences, sentence])), *look)
 
     def begin(self, job: Job) -> None:
         self.vectors_read = None
         super().begin(job)
+        self.foot.set_line("")
         self.clear()
 
     async def read(self, job: Job) -> VectorsRead:
-        return await asyncio.to_thread(_read, self.program.folder(job.id), failed_batches(job))
+        def read() -> VectorsRead:
+            embeddings = Embeddings(self.program.folder(job.id), job.failed_batches)
+            labelled = any(text.label for text in embeddings.page(0, _SAMPLE))
+            return VectorsRead(embeddings, embeddings.outcome_counts().done, labelled)
+
+        return await in_thread(read)
 
     async def show_read(self, job: Job, read: VectorsRead) -> None:
         is_first = self.vectors_read is None or not self.vectors_read.done
         self.vectors_read = read
         if read.done:
-            self.stack.show_content()
             self.arrived(is_first=is_first)
         else:
-            self.stack.show_sentence(nothing_yet(job))
-
-
-def _read(folder: JobFolder, failed: dict[int, str]) -> VectorsRead:
-    embeddings = Embeddings(folder, failed)
-    sample = embeddings.page(0, _SAMPLE)
-    return VectorsRead(embeddings, embeddings.outcome_counts().done, labelled=any(text.label for text in sample))
+            self.say_nothing_yet(job)
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,7 +393,7 @@ class ListedText:
 
 
 class TextList(QWidget):
-    """Texts by their item numbers, each with its similarity to something, and the chosen one whole below.
+    """Texts by their item numbers, each with its similarity to something, and the chosen one whole above.
 
     `of` is the text that they are nearest to, which is not in the list; `name` says what chose them. `opened` brings
     an item number.
@@ -407,11 +406,11 @@ class TextList(QWidget):
         page: VectorPage,
         name: str,
         title: str,
-        *,
+        *beside: QWidget,
         columns: Sequence[Column[ListedText]] = (),
-        beside: QWidget | None = None,
         has_panel: bool = True,
     ) -> None:
+        """`beside` its own title are these."""
         super().__init__()
         self._page = page
         self.of: tuple[int, ...] = ()
@@ -424,13 +423,12 @@ class TextList(QWidget):
         self.rows: PagedRows[ListedText] = PagedRows(columns, count=0, fetch=self._fetch, parent=self)
         self.table = TableView(name, title, self.rows, on_picked=self._picked)
         self.table.opened.connect(lambda index: self.opened.emit(self.items[index]))
-        self.panel = TextPanel(lines=4)
-        head = row((self.title, 1), self.table_link, *filter(None, [beside]), margins=(MEDIUM, TINY, SMALL, TINY))
-        self._head = boxed(head)
+        self.panel = TextPanel()
+        self._head = boxed(row((self.title, 1), self.table_link, *beside, margins=(WIDE, SMALL, CELL_MARGIN, 0)))
         self._head.hide()
-        self._below = boxed(column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, SMALL)))
-        self._below.setVisible(has_panel)
-        self.setLayout(column(self._head, (self.table, 1), self._below, gap=0))
+        self._whole = boxed(column(self.panel, margins=(WIDE, MEDIUM, CELL_MARGIN, SMALL)))
+        self._whole.setVisible(has_panel)
+        self.setLayout(column(self._head, self._whole, (self.table, 1), gap=0))
 
     def show_items(
         self,
@@ -448,7 +446,7 @@ class TextList(QWidget):
         self._head.setVisible(bool(name))
         self.rows.refresh(len(self.items))
         self.table.scrollToTop()
-        if not self._below.isHidden():
+        if not self._whole.isHidden():
             self.table.selectRow(0)
 
     def show_found(self, found: Sequence[Neighbour], *, of: tuple[int, ...] = (), name: str = "") -> None:
@@ -456,8 +454,8 @@ class TextList(QWidget):
 
     async def show_nearest(self, item_no: int) -> None:
         (asked,) = self._page.texts([item_no])
-        found = await asyncio.to_thread(nearest, self._page.embeddings, item_no, _NEIGHBOURS)
-        name = tr("Nearest to “{text}”").format(text=figures.one_line(asked.text, 80))
+        found = await in_thread(nearest, self._page.embeddings, item_no, _NEIGHBOURS)
+        name = tr("Most like “{text}”").format(text=figures.one_line(asked.text, 80))
         self.show_found(found, of=(item_no,), name=name)
 
     def all_items(self) -> tuple[int, ...]:
@@ -478,6 +476,11 @@ class TextList(QWidget):
 
     def _show_in_table(self) -> None:
         self._page.rows_wanted.emit(self.all_items(), self.name)
+
+
+def below(*parts: QWidget | QLayout) -> QWidget:
+    """What stands below a table, apart from its last row."""
+    return boxed(column(line(), column(*parts, margins=(WIDE, MEDIUM, CELL_MARGIN, MEDIUM)), gap=0))
 
 
 def several_selected(items: Sequence[int]) -> tuple[str, Sequence[int]]:
@@ -506,5 +509,5 @@ def similarity_column(*, width: int = 96, bar: bool = False) -> Column[Any]:
         width=width,
         gives_way=not bar,
         bar=(lambda each: max(0.0, each.similarity)) if bar else None,
-        tip=tr("The cosine of both vectors: 1 is the same direction."),
+        tip=tr("How much alike both texts are: 1 is the same meaning, 0 has nothing to do with it."),
     )

@@ -1,19 +1,19 @@
-"""Embedded texts: the table, the chosen text with its vector and its neighbours, and the search by a sentence."""
+"""Embedded texts: the table with the chosen text and its vector, and the search by a text of one's own or the job's."""
 
-import asyncio
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLineEdit
 
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import VectorChecks
 from cfbatch_gui.core.results.exports.rows import vector_texts
 from cfbatch_gui.core.results.nearest import LONGEST, embed_sentence, nearest_to
+from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
@@ -21,6 +21,7 @@ from cfbatch_gui.ui.results.results_page import (
     ListedText,
     TextList,
     VectorPage,
+    below,
     id_column,
     named_cells,
     original_columns,
@@ -31,7 +32,7 @@ from cfbatch_gui.ui.results.results_page import (
     text_column,
 )
 from cfbatch_gui.ui.tables.table_rows import Column
-from cfbatch_gui.ui.tables.table_view import ColumnsButton, PagedRows, TableView, say_too_much
+from cfbatch_gui.ui.tables.table_view import ColumnsButton, PagedRows, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import (
     ElidedLabel,
@@ -43,9 +44,7 @@ from cfbatch_gui.ui.widgets import (
     PrimaryButton,
     boxed,
     column,
-    line,
     row,
-    split,
 )
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 from cfbatch_gui.words import figures
@@ -68,11 +67,10 @@ def checks_line(checks: VectorChecks) -> tuple[str, bool]:
     """What is known of all vectors, and whether they can be used."""
     if not checks.dimension or checks.missing == checks.texts:
         return tr("No vector has come back yet."), True
-    lengths = f"{score_text(checks.norm_min)}–{score_text(checks.norm_max)}"
-    words = [
-        figures.plural(checks.dimension, "{n} dimension", "{n} dimensions"),
-        tr("all of unit length") if checks.unit_length else tr("lengths {range}").format(range=lengths),
-    ]
+    words = [figures.plural(checks.dimension, "{n} number a text", "{n} numbers a text")]
+    if not checks.unit_length:
+        lengths = f"{score_text(checks.norm_min)}–{score_text(checks.norm_max)}"
+        words.append(tr("lengths {range}").format(range=lengths))
     counts = {
         tr("empty: {n}"): checks.zero,
         tr("repeated: {n}"): checks.repeated,
@@ -84,14 +82,13 @@ def checks_line(checks: VectorChecks) -> tuple[str, bool]:
     return " · ".join(words), not (checks.zero or checks.non_finite)
 
 
-_RESTING = 0.1  # seconds on a text before its neighbours are looked for
-_VALUES = 5
-_PANEL_WIDTH = 384
-_LEAST_TABLE = 370  # pixels; with less, texts would be an ellipsis
+_VALUES = 8
 
 
 class VectorsView(VectorPage):
-    """Reads pages of the table when they are painted, everything else in threads."""
+    """Reads pages of the table when they are painted. `similar_wanted` brings the number of the chosen item."""
+
+    similar_wanted = Signal(int)
 
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "waypoints")
@@ -99,11 +96,15 @@ class VectorsView(VectorPage):
         self._found_name = ""  # what chose the rows that are shown, "" for a search or all
         self._chosen: ListedText | None = None
         self._make_widgets()
-        self._lay_out()
+        bar = Flow(self.find_field, self.count, self.all_link, None, ColumnsButton(self.table))
+        self._table_stack = MaybeEmpty("search", self.table)
+        self._below = below(self.panel, row((self.values, 1), self.copy_button, self.similar_button, gap=MEDIUM))
+        self.lay_out(boxed(column((self._table_stack, 1), self._below, gap=0)), bar)
 
     def show_items(self, items: Sequence[int], name: str) -> None:
         """Show these texts alone, in this order; `name` says what chose them. A search, or “Show all”, ends it."""
-        self._clear_search()
+        self.find_field.reset()
+        self.tasks.cancel("find")
         self._show_found(items, name)
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)  # the widget that was clicked is hidden now
 
@@ -112,11 +113,9 @@ class VectorsView(VectorPage):
 
     def row_choices(self) -> tuple[RowChoice, ...]:
         found = self._found_name or self.tr("“{text}”").format(text=self.find_field.text())
-        is_of_chosen = self._chosen is not None and self.near.of == (self._chosen.text.item_no,)
         return row_choices(
             (found, self._items if not isinstance(self._items, range) else ()),
             several_selected([self.rows.row(index).text.item_no for index in self.table.selected_rows()]),
-            (self.tr("nearest to the chosen text"), self.near.all_items() if is_of_chosen else ()),
             proposed=self._found_name,
         )
 
@@ -127,34 +126,20 @@ class VectorsView(VectorPage):
         self.all_link = LinkButton(self.tr("Show all"), "x", self.show_all)
         self.all_link.hide()
         self.table = TableView("vectors/texts", self.tr("Texts"), on_picked=self._picked)
-        self.table.too_much_to_copy.connect(partial(say_too_much, self.notices))
+        self.table.opened.connect(lambda _: self._want_similar())
         self.rows: PagedRows[ListedText] = PagedRows((), count=0, fetch=self._fetch)
-        self.panel = TextPanel(lines=5)
+        self.panel = TextPanel()
         self.values = ElidedLabel("", "quiet")
         self.copy_button = LinkButton(self.tr("Copy vector"), "copy", self.copy_vector)
-        self.near = TextList(self, "vectors/neighbours", self.tr("Nearest texts"), has_panel=False)
-        self.near.opened.connect(self.choose)
-        self.find_field = self.add_search(self.tr("Find in texts and ids"), self.table, self.panel, self.near.table)
-
-    def _lay_out(self) -> None:
-        bar = Flow(self.find_field, self.count, self.all_link, None, ColumnsButton(self.table))
-        self._table_stack = MaybeEmpty("search", self.table)
-        self._table_stack.setMinimumWidth(scaled(_LEAST_TABLE))
-        values = row((self.values, 1), self.copy_button)
-        above = column(self.panel, values, margins=(MEDIUM, MEDIUM, MEDIUM, SMALL))
-        chosen = boxed(column(above, (self.near, 1), gap=0))
-        sizes = (1000 - _PANEL_WIDTH, _PANEL_WIDTH)
-        self.lay_out_content(split(self._table_stack, chosen, sizes=sizes, stretched=0), bar)
+        self.similar_button = LinkButton(self.tr("Texts like this"), "search", self._want_similar)
+        self.find_field = self.add_search(self.tr("Find in texts and ids"), self.table, self.panel)
 
     # Reading
 
     def clear(self) -> None:
-        self._clear_search()
-        self._table_stack.show_content()
-        self._items, self._chosen = range(0), None
-        self._found_name = ""
+        self.find_field.reset()
+        self._items, self._chosen, self._found_name = range(0), None, ""
         self.rows.refresh(0)
-        self.near.show_items(())
         self.all_link.hide()
 
     def arrived(self, *, is_first: bool) -> None:
@@ -168,48 +153,37 @@ class VectorsView(VectorPage):
             columns = vector_columns(embeddings.columns(), with_ids=embeddings.has_ids, labelled=read.labelled)
             self.rows = PagedRows(columns, count=len(self._items), fetch=self._fetch, parent=self)
             self.table.show_rows(self.rows)
-            self.table.selectRow(0)
-        else:
-            self._refresh()
-        self._show_count()
-        self.foot.set_line(self.tr("Looking at the vectors…"), "hourglass")
+        self._show_found(self._items, self._found_name)
+        self.stack.show_content()
         self.tasks.start("check", self._check())
 
     def _all(self) -> range:
         return range(1, self.embeddings.count + 1)
-
-    def _refresh(self) -> None:
-        scrolled, chosen = self.table.verticalScrollBar().value(), self._chosen
-        self.rows.refresh(len(self._items))
-        if self._items:
-            self.table.selectRow(max(0, self._index_of(chosen.text.item_no if chosen is not None else 0)))
-            self.table.verticalScrollBar().setValue(scrolled)
-
-    def _index_of(self, item_no: int) -> int:
-        return self._items.index(item_no) if item_no in self._items else -1
 
     def _fetch(self, start: int, stop: int) -> Sequence[ListedText]:
         return tuple(ListedText(text) for text in self.texts(self._items[start:stop]))
 
     async def find_text(self, text: str) -> None:
         if self.vectors_read is not None:
-            self._show_found(await asyncio.to_thread(self.embeddings.find, text) if text else self._all())
+            self._show_found(await in_thread(self.embeddings.find, text) if text else self._all())
 
     def _show_found(self, found: Sequence[int], name: str = "") -> None:
         self._items, self._found_name = found, name
-        self._refresh()
+        scrolled, chosen = self.table.verticalScrollBar().value(), self._chosen
+        self.rows.refresh(len(found))
+        self._below.setVisible(bool(found))
         if found:
+            item_no = chosen.text.item_no if chosen is not None else 0
+            self.table.selectRow(found.index(item_no) if item_no in found else 0)
+            self.table.verticalScrollBar().setValue(scrolled)
             self._table_stack.show_content()
         else:
             self._table_stack.show_sentence(self.tr("No text has “{text}” in it.").format(text=self.find_field.text()))
         self._show_count()
 
-    def _clear_search(self) -> None:
-        self.find_field.clear()
-        self.tasks.cancel("find")
-
     async def _check(self) -> None:
-        sentence, is_well = checks_line(await asyncio.to_thread(self.embeddings.checks))
+        with self.waiting(self.tr("Looking at the vectors…")):
+            sentence, is_well = checks_line(await in_thread(self.embeddings.checks))
         if is_practice(self.job):
             sentence += " · " + self.tr("practice, not {model}").format(model=short_model(self.job))
         icon = ("circle-check", "done") if is_well else ("triangle-alert", "attention")
@@ -217,18 +191,15 @@ class VectorsView(VectorPage):
 
     # Showing
 
-    def choose(self, item_no: int) -> None:
-        if self._index_of(item_no) < 0:
-            self.show_all()
-        index = self._index_of(item_no)
-        self.table.selectRow(index)
-        self.table.scrollTo(self.rows.index(index, 0))
-
     def copy_vector(self) -> None:
         """All numbers as a JSON array, each in the shortest form that reads back as the same float32."""
         vector = self.embeddings.vector(self._chosen.text.item_no) if self._chosen is not None else None
         if vector is not None:
             QGuiApplication.clipboard().setText(vector_texts(vector[None, :])[0].decode())
+
+    def _want_similar(self) -> None:
+        if self._chosen is not None and self.similar_button.isEnabled():
+            self.similar_wanted.emit(self._chosen.text.item_no)
 
     def _picked(self, index: int) -> None:
         chosen = self.rows.row(index)
@@ -242,22 +213,10 @@ class VectorsView(VectorPage):
             problem=status_words(text.status, text.error),
             rest=named_cells(self.embeddings.columns(), text.cells, text.text, text.label),
         )
-        self._show_values(self.embeddings.vector(text.item_no))
-        self.tasks.start("neighbours", self._look(text.item_no))
-
-    async def _look(self, item_no: int) -> None:
-        await asyncio.sleep(_RESTING)
-        await self.near.show_nearest(item_no)
-
-    def _show_values(self, vector: NDArray[np.float32] | None) -> None:
-        self.copy_button.setEnabled(vector is not None)
-        if vector is None:
-            self.values.setText(self.tr("No vector"))
-            return
-        first = ", ".join(map(score_text, vector[:_VALUES].tolist()))
-        more = len(vector) - _VALUES
-        pattern = self.tr("{values}, … {n} more") if more > 0 else "{values}"
-        self.values.setText(pattern.format(values=first, n=figures.number(more)))
+        vector = self.embeddings.vector(text.item_no)
+        for button in (self.copy_button, self.similar_button):
+            button.setEnabled(vector is not None)
+        self.values.setText(self.tr("No vector") if vector is None else _first_values(vector))
 
     def _show_count(self) -> None:
         read = self.vectors_read
@@ -274,54 +233,71 @@ class VectorsView(VectorPage):
         self.count.setText(" · ".join(filter(None, (words, figures.one_line(self._found_name, 60)))))
 
 
+def _first_values(vector: NDArray[np.float32]) -> str:
+    values = [score_text(value) for value in vector[:_VALUES].tolist()]
+    if len(vector) > _VALUES:
+        values.append(tr("… {n} more").format(n=figures.number(len(vector) - _VALUES)))
+    return " · ".join(values)  # a comma is the decimal sign of many languages
+
+
 _MOST = 100
 
 
-class SimilarView(VectorPage):
-    """Pressing the button sends one request, which is billed; nothing else is sent."""
+class SearchView(VectorPage):
+    """Finds what is most like a text of one's own, by one request, which is billed, or like a text of the job, by its
+    vector.
+    """
 
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "search")
         self._vector: NDArray[np.float32] | None = None
         self._asked = ""
+        self._wanted: tuple[Job, int] | None = None  # an item whose like is to be found once its job is read
         self._make_widgets()
-        self._lay_out()
+        ask = column(row((self.sentence, 1), self.button), self.price, gap=TINY, margins=(0, SMALL, MEDIUM, SMALL))
+        self.lay_out(self.found, ask)
 
     def clear(self) -> None:
         self._vector, self._asked = None, ""
         self.sentence.clear()
-        self._show_nothing()
 
     def arrived(self, *, is_first: bool) -> None:
         self._show_price()
-        self.show_foot(self.tr("Similarity is the cosine of two vectors: 1 is the same direction."))
-        if self._vector is not None:
+        if self._wanted is not None and self._wanted[0].id == self.job.id:
+            self.show_like(*self._wanted)
+        elif self._vector is not None:
             self.tasks.start("compare", self._compare(self._vector))
+        elif is_first:
+            self.say(self.tr("The texts that are most like yours will stand here, the most similar first."))
+
+    def show_like(self, job: Job, item_no: int) -> None:
+        """The neighbours of a text of a job; nothing is sent."""
+        self._wanted = (job, item_no)
+        if self.vectors_read is not None and job.id == self.job.id:
+            self._wanted = None
+            self.tasks.start("compare", self._show_nearest(item_no))
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        return row_choices((self.found.name, self.found.items), self.found.selected(), proposed=self.found.name)
+        if self.is_empty():
+            return ()
+        return row_choices((self.found.name, self.found.all_items()), self.found.selected(), proposed=self.found.name)
 
     # Making
 
     def _make_widgets(self) -> None:
         self.sentence = QLineEdit()
         self.sentence.setMaxLength(LONGEST)
-        self.sentence.setAccessibleName(self.tr("A sentence to look for"))
+        self.sentence.setAccessibleName(self.tr("A text to look for"))
         self.sentence.setPlaceholderText(self.tr("Type a question, a sentence or a few words, in any language"))
         self.sentence.textChanged.connect(self._show_price)
         self.sentence.returnPressed.connect(self.search)
-        self.button = PrimaryButton(self.tr("Find similar"), "search", self.search)
+        self.button = PrimaryButton(self.tr("Search"), "search", self.search)
         self.button.setProperty("large", "true")
         self.sentence.setMinimumHeight(scaled(34))
         self.price = IconLine("", wrap=True)
         columns = (row_column(), text_column(), id_column(width=110), similarity_column(width=170, bar=True))
         self.found = TextList(self, "vectors/similar", self.tr("Similar texts"), columns=columns)
-
-    def _lay_out(self) -> None:
-        ask = column(row((self.sentence, 1), self.button), self.price, gap=TINY, margins=(0, SMALL, MEDIUM, SMALL))
-        self._body = MaybeEmpty("search", self.found)
-        self.lay_out_content(boxed(column(line(), (self._body, 1), gap=0)), ask)
-        self._show_nothing()
+        self.found.opened.connect(lambda item_no: self.show_like(self.job, item_no))
 
     # Searching
 
@@ -337,7 +313,7 @@ class SimilarView(VectorPage):
 
     async def _ask(self, text: str) -> None:
         title = connection_title(self.program, self.job)
-        self.button.set_possible(self.tr("The sentence is on its way."))
+        self.button.set_possible(self.tr("The text is on its way."))
         self.foot.set_line(self.tr("Asking {title}…").format(title=title_words(title)), "loader")
         try:
             client = self.program.address_book.client(self.job.connection)
@@ -349,27 +325,28 @@ class SimilarView(VectorPage):
         await self._compare(self._vector)
 
     async def _compare(self, vector: NDArray[np.float32]) -> None:
-        found = await asyncio.to_thread(nearest_to, self.embeddings, vector, _MOST)
-        self._show_nothing()
-        if found:
-            name = self.tr("Most similar to “{text}”").format(text=figures.one_line(self._asked, 90))
-            self.found.show_found(found, name=name)
-            self._body.show_content()
-        self.show_foot(self.tr("Similarity is the cosine of two vectors: 1 is the same direction."))
+        with self.waiting(self.tr("Comparing…")):
+            found = await in_thread(nearest_to, self.embeddings, vector, _MOST)
+        name = self.tr("Most like “{text}”").format(text=figures.one_line(self._asked, 90))
+        self.found.show_found(found, name=name)
+        self._show_list()
+
+    async def _show_nearest(self, item_no: int) -> None:
+        with self.waiting(self.tr("Comparing…")):
+            await self.found.show_nearest(item_no)
+        self._show_list()
+
+    def _show_list(self) -> None:
+        self.stack.show_content()
+        self.show_foot(self.tr("Open a text with Enter or a double click to find what is like it; that sends nothing."))
 
     # Showing
-
-    def _show_nothing(self) -> None:
-        self.found.show_items(())
-        self._body.show_sentence(
-            self.tr("The texts that are most like your sentence will stand here, with their similarity.")
-        )
 
     def _show_price(self) -> None:
         text = self.sentence.text().strip()
         if self.vectors_read is None:
             return
-        self.button.set_possible("" if text else self.tr("Type a sentence first."))
+        self.button.set_possible("" if text else self.tr("Type a text first."))
         job = self.job
         if is_practice(job):
             self.price.set_line(
@@ -379,7 +356,7 @@ class SimilarView(VectorPage):
         low, high = tokens_lower(text), tokens_upper(text)
         amount = self.tr("{low} to {high} tokens").format(low=figures.number(low), high=figures.number(high))
         self.price.set_line(
-            self.tr("Sends this sentence to {title}, {model}: one request{amount}, billed like any other.").format(
+            self.tr("Sends this text to {title}, {model}: one request{amount}, billed like any other.").format(
                 title=title_words(connection_title(self.program, job)),
                 model=short_model(job),
                 amount=f", {amount}" if text else "",

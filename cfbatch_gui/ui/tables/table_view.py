@@ -48,11 +48,6 @@ def as_tsv(cells: list[list[str]]) -> str:
     return lines.getvalue().removesuffix("\n")
 
 
-def say_too_much(notices: Notices, count: int) -> None:
-    pattern = tr("{n} rows are too many for the clipboard, which takes {most}. Export them instead.")
-    notices.show_notice(pattern.format(n=figures.number(count), most=figures.number(MOST_ROWS_TO_COPY)), "attention")
-
-
 HEADER_HEIGHT = 34
 
 
@@ -100,7 +95,6 @@ class TableView(QTableView):
 
     picked = Signal(int)
     opened = Signal(int)
-    too_much_to_copy = Signal(int)
 
     def __init__(
         self,
@@ -197,7 +191,10 @@ class TableView(QTableView):
         """Copy the selected rows and their header as a spreadsheet reads them; above MOST_ROWS_TO_COPY only say so."""
         count = sum(bottom - top + 1 for top, bottom in self._selected_ranges())
         if count > MOST_ROWS_TO_COPY:
-            self.too_much_to_copy.emit(count)
+            pattern = self.tr("{n} rows are too many for the clipboard, which takes {most}. Export them instead.")
+            words = pattern.format(n=figures.number(count), most=figures.number(MOST_ROWS_TO_COPY))
+            for notices in self.window().findChildren(Notices):
+                notices.show_notice(words, "attention")
             return
         model, header = self.model(), self.horizontalHeader()
         if not isinstance(model, ColumnRows) or not count:

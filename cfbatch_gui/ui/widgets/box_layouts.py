@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 
 BoxT = TypeVar("BoxT", bound=QBoxLayout)
@@ -69,8 +70,13 @@ def line() -> QFrame:
     return frame
 
 
-def split(*parts: QWidget, sizes: Sequence[int], stretched: int | None = None, vertical: bool = False) -> QSplitter:
-    """A splitter whose parts cannot be closed; part `stretched` takes the window's growth, all of them with None."""
+def split(
+    *parts: QWidget, name: str, sizes: Sequence[int], stretched: int | None = None, vertical: bool = False
+) -> QSplitter:
+    """A splitter whose parts cannot be closed; part `stretched` takes the window's growth, all of them with None.
+
+    `sizes` are those of the first time; what the user makes of them is remembered under `name`.
+    """
     splitter = QSplitter(Qt.Orientation.Vertical if vertical else Qt.Orientation.Horizontal)
     splitter.setChildrenCollapsible(False)
     splitter.setHandleWidth(1)
@@ -78,7 +84,9 @@ def split(*parts: QWidget, sizes: Sequence[int], stretched: int | None = None, v
         splitter.addWidget(part)
         if stretched is not None:
             splitter.setStretchFactor(index, int(index == stretched))
-    splitter.setSizes(list(sizes))
+    key = f"split/{name}"
+    splitter.setSizes([int(size) for size in memory.get(key).split()] or list(sizes))
+    splitter.splitterMoved.connect(lambda *_: memory.set(key, " ".join(map(str, splitter.sizes()))))
     return splitter
 
 

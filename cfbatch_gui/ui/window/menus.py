@@ -92,9 +92,9 @@ class Menus(QObject):
         )
         menu = self._menu(
             tr("&Help"),
-            (tr("Help"), "Shift+F1", self.show_help),
+            (tr("Help"), "F1", self.show_help),
             (tr("What is a score?"), "", partial(self.show_help, Topic.SCORES)),
-            (tr("Shortcuts"), "F1", self.show_shortcuts),
+            (tr("Shortcuts"), "Shift+F1", self.show_shortcuts),
             None,
             (tr("The Batch API at Cloudflare"), "", partial(QDesktopServices.openUrl, QUrl(WEBSITE))),
             (tr("About CF Batch"), "", self.show_about),

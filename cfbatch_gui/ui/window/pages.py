@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QDialog, QWidget
 
 from cfbatch_gui.core.connections.credentials import KeyringState
 from cfbatch_gui.core.errors import ConnectionProblem, KeyringUnavailable
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
@@ -17,7 +16,7 @@ from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.limits import CALL_BUDGET
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.help import Topic
-from cfbatch_gui.ui.job_actions import can_be_compared, can_be_judged
+from cfbatch_gui.ui.job_actions import can_be_judged
 from cfbatch_gui.ui.jobs.library import ConnectionState
 from cfbatch_gui.ui.result_view import LateView
 from cfbatch_gui.ui.window.main_window import MainWindow
@@ -157,12 +156,11 @@ class Evaluating:
         return self.comparison if is_shown else None
 
     def compare(self, *job_ids: str) -> None:
-        """Compare jobs, the one that is open with the others; a job alone with those that the user chooses."""
+        """Compare jobs with each other; a job alone with those that the user chooses."""
         if len(job_ids) == 1:
             self._tasks.start("compare", self._choose(*job_ids))
         else:
-            opened = self._window.library.opened_job()
-            self._compare(sorted(job_ids, key=lambda job_id: job_id != opened))
+            self._compare(job_ids)
 
     async def _choose(self, job_id: str) -> None:
         from cfbatch_gui.ui.evaluation.comparison_page import ChooseJobsDialog
@@ -205,7 +203,7 @@ class Evaluating:
             self.judge(job.id)
 
     def compare_opened(self) -> None:
-        if (job := self._opened()) is not None and can_be_compared(job):
+        if (job := self._opened()) is not None and self._workspace.job_actions.can_be_compared(job):
             self.compare(job.id)
 
     def _opened(self) -> Job | None:
@@ -224,8 +222,8 @@ class Evaluating:
 
 
 class ResultViews:
-    """No view is made before the window is painted. `show_table` is called when the table of all vectors shows rows
-    that a page has selected.
+    """No view is made before the window is painted. `show_tab` is called by the key of the tab that is to show
+    what another page has chosen.
     """
 
     def __init__(
@@ -234,14 +232,15 @@ class ResultViews:
         window: MainWindow,
         *,
         show_help: Callable[[Topic], object],
-        show_table: Callable[[], object],
+        show_tab: Callable[[str], object],
         judge: Callable[[str], object],
         export: Callable[[str], object],
     ) -> None:
-        self._program, self._window, self._show_table = program, window, show_table
+        self._program, self._window, self._show_tab = program, window, show_tab
         notices = window.notices
         receivers = {
             "rows_wanted": self._show_rows,
+            "similar_wanted": self._show_similar,
             "score_help_wanted": partial(show_help, Topic.SCORES),
             "quality_help_wanted": partial(show_help, Topic.QUALITY),
             "judge_wanted": judge,
@@ -272,17 +271,10 @@ class ResultViews:
             "quality": late("results.quality_view", "QualityView", has_something=can_be_judged),
             "overview": late("results.ranking_view", "OverviewView"),
             "vectors": late("results.vectors_view", "VectorsView"),
+            "search": late("results.vectors_view", "SearchView"),
             "map": late("results.map_view", "MapView"),
-            "similar": late("results.vectors_view", "SimilarView"),
+            "groups": late("results.groups_view", "ClustersView"),
             "duplicates": late("results.groups_view", "DuplicatesView"),
-            "clusters": late("results.groups_view", "ClustersView"),
-            "versus": late(
-                "results.map_view",
-                "VersusScoresView",
-                has_something=lambda _: any(
-                    each.kind is Kind.RANK and each.has_results for each in program.ledger.jobs()
-                ),
-            ),
             "vectorize": late(
                 *("results.vectorize_page", "VectorizePage", lambda: self._pushes),
                 has_something=lambda job: job.state in FORGETTABLE and _has_account(program),
@@ -302,8 +294,13 @@ class ResultViews:
 
     def _show_rows(self, items: object, name: str) -> None:
         if isinstance(items, tuple):
-            self._show_table()
+            self._show_tab("vectors")
             self.pages["vectors"].view.show_items(items, name)
+
+    def _show_similar(self, item_no: int) -> None:
+        job = self.pages["vectors"].view.job
+        self._show_tab("search")
+        self.pages["search"].view.show_like(job, item_no)
 
 
 def _has_account(program: Program) -> bool:
@@ -341,6 +338,7 @@ class SettingsPages:
             self._program,
             self.connection,
             choose_scheme=workspace.choose_scheme,
+            begin_again=workspace.begin_again,
             show_traffic=self.show_traffic,
             back_up=workspace.menus.back_up,
         )

@@ -68,6 +68,7 @@ class Workspace:
         self.program, self._theme = program, theme
         memory.open(program.settings.table_layouts, lambda texts: program.change_settings(table_layouts=texts))
         self.closed = asyncio.Event()
+        self.begins_again = False  # once it is closed
         window = self.window = MainWindow()
         self.notices = window.notices
         self.tasks = Tasks(window, self.notices.show_error)
@@ -82,7 +83,7 @@ class Workspace:
             program,
             window,
             show_help=lambda topic: self.menus.show_help(topic),  # noqa: PLW0108 - made below
-            show_table=lambda: self.job_page.tabs.choose("vectors"),
+            show_tab=lambda key: self.job_page.tabs.choose(key),  # noqa: PLW0108 - made below
             judge=self.evaluating.judge,
             export=lambda job_id: self.menus.show_export(job_id),  # noqa: PLW0108 - made below
         )
@@ -103,7 +104,7 @@ class Workspace:
         )
         window.files_dropped.connect(lambda files: self.new_jobs.start(*files))
         self.notices.connection_wanted.connect(self.settings.show_connections)
-        window.close_requested.connect(self._close)
+        window.close_requested.connect(lambda: self.tasks.start("close", self._close()))
         window.library.new_button.clicked.connect(lambda _checked=False: self.new_jobs.start())
         window.library.opened.connect(self.open_job)
         self.notices.set_foot(lambda: self.draft_page.check.foot.height() if self.is_shown("draft_page") else 0)
@@ -192,6 +193,10 @@ class Workspace:
     def open_job(self, job_id: str) -> None:
         module = _JOB if self.program.ledger.job(job_id).is_sent else _DRAFT
         self.begin_with("open", partial(self._open_now, job_id), module)
+
+    def open_if_there(self, job_id: str) -> None:
+        if any(job.id == job_id for job in self.program.ledger.jobs()):
+            self.open_job(job_id)
 
     def begin_with(
         self,
@@ -313,13 +318,15 @@ class Workspace:
             self.open_job(job_id)
         self.window.come_forward()
 
-    def _close(self) -> None:
-        async def close() -> None:
-            if await self.menus.may_close():
-                self.window.hide()
-                self.closed.set()
+    async def _close(self) -> None:
+        if self.begins_again or await self.menus.may_close():
+            self.window.hide()
+            self.closed.set()
 
-        self.tasks.start("close", close())
+    def begin_again(self) -> None:
+        """Close the window and open it once more, in the language that is chosen now; jobs go on."""
+        self.begins_again = True
+        self.window.close()
 
     # The data folder
 

@@ -43,7 +43,7 @@ def a_ledger(paths: Paths) -> Ledger:
     job = replace(a_job(), **{**other_values(Job), "deleted_at": 0.0}, tags=("a", "ü"))
     batch = Batch(job.id, 1, BatchState.QUEUED, 3, 30, 999, earlier=(Attempt(1.0, 2, 3), Attempt(0.1 + 0.2, 2)))
     batch = replace(batch, **other_values(Batch))
-    batch = replace(batch, attempt="an attempt", request_id="a request", error=message("{n} texts", n=3))
+    batch = replace(batch, attempt="an attempt", request_id="a request", error=message("n_rows_are_hidden_file", n=3))
     ledger = Ledger.open(paths)
     ledger.put(job, [batch])
     return ledger

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from cfbatch_gui.core.messages import message, quoted, stored
 from tests.core.results.folders import FAILED, LEFT_OUT, NASTY, WAITING, Pair, Table, unit_vectors
 
 
@@ -9,6 +10,9 @@ from tests.core.results.folders import FAILED, LEFT_OUT, NASTY, WAITING, Pair, T
 def table(tmp_path: Path) -> Table:
     """An empty job folder with one column of the user's own, whose name is also one of ours."""
     return Table(tmp_path / "job", kept=("rank",))
+
+
+NO_TEXT = message("there_is_no_text_column", column=quoted("article"))
 
 
 @pytest.fixture
@@ -25,7 +29,12 @@ def mixed(table: Table) -> Table:
             Pair("how do I reset", "sixth", WAITING, id="G", kept=("g",)),
             Pair("how do I reset", "seventh", 0.125, id="H", kept=("h",)),
         ],
-        skipped=[(Pair("lonely", "", "", id="I", kept=("i",)), "There is no text in “article”.")],
+        skipped=[
+            (
+                Pair("lonely", "", "", id="I", kept=("i",)),
+                stored(message("there_is_no_text_column", column=quoted("article"))),
+            )
+        ],
     )
 
 

@@ -20,10 +20,12 @@ from cfbatch_gui.core.errors import ExportError, UsageError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Measure, Target, columns_of
 from cfbatch_gui.core.results.exports import excel as excel_target
 from cfbatch_gui.core.results.exports.rows import vector_texts
 from cfbatch_gui.words.languages import load_language
+from tests.core.results.conftest import NO_TEXT
 from tests.core.results.folders import FAILED, NASTY, THERE, Outcome, Pair, Table, unit_vectors
 from tests.core.results.test_exports_csv import manifest, read
 
@@ -403,8 +405,9 @@ def test_only_the_chosen_texts_are_written(table: Table, tmp_path: Path, target:
 
 
 def test_a_workbook_has_sheets_headers_and_reasons_in_the_users_language(mixed: Table, tmp_path: Path) -> None:
-    german = load_language("de").said
-    mixed.export(tmp_path / "out.xlsx", say=german)
+    language = load_language("de")
+    german = language.translated
+    mixed.export(tmp_path / "out.xlsx", say=language.said)
     book = openpyxl.load_workbook(tmp_path / "out.xlsx")
     assert book.sheetnames == [german(name) for name in ("Ranking", "Problems", "Per query", "About")]
     assert book.sheetnames[-1] == "Über"
@@ -413,7 +416,7 @@ def test_a_workbook_has_sheets_headers_and_reasons_in_the_users_language(mixed: 
     assert book[german("Per query")]["A1"].value == "question", "the header of their own file"
     reasons = [row[-1] for row in book[german("Problems")].iter_rows(values_only=True)]
     assert reasons[0] == german("Reason")
-    assert "Zeile 10: In “article” steht kein Text." in reasons
+    assert language.said(message("row_number_reason", number=10, reason=NO_TEXT)) in reasons
 
 
 EDGES = [

@@ -21,7 +21,7 @@ _DRAWN = _DASHES | frozenset(_ENDS)
 _BAR, _UNESCAPED_BAR = re.compile("[|│┃║]"), re.compile(r"(?<!\\)\|")
 _PARTED = re.compile("[^-─━═ :]")  # the junctions of a rule
 _SAID_BELOW = re.compile(r"\(\d+ \w+\)|\d+ rows? in set.*")  # by psql and MySQL's client
-_NO_ROW = message("This line is no row of the table.")
+_NO_ROW = message("line_is_no_row_table")
 _MOST_ABOVE = 30  # lines
 _MOST_OTHERS = 12  # lines in a file that is a table for the rest, or as many as it has rows
 

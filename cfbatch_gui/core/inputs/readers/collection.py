@@ -148,8 +148,7 @@ def recognise_collection(candidate: Candidate) -> Source | None:
     if parts.run is None and parts.judgements is None:
         raise InputError(
             message(
-                "{name} has a corpus and queries, but no file that says which documents to rank for which query. To "
-                "rank all of them for every query, choose {queries}, and {corpus} as the second file.",
+                "name_corpus_queries_but_no_file",
                 name=candidate.path.name,
                 queries=parts.queries.name,
                 corpus=parts.corpus.name,
@@ -164,20 +163,9 @@ def recognise_run(candidate: Candidate) -> Source | None:
     if (is_run or _has_lines(candidate.text, _RANKED_LINE)) and (parts := _parts_of(candidate.path)):
         return _source(candidate, parts, candidate.size)
     if is_run:
-        raise InputError(
-            message(
-                "{name} is a TREC run: it names queries and documents, but does not hold their texts. Put "
-                "corpus.jsonl and queries.jsonl into its folder, and choose it again.",
-                name=candidate.path.name,
-            )
-        )
+        raise InputError(message("name_is_trec_run_names_queries", name=candidate.path.name))
     if _has_lines(candidate.text, _JUDGEMENT_LINE, least=3):
-        raise InputError(
-            message(
-                "The file holds judgements (TREC qrels): ids of queries and documents, but no texts. Put it as "
-                "qrels.tsv beside corpus.jsonl and queries.jsonl, and choose that folder."
-            )
-        )
+        raise InputError(message("file_holds_judgements_trec_qrels_ids"))
     return None
 
 
@@ -219,28 +207,21 @@ def settle_candidates(source: Source, rule: CandidateRule | None) -> Source:
 
 
 def _notices(parts: _Parts, rule: CandidateRule | None = None) -> tuple[str, ...]:
-    said: list[str] = [
-        message("Corpus: {corpus}. Queries: {queries}.", corpus=parts.corpus.name, queries=parts.queries.name)
-    ]
+    said: list[str] = [message("corpus_corpus_queries_queries", corpus=parts.corpus.name, queries=parts.queries.name)]
     if parts.run:
-        said.append(message("The candidates of each query come from {name}.", name=parts.run.name))
+        said.append(message("candidates_each_query_come_from_name", name=parts.run.name))
     elif parts.judgements:
         pool = _POOLS[rule.pool if rule else CandidatePool.JUDGED]
         said.append(pool.filled(judgements=parts.judgements.name, size=rule.size if rule else 0))
     if parts.judgements:
-        said.append(message("Labels come from {name}.", name=parts.judgements.name))
+        said.append(message("labels_come_from_name", name=parts.judgements.name))
     return tuple(said)
 
 
 _POOLS = {
-    CandidatePool.JUDGED: message("No file names candidates, so the judged documents of {judgements} are ranked."),
-    CandidatePool.SAMPLE: message(
-        "No file names candidates, so the judged documents of {judgements} are ranked, with others drawn from the"
-        " corpus up to {size:,} a query."
-    ),
-    CandidatePool.CORPUS: message(
-        "No file names candidates, so the whole corpus is ranked for each query of {judgements}."
-    ),
+    CandidatePool.JUDGED: message("no_file_names_candidates_judged_documents"),
+    CandidatePool.SAMPLE: message("no_file_names_candidates_judged"),
+    CandidatePool.CORPUS: message("no_file_names_candidates_whole_corpus"),
 }
 
 
@@ -274,7 +255,7 @@ def read_collection(source: Source, progress: Callable[[int], None] | None) -> G
     """Yield the pairs of query and candidate, numbered from 1; one without a document or query is a problem."""
     parts = _parts_of(source.path)
     if parts is None:
-        raise InputError(message("{name} has lost its corpus or its queries. Choose it again.", name=source.path.name))
+        raise InputError(message("name_lost_corpus_or_queries_choose", name=source.path.name))
     rule = (source.candidates if not parts.run else None) or CandidateRule(CandidatePool.JUDGED)
     labels = _labels(parts.judgements) if parts.judgements else {}
     named = _candidates(parts.run) if parts.run else labels
@@ -319,9 +300,9 @@ def _pairs(
             cells = (query_id, query or "", document, found or "", str(rank) if is_ranked else "", label)
             problem = ""
             if query is None:
-                problem = message("The queries have none with the id “{query_id}”.", query_id=query_id)
+                problem = message("queries_none_id_query_id", query_id=query_id)
             elif found is None:
-                problem = message("The corpus has no document with the id “{document}”.", document=document)
+                problem = message("corpus_no_document_id_document", document=document)
             yield Row(number, cells, problem)
             if progress is not None and number % 1000 == 0:
                 progress(number)
@@ -346,10 +327,7 @@ def _texts(path: Path, ids: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
         yield _first(fields, ids), fields.get("title", ""), _first(fields, _TEXTS)
 
 
-_NOT_OF_RUN = message(
-    "Line {line:,} of the run {name} has not a query, Q0, a document, a rank, a score and a name, or its score is no "
-    "number: “{text}”. Correct it there, and choose it again."
-)
+_NOT_OF_RUN = message("line_line_run_name_not_query")
 
 
 def _candidates(path: Path) -> dict[str, list[str]]:

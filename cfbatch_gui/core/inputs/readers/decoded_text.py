@@ -76,14 +76,7 @@ def text_pieces(
         unfinished_size += len(text) - end
         if unfinished_size > (longest or LONGEST_LINE):
             if not longest:
-                raise InputError(
-                    message(
-                        "{name} has a line of more than {most:,} characters. Choose a file with one text per line, or "
-                        "a spreadsheet.",
-                        name=name,
-                        most=LONGEST_LINE,
-                    )
-                )
+                raise InputError(message("name_line_more_than_most_characters", name=name, most=LONGEST_LINE))
             unfinished, unfinished_size, is_cutting = [CUT_MARK], 0, True
     yield "".join(unfinished)
 

@@ -59,20 +59,7 @@ def _check(process: subprocess.Popen[bytes], written: IO[bytes], noted: IO[bytes
     noted.seek(0)
     said = noted.read(_MOST_WORDS).decode(errors="replace")
     if status == decoding_program.PROTECTED:
-        raise InputError(
-            message(
-                "{name} is protected by a password. Remove the password in your spreadsheet program, save it, and "
-                "choose it again.",
-                name=path.name,
-            )
-        )
+        raise InputError(message("name_is_protected_password_remove_password", name=path.name))
     if status == decoding_program.MISSING:
-        raise InputError(
-            message(
-                "{name} is a Parquet file, and the part that reads those is not installed. Install "
-                "cfbatch-gui[parquet], or export the table as CSV or JSON Lines.",
-                name=path.name,
-            ),
-            detail=said,
-        )
+        raise InputError(message("name_is_parquet_file_part_reads", name=path.name), detail=said)
     raise damaged(path, said, cure)

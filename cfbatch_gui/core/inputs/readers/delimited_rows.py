@@ -81,14 +81,10 @@ def _meant(found: re.Match[str]) -> str:
     return chr(code) if 0 < code < 128 else found[0]
 
 
-AFTER_QUOTE = message(
-    "After a closing quotation mark this row goes on without a separator. Cells may have run together."
-)
-STRAY_QUOTE = message("There is a quotation mark in this row that belongs to no pair. Cells may have run together.")
-LINE_BREAK = message("A cell of this row goes on over several lines, which may be rows of their own.")
-CUT_SHORT = message(
-    "A cell of several lines seems to end too early: the line below this row goes on with quotation marks."
-)
+AFTER_QUOTE = message("after_closing_quotation_mark_row_goes")
+STRAY_QUOTE = message("there_is_quotation_mark_row_belongs")
+LINE_BREAK = message("cell_row_goes_on_over_several")
+CUT_SHORT = message("cell_several_lines_seems_end_too")
 CHECKED = (Quoting.DOUBLED, Quoting.ESCAPED, Quoting.SPACED)  # every mark of a sound row has its place
 _UNQUOTED = (Quoting.NONE, Quoting.COPY)
 _MOST_BY_PATTERN = 2_000  # characters; NumPy takes longer to begin
@@ -209,23 +205,15 @@ def marked_columns(source: Source) -> Source:
     marked = tuple(index for index, name in enumerate(source.columns) if name in names)
     if not marked:
         return source
-    notice = message("CF Batch wrote this file for Excel: the apostrophes it put before formulas are taken away again.")
+    notice = message("cf_batch_wrote_file_excel_apostrophes")
     return replace(source, marked=marked, notices=(*source.notices, notice))
 
 
-_SWALLOWS_ROWS = message(
-    "A quotation mark opens in this row and is not closed in it. Close it, or double it if it belongs to the text."
-)
-NEVER_CLOSED = message(
-    "A quotation mark opens in row {line:,} and is never closed, so the rest of the file cannot be read. Close it, or "
-    "double it if it belongs to the text."
-)
-_TOO_LARGE = message(
-    "A cell that begins in row {line:,} has more than {most:,} characters, so the rest of the file was not read. A "
-    "quotation mark is probably never closed."
-)
-_TOO_LONG = message("This row has more than {most:,} characters, more than can be sent.", most=LONGEST_CELL)
-_REPEATED = message("This row repeats the names of the columns.")
+_SWALLOWS_ROWS = message("quotation_mark_opens_row_is_not")
+NEVER_CLOSED = message("quotation_mark_opens_row_line_is")
+_TOO_LARGE = message("cell_begins_row_line_more_than")
+_TOO_LONG = message("row_more_than_most_characters_more", most=LONGEST_CELL)
+_REPEATED = message("row_repeats_names_columns")
 _MOST_AT_ONCE = 1_500  # records; reading them holds Python for up to 3 ms, for which the window waits
 _AFTER_A_MARK = 8  # records at once below a row whose mark swallows others: the next such row may follow soon
 _MOST_READ_AGAIN = 1_000_000  # lines

@@ -53,7 +53,7 @@ def _codec(file: BinaryIO, name: str, source: Source) -> str:
     if not found.is_guessed:
         return found.codec
     if not source.encoding:
-        raise InputError(message("{name} does not say its encoding. Save it as UTF-8.", name=PurePosixPath(name).name))
+        raise InputError(message("name_does_not_say_encoding_save", name=PurePosixPath(name).name))
     return source.encoding
 
 

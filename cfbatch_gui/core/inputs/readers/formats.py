@@ -41,7 +41,7 @@ class Format:
     recognise_text: Recogniser | None = None
 
 
-SPREADSHEETS, DOCUMENTS, JSON = message("Spreadsheets"), message("Texts and documents"), message("JSON and JSON Lines")
+SPREADSHEETS, DOCUMENTS, JSON = message("spreadsheets"), message("texts_documents"), message("json_json_lines")
 _SEPARATORS = {
     ",": message("commas"),
     ";": message("semicolons"),
@@ -50,36 +50,36 @@ _SEPARATORS = {
     " ": message("spaces"),
 }
 _SHAPES = {
-    Shape.ARRAYS: message("lists of cells"),
-    Shape.REQUESTS: message("requests as the Batch API takes them"),
-    Shape.BATCH: message("a batch for another service; its texts and their ids are taken"),
-    Shape.BULK: message("records for a search engine, each with its id in the line above"),
+    Shape.ARRAYS: message("lists_cells"),
+    Shape.REQUESTS: message("requests_batch_api_takes_them"),
+    Shape.BATCH: message("batch_another_service_texts_their_ids"),
+    Shape.BULK: message("records_search_engine_each_id_line"),
 }
 _TABLE = (
     Format(
         name=FileFormat.LINES,
-        words=message("Plain text, one text per line"),
-        short=message("one text per line"),
-        listed=message("text"),
+        words=message("plain_text_one_text_per_line"),
+        short=message("one_text_per_line"),
+        listed=message("plain_text"),
         group=DOCUMENTS,
         suffixes=(".txt", ".text", ".md"),
         read=plain_text.read_lines,
     ),
     Format(
         name=FileFormat.PARAGRAPHS,
-        words=message("Plain text, one text per paragraph, with blank lines between them"),
-        short=message("one text per paragraph"),
+        words=message("plain_text_one_text_per_paragraph"),
+        short=message("one_text_per_paragraph"),
         read=plain_text.read_paragraphs,
     ),
     Format(
         name=FileFormat.WHOLE,
-        words=message("Plain text, the whole file one text"),
-        short=message("the whole file one text"),
+        words=message("plain_text_whole_file_one_text"),
+        short=message("whole_file_one_text"),
         read=plain_text.read_whole,
     ),
     Format(
         name=FileFormat.DELIMITED,
-        words=message("A table separated by {separator}, {header}"),
+        words=message("table_separated_separator_header"),
         listed="CSV",
         group=SPREADSHEETS,
         suffixes=(".csv", ".tsv", ".tab", ".psv"),
@@ -87,14 +87,14 @@ _TABLE = (
     ),
     Format(
         name=FileFormat.ASCII_TABLE,
-        words=message("A table drawn with bars and lines; the spaces around cells belong to the drawing"),
-        short=message("drawn with bars and lines"),
+        words=message("table_drawn_bars_lines_spaces_around"),
+        short=message("drawn_bars_lines"),
         recognise_text=ascii_table.recognise_ascii_table,
         read=ascii_table.read_ascii_table,
     ),
     Format(
         name=FileFormat.JSON,
-        words=message("A JSON document"),
+        words=message("json_document"),
         short="JSON",
         listed="JSON",
         group=JSON,
@@ -103,16 +103,16 @@ _TABLE = (
     ),
     Format(
         name=FileFormat.JSON_LINES,
-        words=message("JSON Lines"),
-        short=message("JSON Lines"),
+        words=message("json_lines"),
+        short=message("json_lines"),
         group=JSON,
         suffixes=json_document.SUFFIXES_OF_LINES,
         read=json_document.read_json,
     ),
     Format(
         name="workbook",
-        words=message("The sheet “{sheet}”, {header}"),
-        listed=message("a spreadsheet"),
+        words=message("sheet_sheet_header"),
+        listed=message("spreadsheet"),
         group=SPREADSHEETS,
         suffixes=(".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"),
         recognise=workbook.recognise_workbook,
@@ -120,7 +120,7 @@ _TABLE = (
     ),
     Format(
         name="parquet",
-        words=message("A Parquet file"),
+        words=message("parquet_file_2"),
         short="Parquet",
         listed="Parquet",
         group="Parquet",
@@ -130,8 +130,8 @@ _TABLE = (
     ),
     Format(
         name="docx",
-        words=message("A document, one text per paragraph"),
-        short=message("a document, one text per paragraph"),
+        words=message("document_one_text_per_paragraph"),
+        short=message("document_one_text_per"),
         listed=".docx",
         group=DOCUMENTS,
         suffixes=(".docx",),
@@ -140,16 +140,16 @@ _TABLE = (
     ),
     Format(
         name=FileFormat.COLLECTION,
-        words=message("A collection of queries and documents, joined to pairs"),
-        short=message("a data set of queries and texts"),
+        words=message("collection_queries_documents_joined_pairs"),
+        short=message("data_set_queries_texts"),
         recognise=collection.recognise_collection,
         recognise_text=collection.recognise_run,
         read=collection.read_collection,
     ),
     Format(
         name=FileFormat.FOLDER,
-        words=message("A folder of text files, each one text with its name as id"),
-        short=message("a folder, one text per file"),
+        words=message("folder_text_files_each_one_text"),
+        short=message("folder_one_text_per_file"),
         read=folder.read_folder,
     ),
 )
@@ -192,17 +192,17 @@ def explain(source: Source) -> str:
         sheet=source.sheet,
     )
     if source.shape is not Shape.PLAIN:
-        said = message("{file}: {content}", file=said, content=_SHAPES[source.shape])
+        said = message("file_content", file=said, content=_SHAPES[source.shape])
     if source.shape is Shape.ARRAYS:
-        said = message("{file}, {header}", file=said, header=_header(source))
+        said = message("file_header", file=said, header=_header(source))
     if source.encoding:
         encoding = shown_name(source.encoding)
         said = (
-            message("{file}, in {encoding}, our guess", file=said, encoding=encoding)
+            message("file_encoding_our_guess", file=said, encoding=encoding)
             if source.is_encoding_guessed
-            else message("{file}, in {encoding}", file=said, encoding=encoding)
+            else message("file_encoding", file=said, encoding=encoding)
         )
-    return message("{sentence}.", sentence=said)
+    return message("sentence", sentence=said)
 
 
 def visible(separator: str) -> str:
@@ -212,7 +212,5 @@ def visible(separator: str) -> str:
 
 def _header(source: Source) -> str:
     if source.is_header_sure:
-        return message("with a header") if source.has_header else message("without a header")
-    return (
-        message("the first row looks like a header") if source.has_header else message("the first row looks like data")
-    )
+        return message("header") if source.has_header else message("without_header")
+    return message("first_row_looks_like_header") if source.has_header else message("first_row_looks_like_data")

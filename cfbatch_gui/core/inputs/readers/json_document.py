@@ -51,9 +51,9 @@ PREFIX = re.compile(r"""\s*(?:\)\]\}',?|[A-Za-z_$][\w.$]*\s*[=(])\s*(?=[\[{])"""
 _SUFFIX = re.compile(r"\)?\s*;?\s*\Z")
 
 
-_NO_ARRAY = message("This line is not a JSON array. Each line must be one, such as [“1”, “text”].")
-_NO_OBJECT = message("This line is not a JSON object. Each line must be one, such as {“text”: “…”}.")
-_FROM_HERE = message("From here on this is not valid JSON: {cause}.")
+_NO_ARRAY = message("line_is_not_json_array_each")
+_NO_OBJECT = message("line_is_not_json_object_each")
+_FROM_HERE = message("from_here_on_is_not_valid")
 _BLANK = object()  # a line
 
 
@@ -114,7 +114,7 @@ def _rows_of_value(source: Source, number: int, value: object, rows_of: _RowsOf)
     elif is_lines:
         shown, found = cell_text(value)[:200], _NO_ARRAY if are_arrays else _NO_OBJECT
     else:
-        found = message("Element {number:,} is neither an object nor a text.", number=number)
+        found = message("element_number_is_neither_object_nor", number=number)
     return (Row(number, (shown, *("",) * (len(source.columns) - 1)), found),)
 
 
@@ -150,7 +150,7 @@ def _values_of_document(file: BinaryIO, source: Source, progress: Callable[[int]
             if text.peek() == ",":
                 text.take(",")
     except json.JSONDecodeError as exc:
-        yield Broken(_FROM_HERE, message("character {position:,} is wrong", position=text.position(exc)))
+        yield Broken(_FROM_HERE, message("character_position_is_wrong", position=text.position(exc)))
     except (ValueError, RecursionError) as exc:
         yield Broken(_FROM_HERE, cause_of(exc))
 
@@ -327,14 +327,7 @@ class _Text:
         return added > 0
 
     def _too_large(self) -> InputError:
-        return InputError(
-            message(
-                "{name} has a JSON value of more than {most:,} characters. Write one object a line (JSON "
-                "Lines), and choose that.",
-                name=self._source.path.name,
-                most=LONGEST_LINE,
-            )
-        )
+        return InputError(message("name_json_value_more_than_most", name=self._source.path.name, most=LONGEST_LINE))
 
 
 _OBJECTS_FOR_KEYS = 1000
@@ -363,13 +356,9 @@ def open_json(source: Source, candidate: Candidate) -> Source:
 def _without_objects(source: Source, broken: Broken | None) -> InputError:
     name = source.path.name
     if broken and source.format == FileFormat.JSON:
-        sentence = message(
-            "{name} is not valid JSON: {cause}. Correct it there, and choose it again.", name=name, cause=broken.cause
-        )
+        sentence = message("name_is_not_valid_json_cause", name=name, cause=broken.cause)
     else:
-        sentence = message(
-            "{name} holds no JSON objects. Write an array such as [{{“text”: “…”}}], or one object a line.", name=name
-        )
+        sentence = message("name_holds_no_json_objects_write", name=name)
     return InputError(sentence, detail=broken.cause if broken else "objects without keys")
 
 
@@ -407,13 +396,7 @@ def _is_document(sample: str, *, is_whole: bool) -> bool:
 
 def _of_objects(source: Source, objects: list[dict[str, Any]]) -> Source:
     if objects and (all(map(is_batch_answer, objects)) or (len(objects) == 1 and holds_only_numbers(objects[0]))):
-        raise InputError(
-            message(
-                "{name} holds answers of another service, or scores, by their ids, but no texts. Choose the file with "
-                "the texts.",
-                name=source.path.name,
-            )
-        )
+        raise InputError(message("name_holds_answers_another_service_or", name=source.path.name))
     is_bulk = source.format == FileFormat.JSON_LINES and objects and bulk_id(objects[0]) is not None
     shape = Shape.BULK if is_bulk else shape_of(objects) if objects else Shape.PLAIN
     notice = notice_for(shape, objects)

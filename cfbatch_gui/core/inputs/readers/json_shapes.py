@@ -54,7 +54,7 @@ def parse_line(line: str) -> object:
         try:  # the strict decoder refuses lone surrogates, NaN and control characters, which spoil nothing else
             return lenient_decoder.decode(line)
         except (ValueError, RecursionError) as exc:
-            return Broken(message("This line is not valid JSON: {cause}."), cause_of(exc), line.rstrip("\r\n")[:200])
+            return Broken(message("line_is_not_valid_json_cause"), cause_of(exc), line.rstrip("\r\n")[:200])
 
 
 def parse_objects(text: str) -> tuple[Fields, ...]:
@@ -69,8 +69,8 @@ def parse_objects(text: str) -> tuple[Fields, ...]:
 def cause_of(exc: ValueError | RecursionError) -> Message:
     """What is wrong with a JSON text, in the form that fits within a sentence."""
     if isinstance(exc, json.JSONDecodeError):
-        return message("character {position:,} is wrong", position=exc.pos + 1)
-    return message("it is nested too deeply, or has a number of too many digits")
+        return message("character_position_is_wrong", position=exc.pos + 1)
+    return message("is_nested_too_deeply_or_number")
 
 
 def cell_text(value: object) -> str:
@@ -178,7 +178,7 @@ def notice_of_repeated_keys(parts: Iterable[str]) -> tuple[str, ...]:
             while start := _START.search(part, at):
                 _, at = decoder.raw_decode(part, start.start())
     names = cut_list([quoted(harmless(key)) for key in islice(found, 3)], len(found) - 3)
-    return (message("Objects repeat keys ({names}); the last value of each is read.", names=names),) if found else ()
+    return (message("objects_repeat_keys_names_last_value", names=names),) if found else ()
 
 
 _RANK_COLUMNS = ("external_reference", "query", "contexts")
@@ -291,16 +291,13 @@ def notice_for(shape: Shape, objects: Sequence[Fields]) -> str:
     if shape is Shape.REQUESTS:
         settings = [key for key in ("truncate_inputs", "pooling") if any(key in fields for fields in objects)]
         if settings:
-            return message(
-                "The requests say {names}; here that is an option of the job.",
-                names=enumerated([quoted(key) for key in settings]),
-            )
+            return message("requests_say_names_here_is_option", names=enumerated([quoted(key) for key in settings]))
     if shape is Shape.BATCH:
-        return message("Only the texts and their ids are taken over; the model is an option of the job.")
+        return message("only_texts_their_ids_are_taken")
     lists = [key for key in columns_of(objects) if any(_is_list_of_texts(key, fields.get(key)) for fields in objects)]
     if shape is Shape.PLAIN and lists:
         names = enumerated([quoted(key) for key in lists])
-        return message("{names} holds lists, each of which is read as one cell.", names=names)
+        return message("names_holds_lists_each_is_read", names=names)
     return ""
 
 
@@ -372,19 +369,15 @@ _TESTS = ((Shape.BATCH, _is_batch), (Shape.REQUESTS, _is_request))
 
 def _ranking(fields: Fields) -> list[tuple[str, ...]] | str:
     if "contexts" not in fields:
-        return message("This request has no contexts, while others of the file rank theirs.")
+        return message("request_no_contexts_while_others_file")
     if "query" not in fields:
-        return message(
-            "This request has no query, while others of the file have one. Put such requests into a file of their own."
-        )
+        return message("request_no_query_while_others_file")
     return [tuple([cell_text(fields.get(column)) for column in _RANK_COLUMNS])]
 
 
 def _embedding(fields: Fields) -> list[tuple[str, ...]] | str:
     if "query" in fields:
-        return message(
-            "This request has a query, while others of the file have none. Put such requests into a file of their own."
-        )
+        return message("request_query_while_others_file_none")
     reference = cell_text(fields.get("external_reference"))
     contexts = fields.get("contexts")
     if isinstance(contexts, list):
@@ -404,14 +397,14 @@ def _batch(fields: Fields) -> list[tuple[str, ...]] | str:
     elif isinstance(content, dict) and isinstance(content.get("parts"), list):
         given = "".join(cell_text(part.get("text")) for part in content["parts"] if isinstance(part, dict))
     else:
-        return message("This line asks for something else than vectors: it has no texts for them.")
+        return message("line_asks_something_else_than_vectors")
     texts = given if isinstance(given, list) else [given]
     return _each_text([cell_text(name)] * len(texts), texts)
 
 
 def _each_text(names: list[str], texts: list[Any]) -> list[tuple[str, ...]] | str:
     if not texts:
-        return message("This request has no text.")
+        return message("request_no_text")
     if not all(isinstance(text, str) for text in texts):
-        return message("This request has something else than texts, such as numbers of tokens. Only texts can be sent.")
+        return message("request_something_else_than_texts_such")
     return [(name, cell_text(text)) for name, text in zip(names, texts, strict=True)]

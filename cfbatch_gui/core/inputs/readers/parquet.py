@@ -21,7 +21,7 @@ def recognise_parquet(candidate: Candidate) -> Source | None:
     is_named = candidate.suffix == ".parquet"
     if not candidate.head.startswith(MARK) or not (is_named or b"\0" in candidate.head[4:64]):
         return None
-    candidate.refuse_text_options(message("a Parquet file"))
+    candidate.refuse_text_options(message("parquet_file"))
     with _reading(candidate.path) as (names, batches):
         rows = (fields for batch in batches for fields in batch)
         columns = columns_of([dict.fromkeys(names), *islice(rows, _ROWS_FOR_COLUMNS)]) if names else ()
@@ -47,7 +47,7 @@ def read_parquet(source: Source, progress: Callable[[int], None] | None) -> Gene
 @contextmanager
 def _reading(path: Path) -> Iterator[tuple[tuple[str, ...], Iterator[list[Fields]]]]:
     """Give the names of the columns, of which two may have one, or none, and batches of rows by these names."""
-    with decoding(PARQUET, path, message("Write it again, and choose that file.")) as lines:
+    with decoding(PARQUET, path, message("write_again_choose_file")) as lines:
         given: list[str] = next(lines, [])
         names = complete_names(given, len(given))
         yield names, ([dict(zip(names, values, strict=True)) for values in rows] for rows in lines)

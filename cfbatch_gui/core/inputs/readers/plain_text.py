@@ -81,14 +81,7 @@ def whole_text(file: BinaryIO, name: str, encoding: str, progress: Callable[[int
         parts.append(line)
         size += len(line)
         if size > LONGEST_LINE:
-            raise InputError(
-                message(
-                    "{name} has more than {most:,} characters, far more than one text may have. Read it by "
-                    "line or by paragraph instead.",
-                    name=name,
-                    most=LONGEST_LINE,
-                )
-            )
+            raise InputError(message("name_more_than_most_characters_far", name=name, most=LONGEST_LINE))
     return without_line_end("".join(parts))
 
 
@@ -96,7 +89,7 @@ _MEMBER = "word/document.xml"
 # Text that was deleted or moved away, readings above characters, a second form of what stands beside it, and formats.
 _NOT_SHOWN = frozenset({"del", "moveFrom", "rt", "Fallback", "pPr", "instrText"})
 _CHARACTERS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "sym": " "}  # a symbol's font is not known
-_CURE = message("Open it in a word processor, save it again, and choose that file.")
+_CURE = message("open_word_processor_save_again_choose")
 _FALSE = ("0", "false", "off")
 
 
@@ -104,7 +97,7 @@ def recognise_docx(candidate: Candidate) -> Source | None:
     """The source with one column, None for another archive. Raises InputError if it has no text."""
     if _MEMBER not in candidate.members:
         return None
-    candidate.refuse_text_options(message("a document"))
+    candidate.refuse_text_options(message("document"))
     source = Source(candidate.path, "docx", ("text",), candidate.size)
     if next(read_docx(source, None), None) is None:
         raise without_rows(candidate.path)

@@ -32,7 +32,7 @@ from cfbatch_gui.core.inputs.readers.decoding_program import (
 )
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, with_header
 from cfbatch_gui.core.inputs.recognise.table_bounds import Record, first_of_table, notice_above
-from cfbatch_gui.core.messages import Message, counted_message, cut_list, message, quoted
+from cfbatch_gui.core.messages import Message, cut_list, message, quoted
 
 MOST_BYTES = 4 * 1024**3  # unpacked; a full sheet of 1,048,576 rows takes about 1 GB
 MOST_RATIO = 200  # unpacked to packed, for members over 64 MiB; real sheets stay below 60
@@ -54,12 +54,7 @@ def check_archive(path: Path, names: Collection[str]) -> None:
     swollen = [each for each in members if each.file_size > max(RATIO_COUNTS_FROM, MOST_RATIO * each.compress_size)]
     if swollen or total > (MOST_BYTES if "xl/workbook.xml" in names else _MOST_OTHER):
         raise InputError(
-            message(
-                "{name} would unpack to {total:,.1f} GB, far more than a spreadsheet of its size holds, so it was "
-                "not opened. If you trust it, save it as CSV and choose that.",
-                name=path.name,
-                total=total / 1e9,
-            ),
+            message("name_would_unpack_total_gb_far", name=path.name, total=total / 1e9),
             detail=f"{total:,} bytes in {len(members):,} members; swollen: {[m.filename for m in swollen][:3]}",
         )
 
@@ -78,40 +73,25 @@ def _check(path: Path) -> None:
     if names := archive_names(path):
         check_archive(path, names)
     elif (size := regular_file_size(path)) > _MOST_OLD_WORKBOOK:
-        raise InputError(
-            message(
-                "{name} has {size:,.0f} MB, more than can be opened in this old form. Save it as .xlsx or CSV, "
-                "and choose that.",
-                name=path.name,
-                size=size / 1000000.0,
-            )
-        )
+        raise InputError(message("name_size_mb_more_than_can", name=path.name, size=size / 1000000.0))
 
 
 def _other_zip(path: Path, names: Collection[str]) -> str:
     if any(name.startswith("index/") and name.endswith(".iwa") for name in names):
-        return message("{name} is an Apple Numbers file. Export it as Excel or CSV and choose that.", name=path.name)
+        return message("name_is_apple_numbers_file_export", name=path.name)
     if any(name.startswith("ppt/") for name in names):
-        return message(
-            "{name} is a presentation, not a table. Copy its texts to a text file, and choose that.", name=path.name
-        )
-    return message("{name} is a zip archive. Unpack it and choose a file that was in it.", name=path.name)
+        return message("name_is_presentation_not_table_copy", name=path.name)
+    return message("name_is_zip_archive_unpack_choose", name=path.name)
 
 
-_CURE = message("Open it in a spreadsheet program, save it again, and choose that file.")
-_NO_VALUE = message(
-    "The formula in {column}{row} has no stored value. Open the file in a spreadsheet program, save it, and choose it "
-    "again."
-)
-_OUT_OF_RANGE = message(
-    "This row has a number that is shown as a time, and is too large to be one. Format it as a number in a "
-    "spreadsheet program, save the file, and choose it again."
-)
+_CURE = message("open_spreadsheet_program_save_again_choose")
+_NO_VALUE = message("formula_column_row_no_stored_value")
+_OUT_OF_RANGE = message("row_number_is_shown_time_is")
 _MARKS: dict[str, tuple[Message | Literal[""], ProblemKind]] = {
     "": ("", ProblemKind.UNREADABLE_ROW),
     FORMULA: (_NO_VALUE, ProblemKind.FORMULA_WITHOUT_VALUE),
     OUT_OF_RANGE: (_OUT_OF_RANGE, ProblemKind.UNREADABLE_ROW),
-    HIDDEN: (message("This row is hidden in the file."), ProblemKind.HIDDEN_ROW),
+    HIDDEN: (message("row_is_hidden_file"), ProblemKind.HIDDEN_ROW),
 }
 
 
@@ -177,14 +157,7 @@ def _rows(blocks: Iterator[Any]) -> Iterator[Block | Row]:
 
 def _too_large(path: Path, sheet: str, rows: int, columns: int) -> InputError:
     return InputError(
-        message(
-            "The sheet “{sheet}” of {name} spreads over {rows:,} rows and {columns:,} columns, more than can be "
-            "opened. Delete what stands far outside the table, or save it as CSV.",
-            sheet=sheet,
-            name=path.name,
-            rows=rows,
-            columns=columns,
-        ),
+        message("sheet_sheet_name_spreads_over_rows", sheet=sheet, name=path.name, rows=rows, columns=columns),
         detail=f"more than {MOST_CELLS:,} cells",
     )
 
@@ -204,9 +177,7 @@ def _open(candidate: Candidate) -> Source:
     """
     path, options = candidate.path, candidate.options
     if options.separator or options.encoding:
-        raise UsageError(
-            message("{name} is a workbook. It has no separator and no encoding to choose.", name=path.name)
-        )
+        raise UsageError(message("name_is_workbook_no_separator_no", name=path.name))
     with open_sheet(path, options.sheet or "") as sheet:
         rows = list(islice(single_rows(sheet.rows), ROWS_FOR_HEADER))
     if not rows:
@@ -232,23 +203,15 @@ def _notices(
 ) -> Iterator[str]:
     is_visible = dict(sheet.sheets)
     if not options.sheet and not is_visible[sheet.name] and any(is_visible.values()):
-        yield message("The sheet “{name}” is hidden; those that are not are empty.", name=sheet.name)
+        yield message("sheet_name_is_hidden_those_are", name=sheet.name)
     if above:
         yield above
     if sheet.hidden and not options.leaves_hidden:
-        yield counted_message(
-            sheet.hidden,
-            "{n:,} row is hidden or filtered in the sheet, and is read as the others.",
-            "{n:,} rows are hidden or filtered in the sheet, and are read as the others.",
-        )
+        yield message("n_rows_are_hidden_or_filtered", n=sheet.hidden)
     # In .xls a formula without a value cannot be told from an empty text, which is said of columns named as texts.
     named = [index for index, name in enumerate(columns) if is_text(name) or is_context(name)]
     if empty := [quoted(columns[index]) for index in named if rows and not any(row[index] for row in rows)]:
-        yield message(
-            "The column {names} is empty in the first rows. If it holds formulas, open the file in a spreadsheet "
-            "program, save it, and choose it again.",
-            names=cut_list(empty[:3], len(empty) - 3),
-        )
+        yield message("column_names_is_empty_first_rows", names=cut_list(empty[:3], len(empty) - 3))
 
 
 def _first_row(rows: Sequence[Row]) -> int:
@@ -262,16 +225,7 @@ def _without_rows(path: Path, sheet: str | None, names: tuple[str, ...]) -> Inpu
     others = [quoted(name) for name in names if name != sheet]
     listed = cut_list(others[:10], len(others) - 10)
     if sheet and sheet not in names:
-        return InputError(
-            message("{name} has no sheet “{sheet}”. It has {list}.", name=path.name, sheet=sheet, list=listed)
-        )
+        return InputError(message("name_no_sheet_sheet_list", name=path.name, sheet=sheet, list=listed))
     if not sheet or not others:
         return without_rows(path)
-    return InputError(
-        message(
-            "The sheet “{sheet}” of {name} is empty. Choose another: {list}.",
-            sheet=sheet,
-            name=path.name,
-            list=listed,
-        )
-    )
+    return InputError(message("sheet_sheet_name_is_empty_choose", sheet=sheet, name=path.name, list=listed))

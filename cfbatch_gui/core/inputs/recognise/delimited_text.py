@@ -50,9 +50,7 @@ def wanted_separator(wanted: str | None) -> str:
         return ""
     separator = _NAMES.get(wanted, wanted)
     if len(separator) > _LONGEST or any(sign.isalnum() and sign != "þ" for sign in separator) or '"' in separator:
-        raise UsageError(
-            message("“{wanted}” cannot be the separator. Choose one sign, such as , ; | or tab, or two.", wanted=wanted)
-        )
+        raise UsageError(message("wanted_cannot_be_separator_choose_one", wanted=wanted))
     return separator
 
 
@@ -250,9 +248,7 @@ _LEAST_ROWS = 3  # one row may be damaged, and a second one by chance
 _LEAST_SHARE = 0.05  # of all rows
 _MOST_ROWS = 0.8  # share of the rows that are shorter than the header, if that is a habit
 _NO_HABITS = RowHabits()
-_OTHER_WIDTH = message(
-    "The first row names {columns}, but the rows have {cells}. Check that each name is above its own texts."
-)
+_OTHER_WIDTH = message("first_row_names_columns_but_rows")
 
 
 def _with_habits(source: Source, records: Sequence[Record]) -> Source:
@@ -264,7 +260,7 @@ def _with_habits(source: Source, records: Sequence[Record]) -> Source:
 
 def _notices_of_header(header: Record, rows: Sequence[Record], source: Source) -> Iterator[str]:
     if doubt_about(header.raw, one_sign(source.separator), source.quoting, _NO_HABITS):
-        yield message("There is a quotation mark in the first row where none belongs. Check the names of the columns.")
+        yield message("there_is_quotation_mark_first_row")
     names, width = header.reach, len(source.columns)
     cells = Counter(len(row.cells) for row in rows).most_common(1)[0][0] if rows else width
     widest = max((row.reach for row in rows if len(row.cells) == cells), default=width)
@@ -312,9 +308,7 @@ def open_delimited(source: Source, candidate: Candidate, separator: str) -> Sour
         return _open_table(source, candidate, _dialect(candidate, named or likely))
     if not likely:
         return found
-    notice = message(
-        "Each line holds “{sign}” equally often. If it parts columns, choose it as separator.", sign=likely
-    )
+    notice = message("each_line_holds_sign_equally_often", sign=likely)
     return replace(found, likely_separator=likely, notices=(*found.notices, notice))
 
 
@@ -358,7 +352,7 @@ def _records(source: Source, candidate: Candidate) -> list[Record]:
 def _notice_of_header(below: Sequence[Sequence[str]]) -> tuple[str, ...]:
     if not any(letter.isalpha() for cell in below[0] for letter in cell):
         return ()  # a ruled line
-    return (message("What stands below the names is not read: in a survey it says more about the questions."),)
+    return (message("what_stands_below_names_is_not"),)
 
 
 def _without_empty_ends(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -368,4 +362,4 @@ def _without_empty_ends(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 
 def _unreadable(path: Path, problem: str) -> InputError:
-    return InputError(message("{name} cannot be read as a table. {problem}", name=path.name, problem=problem))
+    return InputError(message("name_cannot_be_read_table_problem", name=path.name, problem=problem))

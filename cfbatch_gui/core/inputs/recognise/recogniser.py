@@ -56,7 +56,7 @@ from cfbatch_gui.core.inputs.recognise.delimited_text import (
     separator_between_names,
     wanted_separator,
 )
-from cfbatch_gui.core.messages import counted_message, cut_list, message
+from cfbatch_gui.core.messages import cut_list, message
 
 _NO_OPTIONS = ReadOptions()
 HEAD = 64 * 1024  # bytes
@@ -122,16 +122,11 @@ def _open_text(raw: Candidate) -> Source:
     with open_bytes(path) as file:
         head = _begin(file)
     if is_packed and head.startswith((OLE_MARK, ZIP, GZIP, parquet.MARK)):
-        raise InputError(
-            message(
-                "{name} holds a workbook, a document or a packed file. Unpack it, and choose the file in it.",
-                name=path.name,
-            )
-        )
+        raise InputError(message("name_holds_workbook_document_or_packed", name=path.name))
     if is_packed:
         _refuse_unsupported(Path(name), head)
     if options.sheet:
-        raise UsageError(message("{name} is a text file and has no sheets. Leave the sheet out.", name=path.name))
+        raise UsageError(message("name_is_text_file_no_sheets", name=path.name))
     most_checked = MOST_CHECKED if is_size_sure else MOST_TRIED
     encoding = _wanted_encoding(options, head) or _encoding_of(path, head, most_checked)
     text, _ = without_marks(head.decode(encoding.codec, "replace").replace("\0", "\ufffd"))
@@ -158,17 +153,9 @@ def _replaced_signs(source: Source, encoding: str, most_checked: int) -> Iterato
     with open_bytes(source.path) as file:
         marks, damaged = count_signs(file, encoding, most_checked, escapes)
     if marks:
-        yield counted_message(
-            marks,
-            "{n:,} byte order mark within the file is left out: it seems to be made of several files.",
-            "{n:,} byte order marks within the file are left out: it seems to be made of several files.",
-        )
+        yield message("n_byte_order_marks_within_file", n=marks)
     if damaged:
-        yield counted_message(
-            damaged,
-            "{n:,} character is damaged in the file, or no text, and shown as “\ufffd”.",
-            "{n:,} characters are damaged in the file, or no text, and shown as “\ufffd”.",
-        )
+        yield message("n_characters_are_damaged_file_or", n=damaged)
 
 
 def _begin(file: BinaryIO) -> bytes:
@@ -186,11 +173,7 @@ def _begin(file: BinaryIO) -> bytes:
 def _encoding_of(path: Path, head: bytes, most_checked: int) -> Encoding:
     if not marked_encoding(head) and is_binary(head) and not unmarked_utf16(head):
         raise InputError(
-            message(
-                "{name} is not a text file or a spreadsheet. {cure}",
-                name=path.name,
-                cure=CHOOSE_TABLE,
-            ),
+            message("name_is_not_text_file_or", name=path.name, cure=CHOOSE_TABLE),
             detail=f"begins with {head[:16].hex(' ')}",
         )
     with open_bytes(path) as file:
@@ -204,10 +187,10 @@ def _open_folder(candidate: Candidate) -> Source:
         beside = [each for each in path.iterdir() if each.is_file() and not each.name.startswith(".")]
     tables = sorted(each.name for each in beside if each.suffix.lower() in data_suffixes)
     if not files or (tables and len(files) < len(tables)):
-        sentence = message("{name} is a folder. Choose a file in it.", name=path.name)
+        sentence = message("name_is_folder_choose_file", name=path.name)
         if tables:
             names = cut_list(tables[:_MOST_NAMED], len(tables) - _MOST_NAMED)
-            sentence = message("{sentence} It holds {names}.", sentence=sentence, names=names)
+            sentence = message("sentence_holds_names", sentence=sentence, names=names)
         raise InputError(sentence, detail=str(path))
     others = sum(not is_text_name(each.name) for each in beside)
     return _folder(candidate, sum(map(size_of, files)), others)
@@ -225,11 +208,7 @@ def _open_packed_folder(candidate: Candidate) -> Source | None:
 
 def _folder(candidate: Candidate, size: int, others: int) -> Source:
     encoding = _wanted_encoding(candidate.options, b"") or guessed_encoding(candidate.path, _FILES_FOR_GUESS)
-    left = counted_message(
-        others,
-        "{n:,} file in the folder is not a text file and is not read.",
-        "{n:,} files in the folder are not text files and are not read.",
-    )
+    left = message("n_files_folder_are_not_text", n=others)
     notices = (left,) if others > 0 else ()
     codec = encoding.codec if encoding else ""
     source = Source(candidate.path, FileFormat.FOLDER, ("file", "text"), size, codec, has_header=True, notices=notices)

@@ -16,7 +16,7 @@ from cfbatch_gui.core.inputs.open_file import GZIP, ZIP, open_raw
 from cfbatch_gui.core.inputs.readers.decoded_text import END_MARK
 from cfbatch_gui.core.inputs.readers.delimited_rows import csv_rows, width_of_line
 from cfbatch_gui.core.inputs.recognise.headers import has_header
-from cfbatch_gui.core.messages import Message, counted_message, message, quoted
+from cfbatch_gui.core.messages import Message, message, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,9 @@ _TAIL = 16 * 1024  # bytes
 _MOST_BELOW = 12  # lines
 _SHOWN = 40  # characters of a line in a notice
 _QUOTING_NOTICES = {
-    Quoting.ESCAPED: message("The backslashes before quotation marks are not read as part of the texts."),
-    Quoting.SPACED: message("The space after each separator is not read as part of the texts."),
-    Quoting.NONE: message("Quotation marks are read as part of the texts, because they do not enclose whole cells."),
+    Quoting.ESCAPED: message("backslashes_before_quotation_marks_are_not"),
+    Quoting.SPACED: message("space_after_each_separator_is_not"),
+    Quoting.NONE: message("quotation_marks_are_read_part_texts"),
 }
 
 
@@ -200,13 +200,7 @@ def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source
     begin = "".join(lines[: end_line - 1]) if end_line else ""
     end = len(begin.encode(source.encoding))
     if begin and head[:end].decode(source.encoding, "replace").removeprefix("\ufeff") == begin:
-        notices.append(
-            message(
-                "The file has several tables. Only the first is read, down to line {line:,}. To use the others, "
-                "save each as a file of its own.",
-                line=len(lines_of(begin.rstrip())),
-            )
-        )
+        notices.append(message("file_several_tables_only_first_is", line=len(lines_of(begin.rstrip()))))
     elif below := _below(source, head):
         end = source.size - sum(len(line.encode(plain_codec(source.encoding))) for line in below)
         said = [line.strip() for line in below if line.strip()]
@@ -223,12 +217,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def notice_below(lines: list[str]) -> str:
-    return counted_message(
-        len(lines),
-        "{n:,} line below the table is not read: {first}.",
-        "{n:,} lines below the table are not read: {first}.",
-        first=_first_of(lines),
-    )
+    return message("n_lines_below_table_are_not", n=len(lines), first=_first_of(lines))
 
 
 def notice_above(lines: list[str]) -> str:
@@ -237,17 +226,12 @@ def notice_above(lines: list[str]) -> str:
     said = [line for line in said if line and not line.casefold().strip('"').startswith("sep=")]
     if not said:
         return ""
-    return counted_message(
-        len(said),
-        "{n:,} line above the table is not read: {first}.",
-        "{n:,} lines above the table are not read: {first}.",
-        first=_first_of(said),
-    )
+    return message("n_lines_above_table_are_not", n=len(said), first=_first_of(said))
 
 
 def _first_of(lines: list[str]) -> Message:
     first = lines[0] if len(lines[0]) <= _SHOWN else f"{lines[0][:_SHOWN].rstrip()}…"
-    return message("“{text}” and more", text=first) if len(lines) > 1 else quoted(first)
+    return message("text_more", text=first) if len(lines) > 1 else quoted(first)
 
 
 def plain_codec(encoding: str) -> str:

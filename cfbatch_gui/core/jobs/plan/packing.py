@@ -118,12 +118,7 @@ def plan(
     """
     metadata = metadata or find_model(job.model)
     if job.kind is Kind.RANK and not metadata.can_rank:
-        raise UsageError(
-            message(
-                "{title} cannot rank texts in batches; bge-m3 can. Choose bge-m3, or make vectors.",
-                title=metadata.title,
-            )
-        )
+        raise UsageError(message("title_cannot_rank_texts_batches_bge", title=metadata.title))
     with folder.open() as database, transaction(database):
         forget_plan(database)
         if is_trial:
@@ -242,7 +237,7 @@ def body_in(database: sqlite3.Connection, job: Job, batch: Batch) -> bytes:
     elements = [element for _, _, element in _elements(rows, job.options)]
     if len(elements) != batch.requests:
         raise DataError(
-            message("This job's requests are not laid out as they were. Duplicate the job to send it."),
+            message("job_requests_are_not_laid_out"),
             detail=f"batch {batch.number}: {len(elements)} requests, not {batch.requests}",
         )
     return elements[0] if batch.at_once else encode_batch(elements)

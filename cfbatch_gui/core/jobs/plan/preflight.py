@@ -18,7 +18,7 @@ from cfbatch_gui.core.jobs.plan.packing import Plan, ProblemCount, plan
 from cfbatch_gui.core.jobs.plan.spending import LEARNED, TOKENS
 from cfbatch_gui.core.jobs.reuse import NOTHING, Reusable
 from cfbatch_gui.core.jobs.states import Job, JobState
-from cfbatch_gui.core.messages import Message, counted_message, message
+from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import script_of, tokens_lower, tokens_upper
 
@@ -120,24 +120,18 @@ def without_queue(found: Plan, job: Job, checked_at: float) -> Plan:
     queue, however large the job is.
     """
     notice = message(
-        "When this connection was checked, on {day}, the model took no batches: they would be refused. Run the texts at"
-        " once instead.",
-        day=f"{datetime.fromtimestamp(checked_at).astimezone():%Y-%m-%d}",
+        "when_connection_was_checked_on_day", day=f"{datetime.fromtimestamp(checked_at).astimezone():%Y-%m-%d}"
     )
     return replace(
         found,
-        synchronous_sentence=found.synchronous_sentence or message("Without the queue, four requests at a time."),
+        synchronous_sentence=found.synchronous_sentence or message("without_queue_four_requests_time"),
         notices=found.notices if job.options.at_once else (*found.notices, notice),
     )
 
 
 def _notices(folder: JobFolder, planned: Plan) -> Iterator[str]:
     if planned.repeated:
-        yield counted_message(
-            planned.repeated,
-            "{n:,} text comes more than once. It is sent once and answered everywhere.",
-            "{n:,} texts come more than once. Each is sent once and answered everywhere.",
-        )
+        yield message("n_texts_come_more_than_once", n=planned.repeated)
     with folder.open(read_only=True) as database:
         repeated_ids = metadata_value(database, "repeated_ids", 0)
         parts = database.execute("SELECT count(DISTINCT item_no) FROM parts").fetchone()[0]
@@ -145,70 +139,49 @@ def _notices(folder: JobFolder, planned: Plan) -> Iterator[str]:
             "SELECT count(DISTINCT query_no), count(*) FROM items WHERE query_no IS NOT NULL"
         ).fetchone()
     if queries > 1 and pairs == queries:
-        yield message(
-            "Each query has one context, so each pair gets a score, and nothing is ranked. To rank texts against each"
-            " other, add a second file, or give one query for all rows."
-        )
+        yield message("each_query_one_context_each_pair")
     if isinstance(repeated_ids, int) and repeated_ids:
-        again = counted_message(
-            repeated_ids,
-            "{n:,} row has an id that another row has too.",
-            "{n:,} rows have an id that another row has too.",
-        )
-        yield message("{rows} All are sent; their results can only be told apart by row.", rows=again)
+        again = message("n_rows_id_another_row_too", n=repeated_ids)
+        yield message("rows_all_are_sent_their_results", rows=again)
     if parts:
-        yield (
-            message("Long texts go in parts.")
-            if planned.queries == 0
-            else message("Long texts go in parts and count as their best one.")
-        )
+        yield (message("long_texts_go_parts") if planned.queries == 0 else message("long_texts_go_parts_count_their"))
 
 
 def _synchronous_sentence(job: Job, planned: Plan) -> Message | str:
     requests = sum(batch.requests for batch in planned.batches)
     if not 0 < requests <= SYNCHRONOUS_REQUESTS or planned.tokens_high > SYNCHRONOUS_TOKENS:
         return ""
-    counted = counted_message(planned.sent_texts, "{n:,} text", "{n:,} texts")
+    counted = message("n_texts", n=planned.sent_texts)
     if job.kind is Kind.RANK:
-        counted = counted_message(
-            planned.sent_queries, "{n:,} query with {texts}", "{n:,} queries with {texts}", texts=counted
-        )
-    return message("{texts}: an answer in seconds, without the queue.", texts=counted)
+        counted = message("n_queries_texts", n=planned.sent_queries, texts=counted)
+    return message("texts_answer_seconds_without_queue", texts=counted)
 
 
 def _blocker(job: Job, planned: Plan) -> str:
     if planned.batches or planned.reused:
         return ""
     if job.kind is Kind.RANK:
-        return message("No row has both a query and a context. Choose the columns that hold them.")
-    return message("No row has a text. Choose the column that holds it.")
+        return message("no_row_both_query_context_choose")
+    return message("no_row_text_choose_column_holds")
 
 
 _LEFT_OUT: Final = {
-    ProblemKind.EMPTY_TEXT: counted_message(1, "{n:,} row has no text", "{n:,} rows have no text"),
-    ProblemKind.EMPTY_QUERY: counted_message(1, "{n:,} row has no query", "{n:,} rows have no query"),
-    ProblemKind.EMPTY_CONTEXT: counted_message(1, "{n:,} row has no context", "{n:,} rows have no context"),
-    ProblemKind.UNREADABLE_ROW: counted_message(1, "{n:,} row could not be read", "{n:,} rows could not be read"),
-    ProblemKind.TOO_LONG: counted_message(
-        1, "{n:,} text is too long for the model", "{n:,} texts are too long for the model"
-    ),
-    ProblemKind.FORMULA_WITHOUT_VALUE: counted_message(
-        1, "{n:,} row has a formula without a stored value", "{n:,} rows have formulas without a stored value"
-    ),
-    ProblemKind.HIDDEN_ROW: counted_message(1, "{n:,} row is hidden in the file", "{n:,} rows are hidden in the file"),
-    ProblemKind.DOUBTFUL_ROW: counted_message(1, "{n:,} row may have been misread", "{n:,} rows may have been misread"),
+    ProblemKind.EMPTY_TEXT: message("n_rows_no_text", n=1),
+    ProblemKind.EMPTY_QUERY: message("n_rows_no_query", n=1),
+    ProblemKind.EMPTY_CONTEXT: message("n_rows_no_context", n=1),
+    ProblemKind.UNREADABLE_ROW: message("n_rows_could_not_be_read", n=1),
+    ProblemKind.TOO_LONG: message("n_texts_are_too_long_model", n=1),
+    ProblemKind.FORMULA_WITHOUT_VALUE: message("n_rows_formulas_without_stored_value", n=1),
+    ProblemKind.HIDDEN_ROW: message("n_rows_are_hidden_file", n=1),
+    ProblemKind.DOUBTFUL_ROW: message("n_rows_may_been_misread", n=1),
 }
 
 
 def _sentence(kind: ProblemKind, count: int) -> Message:
     if kind is ProblemKind.DOUBTFUL_SENT:
-        return counted_message(
-            count,
-            "{n:,} row that may have been misread will be sent as it was read.",
-            "{n:,} rows that may have been misread will be sent as they were read.",
-        )
+        return message("n_rows_may_been_misread_will", n=count)
     found = _LEFT_OUT[kind].filled(n=count)
-    return counted_message(count, "{rows} and will be left out.", "{rows} and will be left out.", rows=found)
+    return message("rows_will_be_left_out", n=count, rows=found)
 
 
 def _count(folder: JobFolder) -> tuple[ProblemCount, ...]:
@@ -223,30 +196,18 @@ def reuse_sentence(found: Plan, kind: Kind) -> Message | str:
     if not found.reused:
         return ""
     if kind is Kind.RANK:
-        many = counted_message(
-            found.texts,
-            "{done:,} of {n:,} text was ranked before, {where}.",
-            "{done:,} of {n:,} texts were ranked before for the same query, {where}.",
-            done=found.reused,
-            where=_where(found.earlier),
-        )
+        many = message("done_n_texts_were_ranked_before", n=found.texts, done=found.reused, where=_where(found.earlier))
     else:
-        many = counted_message(
-            found.texts,
-            "{done:,} of {n:,} text was turned into a vector before, {where}.",
-            "{done:,} of {n:,} texts were turned into vectors before, {where}.",
-            done=found.reused,
-            where=_where(found.earlier),
-        )
+        many = message("done_n_texts_were_turned_into", n=found.texts, done=found.reused, where=_where(found.earlier))
     if not found.sent_texts:
-        return message("{sentence} Nothing is sent, and nothing is paid.", sentence=many)
-    new = counted_message(found.sent_texts, "{n:,} is new and will be sent.", "{n:,} are new and will be sent.")
-    return message("{sentence} {next}", sentence=many, next=new)
+        return message("sentence_nothing_is_sent_nothing_is", sentence=many)
+    new = message("n_are_new_will_be_sent", n=found.sent_texts)
+    return message("sentence_next", sentence=many, next=new)
 
 
 def _where(earlier: Reusable) -> Message:
-    first = message("in “{name}”", name=earlier.jobs[0].job.name)
+    first = message("name_2", name=earlier.jobs[0].job.name)
     others = len(earlier.jobs) - 1
     if not others:
         return first
-    return counted_message(others, "{first} and in {n:,} other job", "{first} and in {n:,} other jobs", first=first)
+    return message("first_n_other_jobs", n=others, first=first)

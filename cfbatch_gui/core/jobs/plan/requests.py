@@ -49,9 +49,9 @@ INSERT INTO problems(file, row, kind, reason, item_no)
 SELECT t.file, t.row, ?1, ?2, i.item_no FROM items i JOIN texts t USING(text_no)
 WHERE i.item_no = ?3 OR i.item_no IN (SELECT item_no FROM repeats WHERE first = ?3)
 """
-_LONGER = message("The text is longer than {model} reads ({tokens:,} tokens).")
-_LONGER_PAIR = message("The text, or its query, is longer than {model} reads ({tokens:,} tokens).")
-_LARGER = message("The text alone is larger than a batch may be ({size:.0f} MB).")
+_LONGER = message("text_is_longer_than_model_reads")
+_LONGER_PAIR = message("text_or_query_is_longer_than")
+_LARGER = message("text_alone_is_larger_than_batch")
 
 
 # `part` is 0 for a whole text, `query` 0 without one; `size` is in bytes as JSON, `upper` and `lower` are tokens.
@@ -357,8 +357,8 @@ def too_long_texts(folder: JobFolder, metadata: ModelMetadata, *, limit: int = -
                 yield StoredProblem(file, row, ProblemKind.TOO_LONG, reason, tuple(json.loads(cells)) if cells else ())
 
 
-_LONG_QUERY = message("The query: {low:,} to {high:,} tokens; the model reads {most:,}.")
-_LONG_TEXT = message("{low:,} to {high:,} tokens; the model reads {most:,}.")
+_LONG_QUERY = message("query_low_high_tokens_model_reads")
+_LONG_TEXT = message("low_high_tokens_model_reads_most")
 _SENT = "i.item_no NOT IN (SELECT item_no FROM problems WHERE item_no IS NOT NULL)"
 # No text has more tokens than characters, by any estimate: only long ones are looked at. Of a query's texts the one in
 # its own row, whose cells are wanted: min() says which row the others are from.

@@ -80,9 +80,7 @@ def over_budget(high: Price, budget: Budget, spent: Spent, before: Spent = Spent
     in_all = wanted + _amount(before, budget)
     if budget.a_job and in_all > budget.a_job:
         return message(
-            "This job may cost {amount}; your budget for a job is {budget}.",
-            amount=_shown(in_all, budget),
-            budget=_shown(budget.a_job, budget),
+            "job_may_cost_amount_your_budget", amount=_shown(in_all, budget), budget=_shown(budget.a_job, budget)
         )
     today = wanted + _amount(spent, budget)
     if budget.a_day and today > budget.a_day:
@@ -91,10 +89,8 @@ def over_budget(high: Price, budget: Budget, spent: Spent, before: Spent = Spent
     return ""
 
 
-_WITH_TODAY = message(
-    "With what was sent since midnight UTC, this job may come to {amount}; your budget for a day is {budget}."
-)
-_FIRST_TODAY = message("This job may come to {amount}; your budget for a day is {budget}.")
+_WITH_TODAY = message("what_was_sent_since_midnight_utc")
+_FIRST_TODAY = message("job_may_come_amount_your_budget")
 
 
 def check_again(
@@ -126,11 +122,11 @@ def _amount(cost: Price | Spent, budget: Budget) -> float:
 def _shown(amount: float, budget: Budget) -> Message:
     if budget.unit == "neurons":
         if amount >= 10:
-            return message("{amount:,.0f} neurons", amount=amount)
-        return message("{amount:.2g} neurons", amount=amount)
+            return message("amount_neurons_2", amount=amount)
+        return message("amount_neurons", amount=amount)
     if amount >= 0.01 or amount < 1e-6:
-        return message("${amount:,.2f}", amount=amount)
-    return message("${amount:.6f}", amount=amount)
+        return message("amount_2", amount=amount)
+    return message("amount", amount=amount)
 
 
 TOKENS = "estimated_tokens"  # stored by planning: low, high

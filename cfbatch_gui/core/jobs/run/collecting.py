@@ -103,9 +103,7 @@ class _Collecting:
             put_metadata_value(self._database, "references_echoed", True)
         has_vectors = self._kind is Kind.EMBED and metadata_value(self._database, "dimension") is not None
         note_results(self._database, self._batch, stored_vectors(self._folder.vectors) if has_vectors else None)
-        refused = message(
-            "The service refused {failed:,} of {requests:,} requests.", failed=self._failed, requests=len(expected)
-        )
+        refused = message("service_refused_failed_requests_requests", failed=self._failed, requests=len(expected))
         return Collected(self._failed, refused if self._failed else "", self._first_error, finished.tokens)
 
     def _store(self, matched: Matched, request_no: int, files: ExitStack) -> None:
@@ -143,17 +141,14 @@ class _Collecting:
         wanted = answered or asked or matched.pooling
         if matched.pooling and matched.pooling != wanted:
             raise ReplyError(
-                message(
-                    "The vectors of this batch are pooled in another way than was asked for, or than those before, "
-                    "so they cannot be compared."
-                ),
+                message("vectors_batch_are_pooled_another_way"),
                 detail=f"pooling {matched.pooling[:40]!r}, not {str(wanted)[:40]!r}",
             )
         if self._vectors is None:
             dimension = matched.vectors.shape[1]
             self._vectors = files.enter_context(self._open_vectors(dimension, matched.pooling))
             if self._vectors.dimension != dimension:
-                raise ReplyError(message("The vectors of this batch have another length than those before."))
+                raise ReplyError(message("vectors_batch_another_length_than_those"))
         # Items with the same text share a position in the request, and so a vector.
         places = "SELECT item_no - 1, request_position FROM items WHERE request_no = ? AND request_position >= 0"
         rows, positions = np.array(self._database.execute(places, (request_no,)).fetchall(), np.int64).reshape(-1, 2).T
@@ -165,10 +160,7 @@ class _Collecting:
             return open_vectors(path)
         if self._dimensions and dimension not in self._dimensions:
             raise ReplyError(
-                message(
-                    "The vectors of this batch do not have the length that those of its model have, so they are put "
-                    "aside."
-                ),
+                message("vectors_batch_do_not_length_those"),
                 detail=f"{dimension} numbers, not {' or '.join(map(str, sorted(self._dimensions)))}",
             )
         count = self._database.execute("SELECT max(item_no) FROM items").fetchone()[0]

@@ -54,7 +54,7 @@ class JobActions:
         self._check_may_send()
         job = self._store.job(job_id)
         if job.is_sent or job_id in self._planning:
-            raise UsageError(message("This job was sent already. Duplicate it to send it again."))
+            raise UsageError(message("job_was_sent_already_duplicate_send"))
         self._store.client(job)
         self._planning.add(job_id)
         try:
@@ -67,7 +67,7 @@ class JobActions:
     async def _plan(self, job: Job) -> None:
         plan = await in_thread(self._laid_out, job)
         if not plan.batches and not plan.reused:
-            raise UsageError(message("There is nothing to send: no row has a text. Choose the column that holds it."))
+            raise UsageError(message("there_is_nothing_send_no_row"))
         await self._commit(job, partial(sent, job, plan, self._clock()))
 
     def _laid_out(self, job: Job) -> Plan:
@@ -84,7 +84,7 @@ class JobActions:
         """
         job, batch = self._in_doubt(job_id, number)
         if batch.at_once:
-            raise UsageError(message("This request was run at once, so there is no request ID to ask for."))
+            raise UsageError(message("request_was_run_once_there_is"))
         check_is_new(self._store, job.connection, request_id)
         client = self._store.client(job)
         check_account(client, batch)
@@ -109,10 +109,10 @@ class JobActions:
             await self._check_may_send_again(job_id)
             job, folder = self._store.job(job_id), self._store.folder(job_id)
             if not all(self._store.batch(job_id, number).state in MAY_BE_SENT_AGAIN for number in numbers):
-                raise UsageError(message("This batch is not one that can be sent again."))
+                raise UsageError(message("batch_is_not_one_can_be"))
             planned = await asyncio.to_thread(packing.repack, folder, job, numbers, self._metadata_for(job))
             if not (numbers or planned or any(batch.state in ENDED for batch in job.batches)):
-                raise UsageError(message("Nothing of this job failed."))
+                raise UsageError(message("nothing_job_failed"))
             await self._commit(job, partial(sent_again, job, numbers, planned, self._clock()))
         return await self._runner.carry_on(job_id)
 
@@ -156,9 +156,7 @@ class JobActions:
         """
         job = self._store.job(job_id)
         if job.state not in FORGETTABLE:
-            raise UsageError(
-                message("Only a finished job can do without its texts. Wait until it is done, or delete it.")
-            )
+            raise UsageError(message("only_finished_job_can_do_without"))
         now = self._clock()
         await asyncio.to_thread(forget_texts, self._store.folder(job_id), now)
         await self._store.change(job_id, lambda job: replace(job, texts_forgotten_at=now))
@@ -167,9 +165,7 @@ class JobActions:
         self._check_may_send()
         job = self._store.job(job_id)
         if job.attached or job.taken_over:
-            raise UsageError(
-                message("This job was sent from elsewhere, so it is not sent again. Duplicate it to send its texts.")
-            )
+            raise UsageError(message("job_was_sent_from_elsewhere_is"))
         await asyncio.to_thread(check_has_texts, self._store.folder(job_id))
 
     async def _commit(self, repacked: Job, change: Change) -> None:
@@ -184,7 +180,7 @@ class JobActions:
     def _in_doubt(self, job_id: str, number: int) -> tuple[Job, Batch]:
         batch = self._store.batch(job_id, number)
         if batch.state is not BatchState.OUTCOME_UNKNOWN:
-            raise UsageError(message("The outcome of this batch is known."))
+            raise UsageError(message("outcome_batch_is_known"))
         return self._store.job(job_id), batch
 
 
@@ -205,7 +201,7 @@ def _handed_to_account(job: Job) -> Job:
 def sent(planned: Job, plan: Plan, now: float, job: Job) -> Job:
     """A draft as sent with its plan; raises UsageError when it is not the draft any more that was planned."""
     if _what_is_planned(job) != _what_is_planned(planned):
-        raise UsageError(message("This job was changed while it was being sent. Check it, and send it again."))
+        raise UsageError(message("job_was_changed_while_was_being"))
     return replace(
         job,
         is_sent=True,

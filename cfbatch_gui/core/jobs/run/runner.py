@@ -44,14 +44,8 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import Finished, Waiting, read_answer, read_run
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI, ends_batch, is_passing
 
-NOT_THERE = message(
-    "{service} does not know this request ID. Is it of this account, and of this model? Results are kept for some days;"
-    " nobody says how many."
-)
-NOT_SEEN = message(
-    "The service does not have this answer any more, and your account, which may have it, cannot be seen just now. The"
-    " program asks again by itself."
-)
+NOT_THERE = message("service_does_not_know_request_id")
+NOT_SEEN = message("service_does_not_answer_any_more")
 READINGS = 3  # how often an answer is asked for that cannot be read
 
 
@@ -190,7 +184,7 @@ class Watcher:
                 if isinstance(kept, Finished) and kept.request_id in ("", batch.request_id):
                     return Reply(raw, kept)
         if not batch.request_id or batch.is_in_account:
-            raise ReplyError(message("The answer to this batch cannot be read from the job's folder."))
+            raise ReplyError(message("answer_batch_cannot_be_read_from"))
         client = self._store.client(job)
         check_account(client, batch)
         answer = await client.ask(job.model, batch.request_id)
@@ -288,10 +282,7 @@ class Watcher:
             stored_bytes=0,
             direct_only=batch.shard > 0,
         )
-        sentence = message(
-            "{reason} The request ID that you found was given up, and the outcome of this batch is unknown as before.",
-            reason=error.message,
-        )
+        sentence = message("reason_request_id_you_found_was", reason=error.message)
         detail = f"request ID {batch.request_id}: {error.detail}"
         await self._store.save(unknown.saying(ReplyError(sentence, detail=detail)))
 
@@ -303,13 +294,7 @@ def check_account(client: WorkersAI, batch: Batch) -> None:
     """Raise WrongAccount when the connection has another account by now than when the batch was sent."""
     here = client.connection
     if batch.account_mark and here.account_mark != batch.account_mark:
-        raise WrongAccount(
-            message(
-                "This job was sent with another account than the one that {connection} has now. Its results are with "
-                "that one: enter it again to collect them, and give the new one a connection of its own.",
-                connection=here.title,
-            )
-        )
+        raise WrongAccount(message("job_was_sent_another_account_than", connection=here.title))
 
 
 def _away(job: Job) -> list[Batch]:

@@ -56,14 +56,8 @@ CANCEL_SECONDS = 0.2  # for those that are cancelled to close their connections
 CONCURRENT = 4  # requests without the queue in flight for one job
 SAVE_AGAIN_SECONDS = 5.0  # between tries to write down an accepted batch on a full disk
 
-_ANOTHERS_ID = message(
-    "The service answered with the id of another batch. This one may have been accepted and billed, so it is not sent "
-    "again by itself."
-)
-_ENDED_WHILE_SENDING = message(
-    "The program ended while this batch was being sent. It may have been accepted and billed, so it is not sent again "
-    "by itself."
-)
+_ANOTHERS_ID = message("service_answered_id_another_batch_one")
+_ENDED_WHILE_SENDING = message("program_ended_while_batch_was_being")
 # Refusals that every other request would meet as well: account, model, gateway.
 _OF_ALL = frozenset({7000, 7003, 5007, 3042, 5028, 5018, 3041, 5016, 3023, 5035, 2001, 8007})
 
@@ -260,7 +254,7 @@ class Submitter:
         if shared.is_over or (shared.at_once and error.code not in _OF_ALL):
             return
         shared.is_over = True
-        because = message("Not sent, because batch {number} was refused.", number=number)
+        because = message("not_sent_because_batch_number_was", number=number)
         action = error.action if isinstance(error, QueueNotSupported | TooManyTexts) else Action.NONE
         for batch in self._store.job(shared.job_id).batches:
             is_waiting = batch.state is BatchState.PLANNED and batch.number not in shared.taken

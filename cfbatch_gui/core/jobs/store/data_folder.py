@@ -34,23 +34,14 @@ from cfbatch_gui.core.jobs.store.submissions import (
     put_damage_aside,
     read_submissions,
 )
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import message, restored, stored
 from cfbatch_gui.core.system.files import OWN_FOLDER, atomic_writer, move_file, temporary_folder, write_own_file
 from cfbatch_gui.core.system.paths import Paths
 
-FROM_COPY = message(
-    "This job comes from a copy. What it shows as not sent may have been sent from the other one, or after the "
-    "copy was made; carry on to send it, which is then paid for again."
-)
-FROM_BACKUP = message(
-    "This job comes from a backup. What it shows as not sent may have been sent after the backup was made; "
-    "carry on to send it, which is then paid for again."
-)
+FROM_COPY = message("job_comes_from_copy_what_shows")
+FROM_BACKUP = message("job_comes_from_backup_what_shows")
 WAITS_FOR_WORD = frozenset({FROM_BACKUP, FROM_COPY})  # reasons to pause; such a job goes on only when it is named
-HELD_BACK = message(
-    "Nothing is sent from this data folder before you have said whether it was copied or restored from a "
-    "backup: what waits here may have been sent already."
-)
+HELD_BACK = message("nothing_is_sent_from_data_folder")
 
 _MACHINE_ID = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))
 _PURPOSE = "cfbatch data folder "  # the machine's id itself is not to be written anywhere, by its documentation
@@ -244,14 +235,9 @@ def _copy_database(path: Path, archive: zipfile.ZipFile, name: str, *, is_ledger
         archive.write(copy, name)
 
 
-PUT_TOGETHER = message(
-    "This job was put together again after its record was lost. Carry on to collect what is at the service."
-)
-RECOVERED = message(
-    "Jobs were put together again from their own folders, because their record was missing or damaged. Carry on with "
-    "them to collect what is at the service."
-)
-MAY_HAVE_LEFT = message("Its record was lost: it may have been accepted and billed, so it is not sent again by itself.")
+PUT_TOGETHER = message("job_was_put_together_again_after")
+RECOVERED = message("jobs_were_put_together_again_from")
+MAY_HAVE_LEFT = message("record_was_lost_may_been_accepted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,12 +268,7 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
         aside = paths.ledger.with_name(f"{paths.ledger.name}.damaged-{int(clock())}")
         move_file(paths.ledger, aside)
         paths.ledger.with_name(f"{paths.ledger.name}-journal").unlink(missing_ok=True)
-        damage.append(
-            message(
-                "The list of your jobs was damaged. It was made anew from their folders; “{name}” is kept.",
-                name=aside.name,
-            )
-        )
+        damage.append(message("list_your_jobs_was_damaged_was", name=aside.name))
         ledger, is_new = Ledger.open(paths), True
     is_new = is_new or not ledger.folder_identity()[0]  # made anew, by this start or by one that was cut short
     try:
@@ -343,15 +324,7 @@ class _Recovering:
             put_damage_aside(path, whole, name)
         except DataError:
             name = path.name  # a full disk: at the next start
-        self._damage.append(
-            message(
-                "Damaged lines of “{file}”, which holds the ids of your batches: {n:,}. Nothing was sent because of"
-                " them; “{copy}” keeps the file as it was.",
-                file=path.name,
-                n=damaged,
-                copy=name,
-            )
-        )
+        self._damage.append(message("damaged_lines_file_holds_ids_your", file=path.name, n=damaged, copy=name))
 
     def _adopt_unknown_folders(self, lines: Sequence[Submission], new: Sequence[Submission]) -> tuple[Job, ...]:
         """Folders that the ledger knows nothing of, or of which batches were sent that it does not know."""
@@ -376,13 +349,7 @@ class _Recovering:
                 job, begun = read_manifest(folder), sending_begun(folder)
             except DataError as error:
                 _log.warning("job %s cannot be put together: %s", path.name, error.detail or error.message)
-                self._damage.append(
-                    message(
-                        "“{folder}” holds a job that cannot be read, so it is missing from the list. Put its data.db"
-                        " back from a backup, or remove the folder.",
-                        folder=path,
-                    )
-                )
+                self._damage.append(message("folder_holds_job_cannot_be_read", folder=path))
                 continue
             if job is None or (path.name in jobs and not job.is_sent):
                 continue
@@ -476,7 +443,7 @@ def _batch(folder: JobFolder, planned: Batch, lines: Sequence[Submission], begun
 
 def write_manifest(folder: JobFolder, job: Job) -> None:
     """Keep the job in its folder, batches included. Raises DiskFull and DataError."""
-    folder.keep_fact(JOB, msgspec.to_builtins(job, enc_hook=str))  # messages as their text
+    folder.keep_fact(JOB, msgspec.to_builtins(job, enc_hook=stored))
 
 
 def read_manifest(folder: JobFolder) -> Job | None:
@@ -487,6 +454,8 @@ def read_manifest(folder: JobFolder) -> Job | None:
     try:
         job = msgspec.convert(found, Job)
     except msgspec.ValidationError as error:
-        raise DataError(message("This job's data is damaged."), detail=f"data.db: {error}") from error
+        raise DataError(message("job_data_is_damaged"), detail=f"data.db: {error}") from error
     name = folder.path.name  # of a copied folder it is another than the job's, whose batches are not to be touched
-    return replace(job, id=name, batches=tuple(replace(batch, job_id=name) for batch in job.batches))
+    batches = tuple(replace(batch, job_id=name, error=restored(batch.error)) for batch in job.batches)
+    paused_because, account_problem = restored(job.paused_because), restored(job.account_problem)
+    return replace(job, id=name, batches=batches, paused_because=paused_because, account_problem=account_problem)

@@ -18,14 +18,14 @@ import msgspec
 
 from cfbatch_gui.core.errors import DataError, DataInUse, DiskFull, LedgerDamaged, UsageError
 from cfbatch_gui.core.job_folder.schema import one_moment, transaction, translated
-from cfbatch_gui.core.jobs.states import Batch, Job
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.jobs.states import SENTENCES, Batch, Job
+from cfbatch_gui.core.messages import message, restored
 from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.system.files import HELD, OWN_FILE, OWN_FOLDER, WITHOUT_LOCKS, create_own_file, take_lock
 from cfbatch_gui.core.system.paths import OVERRIDE, Paths
 
 VERSION = 1  # of the tables. A ledger of another version is refused; `Ledger.open` is where the first migration goes
-DAMAGED = message("The list of your jobs is damaged.")
+DAMAGED = message("list_your_jobs_is_damaged")
 RESERVE_BYTES = 512 * 1024  # of the disk, kept for the ledger until the disk is full
 
 T = TypeVar("T")
@@ -42,7 +42,11 @@ class _Table(Generic[T]):
         self._fields = attrgetter(*hints)
         nested = [field for field, hint in hints.items() if not isinstance(hint, type) or is_dataclass(hint)]
         # Most of these are alike, and all of them are frozen.
-        self._decoders = {field: lru_cache(msgspec.json.Decoder(hints[field]).decode) for field in nested}
+        self._nested = frozenset(nested)
+        self._decoders: dict[str, Callable[[str], object]] = {
+            **{field: lru_cache(msgspec.json.Decoder(hints[field]).decode) for field in nested},
+            **dict.fromkeys(SENTENCES & hints.keys(), restored),
+        }
         columns = (f"{field} {_TYPES.get(hint, 'TEXT')} NOT NULL" for field, hint in hints.items())
         definition = ", ".join((*columns, f"PRIMARY KEY({key})", *rules))
         self.statement: str = f"CREATE TABLE {name}({definition}) WITHOUT ROWID"
@@ -69,7 +73,7 @@ class _Table(Generic[T]):
     def _row(self, value: T) -> list[Any]:
         row = list(self._fields(value))
         for index, column in enumerate(self._columns):
-            if column in self._decoders:
+            if column in self._nested:
                 row[index] = msgspec.json.encode(row[index]).decode()
         return row
 
@@ -153,11 +157,7 @@ def _version(database: sqlite3.Connection, path: Path) -> int:
         raise LedgerDamaged(DAMAGED, detail=f"its version is not {version}")
     if version not in (0, VERSION):
         raise DataError(
-            message(
-                "Your jobs were written by another version of CF Batch, which alone can open them; nothing was changed."
-                " They are in “{folder}”.",
-                folder=path.parent,
-            ),
+            message("your_jobs_were_written_another_version", folder=path.parent),
             detail=f"{path.name}: version {version}",
         )
     return version
@@ -216,21 +216,11 @@ class WriterLock:
 
 def _lock_failed(error: OSError, path: Path) -> DataError:
     if error.errno in HELD:
-        return DataInUse(
-            message("CF Batch is already at work with this data. Use the window that is open, or close it first."),
-            detail=str(path),
-        )
+        return DataInUse(message("cf_batch_is_already_work_data"), detail=str(path))
     detail = f"{path}: {error.strerror} ({errno.errorcode.get(error.errno or 0, error.errno)})"
     if error.errno in WITHOUT_LOCKS:
         return DataError(
-            message(
-                "The disk with the folder for the program's data, “{folder}”, has no file locks. Without them two "
-                "programs could send the same texts twice, so nothing was opened. Choose a folder on a disk of this "
-                "computer with --data-dir or {variable}.",
-                folder=path.parent,
-                variable=OVERRIDE,
-            ),
-            detail=detail,
+            message("disk_folder_program_data_folder_no", folder=path.parent, variable=OVERRIDE), detail=detail
         )
     return Paths(path.parent).failure(error)
 
@@ -283,7 +273,7 @@ class Ledger:
         """One job. Raises UsageError when there is none."""
         with self._guard:
             if job_id not in self._jobs:
-                raise UsageError(message("There is no job “{id}”.", id=job_id))
+                raise UsageError(message("there_is_no_job_id", id=job_id))
             return self._jobs[job_id]
 
     def find(self, words: str) -> Job:
@@ -297,17 +287,15 @@ class Ledger:
             if len(fits) == 1:
                 return fits[0]
             if fits:
-                raise UsageError(
-                    message("“{name}” fits {n} jobs. Use the id that “cfbatch jobs” shows.", name=words, n=len(fits))
-                )
-        raise UsageError(message("There is no job “{name}”. “cfbatch jobs” lists them.", name=words))
+                raise UsageError(message("name_fits_n_jobs_use_id", name=words, n=len(fits)))
+        raise UsageError(message("there_is_no_job_name_cfbatch", name=words))
 
     def batch(self, job_id: str, number: int) -> Batch:
         """One batch. Raises UsageError when there is none."""
         batches = self.job(job_id).batches
         index = _index(batches, number)
         if index == len(batches):
-            raise UsageError(message("This job has no batch {number}.", number=number))
+            raise UsageError(message("job_no_batch_number", number=number))
         return batches[index]
 
     def put(self, job: Job, batches: Iterable[Batch] = (), attempts: Collection[str] = ()) -> Job:

@@ -111,12 +111,7 @@ def _contents(path: Path) -> bytes:
         return b""
     except OSError as error:
         raise DataError(
-            message(
-                "“{name}”, which holds the ids of your batches, could not be read. Is a permission missing in the "
-                "program's own folder? Nothing was lost; carry on once that is mended.",
-                name=path.name,
-            ),
-            detail=f"{path.name}: {error.strerror}",
+            message("name_holds_ids_your_batches_could", name=path.name), detail=f"{path.name}: {error.strerror}"
         ) from error
 
 

@@ -154,14 +154,7 @@ class Target:
 
 def not_as_written(path: Path, detail: str) -> NoReturn:
     """Raise the ExportError for a file that does not read back as written."""
-    raise ExportError(
-        message(
-            "“{name}” did not read back as it was written, so it was not kept. What was there before is intact. Try "
-            "again, or choose another disk.",
-            name=path.name,
-        ),
-        detail=f"{path}: {detail}",
-    )
+    raise ExportError(message("name_did_not_read_back_was", name=path.name), detail=f"{path}: {detail}")
 
 
 def command(*words: str) -> str:
@@ -183,8 +176,8 @@ def indices_of(wanted: Sequence[str] | None, there: Sequence[str]) -> tuple[int,
     index_of = {name: index for index, name in reversed(list(enumerate(there)))}
     unknown = [name for name in wanted if name not in index_of]
     if unknown:
-        known = comma_list([quoted(name) for name in there]) if there else message("none to choose from")
-        raise UsageError(message("This job has no column “{name}”. There are: {known}.", name=unknown[0], known=known))
+        known = comma_list([quoted(name) for name in there]) if there else message("none_choose_from")
+        raise UsageError(message("job_no_column_name_there_are", name=unknown[0], known=known))
     return tuple(index_of[name] for name in dict.fromkeys(wanted))
 
 

@@ -19,7 +19,7 @@ from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.schema import cells_sql
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import message, restored, stored
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.exports.base import (
     Cell,
@@ -117,10 +117,25 @@ def _is_formula(cell: str) -> bool:
 
 
 # The names of our columns where people read them; programs get them as they are in every language.
-_WORDS = (
-    *(message("query_id"), message("query"), message("rank"), message("doc_id"), message("text")),
-    *(message("score"), message("tie_group"), message("initial_rank"), message("rank_change"), message("label")),
-    *(message("external_reference"), message("request_id"), message("status"), message("error"), message("part")),
+_WORDS = tuple(
+    message(code)
+    for code in (
+        "column_query_id",
+        "column_query",
+        "column_rank",
+        "column_doc_id",
+        "column_text",
+        "column_score",
+        "column_tie_group",
+        "column_initial_rank",
+        "column_rank_change",
+        "column_label",
+        "column_external_reference",
+        "column_request_id",
+        "column_status",
+        "column_error",
+        "column_part",
+    )
 )
 
 
@@ -208,7 +223,7 @@ LEFT JOIN raw_rows w ON w.file = p.file AND w.row = p.row
 LEFT JOIN items i ON i.item_no = p.item_no LEFT JOIN texts t USING(text_no)
 WHERE p.file = :file ORDER BY p.row, p.reason
 """
-_COLUMNS, _IN_THE_FILE = (message("row_number"), message("reason")), message("in_the_file")
+_COLUMNS, _IN_THE_FILE = (message("row_number"), message("reason")), message("column_in_the_file")
 _CELLS = msgspec.json.Decoder(list[str])
 
 
@@ -229,7 +244,7 @@ def write_failed_rows(work: Work) -> Written:
                 with_raw.add(file)
     total = sum(counts.values())
     if not total:
-        raise ExportError(message("No row failed, so there is nothing to mend and nothing was written."))
+        raise ExportError(message("no_row_failed_there_is_nothing"))
     written = [file for file, count in counts.items() if count]
     # If only one of the two files has failed rows, they are written to the requested path.
     names = paths if len(written) == 2 else {written[0]: work.path}
@@ -270,7 +285,7 @@ def _failed_rows(work: Work, file: int) -> Iterator[_FailedRow]:
         # A ranking stores the cells of every row; an embedding job may store only the text, which its item gives.
         item="NULL" if is_ranking else "i.item_no",
     )
-    batches = msgspec.json.encode({str(number): str(reason) for number, reason in work.job.failed_batches.items()})
+    batches = msgspec.json.encode({str(number): stored(reason) for number, reason in work.job.failed_batches.items()})
     values = {"batches": batches.decode(), "file": file}
     if items is not None:
         values["items"] = str(sorted(items))
@@ -285,5 +300,5 @@ def _failed_rows(work: Work, file: int) -> Iterator[_FailedRow]:
         for number, same in groupby(found, itemgetter(1)):
             reasons, cells, raw = [], "", ""
             for _, _, reason, cells, raw in same:  # noqa: B007
-                reasons.append(reason or message("The service gave no result."))
+                reasons.append(restored(reason) or message("service_gave_no_result"))
             yield number, tuple(dict.fromkeys(reasons)), _CELLS.decode(cells) if cells else [], raw or ""

@@ -92,13 +92,7 @@ class Sheet:
         if len(columns) <= _MOST_ON_PAPER:
             self._sheet.fit_to_pages(1, 0)
         if len(columns) > MOST_COLUMNS:
-            raise ExportError(
-                message(
-                    "Excel takes {most:,} columns; these are {width:,}. Choose CSV.",
-                    most=MOST_COLUMNS,
-                    width=len(columns),
-                )
-            )
+            raise ExportError(message("excel_takes_most_columns_these_are", most=MOST_COLUMNS, width=len(columns)))
         # “_)” leaves room for a parenthesis, so that a number does not touch the text at its right.
         shown = {each.decimals: f"0.{'0' * each.decimals}_)" if each.decimals else "0_)" for each in columns}
         forms = {count: book.add_format({"num_format": form}) for count, form in shown.items() if count is not None}
@@ -117,14 +111,7 @@ class Sheet:
     def add(self, row: Row) -> None:
         """Write the next row. Raises ExportError if Excel's limits of rows or of characters in a cell are exceeded."""
         if self.rows + 1 >= MOST_ROWS:
-            raise ExportError(
-                message(
-                    "Excel takes {most:,} rows, and the sheet “{name}” needs more. Nothing was written. Keep "
-                    "fewer with top k or a threshold, or choose CSV.",
-                    most=MOST_ROWS,
-                    name=self.name,
-                )
-            )
+            raise ExportError(message("excel_takes_most_rows_sheet_name", most=MOST_ROWS, name=self.name))
         self.rows += 1
         for at, (column, form) in enumerate(zip(self._columns, self._forms, strict=True)):
             cell = column.cell(row)
@@ -144,8 +131,7 @@ class Sheet:
         if len(cell) * 2 > MOST_CHARACTERS and len(cell.encode("utf-16-le")) // 2 > MOST_CHARACTERS:
             raise ExportError(
                 message(
-                    "Excel takes {most:,} characters a cell, and a text in row {row:,} of the sheet "
-                    "“{name}” has {length:,}. Nothing was written, and nothing is ever cut. Choose CSV.",
+                    "excel_takes_most_characters_cell_text",
                     most=MOST_CHARACTERS,
                     row=self.rows + 1,
                     name=self.name,
@@ -168,23 +154,23 @@ def fill(sheet: Sheet, rows: Iterable[Row]) -> None:
         sheet.add(row)
 
 
-_OURS = {"rank": message("Rank"), "score": message("Score"), "error": message("Reason"), PART: message("Part")}
+_OURS = {"rank": message("rank_2"), "score": message("score_2"), "error": message("reason_2"), PART: message("part_2")}
 _FIRST = ("query", "rank", "score", "text", "doc_id", "query_id", "label", PART)
 _BY_ROLE: dict[str, tuple[tuple[Role, ...], str]] = {
-    "query": ((Role.QUERY,), message("Query")),
-    "text": ((Role.CONTEXT, Role.TEXT), message("Text")),
-    "doc_id": ((Role.ID,), message("ID")),
-    "query_id": ((Role.ID,), message("Query ID")),
-    "label": ((Role.LABEL,), message("Label")),
+    "query": ((Role.QUERY,), message("query")),
+    "text": ((Role.CONTEXT, Role.TEXT), message("text")),
+    "doc_id": ((Role.ID,), message("id")),
+    "query_id": ((Role.ID,), message("query_id")),
+    "label": ((Role.LABEL,), message("label")),
 }
 _OTHERS = {
-    "tie_group": message("Tie group"),
-    "initial_rank": message("Initial rank"),
-    "rank_change": message("Rank change"),
-    "external_reference": message("External reference"),
-    "request_id": message("Request id"),
-    "status": message("Status"),
-    SOURCE_JOB: message("From job"),
+    "tie_group": message("tie_group_2"),
+    "initial_rank": message("initial_rank_2"),
+    "rank_change": message("rank_change_2"),
+    "external_reference": message("external_reference_2"),
+    "request_id": message("request_id_2"),
+    "status": message("status_2"),
+    SOURCE_JOB: message("from_job"),
 }
 _RANK = COLUMNS.index("rank")
 _DECIMALS = {"score": SCORE_DECIMALS, "rank": 0, PART: 0}
@@ -311,11 +297,11 @@ def _headers(folder: JobFolder, table: ScoreRows, say: Callable[[str], str]) -> 
     return headers
 
 
-_ABOUT, _RANKING, _PROBLEMS = message("About"), message("Ranking"), message("Problems")
-_PER_QUERY_SHEET, _QUERY, _REASON = message("Per query"), message("Query"), message("Reason")
+_ABOUT, _RANKING, _PROBLEMS = message("about"), message("ranking_3"), message("problems")
+_PER_QUERY_SHEET, _QUERY, _REASON = message("per_query"), message("query"), message("reason_2")
 _PER_QUERY = (
-    *((message("Texts"), 8, 0), (message("With a score"), 14, 0)),
-    *((message("Best score"), 12, SCORE_DECIMALS), (message("Margin"), 10, SCORE_DECIMALS)),
+    *((message("texts"), 8, 0), (message("score_3"), 14, 0)),
+    *((message("best_score"), 12, SCORE_DECIMALS), (message("margin"), 10, SCORE_DECIMALS)),
 )  # titles, widths and decimals
 
 
@@ -410,7 +396,7 @@ def _per_query(work: Work, asked: Container[int]) -> Iterator[Row]:
         yield query.text, query.contexts, query.scored, query.best, query.margin
 
 
-_EMBEDDINGS = message("Embeddings")
+_EMBEDDINGS = message("embeddings_2")
 _NUMBER_WIDTH = 11  # characters
 
 
@@ -440,26 +426,26 @@ def _about(work: Work) -> Iterator[tuple[str, str]]:
     with work.folder.open(read_only=True) as database:
         counts = count_items(database, job.failed_batches)
     missing = {
-        message("Failed"): counts.failed,
-        message("Not back yet"): counts.waiting,
-        message("Left out"): counts.left_out + counts.skipped,
-        message("Sent although doubtful"): counts.doubtful_sent,
+        message("failed_2"): counts.failed,
+        message("not_back_yet"): counts.waiting,
+        message("left_out"): counts.left_out + counts.skipped,
+        message("sent_although_doubtful"): counts.doubtful_sent,
     }
     sent = f"{datetime.fromtimestamp(job.sent_at, UTC):%Y-%m-%d %H:%M} UTC"
     rows = {
-        message("Made with"): f"CF Batch {__version__}",
-        message("Job"): job.name,
-        message("File"): job.source_name,
-        message("Model"): job.model,
-        message("Connection"): work.connection,
-        **({message("Sent"): sent} if job.sent_at else {}),
-        (message("Texts with a score") if is_ranking else message("Texts with a vector")): str(counts.done),
+        message("made"): f"CF Batch {__version__}",
+        message("job"): job.name,
+        message("file_3"): job.source_name,
+        message("model"): job.model,
+        message("connection"): work.connection,
+        **({message("sent"): sent} if job.sent_at else {}),
+        (message("texts_score") if is_ranking else message("texts_vector")): str(counts.done),
         **{name: str(count) for name, count in missing.items() if count},
     }
     yield from ((say(name), value) for name, value in rows.items())
     if is_ranking:
         yield (
-            say(message("Ranks")),
-            say(message("Equal scores share a rank, and the next rank counts all before it: 1, 2, 2, 4.")),
+            say(message("ranks")),
+            say(message("equal_scores_share_rank_next_rank")),
         )
-        yield say(message("Scores")), say(message("Compare scores within one query; they are not percentages."))
+        yield say(message("scores")), say(message("compare_scores_within_one_query_they"))

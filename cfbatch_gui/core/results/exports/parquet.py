@@ -41,13 +41,7 @@ def _check_installed() -> None:
         import arro3.core
         import arro3.io  # noqa: F401  # the second half of the same extra
     except ImportError as error:
-        raise ExportError(
-            message(
-                "Parquet needs a part of this program that is not installed. Install it with “pip install "
-                "'cfbatch-gui[parquet]'” and start again, or choose CSV or JSON Lines. Nothing was written."
-            ),
-            detail=str(error),
-        ) from error
+        raise ExportError(message("parquet_needs_part_program_is_not"), detail=str(error)) from error
 
 
 def _write_vectors(work: Work, *, for_atlas: bool = False) -> Written:

@@ -52,9 +52,7 @@ def write_run(work: Work) -> Written:
             rows, lowered = rows + len(ranked), lowered + changed
             dropped, repeated = dropped + len(scored) - len(kept), repeated + len(kept) - len(ranked)
         if not rows:
-            raise ExportError(
-                message("Top k and the threshold leave nothing to write. Nothing was written; let more through.")
-            )
+            raise ExportError(message("top_k_threshold_leave_nothing_write"))
     notes = {
         **ids.notes,
         "tag": tag,
@@ -114,28 +112,20 @@ def check_labels(work: Work) -> str:
     """The reason, as a sentence, why the labels cannot be used as judgements; "" if they can."""
     with work.folder.open(read_only=True) as database:
         if schema.metadata_value(database, "layout") == Layout.SHARED:
-            return message(
-                "The labels of this job belong to the texts alone, not to a query with a text: they judge nothing."
-            )
+            return message("labels_job_belong_texts_alone_not")
         unusable = read_unusable_labels(database)
         (has_any,) = database.execute(_HAS_ANY).fetchone()
     if unusable is not None:
-        return message(
-            "The label of row {row} is “{label}”, and judgements are whole numbers such as 0 and 1.",
-            row=unusable.rows[0],
-            label=unusable.examples[0][:40],
-        )
+        return message("label_row_row_is_label_judgements", row=unusable.rows[0], label=unusable.examples[0][:40])
     if not has_any:
-        return message(
-            "This job has no labels, and judgements are made of them: say which column is the label, and send again."
-        )
+        return message("job_no_labels_judgements_are_made")
     return ""
 
 
 def write_qrels(work: Work, *, header: str = "", form: str = "{} 0 {} {}\n") -> Written:
     """Write a line for each judgement, by default trec_eval's; read back. Raises ExportError without usable labels."""
     if reason := check_labels(work):
-        raise ExportError(message("{reason} Nothing was written.", reason=reason))
+        raise ExportError(message("reason_nothing_was_written", reason=reason))
     ids = RetrievalIds(work.folder)
     judged = _Judged(work, ids)
     rows = repeated = 0
@@ -146,9 +136,7 @@ def write_qrels(work: Work, *, header: str = "", form: str = "{} 0 {} {}\n") -> 
             stream.write("".join(form.format(query, *pair) for pair in found.items()).encode())
             rows, repeated = rows + len(found), repeated + again
         if not rows:
-            raise ExportError(
-                message("None of these texts has a label, so there is no judgement. Nothing was written.")
-            )
+            raise ExportError(message("none_these_texts_label_there_is"))
     notes = {
         **ids.notes,
         "repeated_documents_left_out": repeated,
@@ -205,12 +193,5 @@ def _is_new(known: dict[str, bytes], document: str, context: RankedContext) -> b
     if before is digest:
         return True
     if before != digest:
-        raise ExportError(
-            message(
-                "The id “{document}” stands for two different texts, again in row {row}. In this format an id is "
-                "one text. Nothing was written. Choose another format, or give each text an id of its own.",
-                document=document,
-                row=context.row,
-            )
-        )
+        raise ExportError(message("id_document_stands_two_different_texts", document=document, row=context.row))
     return False

@@ -19,7 +19,7 @@ from cfbatch_gui.core.errors import ExportError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.messages import message, stored_message
+from cfbatch_gui.core.messages import message, restored
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorBlock
 from cfbatch_gui.core.results.exports.base import (
     PART,
@@ -49,8 +49,8 @@ COLUMNS = (
     "query_id", "query", "rank", "doc_id", "text", "score", "tie_group", "initial_rank", "rank_change",
     "label", "external_reference", "request_id", "status", "error",
 )  # fmt: skip
-_ROW, _ROW_NUMBER = message("Row {number}: {reason}"), message("Row")
-_ROW_OF_SECOND = message("Row {number} of the second file: {reason}")
+_ROW, _ROW_NUMBER = message("row_number_reason"), message("row_2")
+_ROW_OF_SECOND = message("row_number_second_file_reason")
 _INTEGERS = ("rank", "tie_group", "initial_rank", "rank_change", PART)
 _KINDS = {"score": "float64", **dict.fromkeys(_INTEGERS, "int64")}
 _ROWS_AT_ONCE = 5_000
@@ -124,7 +124,7 @@ class ScoreRows(_Rows):
         everything = ours + own
         indices = indices_of(work.options.columns, everything)
         if not indices:
-            raise UsageError(message("Choose at least one column. Nothing was written."))
+            raise UsageError(message("choose_least_one_column_nothing_was"))
         self._picked = None if indices == tuple(range(len(everything))) else _picker(indices)
         self.columns: tuple[str, ...] = tuple(everything[index] for index in indices)
         self.kinds = tuple(_KINDS.get(everything[index], "utf8") if index < len(ours) else "utf8" for index in indices)
@@ -227,7 +227,7 @@ def _skipped_shape(folder: JobFolder, empty: Row) -> Callable[[int, int, str, st
         where = _ROW if file == 1 else _ROW_OF_SECOND
         return (
             query_id, query, None, doc_id, text, None, None, None, None, label, "", "", Status.SKIPPED.value,
-            where.filled(number=number, reason=stored_message(reason)), *empty,
+            where.filled(number=number, reason=restored(reason)), *empty,
             *kept.cells(stored if file == 1 else None, stored if file == 2 else None),
         )  # fmt: skip
 
@@ -345,13 +345,7 @@ class VectorRows(_Rows):
         for block in self._embeddings.vector_blocks(self._present, size):
             wrong = np.flatnonzero(~np.isfinite(block[2]).all(axis=1))
             if len(wrong):
-                raise ExportError(
-                    message(
-                        "The vector of row {row} holds a value that is not a number. Nothing was written. Send the job "
-                        "again.",
-                        row=self.row_of(done + int(wrong[0])),
-                    )
-                )
+                raise ExportError(message("vector_row_row_holds_value_is", row=self.row_of(done + int(wrong[0]))))
             yield block
             done += len(block[2])
             self._steps.wrote(len(block[2]))

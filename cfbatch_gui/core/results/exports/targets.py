@@ -14,7 +14,7 @@ _ranked, _embedded = partial(Target, Kind.RANK), partial(Target, Kind.EMBED)
 _limited = partial(_ranked, has_limits=True)
 _scores = partial(_limited, has_columns=True)
 _binary, _decimal = partial(_embedded, bytes_per_number=4), partial(_embedded, bytes_per_number=11)
-_JUDGED = message("one row for each label of your file")
+_JUDGED = message("one_row_each_label_your_file")
 
 
 def _about(target: Target, about: str) -> Target:
@@ -22,7 +22,7 @@ def _about(target: Target, about: str) -> Target:
 
 
 def _for_excel(csv: Target, about: str) -> Target:
-    title = message("CSV for Excel")
+    title = message("csv_excel")
     return replace(csv, name="csv-excel", title=title, about=about, preset=Preset.EXCEL, is_for_people=True)
 
 
@@ -31,100 +31,100 @@ def _of_vectors(scores: Target, about: str, bytes_per_number: int) -> Target:
 
 
 _SCORES = _about(
-    _scores("csv", message("CSV for programs"), (".csv",), csv_tables.write_scores, preset=Preset.PROGRAMS),
-    message("One row per context, for scripts, databases and other programs."),
+    _scores("csv", message("csv_programs"), (".csv",), csv_tables.write_scores, preset=Preset.PROGRAMS),
+    message("one_row_per_context_scripts_databases"),
 )
 _EXCEL = _about(
-    _scores("xlsx", message("Excel"), (".xlsx",), excel.write_rankings, is_for_people=True),
-    message("Your own columns under your own headers, with rank and score; with a filter."),
+    _scores("xlsx", message("excel"), (".xlsx",), excel.write_rankings, is_for_people=True),
+    message("your_own_columns_under_your_own"),
 )
 _PARQUET = _about(
-    _scores("parquet", message("Parquet"), (".parquet",), parquet.write),
-    message("The same rows with types, compressed; for DuckDB, pandas and Polars."),
+    _scores("parquet", message("parquet"), (".parquet",), parquet.write),
+    message("same_rows_types_compressed_duckdb_pandas"),
 )
 _JSON_LINES = _about(
-    _scores("jsonl", message("JSON Lines"), (".jsonl", ".ndjson"), json_lines.write),
-    message("One object per line, with all fields by name."),
+    _scores("jsonl", message("json_lines"), (".jsonl", ".ndjson"), json_lines.write),
+    message("one_object_per_line_all_fields"),
 )
 _write_beir_qrels = partial(retrieval.write_qrels, header=retrieval.BEIR_HEADER, form=retrieval.BEIR_LINE)
 _RANKINGS = (
     _SCORES,
-    _for_excel(_SCORES, message("Opens with a double click; what looks like a formula is made harmless.")),
+    _for_excel(_SCORES, message("opens_double_click_what_looks_like")),
     _EXCEL,
     replace(
         _EXCEL,
         name="xlsx-rows",
-        title=message("Excel, your own sheet"),
+        title=message("excel_your_own_sheet"),
         write=excel.write_in_file_order,
-        about=message("All your columns and rows in their own order, with rank and score added at the end."),
+        about=message("all_your_columns_rows_their_own"),
         measure=Measure.ALL_ROWS,
     ),
     _PARQUET,
     _JSON_LINES,
     _about(
-        _limited("trec", message("TREC run"), (".run", ".trec"), retrieval.write_run, measure=Measure.SCORES),
-        message("For trec_eval and programs like it; ties keep their order."),
+        _limited("trec", message("trec_run"), (".run", ".trec"), retrieval.write_run, measure=Measure.SCORES),
+        message("trec_eval_programs_like_ties_keep"),
     ),
     _about(
-        _ranked("qrels", message("TREC qrels"), (".qrels",), retrieval.write_qrels, contents=_JUDGED),
-        message("The labels of your file as judgements, as trec_eval reads them."),
+        _ranked("qrels", message("trec_qrels"), (".qrels",), retrieval.write_qrels, contents=_JUDGED),
+        message("labels_your_file_judgements_trec_eval"),
     ),
     _about(
-        _ranked("qrels-beir", message("BEIR qrels"), (".qrels.tsv",), _write_beir_qrels, contents=_JUDGED),
-        message("The same judgements as a table with a header, as BEIR reads them."),
+        _ranked("qrels-beir", message("beir_qrels"), (".qrels.tsv",), _write_beir_qrels, contents=_JUDGED),
+        message("same_judgements_table_header_beir_reads"),
     ),
     replace(
-        _limited("beir", message("BEIR folder"), (), retrieval.write_beir_folder),
-        about=message("A folder of texts, queries, labels and rankings, for BEIR and MTEB."),
-        contents=message("all texts and queries, and how they rank"),
+        _limited("beir", message("beir_folder"), (), retrieval.write_beir_folder),
+        about=message("folder_texts_queries_labels_rankings_beir"),
+        contents=message("all_texts_queries_how_they_rank"),
     ),
 )
 _VECTORS = _about(
-    _decimal("csv", message("CSV, a column for each number"), (".csv",), csv_tables.write_vectors, has_columns=True),
-    message("One row per text, one column for each number of its vector."),
+    _decimal("csv", message("csv_column_each_number"), (".csv",), csv_tables.write_vectors, has_columns=True),
+    message("one_row_per_text_one_column"),
 )
 _EMBEDDINGS = (
     _VECTORS,
-    _for_excel(_VECTORS, message("The same, made to open with a double click; formulas are made harmless.")),
+    _for_excel(_VECTORS, message("same_made_open_double_click_formulas")),
     _about(
-        _embedded("xlsx", message("Excel"), (".xlsx",), excel.write_vectors, is_for_people=True, has_columns=True),
-        message("Your own columns under your own headers, in the order of your file; with a filter."),
+        _embedded("xlsx", message("excel"), (".xlsx",), excel.write_vectors, is_for_people=True, has_columns=True),
+        message("your_own_columns_under_your"),
     ),
-    _of_vectors(_PARQUET, message("Vectors, texts and columns; for DuckDB, LanceDB, pandas and Polars."), 4),
+    _of_vectors(_PARQUET, message("vectors_texts_columns_duckdb_lancedb_pandas"), 4),
     _about(
-        _binary("npy", message("NumPy array"), (".npy",), vector_files.write_array),
-        message("The bare numbers, float32, one row per text; for Python."),
-    ),
-    _about(
-        _binary("npz", message("NumPy archive with ids"), (".npz",), vector_files.write_archive),
-        message("Numbers and ids in one file; for Python."),
-    ),
-    _of_vectors(_JSON_LINES, message("One object per line: text, id and vector."), 11),
-    _about(
-        _binary("atlas", message("Embedding Atlas"), (".atlas.parquet",), parquet.write_with_map, has_columns=True),
-        message("Parquet with the map, each text's neighbours, and the command to open it."),
+        _binary("npy", message("numpy_array"), (".npy",), vector_files.write_array),
+        message("bare_numbers_float32_one_row_per"),
     ),
     _about(
-        _decimal("projector", message("Embedding Projector"), (), vector_files.write_projector, has_columns=True),
-        message("A folder that TensorFlow's Embedding Projector loads: vectors and metadata."),
+        _binary("npz", message("numpy_archive_ids"), (".npz",), vector_files.write_archive),
+        message("numbers_ids_one_file_python"),
+    ),
+    _of_vectors(_JSON_LINES, message("one_object_per_line_text_id"), 11),
+    _about(
+        _binary("atlas", message("embedding_atlas"), (".atlas.parquet",), parquet.write_with_map, has_columns=True),
+        message("parquet_map_each_text_neighbours_command"),
     ),
     _about(
-        _decimal("vectorize", message("Cloudflare Vectorize"), (), vector_files.write_vectorize, has_columns=True),
-        message("A folder of files as Cloudflare takes them, and the commands to load them."),
+        _decimal("projector", message("embedding_projector"), (), vector_files.write_projector, has_columns=True),
+        message("folder_tensorflow_embedding_projector_loads_vectors"),
     ),
     _about(
-        _binary("llm", message("SQLite for llm"), (".db", ".sqlite"), vector_files.write_llm, has_columns=True),
-        message("A collection for the command-line program llm: “llm similar” works at once."),
+        _decimal("vectorize", message("cloudflare_vectorize"), (), vector_files.write_vectorize, has_columns=True),
+        message("folder_files_cloudflare_takes_them_commands"),
     ),
     _about(
-        _decimal("openai", message("OpenAI batch answers"), (".openai.jsonl",), json_lines.write_openai),
-        message("The lines that an OpenAI batch of embeddings answers with."),
+        _binary("llm", message("sqlite_llm"), (".db", ".sqlite"), vector_files.write_llm, has_columns=True),
+        message("collection_command_line_program_llm_llm"),
+    ),
+    _about(
+        _decimal("openai", message("openai_batch_answers"), (".openai.jsonl",), json_lines.write_openai),
+        message("lines_openai_batch_embeddings_answers"),
     ),
 )
 # Failed rows are usually corrected in a spreadsheet; our CSV reader removes the marks of Preset.EXCEL again.
 _FAILED = replace(
-    _ranked("failed", message("Failed rows"), (".failed.csv",), csv_tables.write_failed_rows),
-    about=message("Your own rows that gave no score, with the reason, to mend and load again."),
+    _ranked("failed", message("failed_rows"), (".failed.csv",), csv_tables.write_failed_rows),
+    about=message("your_own_rows_gave_no_score"),
     preset=Preset.EXCEL,
     measure=Measure.FAILED_ROWS,
     is_for_people=True,
@@ -134,9 +134,9 @@ TARGETS: tuple[Target, ...] = (
     *_RANKINGS,
     *_EMBEDDINGS,
     _FAILED,
-    _of_vectors(_FAILED, message("Your own rows that gave no vector, with the reason, to mend and load again."), 0),
+    _of_vectors(_FAILED, message("your_own_rows_gave_no_vector"), 0),
 )
-_WHAT = {Kind.RANK: message("a ranking"), Kind.EMBED: message("embeddings")}
+_WHAT = {Kind.RANK: message("ranking_2"), Kind.EMBED: message("embeddings")}
 
 
 def targets_for(kind: Kind) -> tuple[Target, ...]:
@@ -154,9 +154,6 @@ def target_for(path: Path, kind: Kind, name: str = "") -> Target:
     choices = ", ".join(dict.fromkeys((target.name for target in known) if name else by_suffix))
     raise UsageError(
         message(
-            "“{name}” is no form of {results}. Choose one of: {choices}.",
-            name=name or suffix or path.name,
-            results=_WHAT[kind],
-            choices=choices,
+            "name_is_no_form_results_choose", name=name or suffix or path.name, results=_WHAT[kind], choices=choices
         )
     )

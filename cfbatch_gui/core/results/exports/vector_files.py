@@ -63,12 +63,7 @@ def write_array(work: Work) -> Written:
             if "\r" in lines or lines.count("\n") != len(names):
                 index = next(index for index, name in enumerate(names) if "\n" in name or "\r" in name)
                 raise ExportError(
-                    message(
-                        "The id of row {row} has a line break, and “{name}” holds one id a line. Nothing was written. "
-                        "Choose .npz, which takes any id.",
-                        row=table.row_of(written + index),
-                        name=ids_path.name,
-                    )
+                    message("id_row_row_line_break_name", row=table.row_of(written + index), name=ids_path.name)
                 )
             ids.write(lines.encode())
             written += len(names)
@@ -114,15 +109,9 @@ def write_archive(work: Work) -> Written:
 def _write_ids(member: IO[bytes], ids: list[str]) -> None:
     longest = max(1, max(map(len, ids), default=1))
     if longest * 4 * len(ids) > _MOST_ID_BYTES:
-        raise ExportError(
-            message(
-                "An id has {longest:,} characters, and a NumPy archive makes room for as many for every id. Nothing "
-                "was written. Choose .npy, with the ids in a text file.",
-                longest=longest,
-            )
-        )
+        raise ExportError(message("id_longest_characters_numpy_archive_makes", longest=longest))
     if any(identifier.endswith("\0") for identifier in ids):
-        raise ExportError(message("An id ends with a NUL character, which a NumPy archive loses. Nothing was written."))
+        raise ExportError(message("id_ends_nul_character_numpy_archive"))
     np.lib.format.write_array_header_1_0(
         member, {"descr": f"<U{longest}", "fortran_order": False, "shape": (len(ids),)}
     )
@@ -180,8 +169,7 @@ def write_vectorize(work: Work) -> Written:
     if table.dimension > MAX_INDEX_DIMENSIONS or table.count > MAX_INDEX_VECTORS:
         raise ExportError(
             message(
-                "An index of Vectorize takes {most:,} vectors of {numbers:,} numbers, and these are {count:,} of "
-                "{dimension:,}. Nothing was written. Choose another format.",
+                "index_vectorize_takes_most_vectors_numbers",
                 most=MAX_INDEX_VECTORS,
                 numbers=MAX_INDEX_DIMENSIONS,
                 count=table.count,
@@ -200,13 +188,7 @@ def write_vectorize(work: Work) -> Written:
                 identifier = table.key_of(text)
                 if identifier in seen:
                     raise ExportError(
-                        message(
-                            "The id “{identifier}” comes twice, again in row {row}. Vectorize keeps one vector for an "
-                            "id, so the first would be lost. Nothing was written. Give each text an id of its own, or "
-                            "choose another format.",
-                            identifier=identifier[:60],
-                            row=text.row,
-                        )
+                        message("id_identifier_comes_twice_again_row", identifier=identifier[:60], row=text.row)
                     )
                 seen.add(identifier)
                 yield _index_line(identifier, text, dict(zip(keys, table.cells(text), strict=True)), vector, changed)
@@ -339,18 +321,10 @@ def _fill_llm(stream: BinaryIO, collection: str, model: str, updated: int, rows:
             database.executemany("INSERT INTO embeddings VALUES(1, ?, ?, ?, NULL, ?, ?, ?)", rows)
             database.execute("COMMIT")
     except sqlite3.IntegrityError as error:
-        raise ExportError(
-            message(
-                "An id comes twice, and a collection keeps one text for an id. Nothing was written. Give each text "
-                "an id of its own, or choose another format."
-            ),
-            detail=str(error),
-        ) from error
+        raise ExportError(message("id_comes_twice_collection_keeps_one"), detail=str(error)) from error
     except sqlite3.OperationalError as error:
         # SQLite does not report the cause: bytes behind the end raise the OSError of a full disk.
         stream.seek(0, os.SEEK_END)
         stream.write(b"\0" * (1 << 20))
         stream.flush()
-        raise ExportError(
-            message("The SQLite file could not be written. Choose another place."), detail=str(error)
-        ) from error
+        raise ExportError(message("sqlite_file_could_not_be_written"), detail=str(error)) from error

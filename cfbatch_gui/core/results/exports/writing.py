@@ -120,7 +120,7 @@ def export(
     with folder.open(read_only=True) as database:
         counts = count_items(database, job.failed_batches)
     if target.needs_results and not counts.done:
-        raise ExportError(message("There is nothing to write yet: no result has come back. Try again when some have."))
+        raise ExportError(message("there_is_nothing_write_yet_no"))
     steps = Steps(counts.items + counts.skipped, progress)
 
     def end() -> None:
@@ -161,13 +161,13 @@ def _checked(job: Job, target: Target, options: ExportOptions) -> ExportOptions:
     if job.kind is not target.kind:
         raise UsageError(
             message(
-                "“{format}” is for {results}, and this job has none. Choose another format.",
+                "format_is_results_job_none_choose",
                 format=target.title,
                 results=message("rankings") if target.kind is Kind.RANK else message("embeddings"),
             )
         )
     if options.top_k is not None and options.top_k < 1:
-        raise UsageError(message("Top k must be 1 or more."))
+        raise UsageError(message("top_k_must_be_1_or"))
     if options.separator not in _SEPARATORS:
-        raise UsageError(message("The list separator must be a comma, a semicolon, a tab or a vertical bar."))
+        raise UsageError(message("list_separator_must_be_comma_semicolon"))
     return options if target.preset is None else replace(options, preset=target.preset)
