@@ -59,18 +59,14 @@ def test_the_examples_of_the_service_s_own_pages(terminal: Terminal, service: st
 def test_people_get_their_own_columns_and_only_these(terminal: Terminal, tmp_path: Path) -> None:
     given = "made of,sku,text,price\nwood,007,a chair,5\nsteel,008,a lamp,7\n"
     (tmp_path / "given.csv").write_text(given)
-    outputs = (("csv-excel", "out.csv"), ("xlsx", "out.xlsx"))
-    to = [each for name, path in outputs for each in ("--to", name, tmp_path / path)]
     ended = terminal.run("run", tmp_path / "given.csv", "--embed", "--connection", "practice", "--json")
     assert ended.status == 0
-    assert terminal.run("export", ended.json["job"], *to).status == 0
-    for _, path in outputs:
-        written = open_source(tmp_path / path)
-        lines = [",".join(row.cells) for row in read_rows(written)]
-        assert "\n".join([",".join(written.columns), *lines, ""]) == given
-    numbers = ("--to", "csv-excel", tmp_path / "numbers.csv", "--numbers")
-    assert terminal.run("export", ended.json["job"], *numbers).status == 0
-    assert len(open_source(tmp_path / "numbers.csv").columns) > 100
+    assert terminal.run("export", ended.json["job"], "--out", tmp_path / "out.xlsx").status == 0
+    written = open_source(tmp_path / "out.xlsx")
+    lines = [",".join(row.cells) for row in read_rows(written)]
+    assert "\n".join([",".join(written.columns), *lines, ""]) == given
+    assert terminal.run("export", ended.json["job"], "--out", tmp_path / "numbers.xlsx", "--numbers").status == 0
+    assert len(open_source(tmp_path / "numbers.xlsx").columns) > 100
 
 
 def test_the_json_object_has_exactly_what_other_programs_rely_on(
@@ -148,10 +144,11 @@ def test_jobs_show_and_export_later(terminal: Terminal, service: str, tmp_path: 
     assert list(one[0]) == ["query", "doc_id", "score"]
     assert len(one) < len(read_csv(tmp_path / "a.csv"))
     ended = terminal.run("export", job, "--to", "csv-excel", tmp_path / "i.csv", "--separator", ";")
-    assert (ended.status, (tmp_path / "i.csv").read_bytes()[:18]) == (0, b"\xef\xbb\xbfquery_id;query;")
+    assert (ended.status, (tmp_path / "i.csv").read_bytes()[:17]) == (0, b"\xef\xbb\xbfquestion;Rank;")
     for useless in (
         *(("--to", "qrels", "q.qrels", "--top-k", "1"), ("--out", "t.run", "--columns", "score"), ()),
         *(("--out", "t.csv", "--separator", ";"), ("--to", "csv-excel", "t.csv", "--separator", "x")),
+        *(("--out", "t.csv", "--own-order"), ("--out", "t.xlsx", "--numbers")),
     ):
         assert terminal.run("export", job, *useless).status == 2
     manifests = "".join(path.read_text() for path in tmp_path.glob("*manifest.json"))

@@ -29,7 +29,6 @@ from cfbatch_gui.core.evaluation.judged import BookGrades, Evaluation, answers, 
 from cfbatch_gui.core.evaluation.significance import Paired
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.exports import ExportOptions, Preset
 from cfbatch_gui.core.results.score_table import QueryText
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.system.threads import in_thread
@@ -295,10 +294,11 @@ class ComparisonPage(QWidget):
         """Write a CSV of `only` these queries or of all. Raises UserError."""
         if (compared := self.compared) is None:
             return
-        options = ExportOptions(preset=Preset.EXCEL, separator=display.csv_separator())
         by_queries = partial(write_queries, top_k=compared.top_k, evaluation=compared.evaluation)
         write = by_queries if by_query else write_texts
-        count = await asyncio.to_thread(write, compared.comparison, path, options=options, queries=only)
+        count = await asyncio.to_thread(
+            write, compared.comparison, path, for_excel=display.csv_separator(), queries=only
+        )
         rows = figures.plural(count, "{n} row", "{n} rows")
         self._notices.show_written(self.tr("Wrote {rows} to “{name}”.").format(rows=rows, name=path.name), path)
 

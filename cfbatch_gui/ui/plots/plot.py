@@ -30,7 +30,7 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from cfbatch_gui.core.results.exports.base import Cell, ExportOptions, Preset
+from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.exports.csv_tables import Dialect
 from cfbatch_gui.core.results.numbers import round_step
 from cfbatch_gui.core.system.files import write_atomically
@@ -147,7 +147,7 @@ class PlotData:
 
     def csv(self, separator: str = ",") -> bytes:
         """Cells that look like formulas are escaped."""
-        dialect = Dialect(ExportOptions(preset=Preset.EXCEL, separator=separator))
+        dialect = Dialect(separator)
         return dialect.start + dialect.encode([self.columns]) + dialect.encode(self.rows)
 
 

@@ -25,7 +25,6 @@ from cfbatch_gui.core.evaluation.joining import Keys, MatchedBy, match, read_run
 from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, compare_pairs, holm, randomisation_p
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.exports import ExportOptions, Preset
 from cfbatch_gui.core.results.rankings import ranks_of
 from cfbatch_gui.core.results.score_table import hashed_id
 from tests.core.evaluation.generated import run_of, scored
@@ -193,7 +192,7 @@ def test_a_row_for_each_text(compared: Comparison, tmp_path: Path) -> None:
     first = rows[0]
     assert (first["query"], first["label"], first["score_1"], first["rank_1"]) == ("reset", "1", "0.9", "1")
     assert (first["score_2"], first["rank_2"], first["change_2"], first["change_3"]) == ("0.1", "3", "-2", "0")
-    write_texts(compared, path, options=ExportOptions(preset=Preset.EXCEL, separator=";"))
+    write_texts(compared, path, for_excel=";")
     assert b";'=1+1;" in path.read_bytes(), "no live formula for a spreadsheet"
 
 
