@@ -63,7 +63,7 @@ async def test_another_kind_of_job_has_other_tabs_and_practice_has_no_price(
     await driver.show(embedded)
     assert driver.page.tabs.current() == "vectors"
     assert not driver.page.tabs.is_shown("ranking")
-    await until(lambda: driver.vectors.rows.rowCount() == 4)
+    await until(lambda: driver.vectors.list.rows.rowCount() == 4)
 
 
 async def test_stop_watching_and_carry_on(slow_desk: JobPageDriver, until: Until) -> None:

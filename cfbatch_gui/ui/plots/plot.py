@@ -42,6 +42,8 @@ from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import IconButton, QuietButton, row
 from cfbatch_gui.words import figures
+from cfbatch_gui.words.figures import worded
+from cfbatch_gui.words.languages import tr
 
 _TICK_WIDTH, _TICK_HEIGHT = 84, 44  # pixels for each label
 _RIGHT = 16
@@ -237,12 +239,12 @@ class PictureButtons(QWidget):
     ) -> None:
         super().__init__()
         self._plot, self._notices, self._folder, self._name = plot, notices, folder, name
-        self.copy_button = IconButton("copy", self.tr("Copy the picture"), self._copy)
+        self.copy_button = IconButton("copy", tr("Copy the picture"), self._copy)
         self.save_button = QuietButton(
-            self.tr("Save picture…"),
+            tr("Save picture…"),
             "image",
             lambda: tasks.start("save picture", self._save()),
-            tip=self.tr("As PNG or SVG, or the data behind it as CSV"),
+            tip=tr("As PNG or SVG, or the data behind it as CSV"),
         )
         self.setLayout(row(self.copy_button, self.save_button, gap=TINY))
 
@@ -259,17 +261,17 @@ class PictureButtons(QWidget):
             case _:
                 content = await asyncio.to_thread(encoded, self._plot.picture())
         await asyncio.to_thread(write_atomically, path, content)
-        self._notices.show_written(self.tr("Wrote “{name}”.").format(name=path.name), path)
+        self._notices.show_written(worded("Wrote “{name}”.", name=path.name), path)
 
     async def _save(self) -> None:
         path = await dialogs.save_file(
             self,
-            self.tr("Save picture"),
+            tr("Save picture"),
             name=f"{self._name}.png",
             filters=(
-                self.tr("PNG picture (*.png)"),
-                self.tr("SVG drawing (*.svg)"),
-                self.tr("The data behind it, as CSV (*.csv)"),
+                tr("PNG picture (*.png)"),
+                tr("SVG drawing (*.svg)"),
+                tr("The data behind it, as CSV (*.csv)"),
             ),
             folder=self._folder,
         )
@@ -278,7 +280,7 @@ class PictureButtons(QWidget):
 
     def _copy(self) -> None:
         self._plot.copy()
-        self._notices.show_notice(self.tr("The picture is on the clipboard."), "done")
+        self._notices.show_notice(tr("The picture is on the clipboard."), "done")
 
 
 def encoded(image: QImage) -> bytes:

@@ -273,8 +273,8 @@ class ResultViews:
             "vectors": late("results.vectors_view", "VectorsView"),
             "search": late("results.vectors_view", "SearchView"),
             "map": late("results.map_view", "MapView"),
-            "groups": late("results.groups_view", "ClustersView"),
-            "duplicates": late("results.groups_view", "DuplicatesView"),
+            "groups": late("results.vectors_view", "ClustersView"),
+            "duplicates": late("results.vectors_view", "DuplicatesView"),
             "vectorize": late(
                 *("results.vectorize_page", "VectorizePage", lambda: self._pushes),
                 has_something=lambda job: job.state in FORGETTABLE and _has_account(program),
