@@ -107,6 +107,7 @@ class Workspace:
         window.close_requested.connect(lambda: self.tasks.start("close", self._close()))
         window.library.new_button.clicked.connect(lambda _checked=False: self.new_jobs.start())
         window.library.opened.connect(self.open_job)
+        window.library.rows.title_of = self.program.address_book.title
         self.notices.set_foot(lambda: self.draft_page.check.foot.height() if self.is_shown("draft_page") else 0)
         job = self._last_job()
         is_draft = with_draft or (job is not None and not job.is_sent)
