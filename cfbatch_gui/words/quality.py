@@ -91,7 +91,8 @@ def how_it_is_known(found: Paired, *, several: bool) -> str:
         " The same judgements always give the same figures.",
         share=percent(found.p, ".1%"),
     )
-    return f"{words} {tr('p is corrected for the number of comparisons (Holm).')}" if several else words
+    corrected = tr("p is corrected for the number of comparisons (Holm).")
+    return f"{words} {corrected}" if several else words
 
 
 def judged_by(evaluation: Evaluation, book: BookGrades | None) -> str:
@@ -138,7 +139,7 @@ def judged_share(evaluation: Evaluation) -> str:
 def too_few_judged(evaluation: Evaluation) -> str:
     if min(run.judged_share for run in evaluation.runs) >= ENOUGH_JUDGED:
         return ""
-    return f"{judged_share(evaluation)} {tr('The figures are not to be relied upon.')}"
+    return " ".join((judged_share(evaluation), tr("The figures are not to be relied upon.")))
 
 
 def measure_rows(measures: Sequence[RunMeasures], k: int) -> list[tuple[str, ...]]:
