@@ -255,7 +255,7 @@ async def embed(stage: Stage, camera: Camera) -> None:
     """From a new job to vectors."""
     person = stage.person
     await person.click("New job")
-    await person.click("Turn texts into vectors")
+    await person.click("Group, map and search texts")
     await person.click("Use the example")
     await person.until_sees("Send 1 batch")
     await stage.rename("Product texts")
