@@ -170,7 +170,7 @@ def test_figures_have_the_signs_of_the_language(walk: Walk) -> None:
     found = [(arguments, figures) for arguments, stream in own if (figures := _ENGLISH_FIGURE.findall(stream))]
     assert found == []
     (job,) = [ended.out for arguments, ended in walk.printed if arguments == ["show", "первое"]]
-    assert re.search(r"⟦1\.201 ", job) and re.search(r" 1\.200\n", job) and re.search(r" 0,\d{4}\n", job)
+    assert re.search(r"⟦1\.201 ", job) and re.search(r"\b1\.200 ", job) and re.search(r" 0,\d{4}\n", job)
 
 
 def test_core_says_nothing_without_a_template(walk: Walk) -> None:
