@@ -14,6 +14,7 @@ from shiboken6 import isValid
 
 from cfbatch_gui.core.connections.credentials import TokenSource
 from cfbatch_gui.core.errors import NotConnected, TokenRefused, UsageError, UserError
+from cfbatch_gui.core.messages import literal
 from cfbatch_gui.core.system.settings import FolderUse, SavedConnection
 from cfbatch_gui.core.worker_setup import account, worker_setup
 from cfbatch_gui.core.worker_setup.account import Names, State
@@ -218,7 +219,7 @@ class CallRow(StepRow):
 
     def show_state(self, state: State | None, note: str = "") -> None:
         self.state = state
-        self.show_step(*_LOOKS[state], note=note, spoken=said(state.value) if state else "")
+        self.show_step(*_LOOKS[state], note=note, spoken=said(literal(state.value)) if state else "")
 
 
 _TASK = "account calls"
